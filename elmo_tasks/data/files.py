@@ -1,0 +1,115 @@
+"""Text files as every reader opens them: plain or gzip, UTF-8, faults told with file and line."""
+
+import gzip
+import os
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from io import BufferedReader
+from pathlib import Path
+
+from elmo_tasks.errors import InputError
+from elmo_tasks.settings import DATA_VARIABLE
+
+_GZIP_MAGIC = b"\x1f\x8b"
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+
+
+def open_text(path: str | Path, *, corpus_hint: str | None = None) -> Iterator[tuple[int, str]]:
+    """
+    Streams the lines of a UTF-8 text file; memory does not grow with the file.
+
+    Gzip is recognised by its first bytes, whatever the file is called. A byte order mark and the
+    carriage return of a CRLF line end are dropped; only a line feed ends a line (never U+2028 and
+    the like).
+
+    # Parameters
+
+    path : `str` or `Path`
+        The file.
+    corpus_hint : `str`, optional
+        Where the corpus comes from, said when a file below the data root is missing.
+
+    # Returns
+
+    `Iterator[tuple[int, str]]`
+        Line number, counted from 1, and the line without its end.
+
+    # Raises
+
+    `InputError`
+        At the first step, if the file is missing, a folder or unreadable; at its line, if bytes are
+        not UTF-8 or are binary (NUL), or if the gzip stream is truncated or damaged.
+    """
+    with _byte_stream(path, corpus_hint) as stream:
+        for number, raw in _raw_lines(stream, path):
+            if number == 1:
+                raw = raw.removeprefix(_BYTE_ORDER_MARK)
+            yield number, _decode(raw, path, number)
+
+
+@contextmanager
+def _byte_stream(path: str | Path, corpus_hint: str | None) -> Iterator[Iterable[bytes]]:
+    with _open_binary(path, corpus_hint) as raw:
+        if raw.peek(2)[:2] == _GZIP_MAGIC:
+            with gzip.GzipFile(fileobj=raw) as unzipped:
+                yield unzipped
+        else:
+            yield raw
+
+
+def _open_binary(path: str | Path, corpus_hint: str | None) -> BufferedReader:
+    try:
+        return open(path, "rb")
+    except FileNotFoundError:
+        raise InputError("no such file", file=path, hint=_missing_hint(path, corpus_hint)) from None
+    except IsADirectoryError:
+        raise InputError("a file was wanted, this is a folder", file=path) from None
+    except OSError as error:
+        raise InputError(f"the file cannot be opened: {error.strerror}", file=path) from error
+
+
+def _missing_hint(path: str | Path, corpus_hint: str | None) -> str:
+    data_root = os.environ.get(DATA_VARIABLE)
+    target = Path(os.path.abspath(path))
+    if not data_root or not target.is_relative_to(os.path.abspath(data_root)):
+        return "check the path in the configuration or on the command line"
+    below = target.relative_to(os.path.abspath(data_root))
+    origin = "" if corpus_hint is None else f"; {corpus_hint}"
+    return f"{DATA_VARIABLE} is {data_root}: the file belongs below it at {below}{origin}"
+
+
+def _raw_lines(stream: Iterable[bytes], path: str | Path) -> Iterator[tuple[int, bytes]]:
+    number = 0
+    try:
+        for number, raw in enumerate(stream, start=1):
+            yield number, raw
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise InputError(
+            "the gzip stream is truncated or damaged from here on",
+            file=path,
+            line=number or None,
+            hint="fetch or compress the file again; `gzip -t` tests it",
+        ) from error
+    except OSError as error:
+        problem = f"reading stopped here: {error.strerror}"
+        raise InputError(problem, file=path, line=number or None) from error
+
+
+def _decode(raw: bytes, path: str | Path, number: int) -> str:
+    if number == 1 and raw.startswith(_UTF16_MARKS):
+        hint = "convert it with `iconv -f utf-16 -t utf-8`"
+        raise InputError("UTF-8 text was wanted, this is UTF-16", file=path, line=number, hint=hint)
+    if b"\0" in raw:
+        raise InputError("text was wanted, this is binary (a NUL byte)", file=path, line=number)
+    try:
+        return raw.rstrip(b"\r\n").decode("utf-8")
+    except UnicodeDecodeError as error:
+        found = f"byte {error.start + 1} of the line is 0x{raw[error.start]:02x}"
+        raise InputError(
+            f"UTF-8 text was wanted, {found}",
+            file=path,
+            line=number,
+            hint="if it is Latin-1, convert it with `iconv -f latin1 -t utf-8`; else it is no text",
+        ) from error

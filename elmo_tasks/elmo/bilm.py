@@ -1,0 +1,204 @@
+"""Character ids -> the L+1 layers of the bidirectional language model (paper, sections 3.1 and 3.4)."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from elmo_tasks.elmo.characters import BEGIN_OF_SENTENCE, END_OF_SENTENCE, MAX_CHARACTERS, tokens_to_ids
+from elmo_tasks.elmo.lstm import LstmStack, State
+from elmo_tasks.elmo.options import BiLmOptions
+from elmo_tasks.elmo.packing import Packing
+from elmo_tasks.elmo.token_encoder import TokenEncoder
+from elmo_tasks.errors import InputError
+
+STATES = ("reset", "carry")
+
+
+class BiLmOutput(NamedTuple):
+    """
+    # Parameters
+
+    layers : `Tensor`, shape [L+1, B, T, 2P]
+        Layer 0 is the token encoder's vector twice, layer k the forward and the backward output of LSTM layer k;
+        zero where there is no token.
+    mask : `Tensor`, bool, shape [B, T]
+    """
+
+    layers: Tensor
+    mask: Tensor
+
+
+class BiLm(nn.Module):
+    """
+    The bidirectional language model without its softmax.
+
+    # Parameters
+
+    options : `BiLmOptions`
+    state : `str`
+        `reset`: every sentence starts from zeros, so that its vectors depend on nothing else. `carry`: as upstream,
+        row b starts where row b of the batch before ended (rows of a smaller batch leave the others' states alone).
+    """
+
+    def __init__(self, options: BiLmOptions, *, state: str = "reset") -> None:
+        super().__init__()
+        if state not in STATES:
+            raise InputError(f"state must be one of {', '.join(STATES)}, found {state!r}")
+        self.options, self.state = options, state
+        self.token_encoder = TokenEncoder(options)
+        self.forward_stack = LstmStack(options)
+        self.backward_stack = LstmStack(options)
+        boundaries = torch.from_numpy(tokens_to_ids([BEGIN_OF_SENTENCE, END_OF_SENTENCE]).astype("int64"))
+        self.register_buffer("boundaries", boundaries, persistent=False)  # [2, C]
+        self._carried: dict[str, list[State]] = {}
+
+    @classmethod
+    def from_files(cls, options_file: str | Path, weight_file: str | Path, *, state: str = "reset") -> "BiLm":
+        """
+        Load a frozen biLM in the official format, in evaluation mode and without gradients.
+
+        # Parameters
+
+        options_file, weight_file : `str` or `Path`
+            `options.json` and `weights.hdf5`: paths, or URLs where the package `cached_path` is installed.
+        state : `str`
+            `reset` or `carry`.
+
+        # Raises
+
+        `InputError` naming the file and all that is wrong with it.
+        """
+        from elmo_tasks.elmo.weights import load_weights, local_path
+
+        options_path, weight_path = local_path(options_file), local_path(weight_file)
+        bilm = cls(BiLmOptions.from_file(options_path), state=state)
+        load_weights(bilm, weight_path, options_file=options_path)
+        return bilm.eval().requires_grad_(False)
+
+    def save_files(
+        self, options_file: str | Path, weight_file: str | Path, *, mantissa_bits: int | None = None
+    ) -> None:
+        """
+        Write the official format, which AllenNLP and bilm-tf load; each file is whole or absent.
+
+        # Parameters
+
+        mantissa_bits : `int`, optional
+            Round the float32 values to so many bits after the leading one (0..23), which makes files smaller.
+        """
+        from elmo_tasks.elmo.weights import save_options, save_weights
+
+        save_weights(self, weight_file, mantissa_bits=mantissa_bits)
+        save_options(self.options, options_file)
+
+    @property
+    def output_dim(self) -> int:
+        """Width of a layer's vector: 2P."""
+        return 2 * self.options.projection_dim
+
+    def forward(self, character_ids: Tensor) -> BiLmOutput:
+        """
+        # Parameters
+
+        character_ids : `Tensor`, shape [B, T, 50]
+            As `batch_to_ids` gives them: each row's tokens from the left, then zeros. Sentence boundaries are added
+            and removed inside; a sentence may be empty.
+        """
+        mask = self._mask(character_ids)  # [B, T]
+        if not mask.any():
+            return self._nothing(mask)
+        packing = Packing.of(mask)
+        tokens = self._with_boundaries(character_ids, mask)  # [B * (T + 2), P]
+        ahead = self._run("forward", tokens[packing.forward_from], packing)
+        back = self._run("backward", tokens[packing.backward_from], packing)
+        context_free = tokens.view(*self._padded_shape(mask), -1)[:, 1:-1]
+        layers = [torch.cat([context_free, context_free], -1)]
+        layers += [
+            torch.cat([f[packing.forward_to], b[packing.backward_to]], -1) for f, b in zip(ahead, back, strict=True)
+        ]
+        return BiLmOutput(torch.stack(layers) * mask[None, :, :, None], mask)
+
+    def reset_states(self) -> None:
+        """Forget what `carry` has carried so far."""
+        self._carried.clear()
+
+    def encode_types(self, character_ids: Tensor) -> Tensor:
+        """The context-free vectors [N, P] of character ids [N, 50], each distinct row computed once."""
+        distinct, index = _distinct_rows(character_ids)
+        return self.token_encoder(distinct)[index]
+
+    def _mask(self, character_ids: Tensor) -> Tensor:
+        if character_ids.dim() != 3 or character_ids.shape[2] != MAX_CHARACTERS:
+            raise ValueError(
+                f"character ids must have the shape [B, T, {MAX_CHARACTERS}], found {list(character_ids.shape)}"
+            )
+        mask = (character_ids > 0).any(2)  # [B, T]
+        if (mask[:, 1:] & ~mask[:, :-1]).any():
+            raise ValueError("character ids have a padding token (all zeros) before a real one")
+        return mask
+
+    def _nothing(self, mask: Tensor) -> BiLmOutput:
+        shape = (self.options.n_layers + 1, *mask.shape, self.output_dim)
+        return BiLmOutput(self.boundaries.new_zeros(shape, dtype=self.token_encoder.characters.dtype), mask)
+
+    @staticmethod
+    def _padded_shape(mask: Tensor) -> tuple[int, int]:
+        return mask.shape[0], mask.shape[1] + 2
+
+    def _with_boundaries(self, character_ids: Tensor, mask: Tensor) -> Tensor:
+        """Token vectors with `<S>` before and `</S>` after each sentence, flat: [B * (T + 2), P]."""
+        rows, width = self._padded_shape(mask)
+        vectors = self.encode_types(torch.cat([self.boundaries, character_ids[mask]]))
+        place = torch.zeros(rows, width, dtype=torch.long, device=mask.device)
+        place[:, 1:-1][mask] = torch.arange(2, len(vectors), device=mask.device)
+        place.scatter_(1, mask.sum(1, keepdim=True) + 1, 1)
+        return vectors[place.flatten()]
+
+    def _run(self, direction: str, inputs: Tensor, packing: Packing) -> list[Tensor]:
+        """One direction over packed inputs [N, P]: its L layers, each [N, P]."""
+        stack = self.forward_stack if direction == "forward" else self.backward_stack
+        rows = len(packing.order)
+        states = self._start(stack, direction, rows)
+        ordered = [(cell[packing.order], hidden[packing.order]) for cell, hidden in states]
+        outputs, finals = stack(inputs, packing.batch_sizes, ordered)
+        if self.state == "carry":
+            self._keep(states, finals, packing.order)
+        return outputs
+
+    def _start(self, stack: LstmStack, direction: str, rows: int) -> list[State]:
+        """The states that rows 0..rows-1 start from; kept ones grow with zeros for rows never seen."""
+        if self.state == "reset":
+            return stack.initial_states(rows)
+        kept = self._carried.get(direction) or stack.initial_states(rows)
+        missing = rows - kept[0][0].shape[0]
+        if missing > 0:
+            kept = [
+                (torch.cat([c.to(more_c), more_c]), torch.cat([h.to(more_h), more_h]))
+                for (c, h), (more_c, more_h) in zip(kept, stack.initial_states(missing), strict=True)
+            ]
+        self._carried[direction] = kept
+        return [(cell[:rows], hidden[:rows]) for cell, hidden in kept]
+
+    @staticmethod
+    def _keep(states: Sequence[State], finals: Sequence[State], order: Tensor) -> None:
+        """Write each row's last state back, in the order of the batch."""
+        for kept, final in zip(states, finals, strict=True):
+            for old, new in zip(kept, final, strict=True):
+                old[order] = new.detach()
+
+
+def _distinct_rows(ids: Tensor) -> tuple[Tensor, Tensor]:
+    """The distinct rows of [N, C] and, for each row, which of them it is: [U, C] and [N]."""
+    weights = torch.arange(1, ids.shape[1] + 1, device=ids.device, dtype=torch.long)
+    weights = weights * 0x9E3779B97F4A7C1 + weights * weights * 0x632BE59BD9B4E01
+    keys = (ids.long() * weights).sum(1)  # [N], a hash modulo 2^64
+    _, index = torch.unique(keys, return_inverse=True)
+    first = torch.empty(int(index.max()) + 1, dtype=torch.long, device=ids.device)
+    first[index] = torch.arange(len(ids), device=ids.device)
+    distinct = ids[first]
+    if not torch.equal(distinct[index], ids):
+        return ids, torch.arange(len(ids), device=ids.device)
+    return distinct, index

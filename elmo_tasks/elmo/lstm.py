@@ -1,0 +1,259 @@
+"""Token vectors -> hidden states: one projected, clipped LSTM layer in one direction (paper, section 3.1)."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from elmo_tasks.elmo.options import BiLmOptions
+
+FORGET_BIAS = 1.0
+"""Added to the forget gate at run time; files and parameters hold the bias without it, as TensorFlow does."""
+
+State = tuple[Tensor, Tensor]
+"""Cell [B, H] and clipped projected output [B, P] of each row."""
+
+
+class ProjectedLstm(nn.Module):
+    """
+    An LSTM layer whose output is projected, with the cell and the projection clipped, over packed sequences.
+
+    With `z = W_x x_t + W_h h_(t-1) + b` split into i, o, f, j:
+    `c_t = clip(sigmoid(f + 1) c_(t-1) + sigmoid(i) tanh(j))`, `h_t = clip(W_p (sigmoid(o) tanh(c_t)))`.
+    The input products of all steps are one matrix product; only `W_h h` and the projection are sequential.
+
+    # Parameters
+
+    input_dim, dim, projection_dim : `int`
+        Widths of the input, of the cell (H) and of the output (P).
+    cell_clip, proj_clip : `float` or `None`
+        Bounds of cell and output; `None` or 0 leaves them free.
+    """
+
+    def __init__(
+        self,
+        *,
+        input_dim: int,
+        dim: int,
+        projection_dim: int,
+        cell_clip: float | None,
+        proj_clip: float | None,
+    ) -> None:
+        super().__init__()
+        self.dim, self.projection_dim = dim, projection_dim
+        self.cell_clip, self.proj_clip = cell_clip or None, proj_clip or None
+        self.input_weight = nn.Parameter(torch.empty(4 * dim, input_dim))
+        self.hidden_weight = nn.Parameter(torch.empty(4 * dim, projection_dim))
+        self.bias = nn.Parameter(torch.empty(4 * dim))
+        self.projection = nn.Parameter(torch.empty(projection_dim, dim))
+        forget = torch.zeros(4 * dim)
+        forget[2 * dim : 3 * dim] = FORGET_BIAS
+        self.register_buffer("forget_bias", forget, persistent=False)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Glorot-uniform over the joint kernel of input and recurrence, as TensorFlow draws it; bias 0."""
+        fan_in = self.input_weight.shape[1] + self.projection_dim
+        bound = (6.0 / (fan_in + 4 * self.dim)) ** 0.5
+        nn.init.uniform_(self.input_weight, -bound, bound)
+        nn.init.uniform_(self.hidden_weight, -bound, bound)
+        nn.init.xavier_uniform_(self.projection)
+        nn.init.zeros_(self.bias)
+
+    def initial_state(self, rows: int) -> State:
+        """Zeros: cell [rows, H] and output [rows, P]."""
+        return self.bias.new_zeros(rows, self.dim), self.bias.new_zeros(rows, self.projection_dim)
+
+    def forward(
+        self,
+        inputs: Tensor,
+        batch_sizes: Sequence[int],
+        state: State,
+        *,
+        precision: torch.dtype | None = None,
+    ) -> tuple[Tensor, State]:
+        """
+        # Parameters
+
+        inputs : `Tensor`, shape [N, input_dim]
+            Packed sequences: all rows of step 0, then those of step 1 that still run, and so on.
+        batch_sizes : `Sequence[int]`
+            Rows of each step, never rising; they add up to N.
+        state : `State`
+            Where each row starts, rows of step 0 in order.
+        precision : `torch.dtype`, optional
+            Type of the matrix products; cells stay in float32. Default: the inputs' type.
+
+        # Returns
+
+        `Tensor` [N, P], and the `State` of each row after its own last step.
+        """
+        dtype = precision or inputs.dtype
+        bias = (self.bias + self.forget_bias).to(dtype)
+        gates = functional.linear(inputs.to(dtype), self.input_weight.to(dtype), bias)  # [N, 4H]
+        clips = (self.cell_clip, self.proj_clip)
+        weights = (self.hidden_weight.to(dtype), self.projection.to(dtype))
+        scan = _Scan.apply if torch.is_grad_enabled() else _scan
+        outputs, cell, hidden = scan(gates, *weights, *state, tuple(batch_sizes), clips)
+        return outputs, (cell, hidden)
+
+
+class LstmStack(nn.Module):
+    """
+    The layers of one direction, each reading the one below; with skip connections a layer above the first adds
+    its own (dropped-out) input to its output. What a layer carries to its next step is without the addition.
+
+    # Parameters
+
+    options : `BiLmOptions`
+    """
+
+    def __init__(self, options: BiLmOptions) -> None:
+        super().__init__()
+        self.use_skip_connections = options.use_skip_connections
+        self.layers = nn.ModuleList(
+            ProjectedLstm(
+                input_dim=options.projection_dim,
+                dim=options.dim,
+                projection_dim=options.projection_dim,
+                cell_clip=options.cell_clip,
+                proj_clip=options.proj_clip,
+            )
+            for _ in range(options.n_layers)
+        )
+
+    def initial_states(self, rows: int) -> list[State]:
+        """Zeros for each layer."""
+        return [layer.initial_state(rows) for layer in self.layers]
+
+    def forward(
+        self,
+        inputs: Tensor,
+        batch_sizes: Sequence[int],
+        states: Sequence[State],
+        *,
+        dropout: float = 0.0,
+        precision: torch.dtype | None = None,
+    ) -> tuple[list[Tensor], list[State]]:
+        """
+        # Parameters
+
+        inputs : `Tensor`, shape [N, P]
+            Packed token vectors, in this direction's order.
+        batch_sizes, states, precision
+            As for `ProjectedLstm`, a state per layer.
+        dropout : `float`
+            Share of each layer's input that is dropped, an own mask per element.
+
+        # Returns
+
+        The L layers' outputs, each [N, P], and their states after each row's last step.
+        """
+        outputs: list[Tensor] = []
+        finals: list[State] = []
+        for depth, (layer, state) in enumerate(zip(self.layers, states, strict=True)):
+            dropped = functional.dropout(inputs, dropout, training=dropout > 0.0)
+            hidden, final = layer(dropped, batch_sizes, state, precision=precision)
+            inputs = hidden + dropped if depth and self.use_skip_connections else hidden  # [N, P]
+            outputs.append(inputs)
+            finals.append(final)
+        return outputs, finals
+
+
+def _scan(
+    gates: Tensor,
+    hidden_weight: Tensor,
+    projection: Tensor,
+    cell: Tensor,
+    hidden: Tensor,
+    batch_sizes: tuple[int, ...],
+    clips: tuple[float | None, float | None],
+    record: list[Tensor] | None = None,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """
+    The recurrence over packed input products `gates` [N, 4H]; returns outputs [N, P] and the last cell and output.
+
+    `record`, where given, receives what the gradient needs of each step: activated gates, the cell before and
+    after, the tanh of the cell.
+    """
+    width = cell.shape[1]
+    cell_clip, proj_clip = clips
+    cell, hidden = cell.clone(), hidden.clone()
+    outputs = hidden.new_empty(gates.shape[0], hidden.shape[1])  # [N, P]
+    start = 0
+    for rows in batch_sizes:
+        step = gates[start : start + rows]
+        active = functional.linear(hidden[:rows].to(gates.dtype), hidden_weight).add_(step)
+        active = active.to(cell.dtype)  # [rows, 4H]
+        ifo, candidate = active[:, : 3 * width].sigmoid_(), active[:, 3 * width :].tanh_()
+        i, o, f = ifo.chunk(3, 1)
+        new_cell = torch.mul(f, cell[:rows]).addcmul_(i, candidate)
+        if cell_clip is not None:
+            new_cell.clamp_(-cell_clip, cell_clip)
+        squashed = new_cell.tanh()
+        output = functional.linear((o * squashed).to(gates.dtype), projection).to(cell.dtype)
+        if proj_clip is not None:
+            output.clamp_(-proj_clip, proj_clip)
+        if record is not None:
+            record.extend((active, cell[:rows].clone(), new_cell, squashed))
+        cell[:rows], hidden[:rows] = new_cell, output
+        outputs[start : start + rows] = output
+        start += rows
+    return outputs, cell, hidden
+
+
+class _Scan(torch.autograd.Function):
+    """`_scan` with its gradient by hand: per step two small products, the weights' gradients as one product each."""
+
+    @staticmethod
+    def forward(ctx: Any, *arguments: Any) -> tuple[Tensor, Tensor, Tensor]:
+        gates, hidden_weight, projection, cell, hidden, ctx.batch_sizes, ctx.clips = arguments
+        record: list[Tensor] = []
+        results = _scan(*arguments, record=record)
+        ctx.save_for_backward(hidden_weight, projection, hidden, results[0], *record)
+        return results
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        hidden_weight, projection, first_hidden, outputs, *record = ctx.saved_tensors
+        d_outputs, d_cell, d_hidden = gradients
+        dtype = hidden_weight.dtype
+        cell_clip, proj_clip = ctx.clips
+        d_cell, d_hidden = d_cell.clone(), d_hidden.clone()
+        d_gates = record[0].new_empty(outputs.shape[0], hidden_weight.shape[0], dtype=dtype)  # [N, 4H]
+        d_projected = outputs.new_empty(outputs.shape, dtype=dtype)  # [N, P]
+        exposed = outputs.new_empty(outputs.shape[0], projection.shape[1], dtype=dtype)  # [N, H]
+        end = outputs.shape[0]
+        for step in reversed(range(len(ctx.batch_sizes))):
+            rows = ctx.batch_sizes[step]
+            span = slice(end - rows, end)
+            active, previous, cell, squashed = record[4 * step : 4 * step + 4]
+            i, o, f, j = active.chunk(4, 1)
+            d_output = d_outputs[span] + d_hidden[:rows]
+            if proj_clip is not None:
+                d_output.masked_fill_(outputs[span].abs() >= proj_clip, 0.0)
+            d_projected[span] = d_output
+            torch.mul(o, squashed, out=exposed[span]) if dtype == o.dtype else exposed[span].copy_(o * squashed)
+            d_exposed = torch.mm(d_projected[span], projection).to(o.dtype)
+            d_new = d_cell[:rows].addcmul_(d_exposed * o, 1.0 - squashed * squashed)
+            if cell_clip is not None:
+                d_new.masked_fill_(cell.abs() >= cell_clip, 0.0)
+            parts = d_gates[span].chunk(4, 1)
+            parts[0].copy_(d_new * j * (i * (1.0 - i)))
+            parts[1].copy_(d_exposed * squashed * (o * (1.0 - o)))
+            parts[2].copy_(d_new * previous * (f * (1.0 - f)))
+            parts[3].copy_(d_new * i * (1.0 - j * j))
+            d_hidden[:rows] = torch.mm(d_gates[span], hidden_weight).to(o.dtype)
+            d_new.mul_(f)
+            end -= rows
+        before = _previous_outputs(outputs, first_hidden, ctx.batch_sizes).to(dtype)
+        return d_gates, d_gates.t() @ before, d_projected.t() @ exposed, d_cell, d_hidden, None, None
+
+
+def _previous_outputs(outputs: Tensor, first: Tensor, batch_sizes: Sequence[int]) -> Tensor:
+    """What each packed step received as its recurrent input: [N, P]."""
+    steps = list(outputs.split(list(batch_sizes)))
+    received = [first[: batch_sizes[0]]] + [step[:rows] for step, rows in zip(steps, batch_sizes[1:], strict=False)]
+    return torch.cat(received)

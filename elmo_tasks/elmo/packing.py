@@ -1,0 +1,61 @@
+"""Ragged sentences as packed steps, longest first, so that no step computes on padding."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Packing:
+    """
+    Where the tokens of B sentences stand once packed; boundaries count as tokens (length + 2).
+
+    # Parameters
+
+    batch_sizes : `list[int]`
+        Rows that still run at each step; they add up to N.
+    order : `Tensor`, shape [B]
+        The sentences, longest first.
+    forward_from, backward_from : `Tensor`, shape [N]
+        For each packed place the flat index `row * (T + 2) + position` of the token that the direction reads there.
+    forward_to, backward_to : `Tensor`, shape [B, T]
+        For each given token the packed place of its output; 0 where there is no token.
+    """
+
+    batch_sizes: list[int]
+    order: Tensor
+    forward_from: Tensor
+    backward_from: Tensor
+    forward_to: Tensor
+    backward_to: Tensor
+
+    @classmethod
+    def of(cls, mask: Tensor) -> "Packing":
+        """
+        # Parameters
+
+        mask : `Tensor`, bool, shape [B, T]
+            True for tokens, which fill each row from the left.
+        """
+        lengths = mask.sum(1).cpu()  # [B]
+        rows, longest = mask.shape
+        steps = int(lengths.max()) + 2
+        sorted_lengths, order = torch.sort(lengths + 2, descending=True, stable=True)
+        rank = torch.empty_like(order).scatter_(0, order, torch.arange(rows))  # [B]
+        step = torch.arange(steps)
+        running = step[:, None] < sorted_lengths[None, :]  # [steps, B]
+        starts = torch.cat([torch.zeros(1, dtype=torch.long), running.sum(1).cumsum(0)])
+        base = order * (longest + 2)
+        forward_from = (base[None, :] + step[:, None])[running]
+        backward_from = (base[None, :] + sorted_lengths[None, :] - 1 - step[:, None])[running]
+        token = torch.arange(longest)
+        present = token[None, :] < lengths[:, None]  # [B, T]
+        ahead = torch.where(present, token[None, :] + 1, 0)
+        behind = torch.where(present, lengths[:, None] - token[None, :], 0)
+        places = [(starts[at] + rank[:, None]) * present for at in (ahead, behind)]
+        device = mask.device
+        return cls(
+            running.sum(1).tolist(),
+            *(index.to(device) for index in (order, forward_from, backward_from, *places)),
+        )

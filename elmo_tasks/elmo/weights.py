@@ -1,0 +1,222 @@
+"""The official `weights.hdf5`, read and written; the one place that knows its dataset names, shapes and gate order."""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import h5py
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from elmo_tasks.atomic import written_aside
+from elmo_tasks.elmo.bilm import BiLm
+from elmo_tasks.elmo.characters import CHARACTERS
+from elmo_tasks.elmo.lstm import ProjectedLstm
+from elmo_tasks.elmo.options import BiLmOptions
+from elmo_tasks.errors import InputError
+
+_FILE_GATES = "ijfo"
+_OUR_GATES = "iofj"
+FLOAT32_MANTISSA = 23
+
+
+class _Dataset(NamedTuple):
+    """A dataset of the file: its name and shape, and how it goes into the biLM and comes out of it."""
+
+    name: str
+    shape: tuple[int, ...]
+    put: Callable[[np.ndarray], None]
+    get: Callable[[], np.ndarray]
+
+
+def local_path(path_or_url: str | Path) -> Path:
+    """A path as it is; a URL downloaded once to the local cache (needs the package `cached_path`)."""
+    text = str(path_or_url)
+    if "://" not in text:
+        return Path(text)
+    try:
+        from cached_path import cached_path
+    except ImportError:
+        raise InputError(f"cannot fetch {text}", hint="pip install cached-path, or download it yourself") from None
+    try:
+        return Path(cached_path(text))
+    except Exception as error:  # the package raises whatever its many transports raise
+        raise InputError(f"cannot fetch {text}: {error}") from error
+
+
+def file_sha256(path: str | Path) -> str:
+    """SHA-256 of a file's bytes, in hexadecimal."""
+    with Path(path).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def load_weights(bilm: BiLm, weight_file: str | Path, *, options_file: str | Path) -> None:
+    """
+    Fill a biLM from an official `weights.hdf5`.
+
+    # Raises
+
+    `InputError` where the file is missing, truncated or not HDF5; or listing every dataset that is missing,
+    unused or of a wrong shape (wanted and found). The biLM is then unchanged.
+    """
+    wanted = list(_datasets(bilm))
+    try:
+        with h5py.File(weight_file, "r") as file:
+            found = _read_all(file)
+    except (OSError, RuntimeError, KeyError) as error:
+        raise InputError(
+            f"cannot read the biLM's weights as HDF5: {error}", file=weight_file, hint="is the download complete?"
+        ) from None
+    problems = list(_mismatches(wanted, found))
+    if problems:
+        listing = "".join(f"\n  {problem}" for problem in problems)
+        raise InputError(f"does not match {options_file}:{listing}", file=weight_file)
+    for dataset in wanted:
+        dataset.put(found[dataset.name])
+
+
+def save_weights(bilm: BiLm, weight_file: str | Path, *, mantissa_bits: int | None = None) -> None:
+    """Write a biLM as an official `weights.hdf5` in float32, compressed without loss after any rounding."""
+    write_hdf5({dataset.name: dataset.get() for dataset in _datasets(bilm)}, weight_file, mantissa_bits=mantissa_bits)
+
+
+def save_options(options: BiLmOptions, options_file: str | Path) -> None:
+    """Write an official `options.json`."""
+    with written_aside(options_file) as aside:
+        aside.write_text(json.dumps(options.to_dict(), indent=2) + "\n", "utf-8")
+
+
+def write_hdf5(arrays: dict[str, np.ndarray], path: str | Path, *, mantissa_bits: int | None = None) -> None:
+    """Write named float32 arrays, rounded to `mantissa_bits` where given; the file is whole or absent."""
+    with written_aside(path) as aside, h5py.File(aside, "w", track_order=False) as file:
+        for name, array in arrays.items():
+            values = round_mantissa(array, mantissa_bits)
+            file.create_dataset(name, data=values, shuffle=True, compression="gzip", compression_opts=9)
+
+
+def round_mantissa(array: np.ndarray, bits: int | None) -> np.ndarray:
+    """Round float32 values to the nearest with `bits` (0..23) bits after the leading one, ties to even."""
+    values = np.ascontiguousarray(array, dtype=np.float32)
+    if bits is None or bits == FLOAT32_MANTISSA:
+        return values
+    if not 0 <= bits < FLOAT32_MANTISSA:
+        raise ValueError(f"mantissa_bits must be from 0 to {FLOAT32_MANTISSA}, found {bits}")
+    drop = FLOAT32_MANTISSA - bits
+    raw = values.view(np.uint32)
+    half = np.uint32((1 << (drop - 1)) - 1)
+    raw = raw + half + ((raw >> np.uint32(drop)) & np.uint32(1))
+    return (raw & np.uint32(~((1 << drop) - 1) & 0xFFFFFFFF)).view(np.float32)
+
+
+def _read_all(file: h5py.File) -> dict[str, np.ndarray]:
+    arrays: dict[str, np.ndarray] = {}
+
+    def collect(name: str, item: object) -> None:
+        if isinstance(item, h5py.Dataset):
+            arrays[name] = item[...]
+
+    file.visititems(collect)
+    if arrays.get("char_embed") is not None:
+        arrays["char_embed"] = _without_padding_row(arrays["char_embed"])
+    return arrays
+
+
+def _without_padding_row(characters: np.ndarray) -> np.ndarray:
+    """
+    261 rows as they are. Of 262 the superfluous one goes: the first where it is the zeros of a padding token, else
+    the last, which a training with `n_characters` 262 makes and never uses.
+    """
+    if characters.ndim != 2 or characters.shape[0] != CHARACTERS + 1:
+        return characters
+    return characters[1:] if not characters[0].any() else characters[:-1]
+
+
+def _mismatches(wanted: list[_Dataset], found: dict[str, np.ndarray]) -> Iterator[str]:
+    for dataset in wanted:
+        array = found.get(dataset.name)
+        if array is None:
+            yield f"missing: {dataset.name} {dataset.shape}"
+        elif array.shape != dataset.shape:
+            yield f"wrong shape: {dataset.name} wanted {dataset.shape}, found {array.shape}"
+        elif not np.issubdtype(array.dtype, np.floating) or not np.isfinite(array).all():
+            yield f"not finite numbers: {dataset.name} ({array.dtype})"
+    known = {dataset.name for dataset in wanted}
+    yield from (f"unused: {name} {array.shape}" for name, array in sorted(found.items()) if name not in known)
+
+
+def _datasets(bilm: BiLm) -> Iterator[_Dataset]:
+    encoder = bilm.token_encoder
+    yield _plain("char_embed", encoder.characters)
+    for index, convolution in enumerate(encoder.convolutions):
+        yield _convolution(f"CNN/W_cnn_{index}", convolution.weight)
+        yield _plain(f"CNN/b_cnn_{index}", convolution.bias)
+    for index, highway in enumerate(encoder.highways):
+        for name, linear in (("carry", highway.gate), ("transform", highway.transform)):
+            yield _transposed(f"CNN_high_{index}/W_{name}", linear.weight)
+            yield _plain(f"CNN_high_{index}/b_{name}", linear.bias)
+    yield _transposed("CNN_proj/W_proj", encoder.projection.weight)
+    yield _plain("CNN_proj/b_proj", encoder.projection.bias)
+    for direction, stack in enumerate((bilm.forward_stack, bilm.backward_stack)):
+        for depth, layer in enumerate(stack.layers):
+            yield from _lstm(f"RNN_{direction}/RNN/MultiRNNCell/Cell{depth}/LSTMCell", layer)
+
+
+def _lstm(prefix: str, layer: ProjectedLstm) -> Iterator[_Dataset]:
+    split = layer.input_weight.shape[1]
+
+    def put_kernel(kernel: np.ndarray) -> None:
+        rows = _reorder(kernel.T, _FILE_GATES, _OUR_GATES)
+        _assign(layer.input_weight, rows[:, :split])
+        _assign(layer.hidden_weight, rows[:, split:])
+
+    def get_kernel() -> np.ndarray:
+        joint = np.concatenate([_array(layer.input_weight), _array(layer.hidden_weight)], 1)
+        return _reorder(joint, _OUR_GATES, _FILE_GATES).T
+
+    width = split + layer.projection_dim
+    yield _Dataset(f"{prefix}/W_0", (width, 4 * layer.dim), put_kernel, get_kernel)
+    yield _Dataset(
+        f"{prefix}/B",
+        (4 * layer.dim,),
+        lambda bias: _assign(layer.bias, _reorder(bias, _FILE_GATES, _OUR_GATES)),
+        lambda: _reorder(_array(layer.bias), _OUR_GATES, _FILE_GATES),
+    )
+    yield _transposed(f"{prefix}/W_P_0", layer.projection)
+
+
+def _reorder(rows: np.ndarray, given: str, wanted: str) -> np.ndarray:
+    """Rearrange the four gate blocks along the first axis."""
+    blocks = dict(zip(given, np.split(rows, 4), strict=True))
+    return np.concatenate([blocks[gate] for gate in wanted])
+
+
+def _plain(name: str, parameter: Tensor) -> _Dataset:
+    return _Dataset(name, tuple(parameter.shape), lambda a: _assign(parameter, a), lambda: _array(parameter))
+
+
+def _transposed(name: str, parameter: Tensor) -> _Dataset:
+    shape = (parameter.shape[1], parameter.shape[0])
+    return _Dataset(name, shape, lambda a: _assign(parameter, a.T), lambda: _array(parameter).T)
+
+
+def _convolution(name: str, weight: nn.Parameter) -> _Dataset:
+    """TensorFlow's [1, width, in, out] against torch's [out, in, width]."""
+    count, channels, width = weight.shape
+    return _Dataset(
+        name,
+        (1, width, channels, count),
+        lambda a: _assign(weight, a[0].transpose(2, 1, 0)),
+        lambda: _array(weight).transpose(2, 1, 0)[None],
+    )
+
+
+def _assign(parameter: Tensor, values: np.ndarray) -> None:
+    with torch.no_grad():
+        parameter.copy_(torch.from_numpy(np.ascontiguousarray(values, dtype=np.float32)))
+
+
+def _array(parameter: Tensor) -> np.ndarray:
+    return parameter.detach().float().cpu().numpy()

@@ -1,0 +1,154 @@
+"""First step of NER: CoNLL-2003 columns to instances with BIOUL tags (paper, appendix A.7)."""
+
+import logging
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from allennlp.data import DatasetReader, Field, Instance, Token, TokenIndexer
+from allennlp.data.dataset_readers.dataset_reader import PathOrStr
+from allennlp.data.fields import MetadataField, SequenceLabelField, TextField
+from allennlp.data.token_indexers import (
+    ELMoTokenCharactersIndexer as CharacterIndexer,
+)
+from allennlp.data.token_indexers import (
+    SingleIdTokenIndexer,
+    TokenCharactersIndexer,
+)
+
+from elmo_tasks.data.columns import ColumnSentence, read_columns
+from elmo_tasks.data.spans import Scheme, detect_scheme, spans_from_tags, to_bioul
+from elmo_tasks.errors import InputError
+
+logger = logging.getLogger(__name__)
+
+CORPUS_HINT = (
+    "CoNLL-2003 has its annotation from https://www.clips.uantwerpen.be/conll2003/ner/ "
+    "and its text from the Reuters Corpus RCV1, on request from NIST"
+)
+# The official columns are word, part of speech, chunk, entity; shorter files end with it, too.
+_TAG_COLUMNS = {"ner": -1, "chunk": 2}
+
+
+@DatasetReader.register("elmo_tasks_ner")
+class NerReader(DatasetReader):
+    """
+    Reads files in CoNLL-2003 columns, plain or gzip, tagged in IOB1, BIO, BIOUL or BIOES; the
+    scheme is recognised from the whole file, whatever `max_instances` says.
+
+    # Parameters
+
+    token_indexers : `dict[str, TokenIndexer]`, optional
+        By default `tokens` (word ids), `token_characters` (for the character CNN, words padded to 3
+        characters at least) and `elmo` (the biLM's characters).
+    tag_label : `str`
+        Which column holds the tags: `ner`, the last one, or `chunk`, the third.
+
+    # Raises
+
+    `InputError`
+        If `tag_label` is unknown.
+    """
+
+    def __init__(
+        self,
+        *,
+        token_indexers: dict[str, TokenIndexer] | None = None,
+        tag_label: str = "ner",
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(
+            manual_distributed_sharding=True, manual_multiprocess_sharding=True, **kwargs
+        )
+        if tag_label not in _TAG_COLUMNS:
+            choices = ", ".join(_TAG_COLUMNS)
+            raise InputError(f"tag_label must be one of {choices}; it is {tag_label!r}")
+        self._token_indexers = token_indexers or _default_indexers()
+        self._tag_column = _TAG_COLUMNS[tag_label]
+
+    def _read(self, file_path: PathOrStr) -> Iterable[Instance]:
+        """
+        # Raises
+
+        `InputError`
+            With file and line, whatever `read_columns` and `detect_scheme` raise.
+        """
+        file = str(file_path)
+        min_columns = max(2, self._tag_column + 1)
+        sentences = list(read_columns(file, min_columns=min_columns, corpus_hint=CORPUS_HINT))
+        tags = [(sentence.line, sentence.columns[self._tag_column]) for sentence in sentences]
+        _log_counts(file, detect_scheme(tags, file=file), [of_one for _, of_one in tags])
+        for sentence in self.shard_iterable(sentences):
+            yield self._instance(sentence, file)
+
+    def _instance(self, sentence: ColumnSentence, file: str) -> Instance:
+        tags = to_bioul(sentence.columns[self._tag_column])
+        return self.text_to_instance(sentence.columns[0], tags, file=file, line=sentence.line)
+
+    def text_to_instance(
+        self,
+        tokens: Sequence[str],
+        tags: Sequence[str] | None = None,
+        *,
+        file: str | None = None,
+        line: int | None = None,
+    ) -> Instance:
+        """
+        # Parameters
+
+        tokens : `Sequence[str]`
+            T words.
+        tags : `Sequence[str]`, optional
+            T gold tags in BIOUL.
+        file, line : optional
+            Where the sentence stands.
+
+        # Returns
+
+        `Instance`
+            With the fields `tokens` (T tokens), `tags` (T labels, if given), and `metadata`, a
+            dictionary of `words`, `tags`, `file` and `line`; what is not known is None there.
+
+        # Raises
+
+        `InputError`
+            If there is no token, or not one tag for each.
+        """
+        if not tokens:
+            raise InputError("a sentence needs a token at least", file=file, line=line)
+        text = TextField([Token(word) for word in tokens])
+        gold = None if tags is None else list(tags)
+        metadata = {"words": list(tokens), "tags": gold, "file": file, "line": line}
+        fields: dict[str, Field] = {"tokens": text, "metadata": MetadataField(metadata)}
+        if gold is not None:
+            if len(gold) != len(tokens):
+                problem = f"{len(gold)} tags for {len(tokens)} tokens"
+                raise InputError(problem, file=file, line=line)
+            fields["tags"] = SequenceLabelField(gold, text, label_namespace="labels")
+        return Instance(fields)
+
+    def apply_token_indexers(self, instance: Instance) -> None:
+        """Gives the text field its indexers, which do not travel between processes."""
+        instance.fields["tokens"].token_indexers = self._token_indexers
+
+
+def _default_indexers() -> dict[str, TokenIndexer]:
+    return {
+        "tokens": SingleIdTokenIndexer(),
+        "token_characters": TokenCharactersIndexer(min_padding_length=3),
+        "elmo": CharacterIndexer(),
+    }
+
+
+def _log_counts(file: str, scheme: Scheme, tags: Sequence[Sequence[str]]) -> None:
+    by_type = Counter(span.label for of_one in tags for span in spans_from_tags(of_one))
+    listed = ", ".join(f"{label} {count}" for label, count in sorted(by_type.items()))
+    logger.info(
+        "%s: %d sentences, %d tokens, %s, %d entities (%s)",
+        file,
+        len(tags),
+        sum(len(of_one) for of_one in tags),
+        scheme.name if by_type else "no entities to tell the scheme by",
+        sum(by_type.values()),
+        listed,
+    )

@@ -1,0 +1,257 @@
+"""Entity scores against a slow transcription of conlleval's rules, and against counts by hand."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+import torch.distributed
+from allennlp.training.metrics import Metric
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from elmo_tasks.ner.metric import EntityF1
+
+ROOT = Path(__file__).resolve().parents[2]
+BIOUL_AS_BIO = str.maketrans("UL", "BI")
+
+# conlleval's tables over B, I and O: pairs of previous and present tag that end, or start, a chunk.
+ENDING_PAIRS = {("B", "B"), ("B", "O"), ("I", "B"), ("I", "O")}
+STARTING_PAIRS = {("B", "B"), ("I", "B"), ("O", "B"), ("O", "I")}
+
+TagAndType = tuple[str, str]
+
+
+def end_of_chunk(previous: TagAndType, present: TagAndType) -> bool:
+    if (previous[0], present[0]) in ENDING_PAIRS:
+        return True
+    return previous[0] != "O" and previous[1] != present[1]
+
+
+def start_of_chunk(previous: TagAndType, present: TagAndType) -> bool:
+    if (previous[0], present[0]) in STARTING_PAIRS:
+        return True
+    return present[0] != "O" and previous[1] != present[1]
+
+
+def tag_and_type(tag: str) -> TagAndType:
+    if tag == "O":
+        return "O", ""
+    letter, label = tag.split("-", 1)
+    return letter.translate(BIOUL_AS_BIO), label
+
+
+class SlowConlleval:
+    """Walks both columns at once and, like conlleval, keeps whether the chunk is right so far."""
+
+    def __init__(self) -> None:
+        self.correct: dict[str, int] = {}
+        self.guessed: dict[str, int] = {}
+        self.gold: dict[str, int] = {}
+        self.before_guess = self.before_gold = ("O", "")
+        self.in_correct = False
+
+    def step(self, guess: TagAndType, gold: TagAndType) -> None:
+        gold_ends = end_of_chunk(self.before_gold, gold)
+        guess_ends = end_of_chunk(self.before_guess, guess)
+        if self.in_correct:
+            if gold_ends and guess_ends and self.before_gold[1] == self.before_guess[1]:
+                self.in_correct = False
+                add_one(self.correct, self.before_gold[1])
+            elif gold_ends != guess_ends or gold[1] != guess[1]:
+                self.in_correct = False
+        gold_starts = start_of_chunk(self.before_gold, gold)
+        guess_starts = start_of_chunk(self.before_guess, guess)
+        if gold_starts and guess_starts and gold[1] == guess[1]:
+            self.in_correct = True
+        if gold_starts:
+            add_one(self.gold, gold[1])
+        if guess_starts:
+            add_one(self.guessed, guess[1])
+        self.before_guess, self.before_gold = guess, gold
+
+    def sentence(self, guesses: list[str], golds: list[str]) -> None:
+        for guess, gold in zip(guesses, golds, strict=True):
+            self.step(tag_and_type(guess), tag_and_type(gold))
+        self.step(("O", ""), ("O", ""))
+
+    def scores(self) -> dict[str, float]:
+        types = sorted({*self.guessed, *self.gold})
+        counts = (self.correct, self.guessed, self.gold)
+        scores = precision_recall_f1(*(sum(of_one.values()) for of_one in counts))
+        for label in types:
+            of_type = precision_recall_f1(*(of_one.get(label, 0) for of_one in counts))
+            scores |= {f"{name}-{label}": value for name, value in of_type.items()}
+        return scores
+
+
+def add_one(counts: dict[str, int], label: str) -> None:
+    counts[label] = counts.get(label, 0) + 1
+
+
+def precision_recall_f1(correct: int, guessed: int, gold: int) -> dict[str, float]:
+    precision = correct / guessed if guessed > 0 else 0.0
+    recall = correct / gold if gold > 0 else 0.0
+    both = precision + recall
+    f1 = 2 * precision * recall / both if both > 0 else 0.0
+    return {"precision": precision, "recall": recall, "f1": f1}
+
+
+TAGS = st.sampled_from(["O", *(f"{letter}-{x}" for letter in "BIUL" for x in ("PER", "a-b"))])
+PAIRED = st.lists(st.tuples(TAGS, TAGS), max_size=9)
+# Few differences between the two sides, so that many entities are right.
+CLOSE = st.lists(st.tuples(TAGS, st.none() | TAGS).map(lambda p: (p[0], p[1] or p[0])), max_size=9)
+
+
+@settings(deadline=None)
+@given(corpus=st.lists(PAIRED | CLOSE, max_size=4))
+def test_equals_conlleval_on_any_tags(corpus: list[list[tuple[str, str]]]) -> None:
+    slow, fast = SlowConlleval(), EntityF1()
+    for sentence in corpus:
+        guesses, golds = [pair[0] for pair in sentence], [pair[1] for pair in sentence]
+        slow.sentence(guesses, golds)
+        fast([guesses], [golds])
+    assert fast.get_metric() == pytest.approx(slow.scores(), abs=1e-12)
+    overall = fast.report()["overall"]
+    assert overall == {
+        "correct": sum(slow.correct.values()),
+        "predicted": sum(slow.guessed.values()),
+        "gold": sum(slow.gold.values()),
+    }
+
+
+def counts(guesses: str, golds: str) -> tuple[int, int, int]:
+    metric = EntityF1()
+    metric([guesses.split()], [golds.split()])
+    overall = metric.report()["overall"]
+    return overall["correct"], overall["predicted"], overall["gold"]
+
+
+@pytest.mark.parametrize(
+    ("guesses", "golds", "expected"),
+    [
+        ("B-X I-X O", "B-X I-X O", (1, 1, 1)),
+        ("B-X L-X O", "B-X I-X O", (1, 1, 1)),
+        ("U-X U-X", "B-X I-X", (0, 2, 1)),
+        ("I-X I-X", "B-X I-X", (1, 1, 1)),
+        ("I-X I-Y", "B-X B-Y", (2, 2, 2)),
+        ("B-X I-Y", "B-X I-X", (0, 2, 1)),
+        ("O L-X I-X", "O B-X L-X", (1, 1, 1)),
+        ("B-X I-X", "B-Y I-Y", (0, 1, 1)),
+        ("B-X I-X I-X", "B-X I-X O", (0, 1, 1)),
+        ("O O", "B-X O", (0, 0, 1)),
+        ("O U-X", "O O", (0, 1, 0)),
+    ],
+)
+def test_by_hand(guesses: str, golds: str, expected: tuple[int, int, int]) -> None:
+    assert counts(guesses, golds) == expected
+
+
+def filled() -> EntityF1:
+    """PER: 1 right of 2 found and 1 there; LOC: 0 of 0 and 2; ORG: 0 of 1 and 0."""
+    metric = EntityF1()
+    metric([["U-PER", "O"], []], [["U-PER", "B-LOC"], []])
+    metric([["U-PER", "O", "U-ORG"]], [["O", "U-LOC", "O"]])
+    return metric
+
+
+def test_scores_by_hand_overall_and_per_type() -> None:
+    assert filled().get_metric() == pytest.approx(
+        {
+            "precision": 1 / 3,
+            "recall": 1 / 3,
+            "f1": 1 / 3,
+            "precision-PER": 0.5,
+            "recall-PER": 1.0,
+            "f1-PER": 2 / 3,
+            **{
+                f"{name}-{x}": 0.0 for name in ("precision", "recall", "f1") for x in ("LOC", "ORG")
+            },
+        }
+    )
+
+
+def test_report_gives_counts_fit_for_json() -> None:
+    report = filled().report()
+    assert report == {
+        "overall": {"correct": 1, "predicted": 3, "gold": 3},
+        "types": {
+            "LOC": {"correct": 0, "predicted": 0, "gold": 2},
+            "ORG": {"correct": 0, "predicted": 1, "gold": 0},
+            "PER": {"correct": 1, "predicted": 2, "gold": 1},
+        },
+    }
+    assert json.loads(json.dumps(report)) == report
+
+
+def test_values_are_plain_floats_and_zero_over_nothing() -> None:
+    metric = EntityF1()
+    assert metric.get_metric() == {"precision": 0.0, "recall": 0.0, "f1": 0.0}
+    assert {type(value) for value in filled().get_metric().values()} == {float}
+
+
+def test_reset_only_when_asked() -> None:
+    metric = filled()
+    first = metric.get_metric()
+    assert metric.get_metric(reset=True) == first
+    assert metric.get_metric() == {"precision": 0.0, "recall": 0.0, "f1": 0.0}
+
+
+def test_refused_calls_count_nothing() -> None:
+    metric = EntityF1()
+    with pytest.raises(ValueError, match="1 predictions for 2 sentences"):
+        metric([["O"]], [["O"], ["O"]])
+    with pytest.raises(ValueError, match="1 predicted tags for 2 gold ones"):
+        metric([["U-X"], ["O"]], [["U-X"], ["O", "O"]])
+    with pytest.raises(ValueError, match="the tag 'Z-PER' cannot be"):
+        metric([["U-X"], ["Z-PER"]], [["U-X"], ["O"]])
+    assert metric.report() == {"overall": {"correct": 0, "predicted": 0, "gold": 0}, "types": {}}
+
+
+def test_registered_name() -> None:
+    assert Metric.by_name("elmo_tasks_entity_f1") is EntityF1
+
+
+OTHER_PROCESS = """
+import sys
+from datetime import timedelta
+import torch.distributed
+from elmo_tasks.ner.metric import EntityF1
+
+torch.distributed.init_process_group(
+    "gloo", init_method=sys.argv[1], rank=1, world_size=2, timeout=timedelta(seconds=60)
+)
+metric = EntityF1()
+metric([["U-ORG"]], [["O"]])
+metric([["O"]], [["O"]])
+print(metric.report())
+torch.distributed.destroy_process_group()
+"""
+
+
+@pytest.fixture
+def other_process(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
+    """A second process that counts, too; this one is the first of the two."""
+    meeting = f"file://{tmp_path}/meeting"
+    command = [sys.executable, "-c", OTHER_PROCESS, meeting]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+        torch.distributed.init_process_group(
+            "gloo", init_method=meeting, rank=0, world_size=2, timeout=timedelta(seconds=60)
+        )
+        yield process
+        torch.distributed.destroy_process_group()
+        process.kill()
+
+
+def test_processes_that_see_different_types_agree(other_process: subprocess.Popen[str]) -> None:
+    metric = EntityF1()
+    metric([["U-PER", "O"]], [["U-PER", "U-LOC"]])
+    metric([["O"]], [["O"]])
+    report = metric.report()
+    assert report["overall"] == {"correct": 1, "predicted": 2, "gold": 2}
+    assert list(report["types"]) == ["LOC", "ORG", "PER"]
+    assert other_process.communicate(timeout=60)[0].splitlines()[-1] == str(report)
+    assert other_process.returncode == 0

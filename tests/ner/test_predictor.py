@@ -1,0 +1,167 @@
+"""The NER predictor over a model that tags capitalised words, alone and in batches."""
+
+import json
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from allennlp.data import Vocabulary
+from allennlp.data.token_indexers import SingleIdTokenIndexer
+from allennlp.data.tokenizers import WhitespaceTokenizer
+from allennlp.models import Model
+from allennlp.predictors import Predictor
+
+from elmo_tasks.errors import InputError
+from elmo_tasks.ner.predictor import NerPredictor
+from elmo_tasks.ner.reader import NerReader
+
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "ner"
+
+
+class CapitalsModel(Model):
+    """Runs of capitalised words are entities of type NAME."""
+
+    def __init__(self) -> None:
+        super().__init__(Vocabulary())
+        self.weight = torch.nn.Parameter(torch.zeros(1))
+
+    def forward(
+        self, tokens: Any, metadata: list[dict[str, Any]], tags: Any = None
+    ) -> dict[str, Any]:
+        words = [of_one["words"] for of_one in metadata]
+        tagged = [capital_tags(of_one) for of_one in words]
+        return {"tags": tagged, "words": words, "logits": torch.zeros(len(words), 1)}
+
+
+def capital_tags(words: list[str]) -> list[str]:
+    tags: list[str] = []
+    for capital, run in groupby(words, key=lambda word: word[:1].isupper()):
+        length = len(list(run))
+        if not capital:
+            tags += ["O"] * length
+        elif length == 1:
+            tags += ["U-NAME"]
+        else:
+            tags += ["B-NAME", *["I-NAME"] * (length - 2), "L-NAME"]
+    return tags
+
+
+@pytest.fixture
+def predictor() -> NerPredictor:
+    return NerPredictor(
+        CapitalsModel(), NerReader(token_indexers={"tokens": SingleIdTokenIndexer()})
+    )
+
+
+def test_sentence_with_offsets(predictor: NerPredictor) -> None:
+    sentence = "  on  Monday, Mira   Oakes-Lane met (Tobin)."
+    result = predictor.predict(sentence)
+    assert set(result) == {"tokens", "tags", "entities"}
+    assert len(result["tokens"]) == len(result["tags"])
+    seen = [(e["text"], e["start"], e["type"]) for e in result["entities"]]
+    assert seen[0] == ("Monday", 6, "NAME")
+    assert seen[1][0].startswith("Mira   Oakes")
+    assert seen[-1] == ("Tobin", 37, "NAME")
+    for entity in result["entities"]:
+        assert sentence[entity["start"] : entity["end"]] == entity["text"]
+        words = result["tokens"][entity["token_start"] : entity["token_end"]]
+        assert "".join(words) == entity["text"].replace(" ", "")
+    json.dumps(result)
+
+
+def test_offsets_count_characters_not_bytes(predictor: NerPredictor) -> None:
+    sentence = "caf\u00e9 \U0001f600 \u00c9mile left"
+    (entity,) = predictor.predict(sentence)["entities"]
+    assert (entity["text"], entity["start"], entity["end"]) == ("\u00c9mile", 7, 12)
+
+
+def test_tokens_have_token_offsets_only(predictor: NerPredictor) -> None:
+    result = predictor.predict_tokens(["met", "Mira", "Oakes", ",", "Tobin"])
+    assert result["tokens"] == ["met", "Mira", "Oakes", ",", "Tobin"]
+    assert result["tags"] == ["O", "B-NAME", "L-NAME", "O", "U-NAME"]
+    assert result["entities"] == [
+        {"text": "Mira Oakes", "type": "NAME", "token_start": 1, "token_end": 3},
+        {"text": "Tobin", "type": "NAME", "token_start": 4, "token_end": 5},
+    ]
+
+
+def test_no_entity(predictor: NerPredictor) -> None:
+    assert predictor.predict("nothing here")["entities"] == []
+
+
+def test_batch_equals_one_by_one_in_order(predictor: NerPredictor) -> None:
+    inputs: list[dict[str, Any]] = [
+        {"sentence": "Mira left."},
+        {"tokens": ["see", "Harrow", "Bay"]},
+        {"sentence": "the boat of Tobin Oakes sank"},
+    ]
+    batch = predictor.predict_batch_json(inputs)
+    assert batch == [predictor.predict_json(one) for one in inputs]
+    assert [len(one["entities"]) for one in batch] == [1, 1, 1]
+    assert "start" in batch[0]["entities"][0]
+    assert "start" not in batch[1]["entities"][0]
+
+
+def test_instances_of_the_reader(predictor: NerPredictor) -> None:
+    instances = list(predictor._dataset_reader.read(FIXTURES / "eng.bio"))
+    results = predictor.predict_batch_instance(instances)
+    assert len(results) == 3
+    assert results[2]["entities"][0] == {
+        "text": "Harrow Rowing Club",
+        "type": "NAME",
+        "token_start": 0,
+        "token_end": 3,
+    }
+
+
+def test_lines_of_json(predictor: NerPredictor) -> None:
+    inputs = predictor.load_line('{"sentence": "Mira left."}\n')
+    line = predictor.dump_line(predictor.predict_json(inputs))
+    assert json.loads(line)["tags"] == ["U-NAME", "O", "O"]
+
+
+@pytest.mark.parametrize(
+    ("inputs", "message"),
+    [
+        ({}, r"wanted \{\"sentence\": .*; found neither, but \[\]"),
+        ({"text": "Mira"}, r"found neither, but \['text'\]"),
+        ({"sentence": "Mira", "tokens": ["Mira"]}, "found both"),
+        (["Mira"], r"found \['Mira'\]"),
+        ({"sentence": 7}, "'sentence' must be a string; found 7"),
+        ({"sentence": None}, "'sentence' must be a string; found None"),
+        ({"sentence": ""}, "'sentence' is empty"),
+        ({"sentence": " \n\t "}, "'sentence' is empty"),
+        ({"tokens": "Mira left"}, "'tokens' must be a list of words; found 'Mira left'"),
+        ({"tokens": []}, "'tokens' is empty"),
+        ({"tokens": ["Mira", 7]}, "not blank; token 1 is 7"),
+        ({"tokens": ["Mira", " "]}, "not blank; token 1 is ' '"),
+        ({"sentence": ["x" * 500]}, r"found \['x{58}\.\.\.$"),
+    ],
+)
+def test_bad_input(predictor: NerPredictor, inputs: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        predictor.predict_json(inputs)
+    with pytest.raises(InputError, match=message):
+        predictor.predict_batch_json([{"sentence": "Mira"}, inputs])
+
+
+def test_bad_line(predictor: NerPredictor) -> None:
+    with pytest.raises(InputError, match="one JSON object a line was wanted, found 'Mira left': "):
+        predictor.load_line("Mira left\n")
+
+
+def test_tokenizer_without_offsets() -> None:
+    predictor = NerPredictor(CapitalsModel(), NerReader(), tokenizer=WhitespaceTokenizer())
+    with pytest.raises(InputError, match="the tokenizer must tell the offset of each token"):
+        predictor.predict("Mira left")
+
+
+def test_evaluation_mode_and_name() -> None:
+    model = CapitalsModel()
+    NerPredictor(model, NerReader(), frozen=False)
+    assert model.training
+    NerPredictor(model, NerReader())
+    assert not model.training
+    assert Predictor.by_name("elmo_tasks_ner") is NerPredictor
