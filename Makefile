@@ -1,0 +1,59 @@
+# Everything runs in .venv, which the first call builds; nothing outside this folder is changed.
+
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install --constraint constraints.txt
+
+CANDIDATES := python3.13 python3.12 python3.11 python3
+SUITABLE := import ensurepip, sys, venv; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))
+
+ifndef PYTHON
+PYTHON := $(shell for python in $(CANDIDATES); do \
+	if $$python -c '$(SUITABLE)' 2>/dev/null; then echo $$python; break; fi; done)
+endif
+
+.DEFAULT_GOAL := help
+.PHONY: help install demo test lint format clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@echo "  PYTHON=/path/to/python chooses the interpreter (3.11 to 3.13) that .venv is built with"
+
+install: $(STAMP) ## build .venv with everything in it; does nothing when it is up to date
+
+$(STAMP): requirements.txt constraints.txt pyproject.toml $(wildcard elmo_tasks/compat/site/*.p*)
+	@test -n "$(PYTHON)" || { echo "error: no Python 3.11, 3.12 or 3.13 with venv and ensurepip" \
+		"found (tried $(CANDIDATES)); install one, or call make PYTHON=/path/to/python" >&2; exit 1; }
+	@$(PYTHON) -c '$(SUITABLE)' 2>/dev/null || { echo "error: $(PYTHON) is not a Python 3.11, 3.12" \
+		"or 3.13 with venv and ensurepip" >&2; exit 1; }
+	@echo "building $(VENV) with $(PYTHON); the first time takes a few minutes"
+	@test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV)
+	@echo "  PyTorch"
+	@$(PIP) torch
+	@echo "  the packages of requirements.txt"
+	@$(PIP) --requirement requirements.txt
+	@echo "  AllenNLP and elmo_tasks"
+	@$(PIP) --no-deps allennlp==2.10.1
+	@$(PIP) --no-deps --no-build-isolation --editable .
+	@touch $(STAMP)
+
+demo: install ## train ner with and without ELMo at scale mini, and show both scores
+	@$(BIN)/python -m elmo_tasks.commands.demo
+
+test: lint ## lint, types and tests
+	@$(BIN)/python -m pytest
+
+lint: install ## ruff and mypy
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+
+format: install ## let ruff format the code and mend what it can
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+
+clean: ## remove what building and testing left
+	@rm -rf build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	@find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
+	@echo "build outputs and caches removed; $(VENV) and trained models (output folders) stay"

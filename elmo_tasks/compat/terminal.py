@@ -1,0 +1,143 @@
+"""What a user sees first and last: the settings of a run, and one line per mistake."""
+
+import errno
+import logging
+import os
+import sys
+from collections.abc import Iterator
+from os import PathLike
+from types import TracebackType
+
+from allennlp.common import logging as allennlp_logging
+from allennlp.common.checks import ConfigurationError
+
+from elmo_tasks import settings
+from elmo_tasks.errors import InputError
+
+TRACEBACK_VARIABLE = "ELMO_TASKS_TRACEBACK"
+
+JSONNET_PREFIXES = ("RUNTIME ERROR: ", "STATIC ERROR: ")
+TORCH_WRITER_PREFIXES = ("[enforce fail at inline_container.cc", "PytorchStreamWriter failed")
+
+
+def causes(error: BaseException) -> Iterator[BaseException]:
+    """`error` and the errors it was raised from, the outermost first."""
+    current: BaseException | None = error
+    while current is not None:
+        yield current
+        current = current.__cause__
+
+
+def jsonnet_line(message: str) -> str:
+    """A Jsonnet error as one line: the problem, and the place where it is not part of it."""
+    first, *stack = message.split("\n")
+    prefix = next(prefix for prefix in JSONNET_PREFIXES if message.startswith(prefix))
+    place = stack[0].strip().split("\t")[0] if stack else ""
+    return first.removeprefix(prefix) + (f" (at {place})" if place else "")
+
+
+def os_error_line(error: OSError) -> str | None:
+    """The file and what is wrong with it; `None` where no file of the user is concerned."""
+    if error.filename is not None and error.strerror is not None:
+        return f"{error.filename}: {error.strerror}"
+    if error.errno in (errno.ENOSPC, errno.EROFS, errno.EDQUOT):
+        return f"writing failed: {error.strerror}"
+    return message_of(error) if isinstance(error, FileNotFoundError) else None
+
+
+def message_of(error: BaseException) -> str:
+    """The message alone: where it tries the types of a union, AllenNLP puts remarks before it."""
+    if isinstance(error, ConfigurationError) or not error.args:
+        return str(error)
+    return str(error.args[-1])
+
+
+def one_line(error: BaseException) -> str | None:
+    """The message of a mistake that is the user's to mend; `None` for every other error."""
+    for cause in causes(error):
+        if isinstance(cause, InputError):
+            return message_of(cause)
+    if isinstance(error, ConfigurationError):
+        return "; ".join(" ".join(message_of(c).split()) for c in causes(error))
+    if isinstance(error, OSError):
+        return os_error_line(error)
+    if isinstance(error, RuntimeError) and str(error).startswith(JSONNET_PREFIXES):
+        return jsonnet_line(str(error))
+    if isinstance(error, RuntimeError) and str(error).startswith(TORCH_WRITER_PREFIXES):
+        return f"a checkpoint could not be written (is the disk full?): {error}"
+    return None
+
+
+def log_to_files(error: BaseException) -> None:
+    """Leaves the full traceback in the run's `out.log`, where there is one."""
+    logger = logging.getLogger()
+    record = logger.makeRecord(
+        logger.name,
+        logging.CRITICAL,
+        __file__,
+        0,
+        "Stopped",
+        (),
+        (type(error), error, error.__traceback__),
+    )
+    for handler in logger.handlers:
+        if isinstance(handler, logging.FileHandler):
+            handler.handle(record)
+
+
+def drop_full_disk_reports(handler: logging.Handler) -> None:
+    """Where the log cannot be written the run will soon say so itself, in one line."""
+    report = handler.handleError
+
+    def handle_error(record: logging.LogRecord) -> None:
+        if not isinstance(sys.exc_info()[1], OSError):
+            report(record)
+
+    handler.handleError = handle_error  # type: ignore[method-assign]
+
+
+def install_exception_hook() -> None:
+    """Puts a hook before the present one, once: user errors become one line, others pass."""
+    previous = sys.excepthook
+    if getattr(previous, "shows_user_errors", False):
+        return
+
+    def hook(
+        kind: type[BaseException], error: BaseException, traceback: TracebackType | None
+    ) -> None:
+        line = None if os.environ.get(TRACEBACK_VARIABLE) else one_line(error)
+        if line is None:
+            previous(kind, error, traceback)
+            return
+        log_to_files(error)
+        sys.stderr.write(f"error: {line}\n")
+
+    vars(hook)["shows_user_errors"] = True
+    sys.excepthook = hook
+
+
+def show_user_errors() -> None:
+    """
+    Shows mistakes of the user as one line on stderr; `ELMO_TASKS_TRACEBACK=1` brings the traceback
+    back.
+
+    When a training starts, `prepare_global_logging` replaces the exception hook with one that logs
+    every error with its traceback. Ours is put back behind it, and there, where the log begins,
+    scale and data root are announced. It can go when AllenNLP leaves the hook alone.
+    """
+    install_exception_hook()
+    original = allennlp_logging.prepare_global_logging
+    if getattr(original, "shows_user_errors", False):
+        return
+
+    def prepare_global_logging(
+        serialization_dir: str | PathLike[str], rank: int = 0, world_size: int = 1
+    ) -> None:
+        original(serialization_dir, rank=rank, world_size=world_size)
+        for handler in logging.getLogger().handlers:
+            drop_full_disk_reports(handler)
+        install_exception_hook()
+        settings.announce()
+
+    vars(prepare_global_logging)["shows_user_errors"] = True
+    allennlp_logging.prepare_global_logging = prepare_global_logging

@@ -1,0 +1,105 @@
+"""One line per mistake of the user, and what a training says first."""
+
+import io
+import logging
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from allennlp.common import logging as allennlp_logging
+from allennlp.common.checks import ConfigurationError
+
+from elmo_tasks.compat import terminal
+from elmo_tasks.errors import InputError
+
+
+def jsonnet_error(text: str) -> RuntimeError:
+    return RuntimeError(text + "\n\tlib/data.libsonnet:3:5-9\tthunk <x>\n\tDuring manifestation\t\n")
+
+
+def chain(error: Exception, cause: Exception) -> Exception:
+    cause.args = ("While constructing an argument of type X", *cause.args)
+    error.__cause__ = cause
+    return error
+
+
+@pytest.mark.parametrize(
+    ("error", "line"),
+    [
+        (InputError("expected 4 columns", file="a.txt", line=3), "a.txt:3: expected 4 columns"),
+        (ConfigurationError("two\n  lines"), "two lines"),
+        (chain(ConfigurationError("outer"), InputError("inner")), "inner"),
+        (chain(ConfigurationError("outer"), TypeError("inner")), "outer; inner"),
+        (FileNotFoundError(2, "No such file", "x.json"), "x.json: No such file"),
+        (FileNotFoundError("file x.json not found"), "file x.json not found"),
+        (OSError(28, "No space left on device"), "writing failed: No space left on device"),
+        (OSError(30, "Read-only file system", "out"), "out: Read-only file system"),
+        (jsonnet_error("RUNTIME ERROR: set it"), "set it (at lib/data.libsonnet:3:5-9)"),
+        (RuntimeError("STATIC ERROR: a.jsonnet:1:2: Unknown variable: b\n"), None),
+        (RuntimeError("PytorchStreamWriter failed writing file"), None),
+    ],
+)
+def test_mistakes_of_the_user_are_one_line(error: Exception, line: str | None) -> None:
+    shown = terminal.one_line(error)
+    assert shown is not None and "\n" not in shown
+    assert line is None or shown == line
+
+
+@pytest.mark.parametrize("error", [ValueError("x"), RuntimeError("x"), ConnectionError("x")])
+def test_other_errors_keep_their_traceback(error: Exception) -> None:
+    assert terminal.one_line(error) is None
+
+
+@pytest.fixture
+def untouched_logging(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    root = logging.getLogger()
+    handlers, level = list(root.handlers), root.level
+    monkeypatch.setattr(sys, "excepthook", sys.__excepthook__)
+    yield
+    for handler in set(root.handlers) - set(handlers):
+        handler.close()
+    root.handlers[:] = handlers
+    root.setLevel(level)
+
+
+def test_a_training_announces_itself_and_keeps_the_hook(
+    untouched_logging: None,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("ELMO_TASKS_TRACEBACK", raising=False)
+    allennlp_logging.prepare_global_logging(str(tmp_path))
+    sys.excepthook(InputError, InputError("no such column"), None)
+    shown = capsys.readouterr()
+    assert shown.err == "error: no such column\n"
+    lines = shown.out.splitlines()
+    assert [line.split(" - ")[3].split(":")[0] for line in lines] == ["scale", "data root"]
+    log = (tmp_path / "out.log").read_text()
+    assert "scale: mini" in log and "elmo_tasks.errors.InputError: no such column" in log
+
+
+def test_the_traceback_can_be_had_back(
+    untouched_logging: None, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    terminal.install_exception_hook()
+    monkeypatch.setenv("ELMO_TASKS_TRACEBACK", "1")
+    sys.excepthook(InputError, InputError("no such column"), None)
+    assert capsys.readouterr().err == "elmo_tasks.errors.InputError: no such column\n"
+
+
+class FullDisk(io.StringIO):
+    def write(self, text: str) -> int:
+        raise OSError(28, "No space left on device")
+
+
+def test_a_log_on_a_full_disk_makes_no_noise(
+    untouched_logging: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    allennlp_logging.prepare_global_logging(str(tmp_path))
+    files = [h for h in logging.getLogger().handlers if isinstance(h, logging.FileHandler)]
+    assert len(files) == 1
+    files[0].setStream(FullDisk()).close()
+    logging.getLogger("elmo_tasks").info("one more line")
+    assert capsys.readouterr().err == ""

@@ -1,0 +1,260 @@
+"""Schedules, checkpoints, averages and clipping: without its remedy each of them fails."""
+
+import pickle
+import warnings
+from inspect import Parameter, signature
+from pathlib import Path
+from typing import Any
+
+import numpy
+import pytest
+import torch
+from allennlp.common import Params
+from allennlp.common.checks import ConfigurationError
+from allennlp.data import DatasetReader, Instance, Vocabulary
+from allennlp.data.data_loaders import SimpleDataLoader
+from allennlp.data.fields import TensorField
+from allennlp.models import Model
+from allennlp.training import Checkpointer, GradientDescentTrainer
+from allennlp.training.learning_rate_schedulers import CosineWithRestarts, LearningRateScheduler
+from allennlp.training.moving_average import ExponentialMovingAverage, MovingAverage
+
+from elmo_tasks import compat
+
+
+class Line(Model):
+    """A linear regression, the smallest model that a trainer takes."""
+
+    def __init__(self) -> None:
+        super().__init__(Vocabulary())
+        self.linear = torch.nn.Linear(3, 1)
+
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> dict[str, torch.Tensor]:
+        return {"loss": (self.linear(x) - y).pow(2).mean()}
+
+
+def batches(count: int = 5) -> SimpleDataLoader:
+    generator = numpy.random.default_rng(7)
+    instances = [
+        Instance(
+            {
+                "x": TensorField(torch.tensor(generator.normal(size=3)).float()),
+                "y": TensorField(torch.tensor(generator.normal(size=1)).float()),
+            }
+        )
+        for _ in range(count)
+    ]
+    return SimpleDataLoader(instances, batch_size=1, vocab=Vocabulary())
+
+
+def trainer_in(folder: Path, *, epochs: int, **parts: Any) -> GradientDescentTrainer:
+    """A trainer of a new `Line`; `parts` are built from its parameters and its optimizer."""
+    folder.mkdir(exist_ok=True)
+    torch.manual_seed(3)
+    model = Line()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
+    options = {key: build(model, optimizer) for key, build in parts.items()}
+    return GradientDescentTrainer(
+        model=model,
+        optimizer=optimizer,
+        data_loader=batches(),
+        num_epochs=epochs,
+        serialization_dir=str(folder),
+        checkpointer=Checkpointer(str(folder), keep_most_recent_by_count=3),
+        **options,
+    )
+
+
+def weights_of(trainer: GradientDescentTrainer) -> torch.Tensor:
+    return torch.cat([p.detach().flatten() for p in trainer.model.parameters()])
+
+
+# learning-rate schedules
+
+
+def test_reduce_on_plateau_halves_the_rate() -> None:
+    optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=1.0)
+    config = {"type": "reduce_on_plateau", "mode": "max", "factor": 0.5, "patience": 0}
+    schedule = LearningRateScheduler.from_params(Params({**config, "verbose": True}), optimizer=optimizer)
+    for metric in (0.3, 0.2, 0.4, 0.1):
+        schedule.step(metric)
+    assert schedule.get_values() == [0.25]
+
+
+def test_reduce_on_plateau_keeps_allennlps_keys_and_defaults() -> None:
+    kept = LearningRateScheduler.by_name("reduce_on_plateau")
+    keys = {name: p.default for name, p in signature(kept.__init__).parameters.items()}
+    torchs = signature(torch.optim.lr_scheduler.ReduceLROnPlateau).parameters
+    own = {"self": Parameter.empty, "verbose": False}
+    assert keys == own | {name: p.default for name, p in torchs.items()}
+
+
+# checkpoints
+
+
+def cosine(model: Model, optimizer: torch.optim.Optimizer) -> CosineWithRestarts:
+    return CosineWithRestarts(optimizer, t_initial=5)
+
+
+def test_resuming_with_numpy_numbers_in_the_trainer_state(tmp_path: Path) -> None:
+    trainer_in(tmp_path, epochs=2, learning_rate_scheduler=cosine).train()
+    state = (tmp_path / "training_state_e2_b0.th").read_bytes()
+    assert b"numpy" in state, "nothing was tried: the state holds no NumPy number"
+    resumed = trainer_in(tmp_path, epochs=4, learning_rate_scheduler=cosine)
+    resumed.train()
+    whole = trainer_in(tmp_path / "whole", epochs=4, learning_rate_scheduler=cosine)
+    whole.train()
+    assert torch.equal(weights_of(resumed), weights_of(whole))
+
+
+@pytest.mark.parametrize("code", ["?", "int32", "int64", "float32", "float64"])
+def test_numpy_numbers_load(tmp_path: Path, code: str) -> None:
+    torch.save({"metric": numpy.dtype(code).type(1)}, tmp_path / "state.th")
+    assert torch.load(tmp_path / "state.th")["metric"] == 1
+
+
+def test_everything_else_is_still_refused(tmp_path: Path) -> None:
+    torch.save({"reader": DatasetReader}, tmp_path / "state.th")
+    with pytest.raises(pickle.UnpicklingError, match="DatasetReader"):
+        torch.load(tmp_path / "state.th")
+
+
+def cut_in_half(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+@pytest.mark.parametrize("damaged", ["model_state", "training_state"])
+def test_resuming_passes_over_a_half_written_checkpoint(tmp_path: Path, damaged: str) -> None:
+    trainer_in(tmp_path, epochs=3).train()
+    cut_in_half(tmp_path / f"{damaged}_e3_b0.th")
+    resumed = trainer_in(tmp_path, epochs=4)
+    resumed.train()
+    whole = trainer_in(tmp_path / "whole", epochs=4)
+    whole.train()
+    assert torch.equal(weights_of(resumed), weights_of(whole))
+    names = {path.name for path in tmp_path.glob("*_e3_b0.th")}
+    assert len(names) == 2
+    assert torch.load(tmp_path / "model_state_e3_b0.th")["linear.bias"].shape == (1,)
+
+
+def test_a_save_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def half(state: object, path: str) -> None:
+        Path(path).write_bytes(b"PK\x03\x04 and then the disk was full")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(torch, "save", half)
+    with pytest.raises(OSError, match="No space left"):
+        trainer_in(tmp_path, epochs=1).train()
+    assert list(tmp_path.glob("*.th")) == []
+
+
+# moving averages
+
+
+def average(model: Model, optimizer: torch.optim.Optimizer) -> MovingAverage:
+    return ExponentialMovingAverage(model.named_parameters(), decay=0.99)
+
+
+def test_a_resumed_average_equals_the_uninterrupted_one_after_fifty_steps(tmp_path: Path) -> None:
+    folders = [tmp_path / "whole", tmp_path / "resumed"]
+    whole = trainer_in(folders[0], epochs=20, moving_average=average)
+    whole.train()
+    trainer_in(folders[1], epochs=10, moving_average=average).train()
+    resumed = trainer_in(folders[1], epochs=20, moving_average=average)
+    resumed.train()
+    assert torch.equal(weights_of(resumed), weights_of(whole))
+    unaveraged = torch.load(folders[0] / "model_state_e20_b0.th")["linear.bias"]
+    assert not torch.allclose(unaveraged, weights_of(whole)[-1:], atol=1e-3)
+
+
+def test_a_loaded_average_follows_the_live_parameters() -> None:
+    saved = ExponentialMovingAverage([("w", torch.nn.Parameter(torch.ones(2)))]).state_dict()
+    live = torch.nn.Parameter(torch.zeros(2))
+    loaded = ExponentialMovingAverage([("w", live)], decay=0.5, numerator=1, denominator=1)
+    loaded.load_state_dict(saved)
+    loaded.apply(1)
+    loaded.assign_average_value()
+    assert live.tolist() == [0.5, 0.5]
+    loaded.restore()
+    assert live.tolist() == [0.0, 0.0]
+
+
+def test_an_average_of_other_parameters_is_refused() -> None:
+    saved = ExponentialMovingAverage([("old", torch.nn.Parameter(torch.ones(2)))]).state_dict()
+    loaded = ExponentialMovingAverage([("new", torch.nn.Parameter(torch.ones(2)))])
+    with pytest.raises(ConfigurationError, match="other parameters than the model's: new, old"):
+        loaded.load_state_dict(saved)
+
+
+def test_our_average_has_a_constant_decay() -> None:
+    live = torch.nn.Parameter(torch.zeros(1))
+    config = Params({"type": "elmo_tasks_exponential", "decay": 0.9})
+    constant = MovingAverage.from_params(config, parameters=[("w", live)])
+    live.data.fill_(1.0)
+    for step in (1, 2):
+        constant.apply(step)
+    constant.assign_average_value()
+    assert live.item() == pytest.approx(1 - 0.9**2)
+
+
+def test_a_decay_above_one_is_refused() -> None:
+    config = Params({"type": "elmo_tasks_exponential", "decay": 1.5})
+    with pytest.raises(ConfigurationError, match=r"decay must lie in \[0, 1\], not 1.5"):
+        MovingAverage.from_params(config, parameters=[])
+
+
+# sparse gradients
+
+
+class Lookup(Line):
+    """A sparse embedding beside a dense layer."""
+
+    def __init__(self, *, sparse: bool) -> None:
+        super().__init__()
+        torch.manual_seed(5)
+        self.embedding = torch.nn.Embedding(6, 3, sparse=sparse)
+        self.linear = torch.nn.Linear(3, 1)
+
+    def step(self, ids: list[int]) -> None:
+        self.zero_grad()
+        self.linear(self.embedding(torch.tensor(ids))).pow(2).sum().mul(50).backward()
+
+
+def clipped(*, sparse: bool, max_norm: float) -> tuple[float, list[torch.Tensor]]:
+    model = Lookup(sparse=sparse)
+    model.step([1, 4, 4, 2, 4])
+    trainer = GradientDescentTrainer(
+        model=model,
+        optimizer=torch.optim.SGD(model.parameters(), lr=0.1),
+        data_loader=batches(1),
+        grad_norm=max_norm,
+    )
+    norm = trainer.rescale_gradients()
+    gradients = [p.grad for p in model.parameters() if p.grad is not None]
+    return norm, [g.to_dense() if g.is_sparse else g for g in gradients]
+
+
+@pytest.mark.parametrize("max_norm", [0.5, 1e6])
+def test_sparse_gradients_are_clipped_like_dense_ones(max_norm: float) -> None:
+    norm, gradients = clipped(sparse=True, max_norm=max_norm)
+    dense_norm, dense = clipped(sparse=False, max_norm=max_norm)
+    assert norm == pytest.approx(dense_norm, rel=1e-5)
+    assert len(gradients) == len(dense) == 3
+    for gradient, expected in zip(gradients, dense, strict=True):
+        torch.testing.assert_close(gradient, expected)
+    total = torch.cat([g.flatten() for g in gradients]).norm().item()
+    assert total == pytest.approx(min(max_norm, norm), rel=1e-4)
+
+
+# noise
+
+
+def test_known_noise_is_silent_and_nothing_else(tmp_path: Path) -> None:
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.resetwarnings()
+        warnings.simplefilter("always")
+        compat.apply()
+        trainer_in(tmp_path, epochs=1).train()
+        warnings.warn_explicit("`torch.cuda.amp.x(args...)` is deprecated", FutureWarning, "f", 1)
+    messages = [str(w.message) for w in seen if "torch.cuda.amp" in str(w.message)]
+    assert messages == ["`torch.cuda.amp.x(args...)` is deprecated"]

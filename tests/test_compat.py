@@ -1,0 +1,22 @@
+"""The remedies as a whole; one by one they are tested in `tests/compat/`."""
+
+import sys
+
+from allennlp.common import logging as allennlp_logging
+from allennlp.training import Checkpointer
+
+from elmo_tasks import compat
+
+
+def test_applying_twice_changes_nothing() -> None:
+    hook, prepare = sys.excepthook, allennlp_logging.prepare_global_logging
+    save = Checkpointer.save_checkpoint
+    compat.apply()
+    assert (hook, prepare) == (sys.excepthook, allennlp_logging.prepare_global_logging)
+    assert Checkpointer.save_checkpoint is save
+
+
+def test_every_remedy_explains_itself() -> None:
+    assert len(compat.REMEDIES) == 8
+    for remedy in compat.REMEDIES:
+        assert "can go" in " ".join((remedy.__doc__ or "").split()), remedy.__name__

@@ -1,0 +1,177 @@
+"""The wheel, installed into an environment of its own, and the make targets that build ours."""
+
+import os
+import re
+import subprocess
+import sys
+import sysconfig
+import tomllib
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+TAGGER = """
+{
+  dataset_reader: {type: "sequence_tagging"},
+  train_data_path: "train.tsv",
+  model: {
+    type: "simple_tagger",
+    text_field_embedder: {token_embedders: {tokens: {type: "embedding", embedding_dim: 2}}},
+    encoder: {type: "pass_through", input_dim: 2},
+  },
+  data_loader: {batch_size: 2},
+  trainer: {
+    num_epochs: 1,
+    optimizer: {type: "sgd", lr: 0.1},
+    moving_average: {type: "elmo_tasks_exponential"},
+  },
+}
+"""
+
+NEEDS_DATA = """assert std.extVar("ELMO_TASKS_DATA") != "" : "ELMO_TASKS_DATA is not set"; {}"""
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    options = ["--quiet", "--no-build-isolation", "--no-deps", "--no-index"]
+    command = [sys.executable, "-m", "pip", "wheel", *options, "--wheel-dir", str(folder), "."]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A fresh environment with our wheel; the packages of the present one are seen behind it."""
+    home = tmp_path_factory.mktemp("environment")
+    venv.create(home, with_pip=False, symlinks=True)
+    interpreter = home / "bin" / "python"
+    target = ["--python", str(interpreter), "install", "--quiet", "--no-deps", "--no-index"]
+    command = [sys.executable, "-m", "pip", *target, str(wheel)]
+    subprocess.run(command, check=True, capture_output=True, text=True)
+    (site,) = home.glob("lib/python*/site-packages")
+    (site / "zz_behind.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    return interpreter
+
+
+@pytest.fixture(scope="module")
+def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder far from the source tree, with a home that names the plugin."""
+    folder = tmp_path_factory.mktemp("elsewhere")
+    (folder / "home" / ".allennlp").mkdir(parents=True)
+    (folder / "home" / ".allennlp" / "plugins").write_text("elmo_tasks.plugin\n")
+    (folder / "tagger.jsonnet").write_text(TAGGER)
+    (folder / "needs_data.jsonnet").write_text(NEEDS_DATA)
+    (folder / "train.tsv").write_text("the###D dog###N\na###D cat###N\n".replace(" ", "\t"))
+    return folder
+
+
+def start(python: Path, folder: Path, *arguments: str, **variables: str) -> subprocess.Popen[str]:
+    environment = {"HOME": str(folder / "home"), "PATH": "/usr/bin:/bin", "OMP_NUM_THREADS": "1"}
+    return subprocess.Popen(
+        [str(python), "-m", "allennlp", *arguments],
+        cwd=folder,
+        env=environment | variables,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_the_wheel_holds_what_the_tree_holds(wheel: Path) -> None:
+    names = set(zipfile.ZipFile(wheel).namelist())
+    fixtures = [p for p in (ROOT / "fixtures").rglob("*") if p.is_file()]
+    sources = [p for p in (ROOT / "elmo_tasks").rglob("*.py") if p.parent.name != "site"]
+    assert len(fixtures) > 0 and len(sources) >= 12
+    expected = {f"elmo_tasks/_fixtures/{p.relative_to(ROOT / 'fixtures')}" for p in fixtures}
+    expected |= {str(p.relative_to(ROOT)) for p in sources}
+    expected |= {"elmo_tasks/py.typed", "elmo_tasks_torchvision.pth", "elmo_tasks_torchvision.py"}
+    kept = {name for name in names if ".dist-info/" not in name}
+    assert kept == expected
+    assert any(name.endswith("/licenses/LICENSE") for name in names)
+
+
+def test_the_plugin_works_from_another_folder(python: Path, elsewhere: Path) -> None:
+    help_run = start(python, elsewhere, "--help")
+    train = start(python, elsewhere, "train", "tagger.jsonnet", "-s", "out")
+    shown, errors = help_run.communicate(timeout=120)
+    assert (help_run.returncode, "    train " in shown) == (0, True)
+    assert "scale:" not in shown + errors and "could not be loaded" not in errors
+    shown, errors = train.communicate(timeout=120)
+    assert train.returncode == 0, errors
+    assert "Warning" not in shown + errors
+    lines = [line.split(" - ")[-1] for line in shown.splitlines()]
+    root = next((python.parents[1] / "lib").glob("*/site-packages/elmo_tasks/_fixtures"))
+    assert lines[:2] == [
+        "scale: mini (ELMO_TASKS_SCALE)",
+        f"data root: {root / 'miniworld'} (ELMO_TASKS_DATA)",
+    ]
+    assert len([line for line in lines if line.startswith(("scale:", "data root:"))]) == 2
+    assert (elsewhere / "out" / "model.tar.gz").is_file()
+
+
+def test_mistakes_end_in_one_line(python: Path, elsewhere: Path) -> None:
+    train = ("train", "needs_data.jsonnet", "-s", "never")
+    runs = {
+        "ELMO_TASKS_DATA is not set (at needs_data.jsonnet:1:1-78)": start(
+            python, elsewhere, *train, ELMO_TASKS_SCALE="small"
+        ),
+        "ELMO_TASKS_SCALE must be one of mini, small, paper, not 'huge'": start(
+            python, elsewhere, "--help", ELMO_TASKS_SCALE="huge"
+        ),
+    }
+    for message, run in runs.items():
+        _, errors = run.communicate(timeout=120)
+        lines = [line for line in errors.splitlines() if " - INFO - " not in line]
+        assert (run.returncode, lines) == (1, [f"error: {message}"])
+    assert not (elsewhere / "never").exists()
+
+
+def requirements(text: str) -> list[str]:
+    return [line for line in text.splitlines() if line and not line.startswith("#")]
+
+
+def test_declared_dependencies_are_the_requirements() -> None:
+    needed = (ROOT / "requirements.txt").read_text().split("# Development\n")[0]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert requirements(needed) == project["dependencies"]
+    assert len(project["dependencies"]) > 20
+
+
+def test_every_requirement_has_an_exact_version() -> None:
+    pinned = requirements((ROOT / "constraints.txt").read_text())
+    assert [line for line in pinned if not re.fullmatch(r"[\w.-]+==[\w.]+", line)] == []
+    names = {line.split("==")[0].lower().replace("_", "-") for line in pinned}
+    required = requirements((ROOT / "requirements.txt").read_text())
+    wanted = {re.split("[<>=]", line)[0].lower().replace("_", "-") for line in required}
+    assert len(wanted) > 25
+    assert (wanted | {"allennlp"}) - names == set()
+
+
+def make(*arguments: str) -> subprocess.CompletedProcess[str]:
+    outer = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
+    command = ["make", *arguments]
+    return subprocess.run(command, cwd=ROOT, env=outer, capture_output=True, text=True)
+
+
+def test_make_help_lists_every_target() -> None:
+    phony = re.search(r"^\.PHONY: (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert phony is not None
+    listed = re.findall(r"^  make (\w+) ", make("help").stdout, re.MULTILINE)
+    assert sorted(listed) == sorted(phony[1].split())
+    assert len(listed) == 7
+
+
+def test_make_without_a_suitable_python_says_so() -> None:
+    new = ("install", "VENV=no_such_folder")
+    run = make(*new, "CANDIDATES=no-such-python", "PYTHON=")
+    assert run.returncode == 2
+    assert "error: no Python 3.11, 3.12 or 3.13 with venv and ensurepip found" in run.stderr
+    run = make(*new, "PYTHON=/bin/false")
+    assert "error: /bin/false is not a Python 3.11, 3.12 or 3.13" in run.stderr
+    assert not (ROOT / "no_such_folder").exists()
