@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from elmo_tasks.errors import InputError
@@ -28,4 +28,5 @@ def written_aside(path: str | Path) -> Iterator[Path]:
     except OSError as error:
         raise InputError(f"cannot write: {error.strerror or error}", file=target) from error
     finally:
-        aside.unlink(missing_ok=True)
+        with suppress(OSError):
+            aside.unlink(missing_ok=True)

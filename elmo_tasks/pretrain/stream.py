@@ -1,0 +1,374 @@
+"""
+Text -> batches of the language model: the official data stream of bilm-tf.
+
+Two sources of sentences that are shuffled apart feed a forward and a backward grid of B rows. A row is an endless
+text: it takes T tokens a batch from its current sentence and pulls the next one when that is used up, so that nothing
+is padded and the LSTM states of one batch begin the next (truncated back-propagation; paper, section 3.4).
+"""
+
+import glob
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain, count, islice, repeat
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import torch
+
+from elmo_tasks.data.files import open_text
+from elmo_tasks.elmo.characters import (
+    BEGIN_OF_SENTENCE,
+    END_OF_SENTENCE,
+    MAX_CHARACTERS,
+    token_to_ids,
+)
+from elmo_tasks.errors import InputError
+from elmo_tasks.pretrain.vocabulary import UNKNOWN, WordVocabulary
+
+_CACHED_TOKENS = 2**17
+
+
+def expand_files(patterns: str | Sequence[str]) -> list[Path]:
+    """
+    The files that paths and globs name, sorted, none twice.
+
+    # Parameters
+
+    patterns : `str` or `Sequence[str]`
+        A path, a glob (`**` reaches into folders), or several, as a list or separated by commas.
+
+    # Raises
+
+    `InputError` naming the pattern that matches no file.
+    """
+    given = [patterns] if isinstance(patterns, str) else list(patterns)
+    parts = [part.strip() for entry in given for part in _split_commas(entry)]
+    single = [part for part in parts if part]
+    if not single:
+        raise InputError("no text file is named", hint="give a path, a glob or a list of them")
+    found = {path.resolve(): path for pattern in single for path in _matches(pattern)}
+    return sorted(found.values())
+
+
+def _split_commas(entry: str) -> list[str]:
+    return [entry] if Path(entry).is_file() else entry.split(",")
+
+
+def _matches(pattern: str) -> list[Path]:
+    names = [pattern] if Path(pattern).is_file() else glob.glob(pattern, recursive=True)
+    files = [Path(name) for name in names if not Path(name).is_dir()]
+    if not files:
+        what = "it is a folder" if Path(pattern).is_dir() else "nothing matches"
+        raise InputError(
+            f"text files were wanted at {pattern!r}, {what}",
+            hint="give a path or a glob such as 'lm/train.*.txt.gz'",
+        )
+    return files
+
+
+class SentenceSource:
+    """
+    A corpus as a stream of tokenised sentences, in another order every cycle.
+
+    Files come in an order drawn from the seed and the cycle, and lines are shuffled within blocks, so
+    memory is that of one block however large the corpus or a single file. Blocks run across file ends.
+
+    # Parameters
+
+    files : `Iterable[str | Path]`
+        Plain or gzip text, a sentence a line, tokens apart by white space.
+    shuffle : `bool`
+        Without it, files and lines keep their order.
+    seed : `int`
+        The same seed gives the same order. The forward and the backward source take different ones.
+    shuffle_buffer : `int`
+        Lines of a block.
+
+    # Raises
+
+    `InputError` where no file is given or the buffer is below 1.
+    """
+
+    def __init__(
+        self,
+        files: Iterable[str | Path],
+        *,
+        shuffle: bool,
+        seed: int,
+        shuffle_buffer: int = 200_000,
+    ) -> None:
+        self.files = [Path(file) for file in files]
+        self.blank_lines = 0
+        """Blank lines skipped so far in the pass that began last."""
+        self._shuffle = shuffle
+        self._seed = seed
+        self._buffer = shuffle_buffer
+        if not self.files:
+            raise InputError("a corpus of one file or more was wanted, found none")
+        if shuffle_buffer < 1:
+            raise InputError(f"shuffle_buffer must be 1 or more, found {shuffle_buffer}")
+
+    def once(self, cycle: int) -> Iterator[list[str]]:
+        """
+        Every sentence of the corpus once, in the order of this cycle; blank lines are skipped.
+
+        # Raises
+
+        `InputError` where a file is unreadable, or at the end where the corpus holds no sentence.
+        """
+        self.blank_lines = 0
+        empty = True
+        for line in self._lines(cycle):
+            sentence = line.split()
+            if sentence:
+                empty = False
+                yield sentence
+            else:
+                self.blank_lines += 1
+        if empty:
+            more = f", nor in the {len(self.files) - 1} others" if len(self.files) > 1 else ""
+            raise InputError(f"no sentence to train on in this file{more}", file=self.files[0])
+
+    def endless(self, start_cycle: int = 0) -> Iterator[list[str]]:
+        """The cycles `start_cycle`, `start_cycle + 1` and so on, without end. Raises as `once`."""
+        for cycle in count(start_cycle):
+            yield from self.once(cycle)
+
+    def _lines(self, cycle: int) -> Iterator[str]:
+        files = list(self.files)
+        order = random.Random(f"{self._seed} {cycle}")
+        if self._shuffle:
+            order.shuffle(files)
+        lines = (line for file in files for _, line in open_text(file))
+        return shuffled_in_blocks(lines, self._buffer, order) if self._shuffle else lines
+
+
+def shuffled_in_blocks(lines: Iterator[str], size: int, order: random.Random) -> Iterator[str]:
+    """The same lines, shuffled among the `size` that are read at a time; never reads further ahead."""
+    while block := list(islice(lines, size)):
+        order.shuffle(block)
+        # Handed over from the end, so that the block shrinks while it is used.
+        while block:
+            yield block.pop()
+
+
+class TokenWindow(NamedTuple):
+    """
+    The tokens of one direction in one batch, B rows of exactly T.
+
+    Positions from `lengths[row]` on, where the text ran out, hold `</S>` and count for nothing.
+    """
+
+    inputs: list[list[str]]
+    targets: list[list[str]]
+    lengths: list[int]
+
+
+class TokenRows:
+    """
+    One direction of the official stream: an iterator of windows over B rows of running text.
+
+    A sentence is `<S> w1 ... wn </S>` forward and `</S> wn ... w1 <S>` backward; all tokens but its last
+    are inputs, all but its first are targets: n+1 predictions. Rows are filled in order, each pulling
+    the next sentence when its own is used up. A finite source ends when every row has given all its
+    predictions, with the last windows short; of an endless one every row of every window is full.
+
+    # Parameters
+
+    sentences : `Iterator[list[str]]`
+        Shared by the rows; never read further than the window needs.
+    rows, unroll : `int`
+        B and T.
+    backward : `bool`
+        The direction.
+
+    # Raises
+
+    `InputError` where `rows` or `unroll` is below 1.
+    """
+
+    def __init__(self, sentences: Iterator[list[str]], *, rows: int, unroll: int, backward: bool) -> None:
+        for name, value in (("batch_size", rows), ("unroll", unroll)):
+            if value < 1:
+                raise InputError(f"{name} must be 1 or more, found {value}")
+        self._sentences = sentences
+        self._unroll = unroll
+        self._backward = backward
+        self._current: list[list[str]] = [[] for _ in range(rows)]
+        self._position = [0] * rows
+
+    def __iter__(self) -> "TokenRows":
+        return self
+
+    def __next__(self) -> TokenWindow:
+        filled = [self._fill(row) for row in range(len(self._current))]
+        lengths = [len(inputs) for inputs, _ in filled]
+        if not any(lengths):
+            raise StopIteration
+        return TokenWindow(
+            [self._padded(inputs) for inputs, _ in filled],
+            [self._padded(targets) for _, targets in filled],
+            lengths,
+        )
+
+    def blank(self) -> TokenWindow:
+        """A window that holds no prediction."""
+        nothing = [self._padded([]) for _ in self._current]
+        return TokenWindow(nothing, nothing, [0] * len(self._current))
+
+    def _fill(self, row: int) -> tuple[list[str], list[str]]:
+        inputs: list[str] = []
+        targets: list[str] = []
+        while (wanted := self._unroll - len(inputs)) and self._has_next(row):
+            sequence, start = self._current[row], self._position[row]
+            end = min(start + wanted, len(sequence) - 1)
+            inputs += sequence[start:end]
+            targets += sequence[start + 1 : end + 1]
+            self._position[row] = end
+        return inputs, targets
+
+    def _has_next(self, row: int) -> bool:
+        if self._position[row] + 1 < len(self._current[row]):
+            return True
+        sentence = next(self._sentences, None)
+        if sentence is None:
+            return False
+        self._current[row] = self._sequence(sentence)
+        self._position[row] = 0
+        return True
+
+    def _sequence(self, sentence: list[str]) -> list[str]:
+        if self._backward:
+            return [END_OF_SENTENCE, *reversed(sentence), BEGIN_OF_SENTENCE]
+        return [BEGIN_OF_SENTENCE, *sentence, END_OF_SENTENCE]
+
+    def _padded(self, tokens: list[str]) -> list[str]:
+        return tokens + [END_OF_SENTENCE] * (self._unroll - len(tokens))
+
+
+@dataclass
+class LmBatch:
+    """
+    One step of language-model training, both directions.
+
+    # Parameters
+
+    characters : `LongTensor`, shape [U, 50]
+        Character ids (1..261) of the U distinct input tokens of both directions: each is encoded once.
+    forward_inputs, backward_inputs : `LongTensor`, shape [T, B]
+        Row numbers in `characters`.
+    forward_targets, backward_targets : `LongTensor`, shape [T, B]
+        Word ids.
+    forward_mask, backward_mask : `BoolTensor`, shape [T, B]
+        False only where a finite text ran out.
+    unknown : `int`
+        Targets that are `<UNK>`, of both directions.
+    """
+
+    characters: torch.Tensor
+    forward_inputs: torch.Tensor
+    backward_inputs: torch.Tensor
+    forward_targets: torch.Tensor
+    backward_targets: torch.Tensor
+    forward_mask: torch.Tensor
+    backward_mask: torch.Tensor
+    unknown: int
+
+    def to(self, device: torch.device | str | int, *, non_blocking: bool = False) -> "LmBatch":
+        """The same batch with its tensors on `device`."""
+        moved = {
+            name: value.to(device, non_blocking=non_blocking)
+            for name, value in vars(self).items()
+            if isinstance(value, torch.Tensor)
+        }
+        return LmBatch(**moved, unknown=self.unknown)
+
+
+class LmStream:
+    """
+    An iterator of `LmBatch`. Where one finite direction ends before the other, its rows go on masked.
+
+    # Parameters
+
+    forward, backward : `Iterator[list[str]]`
+        Sentences of either direction, from two sources of different seeds.
+    vocabulary : `WordVocabulary`
+        Gives the targets their ids; inputs keep their characters whether in it or not.
+    batch_size, unroll : `int`
+        B rows a direction and T tokens a row.
+
+    # Raises
+
+    `InputError` where a size is below 1; `ValueError` where both directions are one iterator.
+    """
+
+    def __init__(
+        self,
+        forward: Iterator[list[str]],
+        backward: Iterator[list[str]],
+        vocabulary: WordVocabulary,
+        *,
+        batch_size: int,
+        unroll: int,
+    ) -> None:
+        if forward is backward:
+            raise ValueError("forward and backward need an iterator each: one would tear the text apart")
+        self._forward = TokenRows(forward, rows=batch_size, unroll=unroll, backward=False)
+        self._backward = TokenRows(backward, rows=batch_size, unroll=unroll, backward=True)
+        self._vocabulary = vocabulary
+        self._shape = (batch_size, unroll)
+
+    def __iter__(self) -> "LmStream":
+        return self
+
+    def __next__(self) -> LmBatch:
+        forward = next(self._forward, None)
+        backward = next(self._backward, None)
+        if forward is None and backward is None:
+            raise StopIteration
+        return self._batch(forward or self._forward.blank(), backward or self._backward.blank())
+
+    def _batch(self, forward: TokenWindow, backward: TokenWindow) -> LmBatch:
+        types = dict.fromkeys(chain(*forward.inputs, *backward.inputs))
+        row_of = dict(zip(types, count()))
+        forward_targets = self._word_ids(forward)
+        backward_targets = self._word_ids(backward)
+        return LmBatch(
+            characters=_character_rows(types),
+            forward_inputs=self._grid(map(row_of.__getitem__, chain(*forward.inputs))),
+            backward_inputs=self._grid(map(row_of.__getitem__, chain(*backward.inputs))),
+            forward_targets=forward_targets,
+            backward_targets=backward_targets,
+            forward_mask=self._mask(forward),
+            backward_mask=self._mask(backward),
+            unknown=_unknown(forward_targets) + _unknown(backward_targets),
+        )
+
+    def _word_ids(self, window: TokenWindow) -> torch.Tensor:
+        return self._grid(map(self._vocabulary.ids.get, chain(*window.targets), repeat(UNKNOWN)))
+
+    def _grid(self, values: Iterator[int]) -> torch.Tensor:
+        rows, unroll = self._shape
+        grid = np.fromiter(values, np.int64, rows * unroll).reshape(rows, unroll)
+        return torch.from_numpy(np.ascontiguousarray(grid.T))  # [T, B]
+
+    def _mask(self, window: TokenWindow) -> torch.Tensor:
+        steps = torch.arange(self._shape[1]).unsqueeze(1)
+        return steps < torch.tensor(window.lengths)  # [T, B]
+
+
+def _unknown(targets: torch.Tensor) -> int:
+    return int((targets == UNKNOWN).sum())
+
+
+def _character_rows(types: Iterable[str]) -> torch.Tensor:
+    joined = np.frombuffer(b"".join(map(_character_row, types)), np.uint16)
+    return torch.from_numpy(joined.astype(np.int64)).view(-1, MAX_CHARACTERS)  # [U, C]
+
+
+@lru_cache(maxsize=_CACHED_TOKENS)
+def _character_row(token: str) -> bytes:
+    return token_to_ids(token).tobytes()

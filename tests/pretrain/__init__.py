@@ -1,0 +1,1 @@
+"""Tests of language-model training."""
