@@ -14,7 +14,7 @@ PYTHON := $(shell for python in $(CANDIDATES); do \
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test lint format clean
+.PHONY: help install demo test bench lint format clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -43,6 +43,9 @@ demo: install ## train ner with and without ELMo at scale mini, and show both sc
 
 test: lint ## lint, types and tests
 	@$(BIN)/python -m pytest
+
+bench: install ## the biLM's speed beside AllenNLP's, as docs/PERFORMANCE.md has it
+	@$(BIN)/python benchmarks/bilm.py
 
 lint: install ## ruff and mypy
 	@$(BIN)/ruff check .

@@ -25,9 +25,7 @@ class ConstantMovingAverage(ExponentialMovingAverage):
         The share of the old average that each step keeps, between 0 and 1.
     """
 
-    def __init__(
-        self, parameters: Iterable[tuple[str, torch.Tensor]], decay: float = 0.999
-    ) -> None:
+    def __init__(self, parameters: Iterable[tuple[str, torch.Tensor]], decay: float = 0.999) -> None:
         if not 0 <= decay <= 1:
             raise ConfigurationError(f"moving_average.decay must lie in [0, 1], not {decay}")
         super().__init__(parameters, decay=decay, numerator=1.0, denominator=1.0)
@@ -47,8 +45,7 @@ def load_into_live(average: MovingAverage, state_dict: dict[str, Any]) -> None:
         saved: dict[str, torch.Tensor] = state_dict[kind]
         if differing := sorted(own.keys() ^ saved.keys()):
             raise ConfigurationError(
-                "the checkpoint's moving average is of other parameters than the model's: "
-                + ", ".join(differing)
+                "the checkpoint's moving average is of other parameters than the model's: " + ", ".join(differing)
             )
         for name, tensor in own.items():
             tensor.copy_(saved[name])

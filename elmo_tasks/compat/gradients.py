@@ -19,9 +19,7 @@ def stored_values(parameter: torch.Tensor) -> torch.Tensor:
     return parameter.grad._values()
 
 
-def clip_grad_norm_(
-    parameters: torch.Tensor | Iterable[torch.Tensor], max_norm: float, **options: Any
-) -> torch.Tensor:
+def clip_grad_norm_(parameters: torch.Tensor | Iterable[torch.Tensor], max_norm: float, **options: Any) -> torch.Tensor:
     """
     `torch.nn.utils.clip_grad_norm_` for dense and sparse gradients: the L2 norm over all of them is
     at most `max_norm`.

@@ -102,9 +102,7 @@ def install_exception_hook() -> None:
     if getattr(previous, "shows_user_errors", False):
         return
 
-    def hook(
-        kind: type[BaseException], error: BaseException, traceback: TracebackType | None
-    ) -> None:
+    def hook(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
         line = None if os.environ.get(TRACEBACK_VARIABLE) else one_line(error)
         if line is None:
             previous(kind, error, traceback)
@@ -130,9 +128,7 @@ def show_user_errors() -> None:
     if getattr(original, "shows_user_errors", False):
         return
 
-    def prepare_global_logging(
-        serialization_dir: str | PathLike[str], rank: int = 0, world_size: int = 1
-    ) -> None:
+    def prepare_global_logging(serialization_dir: str | PathLike[str], rank: int = 0, world_size: int = 1) -> None:
         original(serialization_dir, rank=rank, world_size=world_size)
         for handler in logging.getLogger().handlers:
             drop_full_disk_reports(handler)

@@ -30,9 +30,7 @@ class ColumnSentence:
     line: int
 
 
-def read_columns(
-    path: str | Path, *, min_columns: int = 2, corpus_hint: str | None = None
-) -> Iterator[ColumnSentence]:
+def read_columns(path: str | Path, *, min_columns: int = 2, corpus_hint: str | None = None) -> Iterator[ColumnSentence]:
     """
     Streams the sentences of a column file, plain or gzip. `-DOCSTART-` lines separate, and belong
     to no sentence.

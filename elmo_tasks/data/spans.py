@@ -145,9 +145,7 @@ class _Faults:
             self.story = f"'{previous}' ends the sentence" if at_end else f"'{tag}' after {after}"
 
 
-def detect_scheme(
-    sentences: Iterable[tuple[int, Sequence[str]]], *, file: str | Path | None = None
-) -> Scheme:
+def detect_scheme(sentences: Iterable[tuple[int, Sequence[str]]], *, file: str | Path | None = None) -> Scheme:
     """
     Recognises the one scheme in which all tags of a corpus are legal.
 
@@ -198,9 +196,7 @@ def _add_faults(found: _Faults, scheme: Scheme, tags: Sequence[str], line: int) 
         found.add(line + len(tags) - 1, previous, OUTSIDE, at_end=True)
 
 
-def _mixed_error(
-    faults: dict[Scheme, _Faults], best: Scheme, file: str | Path | None
-) -> InputError:
+def _mixed_error(faults: dict[Scheme, _Faults], best: Scheme, file: str | Path | None) -> InputError:
     counts = ", ".join(f"{scheme.name} {found.count}" for scheme, found in faults.items())
     return InputError(
         f"the tags follow no single scheme; the closest is {best.name}, in which "

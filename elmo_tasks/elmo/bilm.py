@@ -43,6 +43,8 @@ class BiLm(nn.Module):
         row b starts where row b of the batch before ended (rows of a smaller batch leave the others' states alone).
     """
 
+    boundaries: Tensor
+
     def __init__(self, options: BiLmOptions, *, state: str = "reset") -> None:
         super().__init__()
         if state not in STATES:
@@ -108,7 +110,7 @@ class BiLm(nn.Module):
             and removed inside; a sentence may be empty.
         """
         mask = self._mask(character_ids)  # [B, T]
-        if not mask.any():
+        if not len(mask) or (self.state == "reset" and not mask.any()):
             return self._nothing(mask)
         packing = Packing.of(mask)
         tokens = self._with_boundaries(character_ids, mask)  # [B * (T + 2), P]
@@ -172,13 +174,12 @@ class BiLm(nn.Module):
         """The states that rows 0..rows-1 start from; kept ones grow with zeros for rows never seen."""
         if self.state == "reset":
             return stack.initial_states(rows)
-        kept = self._carried.get(direction) or stack.initial_states(rows)
-        missing = rows - kept[0][0].shape[0]
-        if missing > 0:
-            kept = [
-                (torch.cat([c.to(more_c), more_c]), torch.cat([h.to(more_h), more_h]))
-                for (c, h), (more_c, more_h) in zip(kept, stack.initial_states(missing), strict=True)
-            ]
+        kept = self._carried.get(direction) or stack.initial_states(0)
+        unseen = stack.initial_states(max(0, rows - len(kept[0][0])))
+        kept = [
+            (torch.cat([cell.to(more_cell), more_cell]), torch.cat([hidden.to(more_hidden), more_hidden]))
+            for (cell, hidden), (more_cell, more_hidden) in zip(kept, unseen, strict=True)
+        ]
         self._carried[direction] = kept
         return [(cell[:rows], hidden[:rows]) for cell, hidden in kept]
 

@@ -1,4 +1,4 @@
-"""Text -> character ids: the first step of the flow. A token becomes 50 slots of UTF-8 bytes (MODEL_FACTS of bilm-tf)."""
+"""Text -> character ids: the first step of the flow. A token becomes 50 slots of UTF-8 bytes, as in bilm-tf."""
 
 from collections.abc import Iterable, Sequence
 

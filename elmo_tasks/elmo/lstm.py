@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from elmo_tasks.elmo.options import BiLmOptions
+from elmo_tasks.elmo.product import product
 
 FORGET_BIAS = 1.0
 """Added to the forget gate at run time; files and parameters hold the bias without it, as TensorFlow does."""
@@ -31,6 +32,8 @@ class ProjectedLstm(nn.Module):
     cell_clip, proj_clip : `float` or `None`
         Bounds of cell and output; `None` or 0 leaves them free.
     """
+
+    forget_bias: Tensor
 
     def __init__(
         self,
@@ -92,11 +95,12 @@ class ProjectedLstm(nn.Module):
         """
         dtype = precision or inputs.dtype
         bias = (self.bias + self.forget_bias).to(dtype)
-        gates = functional.linear(inputs.to(dtype), self.input_weight.to(dtype), bias)  # [N, 4H]
+        gates = product(self.input_weight.to(dtype), bias)(inputs.to(dtype))  # [N, 4H]
         clips = (self.cell_clip, self.proj_clip)
-        weights = (self.hidden_weight.to(dtype), self.projection.to(dtype))
-        scan = _Scan.apply if torch.is_grad_enabled() else _scan
-        outputs, cell, hidden = scan(gates, *weights, *state, tuple(batch_sizes), clips)
+        tensors = (gates, self.hidden_weight.to(dtype), self.projection.to(dtype), *state)
+        differentiable = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)
+        scan = _Scan.apply if differentiable else _scan
+        outputs, cell, hidden = scan(*tensors, tuple(batch_sizes), clips)
         return outputs, (cell, hidden)
 
 
@@ -113,7 +117,7 @@ class LstmStack(nn.Module):
     def __init__(self, options: BiLmOptions) -> None:
         super().__init__()
         self.use_skip_connections = options.use_skip_connections
-        self.layers = nn.ModuleList(
+        layers = (
             ProjectedLstm(
                 input_dim=options.projection_dim,
                 dim=options.dim,
@@ -123,6 +127,7 @@ class LstmStack(nn.Module):
             )
             for _ in range(options.n_layers)
         )
+        self.layers: Sequence[ProjectedLstm] = nn.ModuleList(layers)  # type: ignore[assignment]
 
     def initial_states(self, rows: int) -> list[State]:
         """Zeros for each layer."""
@@ -181,11 +186,12 @@ def _scan(
     width = cell.shape[1]
     cell_clip, proj_clip = clips
     cell, hidden = cell.clone(), hidden.clone()
+    recur, project = product(hidden_weight), product(projection)
     outputs = hidden.new_empty(gates.shape[0], hidden.shape[1])  # [N, P]
     start = 0
     for rows in batch_sizes:
         step = gates[start : start + rows]
-        active = functional.linear(hidden[:rows].to(gates.dtype), hidden_weight).add_(step)
+        active = recur(hidden[:rows].to(gates.dtype)).add_(step)
         active = active.to(cell.dtype)  # [rows, 4H]
         ifo, candidate = active[:, : 3 * width].sigmoid_(), active[:, 3 * width :].tanh_()
         i, o, f = ifo.chunk(3, 1)
@@ -193,7 +199,7 @@ def _scan(
         if cell_clip is not None:
             new_cell.clamp_(-cell_clip, cell_clip)
         squashed = new_cell.tanh()
-        output = functional.linear((o * squashed).to(gates.dtype), projection).to(cell.dtype)
+        output = project((o * squashed).to(gates.dtype)).to(cell.dtype)
         if proj_clip is not None:
             output.clamp_(-proj_clip, proj_clip)
         if record is not None:
@@ -211,7 +217,7 @@ class _Scan(torch.autograd.Function):
     def forward(ctx: Any, *arguments: Any) -> tuple[Tensor, Tensor, Tensor]:
         gates, hidden_weight, projection, cell, hidden, ctx.batch_sizes, ctx.clips = arguments
         record: list[Tensor] = []
-        results = _scan(*arguments, record=record)
+        results = _scan(gates, hidden_weight, projection, cell, hidden, ctx.batch_sizes, ctx.clips, record)
         ctx.save_for_backward(hidden_weight, projection, hidden, results[0], *record)
         return results
 

@@ -61,6 +61,8 @@ class BiLmOptions:
                 yield f"{name} must be a whole number of at least 1, found {value!r}"
         if not _is_count(self.n_highway) or self.n_highway < 0:
             yield f"n_highway must be a whole number of at least 0, found {self.n_highway!r}"
+        if not isinstance(self.use_skip_connections, bool):
+            yield f"use_skip_connections must be true or false, found {self.use_skip_connections!r}"
         if self.activation not in ACTIVATIONS:
             yield f"activation must be one of {', '.join(ACTIVATIONS)}, found {self.activation!r}"
         for name in ("cell_clip", "proj_clip"):
@@ -98,7 +100,7 @@ class BiLmOptions:
             raise InputError(f"options lack {', '.join(missing)}")
         return cls(
             filters=_filters(char_cnn["filters"]),
-            character_dim=_section(char_cnn, "embedding").get("dim"),
+            character_dim=_section(char_cnn, "embedding").get("dim", 0),
             activation=char_cnn.get("activation", "relu"),
             n_highway=char_cnn.get("n_highway") or 0,
             dim=lstm["dim"],
@@ -106,7 +108,7 @@ class BiLmOptions:
             n_layers=lstm["n_layers"],
             cell_clip=lstm.get("cell_clip"),
             proj_clip=lstm.get("proj_clip"),
-            use_skip_connections=bool(lstm.get("use_skip_connections", False)),
+            use_skip_connections=lstm.get("use_skip_connections") or False,
         )
 
     @classmethod
@@ -165,4 +167,4 @@ def _section(options: Any, name: str) -> dict[str, Any]:
 def _filters(value: Any) -> tuple[tuple[int, int], ...]:
     if not isinstance(value, list | tuple) or not all(isinstance(pair, list | tuple) for pair in value):
         raise InputError(f"char_cnn.filters must be a list of [width, count], found {value!r}")
-    return tuple(tuple(pair) for pair in value)  # type: ignore[misc]
+    return tuple(tuple(pair) for pair in value)

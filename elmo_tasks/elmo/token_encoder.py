@@ -1,11 +1,24 @@
 """Character ids -> one vector per token, whatever its neighbours (paper, section 3.4; Jozefowicz et al. 2016)."""
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from elmo_tasks.elmo.characters import CHARACTERS
 from elmo_tasks.elmo.options import BiLmOptions
+from elmo_tasks.elmo.product import product
+
+TOKENS_AT_ONCE = 64
+"""Tokens that are convolved together: at the paper's size their scores take 12 MB."""
+
+
+class Convolution(nn.Conv1d):
+    """Filters of one width over a token's characters; they always have a bias."""
+
+    weight: nn.Parameter
+    bias: nn.Parameter
 
 
 class Highway(nn.Module):
@@ -23,8 +36,9 @@ class Highway(nn.Module):
             nn.init.constant_(layer.bias, bias)
 
     def forward(self, inputs: Tensor) -> Tensor:
-        gate = torch.sigmoid(self.gate(inputs))  # [N, F]
-        return torch.lerp(inputs, functional.relu(self.transform(inputs)), gate)  # [N, F]
+        gate = product(self.gate.weight, self.gate.bias)(inputs).sigmoid_()  # [N, F]
+        transformed = product(self.transform.weight, self.transform.bias)(inputs).relu_()  # [N, F]
+        return torch.lerp(inputs, transformed, gate)  # [N, F]
 
 
 class TokenEncoder(nn.Module):
@@ -44,10 +58,10 @@ class TokenEncoder(nn.Module):
         self.options = options
         width = sum(count for _, count in options.filters)
         self.characters = nn.Parameter(torch.empty(CHARACTERS, options.character_dim))
-        self.convolutions = nn.ModuleList(
-            nn.Conv1d(options.character_dim, count, size) for size, count in options.filters
-        )
-        self.highways = nn.ModuleList(Highway(width) for _ in range(options.n_highway))
+        convolutions = (Convolution(options.character_dim, count, size) for size, count in options.filters)
+        self.convolutions: Sequence[Convolution] = nn.ModuleList(convolutions)  # type: ignore[assignment]
+        highways = (Highway(width) for _ in range(options.n_highway))
+        self.highways: Sequence[Highway] = nn.ModuleList(highways)  # type: ignore[assignment]
         self.projection = nn.Linear(width, options.projection_dim)
         self.reset_parameters()
 
@@ -78,17 +92,22 @@ class TokenEncoder(nn.Module):
         """
         table = functional.pad(self.characters, (0, 0, 1, 0))  # [262, 16]: row 0 is the padding token's
         characters = functional.embedding(character_ids, table)  # [N, C, 16]
-        hidden = self._convolve(characters)  # [N, F]
+        hidden = torch.cat([self._convolve(part) for part in self._parts(characters)])  # [N, F]
         for highway in self.highways:
             hidden = highway(hidden)  # [N, F]
-        return self.projection(hidden)  # [N, P]
+        return product(self.projection.weight, self.projection.bias)(hidden)  # [N, P]
+
+    @staticmethod
+    def _parts(characters: Tensor) -> Sequence[Tensor]:
+        """Without gradient few tokens at a time: what the convolutions make of them stays in the processor's cache."""
+        return [characters] if characters.requires_grad else characters.split(TOKENS_AT_ONCE)
 
     def _convolve(self, characters: Tensor) -> Tensor:
         """Each convolution as one matrix product over windows, then the maximum over slots."""
         activation = getattr(torch, self.options.activation)
         pooled = []
-        for convolution, (size, count) in zip(self.convolutions, self.options.filters, strict=True):
+        for convolution, (size, _) in zip(self.convolutions, self.options.filters, strict=True):
             windows = characters.unfold(1, size, 1)  # [N, 51 - w, 16, w]
-            scores = functional.linear(windows.flatten(2), convolution.weight.reshape(count, -1))
+            scores = product(convolution.weight)(windows.flatten(2))  # [N, 51 - w, n]
             pooled.append(activation(scores.amax(1) + convolution.bias))  # [N, n]
         return torch.cat(pooled, -1)

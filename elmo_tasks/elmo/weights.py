@@ -1,6 +1,7 @@
 """The official `weights.hdf5`, read and written; the one place that knows its dataset names, shapes and gate order."""
 
 import hashlib
+import io
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -38,7 +39,7 @@ def local_path(path_or_url: str | Path) -> Path:
     if "://" not in text:
         return Path(text)
     try:
-        from cached_path import cached_path
+        from cached_path import cached_path  # type: ignore[import-untyped]
     except ImportError:
         raise InputError(f"cannot fetch {text}", hint="pip install cached-path, or download it yourself") from None
     try:
@@ -63,6 +64,8 @@ def load_weights(bilm: BiLm, weight_file: str | Path, *, options_file: str | Pat
     unused or of a wrong shape (wanted and found). The biLM is then unchanged.
     """
     wanted = list(_datasets(bilm))
+    if not Path(weight_file).is_file():
+        raise InputError("no such file: the biLM's weights", file=weight_file)
     try:
         with h5py.File(weight_file, "r") as file:
             found = _read_all(file)
@@ -91,10 +94,13 @@ def save_options(options: BiLmOptions, options_file: str | Path) -> None:
 
 def write_hdf5(arrays: dict[str, np.ndarray], path: str | Path, *, mantissa_bits: int | None = None) -> None:
     """Write named float32 arrays, rounded to `mantissa_bits` where given; the file is whole or absent."""
-    with written_aside(path) as aside, h5py.File(aside, "w", track_order=False) as file:
+    image = io.BytesIO()  # HDF5 itself crashes the process where the disk is full
+    with h5py.File(image, "w") as file:
         for name, array in arrays.items():
             values = round_mantissa(array, mantissa_bits)
             file.create_dataset(name, data=values, shuffle=True, compression="gzip", compression_opts=9)
+    with written_aside(path) as aside:
+        aside.write_bytes(image.getbuffer())
 
 
 def round_mantissa(array: np.ndarray, bits: int | None) -> np.ndarray:

@@ -32,9 +32,7 @@ class EntityF1(Metric):
     def __init__(self) -> None:
         self._rows: dict[str, Row] = {}
 
-    def __call__(
-        self, predictions: Sequence[Sequence[str]], gold_labels: Sequence[Sequence[str]]
-    ) -> None:
+    def __call__(self, predictions: Sequence[Sequence[str]], gold_labels: Sequence[Sequence[str]]) -> None:
         """
         Adds a batch of B sentences.
 

@@ -7,17 +7,15 @@ from typing import Any
 
 from allennlp.data import DatasetReader, Field, Instance, Token, TokenIndexer
 from allennlp.data.dataset_readers.dataset_reader import PathOrStr
-from allennlp.data.fields import MetadataField, SequenceLabelField, TextField
-from allennlp.data.token_indexers import (
-    ELMoTokenCharactersIndexer as CharacterIndexer,
-)
-from allennlp.data.token_indexers import (
-    SingleIdTokenIndexer,
-    TokenCharactersIndexer,
-)
+from allennlp.data.fields import MetadataField, TextField
+from allennlp.data.token_indexers import TokenCharactersIndexer
+from allennlp.data.tokenizers import CharacterTokenizer
 
 from elmo_tasks.data.columns import ColumnSentence, read_columns
+from elmo_tasks.data.labels import OpenSequenceLabelField
 from elmo_tasks.data.spans import Scheme, detect_scheme, spans_from_tags, to_bioul
+from elmo_tasks.data.words import WordIndexer
+from elmo_tasks.elmo.indexer import CharacterIndexer
 from elmo_tasks.errors import InputError
 
 logger = logging.getLogger(__name__)
@@ -39,8 +37,9 @@ class NerReader(DatasetReader):
     # Parameters
 
     token_indexers : `dict[str, TokenIndexer]`, optional
-        By default `tokens` (word ids), `token_characters` (for the character CNN, words padded to 3
-        characters at least) and `elmo` (the biLM's characters).
+        By default `tokens` (word ids), `token_characters` (for the character CNN, between a mark for the beginning
+        and one for the end of the word, so that a filter of width 3 fits on every word) and `elmo` (the biLM's
+        characters).
     tag_label : `str`
         Which column holds the tags: `ner`, the last one, or `chunk`, the third.
 
@@ -57,9 +56,7 @@ class NerReader(DatasetReader):
         tag_label: str = "ner",
         **kwargs: Any,
     ) -> None:
-        super().__init__(
-            manual_distributed_sharding=True, manual_multiprocess_sharding=True, **kwargs
-        )
+        super().__init__(manual_distributed_sharding=True, manual_multiprocess_sharding=True, **kwargs)
         if tag_label not in _TAG_COLUMNS:
             choices = ", ".join(_TAG_COLUMNS)
             raise InputError(f"tag_label must be one of {choices}; it is {tag_label!r}")
@@ -106,8 +103,8 @@ class NerReader(DatasetReader):
         # Returns
 
         `Instance`
-            With the fields `tokens` (T tokens), `tags` (T labels, if given), and `metadata`, a
-            dictionary of `words`, `tags`, `file` and `line`; what is not known is None there.
+            With the fields `tokens` (T tokens), `tags` (T labels, if given; one that the vocabulary lacks is no
+            error), and `metadata`, a dictionary of `words`, `tags`, `file` and `line`; what is not known is None there.
 
         # Raises
 
@@ -124,7 +121,7 @@ class NerReader(DatasetReader):
             if len(gold) != len(tokens):
                 problem = f"{len(gold)} tags for {len(tokens)} tokens"
                 raise InputError(problem, file=file, line=line)
-            fields["tags"] = SequenceLabelField(gold, text, label_namespace="labels")
+            fields["tags"] = OpenSequenceLabelField(gold, text, label_namespace="labels")
         return Instance(fields)
 
     def apply_token_indexers(self, instance: Instance) -> None:
@@ -133,9 +130,10 @@ class NerReader(DatasetReader):
 
 
 def _default_indexers() -> dict[str, TokenIndexer]:
+    characters = CharacterTokenizer(start_tokens=["<w>"], end_tokens=["</w>"])
     return {
-        "tokens": SingleIdTokenIndexer(),
-        "token_characters": TokenCharactersIndexer(min_padding_length=3),
+        "tokens": WordIndexer(),
+        "token_characters": TokenCharactersIndexer(character_tokenizer=characters, min_padding_length=3),
         "elmo": CharacterIndexer(),
     }
 

@@ -249,7 +249,7 @@ class TokenRows:
         return tokens + [END_OF_SENTENCE] * (self._unroll - len(tokens))
 
 
-@dataclass
+@dataclass(repr=False)
 class LmBatch:
     """
     One step of language-model training, both directions.

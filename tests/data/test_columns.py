@@ -107,9 +107,7 @@ def test_bad_content(write: Write, content: bytes, message: str) -> None:
 
 
 def test_too_few_columns_for_the_caller(write: Write) -> None:
-    assert "corpus.txt:1: expected at least 4 columns, found 2" in error_of(
-        write(b"red O\n"), min_columns=4
-    )
+    assert "corpus.txt:1: expected at least 4 columns, found 2" in error_of(write(b"red O\n"), min_columns=4)
 
 
 @pytest.mark.parametrize("kept", [5, 15, -4])

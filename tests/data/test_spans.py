@@ -31,9 +31,7 @@ def sentences(draw: st.DrawFn, *, least: int = 0) -> tuple[int, list[Span]]:
     return position + draw(st.integers(0, 2)), spans
 
 
-def spell(
-    spans: list[Span], length: int, letters: str, *, begins: Callable[[int], bool]
-) -> list[str]:
+def spell(spans: list[Span], length: int, letters: str, *, begins: Callable[[int], bool]) -> list[str]:
     """Letters are for begin, inside, last, single; `begins` tells which spans use begin."""
     begin, inside, last, single = letters
     tags = ["O"] * length
@@ -132,9 +130,7 @@ def test_tags_are_cut_at_the_first_dash() -> None:
     assert split_tag("O") == ("O", "")
 
 
-@pytest.mark.parametrize(
-    "tag", ["Z-PER", "B-", "I", "B", "", "O-PER", "b-PER", "-PER", "PER", "NN"]
-)
+@pytest.mark.parametrize("tag", ["Z-PER", "B-", "I", "B", "", "O-PER", "b-PER", "-PER", "PER", "NN"])
 def test_tag_that_cannot_be(tag: str) -> None:
     with pytest.raises(InputError, match=f"eng.train:8: the tag '{tag}' cannot be: expected 'O'"):
         detect_scheme([(3, ["O"]), (7, ["O", tag, "O"])], file="eng.train")

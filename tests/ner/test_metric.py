@@ -167,9 +167,7 @@ def test_scores_by_hand_overall_and_per_type() -> None:
             "precision-PER": 0.5,
             "recall-PER": 1.0,
             "f1-PER": 2 / 3,
-            **{
-                f"{name}-{x}": 0.0 for name in ("precision", "recall", "f1") for x in ("LOC", "ORG")
-            },
+            **{f"{name}-{x}": 0.0 for name in ("precision", "recall", "f1") for x in ("LOC", "ORG")},
         }
     )
 

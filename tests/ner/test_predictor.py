@@ -27,9 +27,7 @@ class CapitalsModel(Model):
         super().__init__(Vocabulary())
         self.weight = torch.nn.Parameter(torch.zeros(1))
 
-    def forward(
-        self, tokens: Any, metadata: list[dict[str, Any]], tags: Any = None
-    ) -> dict[str, Any]:
+    def forward(self, tokens: Any, metadata: list[dict[str, Any]], tags: Any = None) -> dict[str, Any]:
         words = [of_one["words"] for of_one in metadata]
         tagged = [capital_tags(of_one) for of_one in words]
         return {"tags": tagged, "words": words, "logits": torch.zeros(len(words), 1)}
@@ -50,9 +48,7 @@ def capital_tags(words: list[str]) -> list[str]:
 
 @pytest.fixture
 def predictor() -> NerPredictor:
-    return NerPredictor(
-        CapitalsModel(), NerReader(token_indexers={"tokens": SingleIdTokenIndexer()})
-    )
+    return NerPredictor(CapitalsModel(), NerReader(token_indexers={"tokens": SingleIdTokenIndexer()}))
 
 
 def test_sentence_with_offsets(predictor: NerPredictor) -> None:

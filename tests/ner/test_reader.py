@@ -47,9 +47,7 @@ def metadata(instance: Instance) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("scheme", ["iob1", "bio", "bioul"])
-def test_fields_are_the_same_from_each_scheme(
-    scheme: str, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_fields_are_the_same_from_each_scheme(scheme: str, caplog: pytest.LogCaptureFixture) -> None:
     file = FIXTURES / f"eng.{scheme}"
     instances = list(NerReader().read(file))
     assert [[t.text for t in i["tokens"]] for i in instances] == WORDS
@@ -70,15 +68,13 @@ def test_default_indexers_and_tensors() -> None:
     tensors = instance.as_tensor_dict()
     tokens = tensors["tokens"]
     assert set(tokens) == {"tokens", "token_characters", "elmo"}
-    shapes = {
-        key: tuple(value.shape) for of_one in tokens.values() for key, value in of_one.items()
-    }
-    assert sorted(shapes.values()) == [(7,), (7, 9), (7, 50)]
+    shapes = {key: tuple(value.shape) for of_one in tokens.values() for key, value in of_one.items()}
+    assert sorted(shapes.values()) == [(7,), (7, 11), (7, 50)]
     assert tensors["tags"].shape == (7,)
     assert vocabulary.get_vocab_size("labels") == 4
 
 
-def test_short_words_are_padded_to_three_characters() -> None:
+def test_the_shortest_word_has_three_characters_with_its_marks() -> None:
     instance = NerReader().text_to_instance(["a", "."])
     assert "tags" not in instance.fields
     assert metadata(instance)["tags"] is None

@@ -75,18 +75,14 @@ class GuardedLoader(Loader):
             become_stand_in(module)
             import warnings  # here, since it is hardly ever needed
 
-            text = (
-                f"the installed torchvision does not work here ({error}); text goes on without it"
-            )
+            text = f"the installed torchvision does not work here ({error}); text goes on without it"
             warnings.warn(text, stacklevel=2)
 
 
 class TorchvisionFinder:
     """Finds the real torchvision, guarded, wherever there is one, and the stand-in elsewhere."""
 
-    def find_spec(
-        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
+    def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
         if name == "torchvision":
             return self._guarded_spec(name, path) or self._stand_in_spec(name)
         if name in STAND_INS and getattr(sys.modules.get("torchvision"), "__stand_in__", False):

@@ -1,0 +1,1 @@
+"""The `allennlp` subcommands of this project: thin, and the only place that prints."""

@@ -1,0 +1,87 @@
+"""`allennlp bilm`: export a trained language model, measure its perplexity, compare with n-grams."""
+
+import argparse
+from pathlib import Path
+
+from allennlp.commands.subcommand import Subcommand
+
+from elmo_tasks.commands.ngram import add_ngram_parser
+from elmo_tasks.pretrain.evaluation import ROWS, perplexity
+from elmo_tasks.pretrain.export import EXPORTED, export_run, load_trained
+from elmo_tasks.pretrain.language_model import PerplexityReport
+from elmo_tasks.pretrain.stream import expand_files
+
+_RUN_HELP = "folder of a run (while it trains, too), its model.tar.gz"
+_HEADER = f"{'tokens':>12} {'<UNK> %':>8} {'forward':>9} {'backward':>9} {'mean':>9} {'arithm.':>9}  file"
+
+
+@Subcommand.register("bilm")
+class Bilm(Subcommand):
+    """`allennlp bilm export | perplexity | ngram`."""
+
+    def add_subparser(self, parser: argparse._SubParsersAction) -> argparse.ArgumentParser:
+        description = "Export a trained bidirectional language model, or measure one."
+        subparser: argparse.ArgumentParser = parser.add_parser(self.name, description=description, help=description)
+        subparser.set_defaults(func=lambda _: subparser.print_help())
+        actions = subparser.add_subparsers(title="Actions", metavar="")
+        _add_export(actions)
+        _add_perplexity(actions)
+        add_ngram_parser(actions)
+        return subparser
+
+
+def _add_export(actions: argparse._SubParsersAction) -> None:
+    description = (
+        "Write the official options.json and weights.hdf5 of a run's best weights, and beside them "
+        "vocabulary.txt and softmax.hdf5, from which perplexity and fine-tuning go on."
+    )
+    parser = actions.add_parser("export", description=description, help="write the official files")
+    parser.add_argument("run", metavar="RUN", help=_RUN_HELP)
+    parser.add_argument("out", metavar="OUT", help="folder for the four files")
+    parser.add_argument(
+        "--mantissa-bits",
+        type=int,
+        metavar="N",
+        help="round values to N bits after the leading one (0 to 23): smaller files",
+    )
+    parser.set_defaults(func=export)
+
+
+def _add_perplexity(actions: argparse._SubParsersAction) -> None:
+    description = (
+        "Perplexity of the exact softmax; sentence ends and <UNK> count as words, every token is predicted "
+        "once in each direction. `mean` is the geometric mean of the directions."
+    )
+    parser = actions.add_parser("perplexity", description=description, help="measure on files")
+    parser.add_argument("run", metavar="RUN", help=f"{_RUN_HELP}, or an exported folder")
+    parser.add_argument("files", metavar="FILE", nargs="+", help="text, a tokenised sentence a line; gzip, globs")
+    parser.add_argument("--rows", type=int, default=ROWS, help="places of a file read at once")
+    parser.add_argument("--max-tokens", type=int, metavar="N", help="stop after N tokens of each file")
+    parser.set_defaults(func=measure)
+
+
+def export(args: argparse.Namespace) -> None:
+    """Runs `export_run` and lists what it wrote."""
+    source = export_run(args.run, args.out, mantissa_bits=args.mantissa_bits)
+    print(f"weights of {source}")
+    for name in EXPORTED:
+        path = Path(args.out) / name
+        print(f"{path.stat().st_size:>12,} bytes  {path}")
+
+
+def measure(args: argparse.Namespace) -> None:
+    """Prints a line per file, and one over all."""
+    files = expand_files(args.files)
+    trained = load_trained(args.run)
+    print(f"weights of {trained.source}, {len(trained.vocabulary):,} words")
+    print(_HEADER)
+    for name, report in perplexity(
+        trained.model, trained.vocabulary, files, rows=args.rows, max_tokens=args.max_tokens
+    ):
+        print(_line(name, report), flush=True)
+
+
+def _line(name: str, report: PerplexityReport) -> str:
+    values = (report.forward, report.backward, report.geometric, report.arithmetic)
+    shown = " ".join(f"{value:>9.3f}" for value in values)
+    return f"{report.tokens // 2:>12,} {100 * report.unknown_share:>8.2f} {shown}  {name}"

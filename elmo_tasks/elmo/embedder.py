@@ -1,0 +1,248 @@
+"""Character ids -> ELMo vectors (paper, sections 3.2 and 3.3): frozen layers, and a mix of them for each place."""
+
+import inspect
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from allennlp.common import Params
+from allennlp.modules.token_embedders import TokenEmbedder
+from torch import Tensor, nn
+
+from elmo_tasks.elmo.bilm import STATES, BiLm, BiLmOutput
+from elmo_tasks.elmo.mix import LAYER_NORMS, MIXES, WEIGHTED, LayerMix, choices, is_mix
+from elmo_tasks.elmo.source import Source, open_bilm
+from elmo_tasks.errors import InputError
+
+REGISTERED_AS = "elmo_tasks"
+
+PLACES = ("input", "output", "both")
+"""Before the lowest encoder of a task model, behind it, or both (paper, section 3.3 and Table 3)."""
+
+
+@TokenEmbedder.register(REGISTERED_AS)
+class ElmoTokenEmbedder(TokenEmbedder):
+    """
+    A frozen biLM with one mix of its layers for each place where a model takes ELMo vectors.
+
+    Under `model.elmo` the model calls `layers` once and then `input_vectors` and `output_vectors`. As a plain
+    `TokenEmbedder` of type `elmo_tasks`, calling it gives the input vectors; `at` other than `input`, and an `l2`,
+    are refused there, since nobody would read the output vectors or add the penalty.
+
+    The biLM's weights are no parameters of the model: they follow it from device to device, but stay in evaluation
+    mode, have no gradients, and are in no checkpoint or archive. The state holds both files' absolute paths and
+    sha256 instead, and loading it with other files is an error. Relative paths of a loaded archive's config are tried
+    from the current folder and, where the file is not there or another one, from the folder of the training.
+
+    # Parameters
+
+    options_file, weight_file : `str`
+        The biLM in the official format, as path or URL.
+    at : `str`
+        `input`, `output` or `both`.
+    mix : `str`
+        `weighted`, `last` or `layer:k`; see `LayerMix`, as for `layer_norm` and `gamma`.
+    l2 : `float`, optional
+        Penalty on the weights of each mix; see `LayerMix.penalty`.
+    layer_norm : `False` or `str`
+        `False`, `sentence` or `batch`.
+    gamma : `bool`
+    dropout : `float`
+        Share of the elements of the ELMo vectors that is dropped while training, a mask of its own for each place.
+    state : `str`
+        `reset`: a sentence has the same vectors whatever came before. `carry`: as upstream, each row of a batch
+        starts where that row of the batch before ended, from validation into training and on; what is carried is in
+        no checkpoint, and `reset_states` forgets it.
+    archive : `bool`
+        Whether the state holds the biLM's files themselves, so that archives work where the files are not. Every
+        checkpoint grows by their size.
+    serialization_dir : `str`, optional
+        Given by AllenNLP: the folder of the run or of the unpacked archive.
+
+    # Raises
+
+    `InputError` listing all values that are none of these, or naming a file that is missing or not a biLM.
+    """
+
+    bilm: BiLm
+
+    def __init__(
+        self,
+        *,
+        options_file: str,
+        weight_file: str,
+        at: str = "input",
+        mix: str = WEIGHTED,
+        l2: float | None = None,
+        layer_norm: bool | str = False,
+        gamma: bool = True,
+        dropout: float = 0.0,
+        state: str = "reset",
+        archive: bool = False,
+        serialization_dir: str | None = None,
+    ) -> None:
+        super().__init__()
+        _refuse(_problems(at=at, mix=mix, l2=l2, layer_norm=layer_norm, gamma=gamma, dropout=dropout, state=state))
+        bilm, source = open_bilm(
+            options_file, weight_file, state=state, keep_contents=archive, run_folder=serialization_dir
+        )
+        object.__setattr__(self, "bilm", bilm)  # so that the module does not count it among its parts
+        self.at, self.mix, self.l2, self.archive, self.source = at, mix, l2, archive, source
+        self.input_mix = self._mix(layer_norm=layer_norm, gamma=gamma) if at != "output" else None
+        self.output_mix = self._mix(layer_norm=layer_norm, gamma=gamma) if at != "input" else None
+        self.dropout = nn.Dropout(dropout)
+
+    @classmethod
+    def from_params(cls, params: Params, **extras: Any) -> "ElmoTokenEmbedder":
+        """Checks the config before AllenNLP converts it; the registry alone brings a constructor along."""
+        _refuse(_config_problems(params.as_dict(quiet=True)))
+        if "type" in params:
+            params.pop("type")
+        embedder = super().from_params(params=params, **extras)
+        if "constructor_to_call" in extras:
+            embedder._refuse_places()
+        return embedder
+
+    @property
+    def has_input(self) -> bool:
+        """Whether there are vectors for the encoder's input."""
+        return self.input_mix is not None
+
+    @property
+    def has_output(self) -> bool:
+        """Whether there are vectors for the encoder's output."""
+        return self.output_mix is not None
+
+    def get_output_dim(self) -> int:
+        """Width of an ELMo vector: 2P, at either place."""
+        return self.bilm.output_dim
+
+    def forward(self, ids: Tensor) -> Tensor:
+        """
+        As a plain `TokenEmbedder`: character ids [B, T, 50] -> input vectors [B, T, D].
+
+        # Raises
+
+        `InputError` for `at` other than `input`, or an `l2`.
+        """
+        self._refuse_places()
+        return self.input_vectors(self.layers(ids))
+
+    def layers(self, ids: Tensor) -> BiLmOutput:
+        """The frozen layers [L+1, B, T, D] and the mask [B, T] for character ids [B, T, 50], whatever autocast says."""
+        with torch.no_grad(), torch.autocast(ids.device.type, enabled=False):
+            return self.bilm(ids)
+
+    def input_vectors(self, output: BiLmOutput) -> Tensor:
+        """ELMo vectors [B, T, D] for the encoder's input, from what `layers` gave; zero where there is no token."""
+        return self._vectors(self.input_mix, output)
+
+    def output_vectors(self, output: BiLmOutput) -> Tensor:
+        """ELMo vectors [B, T, D] for the encoder's output, from what `layers` gave; zero where there is no token."""
+        return self._vectors(self.output_mix, output)
+
+    def penalty(self) -> Tensor:
+        """What the mixes add to the loss (paper, section 3.3): `l2 * sum w^2`, summed over the places; a scalar."""
+        return torch.stack([mix.penalty(self.l2) for mix in self._mixes().values()]).sum()
+
+    def describe(self) -> dict[str, float]:
+        """What the mixes have learned, by name: `elmo_input_s0`, ..., `elmo_input_gamma`, and the same for `output`."""
+        learned: dict[str, float] = {}
+        for place, mix in self._mixes().items():
+            if mix.weights is not None:
+                shares = mix.layer_weights().tolist()
+                learned.update({f"elmo_{place}_s{layer}": share for layer, share in enumerate(shares)})
+            if mix.gamma is not None:
+                learned[f"elmo_{place}_gamma"] = mix.gamma.item()
+        return learned
+
+    def reset_states(self) -> None:
+        """Forget what `state: carry` has carried so far."""
+        self.bilm.reset_states()
+
+    def get_extra_state(self) -> Tensor:
+        """What the state dictionary holds of the biLM: paths and sha256, and with `archive` the files; uint8."""
+        return self.source.to_state(with_contents=self.archive)
+
+    def set_extra_state(self, state: Tensor) -> None:
+        """
+        # Raises
+
+        `InputError` where the state was made with other files.
+        """
+        self.source.require_same(Source.from_state(state))
+
+    def _apply(self, *arguments: Any, **options: Any) -> "ElmoTokenEmbedder":
+        self.bilm._apply(*arguments, **options)
+        return super()._apply(*arguments, **options)
+
+    def _mix(self, *, layer_norm: bool | str, gamma: bool) -> LayerMix:
+        return LayerMix(self.bilm.options.n_layers + 1, mix=self.mix, gamma=gamma, layer_norm=layer_norm)
+
+    def _mixes(self) -> dict[str, LayerMix]:
+        mixes = {"input": self.input_mix, "output": self.output_mix}
+        return {place: mix for place, mix in mixes.items() if mix is not None}
+
+    def _vectors(self, mix: LayerMix | None, output: BiLmOutput) -> Tensor:
+        if mix is None:
+            raise ValueError(f"there are no vectors for this place: at is {self.at!r}")
+        return self.dropout(mix(output.layers, output.mask))  # [B, T, D]
+
+    def _refuse_places(self) -> None:
+        """A text field embedder has no place behind the encoder, and no loss."""
+        if self.at != "input":
+            raise InputError(
+                f"a token embedder of type {REGISTERED_AS} takes at: input alone, found {self.at!r}",
+                hint="the models of this package take the other places under model.elmo",
+            )
+        if self.l2:
+            raise InputError(
+                f"a token embedder of type {REGISTERED_AS} takes no l2, since nothing adds it to the loss",
+                hint="set l2 to null, or use a model of this package with model.elmo",
+            )
+
+
+def _refuse(problems: Iterator[str]) -> None:
+    found = list(problems)
+    if found:
+        raise InputError("elmo: " + "; ".join(found))
+
+
+def _problems(
+    *, at: object, mix: object, l2: object, layer_norm: object, gamma: object, dropout: object, state: object
+) -> Iterator[str]:
+    for key, value, values in (("at", at, PLACES), ("layer_norm", layer_norm, LAYER_NORMS), ("state", state, STATES)):
+        if value not in values:
+            yield f"{key} must be one of {choices(values)}, found {value!r}"
+    if not is_mix(mix):
+        yield f"mix must be one of {choices(MIXES)}, found {mix!r}"
+    if not isinstance(gamma, bool):
+        yield f"gamma must be true or false, found {gamma!r}"
+    if l2 is not None and not 0.0 <= _number(l2) < math.inf:
+        yield f"l2 must be null or a number of at least 0, found {l2!r}"
+    elif l2 and mix != WEIGHTED:
+        yield f"l2 must be null where mix is {mix}, which has no weights to penalise; found {l2}"
+    if not 0.0 <= _number(dropout) < 1.0:
+        yield f"dropout must be a number from 0 up to, not including, 1, found {dropout!r}"
+
+
+def _config_problems(config: dict[str, Any]) -> Iterator[str]:
+    """All that is wrong with the keys of a config, the files and `mix` apart."""
+    keys = inspect.signature(ElmoTokenEmbedder.__init__).parameters
+    known = [key for key in keys if key not in ("self", "serialization_dir")]
+    for key in config.keys() - {*known, "type"}:
+        yield f"unknown key {key!r}, known are {', '.join(known)}"
+    if config.get("type", REGISTERED_AS) != REGISTERED_AS:
+        yield f"type must be {REGISTERED_AS} or absent, found {config['type']!r}"
+    for key in ("options_file", "weight_file"):
+        if not isinstance(config.get(key), str):
+            yield f"{key} must be a path or URL, found {config.get(key)!r}"
+    if not isinstance(config.get("archive", False), bool):
+        yield f"archive must be true or false, found {config['archive']!r}"
+    defaults = {key: keys[key].default for key in ("at", "mix", "l2", "layer_norm", "gamma", "dropout", "state")}
+    yield from _problems(**{key: config.get(key, default) for key, default in defaults.items()})
+
+
+def _number(value: object) -> float:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else math.nan

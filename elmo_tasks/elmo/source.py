@@ -1,0 +1,218 @@
+"""Where a frozen biLM comes from: its two files, what a model's state keeps of them, and how they are found again."""
+
+import json
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from pickle import UnpicklingError
+from typing import NoReturn
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from elmo_tasks.elmo.bilm import BiLm
+from elmo_tasks.elmo.weights import file_sha256, local_path
+from elmo_tasks.errors import InputError
+
+STATE_FILES = ("weights.th", "best.th")
+"""A model's state inside an archive, and inside the folder of a run."""
+
+STATE_KEY = "_extra_state"
+"""How torch ends the name of what a module adds to the state."""
+
+_MARK = b"elmo_tasks biLM 1\n"
+_WHAT = {"options_file": "the biLM's options", "weight_file": "the biLM's weights"}
+
+
+@dataclass(frozen=True)
+class File:
+    """
+    One file of a biLM.
+
+    # Parameters
+
+    given : `str`
+        The path or URL as the config has it.
+    path : `str`
+        The absolute path, or the URL.
+    sha256 : `str`
+        In hexadecimal.
+    """
+
+    given: str
+    path: str
+    sha256: str
+
+    def found(self) -> Path | None:
+        """The file, where it still lies at its absolute path unchanged."""
+        path = _existing(self.path)
+        return path if path is not None and file_sha256(path) == self.sha256 else None
+
+
+@dataclass(frozen=True)
+class Source:
+    """
+    The two files of a biLM; `contents` are their bytes, where they are kept.
+
+    # Parameters
+
+    options_file, weight_file : `File`
+    contents : `Sequence[Tensor]`, optional
+        The bytes of both, uint8.
+    """
+
+    options_file: File
+    weight_file: File
+    contents: Sequence[Tensor] | None = None
+
+    def to_state(self, *, with_contents: bool) -> Tensor:
+        """Everything as one uint8 tensor, which any tool that handles state dictionaries can carry."""
+        contents = self.contents if with_contents and self.contents is not None else ()
+        files = {key: asdict(getattr(self, key)) for key in _WHAT}
+        head = json.dumps({**files, "sizes": [len(content) for content in contents]}).encode()
+        header = np.frombuffer(_MARK + head + b"\n", np.uint8).copy()
+        return torch.cat([torch.from_numpy(header), *contents])
+
+    @classmethod
+    def from_state(cls, state: Tensor) -> "Source":
+        """
+        # Raises
+
+        `InputError` where the tensor is none that `to_state` made.
+        """
+        if not _is_state(state):
+            raise InputError("the model's state names no biLM: was it written by another version?")
+        lead = state[len(_MARK) : len(_MARK) + 65536].cpu().numpy().tobytes()
+        head, _, _ = lead.partition(b"\n")
+        fields = json.loads(head)
+        start = len(_MARK) + len(head) + 1
+        sizes = fields.pop("sizes")
+        contents = tuple(state[start:].cpu().split(sizes)) if sizes else None
+        files = {key: File(**value) for key, value in fields.items()}
+        return cls(**files, contents=contents)
+
+    def require_same(self, wanted: "Source") -> None:
+        """
+        # Raises
+
+        `InputError` naming each file that differs from the one wanted.
+        """
+        pairs = [(getattr(self, key), getattr(wanted, key), what) for key, what in _WHAT.items()]
+        differing = [
+            f"\n  {what}: wanted sha256 {want.sha256} (then {want.path}), found {have.sha256} ({have.path})"
+            for have, want, what in pairs
+            if have.sha256 != want.sha256
+        ]
+        if differing:
+            raise InputError(
+                "this model was trained on another biLM:" + "".join(differing),
+                hint="name that biLM's files in options_file and weight_file of the model's elmo",
+            )
+
+
+def open_bilm(
+    options_file: str,
+    weight_file: str,
+    *,
+    state: str = "reset",
+    keep_contents: bool = False,
+    run_folder: str | None = None,
+) -> tuple[BiLm, Source]:
+    """
+    Load a frozen biLM, and say where it came from.
+
+    A model that is loaded remembers which files it was trained on. They are taken in this order: the path in the
+    config, the absolute path it had then, the contents inside the archive; the first that is unchanged.
+
+    # Parameters
+
+    options_file, weight_file : `str`
+        Path or URL; relative paths start from the current folder.
+    state : `str`
+        As for `BiLm`.
+    keep_contents : `bool`
+        Whether the source keeps both files' bytes.
+    run_folder : `str`, optional
+        Folder of a run or of an unpacked archive, which may hold a trained model's state.
+
+    # Raises
+
+    `InputError` where a file is nowhere, or not a biLM.
+    """
+    given = {"options_file": options_file, "weight_file": weight_file}
+    then = _remembered(given, run_folder)
+    with tempfile.TemporaryDirectory() as folder:
+        located = {key: _locate(key, path, then, Path(folder)) for key, path in given.items()}
+        paths = [path for _, path in located.values()]
+        bilm = BiLm.from_files(*paths, state=state)
+        contents = [torch.from_numpy(np.fromfile(path, np.uint8)) for path in paths] if keep_contents else None
+    return bilm, Source(**{key: file for key, (file, _) in located.items()}, contents=contents)
+
+
+def _remembered(given: dict[str, str], run_folder: str | None) -> Source | None:
+    """The source that a trained model in `run_folder` had, if the config gives the same paths."""
+    for source in _sources_in(run_folder) if run_folder else ():
+        if all(getattr(source, key).given == path for key, path in given.items()):
+            return source
+    return None
+
+
+def _sources_in(run_folder: str) -> Iterator[Source]:
+    path = next((path for name in STATE_FILES if (path := Path(run_folder) / name).is_file()), None)
+    if path is None:
+        return
+    try:
+        state = torch.load(path, map_location="cpu", mmap=True, weights_only=True)
+    except (OSError, RuntimeError, EOFError, UnpicklingError):
+        return  # whoever loads the model next tells what is wrong with its state
+    for key, value in state.items():
+        if key.endswith(STATE_KEY) and _is_state(value):
+            yield Source.from_state(value)
+
+
+def _is_state(value: object) -> bool:
+    if not isinstance(value, Tensor) or value.dtype != torch.uint8 or value.dim() != 1:
+        return False
+    return value[: len(_MARK)].cpu().numpy().tobytes() == _MARK
+
+
+def _locate(key: str, given: str, then: Source | None, folder: Path) -> tuple[File, Path]:
+    """The file and where to read it, which is in `folder` where only the archive has it."""
+    path, trained = _existing(given), None if then is None else getattr(then, key)
+    here = None if path is None else (File(given, _absolute(given), file_sha256(path)), path)
+    if trained is None or (here is not None and here[0].sha256 == trained.sha256):
+        return here or _missing(key, given, None)
+    if (moved := trained.found()) is not None:
+        return trained, moved
+    if then is not None and then.contents is not None:
+        unpacked = folder / key
+        then.contents[list(_WHAT).index(key)].numpy().tofile(unpacked)
+        return trained, unpacked
+    return here or _missing(key, given, trained)
+
+
+def _missing(key: str, given: str, trained: File | None) -> NoReturn:
+    local_path(given)  # tells why a URL cannot be fetched
+    if trained is None:
+        where = "" if os.path.isabs(given) else f"; relative paths start from {os.getcwd()}"
+        raise InputError(f"no such file: {_WHAT[key]}", file=given, hint=f"set {key} of the model's elmo{where}")
+    raise InputError(
+        f"no such file: {_WHAT[key]}, on which this model was trained (then {trained.path}, sha256 {trained.sha256})",
+        file=given,
+        hint=f"put it back, or give its new place in {key} of the model's elmo",
+    )
+
+
+def _existing(path_or_url: str) -> Path | None:
+    try:
+        path = local_path(path_or_url)
+    except InputError:
+        return None
+    return path if path.is_file() else None
+
+
+def _absolute(path_or_url: str) -> str:
+    return path_or_url if "://" in path_or_url else os.path.abspath(path_or_url)

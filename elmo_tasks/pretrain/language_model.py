@@ -1,0 +1,319 @@
+"""The joint objective of both directions, and its perplexity (paper, section 3.1).
+
+Token encoder and softmax are shared by the two directions, the LSTMs are not.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.func import functional_call
+from torch.nn import functional
+
+from elmo_tasks.elmo.bilm import BiLm
+from elmo_tasks.elmo.characters import MAX_CHARACTERS, PAD_WORD
+from elmo_tasks.elmo.lstm import LstmStack, State
+from elmo_tasks.errors import InputError
+from elmo_tasks.pretrain.softmax import OutputSoftmax
+from elmo_tasks.pretrain.stream import LmBatch
+
+PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
+
+DIRECTIONS = ("forward", "backward")
+
+_SHORT_WORDS = (10, 14)  # Begin and end of word included: most tokens of English fit the first, nearly all the second.
+
+
+@dataclass
+class LmStates:
+    """
+    Where the rows of the next batch go on: of each direction's layers the cell [B, H] and the output [B, P].
+
+    # Parameters
+
+    forward, backward : `list[State]`
+        A pair per layer, without gradient history.
+    """
+
+    forward: list[State]
+    backward: list[State]
+
+    def to(self, device: torch.device | str | int) -> "LmStates":
+        """The same states on `device`."""
+        return LmStates(*([(c.to(device), h.to(device)) for c, h in getattr(self, name)] for name in DIRECTIONS))
+
+    def to_tensors(self, prefix: str = "") -> dict[str, Tensor]:
+        """A flat dictionary for checkpoints, `{prefix}forward.0.cell` and so on."""
+        tensors = {}
+        for name in DIRECTIONS:
+            for depth, (cell, hidden) in enumerate(getattr(self, name)):
+                tensors[f"{prefix}{name}.{depth}.cell"] = cell
+                tensors[f"{prefix}{name}.{depth}.hidden"] = hidden
+        return tensors
+
+    @classmethod
+    def from_tensors(cls, tensors: dict[str, Tensor], prefix: str = "") -> "LmStates":
+        """
+        The states that `to_tensors` put into a dictionary; other keys are left alone.
+
+        # Raises
+
+        `InputError` where the dictionary holds no state of a direction, or half of one.
+        """
+        return cls(*(_layers(tensors, f"{prefix}{name}.") for name in DIRECTIONS))
+
+
+class LmOutput(NamedTuple):
+    """
+    # Parameters
+
+    forward_nll, backward_nll : `Tensor`, scalar
+        Sums over the direction's unmasked positions, nats: of the training loss (sampled softmax where there are
+        negatives) in training mode, of the exact softmax in evaluation mode.
+    forward_count, backward_count : `Tensor`, scalar, int64
+        Positions summed.
+    states : `LmStates`
+        For the next batch.
+    """
+
+    forward_nll: Tensor
+    backward_nll: Tensor
+    forward_count: Tensor
+    backward_count: Tensor
+    states: LmStates
+
+    @property
+    def loss(self) -> Tensor:
+        """The mean of the two directions' mean negative log-likelihoods, as bilm-tf minimises it."""
+        forward = self.forward_nll / self.forward_count.clamp_min(1)
+        return 0.5 * (forward + self.backward_nll / self.backward_count.clamp_min(1))
+
+
+class BiLanguageModel(nn.Module):
+    """
+    A biLM under its softmax, as it is trained and as its perplexity is measured.
+
+    # Parameters
+
+    bilm : `BiLm`
+        Gives token encoder and LSTM stacks; its own carrying of states is not used.
+    softmax : `OutputSoftmax`
+    dropout : `float`
+        At the input of each LSTM layer and on the top output, in training mode only.
+    precision : `str`
+        Type of the matrix products in training mode, `float32` or `bfloat16`; parameters, cells and sums stay in
+        float32, and so does all of the evaluation mode.
+
+    # Raises
+
+    `InputError` where the precision is unknown, the dropout not in [0, 1), or the widths differ.
+    """
+
+    def __init__(self, bilm: BiLm, softmax: OutputSoftmax, *, dropout: float = 0.1, precision: str = "float32") -> None:
+        super().__init__()
+        if precision not in PRECISIONS:
+            raise InputError(f"precision must be one of {', '.join(PRECISIONS)}, found {precision!r}")
+        if not 0.0 <= dropout < 1.0:
+            raise InputError(f"dropout must be at least 0 and below 1, found {dropout!r}")
+        if softmax.dim != bilm.options.projection_dim:
+            wanted = bilm.options.projection_dim
+            raise InputError(f"the softmax must be as wide as projection_dim {wanted}, found {softmax.dim}")
+        self.bilm, self.softmax = bilm, softmax
+        self.dropout, self.precision = dropout, PRECISIONS[precision]
+
+    def forward(self, batch: LmBatch, states: LmStates | None = None) -> LmOutput:
+        """
+        # Parameters
+
+        batch : `LmBatch`
+        states : `LmStates`, optional
+            Those of the batch before; zeros by default. They are never reset at the end of a sentence.
+        """
+        states = states or self.initial_states(batch.forward_inputs.shape[1])
+        tokens = self._encode(batch.characters)  # [U, P]
+        ahead, ahead_states = self._run(self.bilm.forward_stack, tokens, batch.forward_inputs, states.forward)
+        back, back_states = self._run(self.bilm.backward_stack, tokens, batch.backward_inputs, states.backward)
+        return LmOutput(
+            self._nll(ahead, batch.forward_targets, batch.forward_mask),
+            self._nll(back, batch.backward_targets, batch.backward_mask),
+            batch.forward_mask.sum(),
+            batch.backward_mask.sum(),
+            LmStates(ahead_states, back_states),
+        )
+
+    def initial_states(self, rows: int) -> LmStates:
+        """Zeros for a batch of so many rows."""
+        return LmStates(self.bilm.forward_stack.initial_states(rows), self.bilm.backward_stack.initial_states(rows))
+
+    def _encode(self, characters: Tensor) -> Tensor:
+        """Context-free vectors [U, P] of the batch's distinct tokens."""
+        encoder, precision = self.bilm.token_encoder, self._precision_now
+        padding = max(width for width, _ in self.bilm.options.filters)
+        if precision is None:
+            return encode_by_length(encoder, characters, padding=padding)
+        # The biases decide the type that the highways see. Character embeddings stay in float32: their gradients are
+        # sums over so many slots that a short mantissa would lose most of them.
+        biases = {
+            name: parameter.to(precision)
+            for name, parameter in encoder.named_parameters()
+            if name.startswith("convolutions.") and name.endswith(".bias")
+        }
+        with torch.autocast(characters.device.type, precision):
+            vectors = encode_by_length(
+                lambda ids: functional_call(encoder, biases, (ids,)), characters, padding=padding
+            )
+        return vectors.float()
+
+    def _run(
+        self, stack: LstmStack, tokens: Tensor, inputs: Tensor, states: Sequence[State]
+    ) -> tuple[Tensor, list[State]]:
+        """One direction over `inputs` [T, B]: its top output [T * B, P] and where its rows end."""
+        steps, rows = inputs.shape
+        _check_rows(states, rows)
+        packed = functional.embedding(inputs.flatten(), tokens)  # [T * B, P]
+        outputs, finals = stack(
+            packed, [rows] * steps, states, dropout=self._dropout_now, precision=self._precision_now
+        )
+        top = functional.dropout(outputs[-1], self.dropout, training=self.training)  # [T * B, P]
+        return top, [(cell.detach(), hidden.detach()) for cell, hidden in finals]
+
+    def _nll(self, hidden: Tensor, targets: Tensor, mask: Tensor) -> Tensor:
+        words = targets.flatten()  # [T * B]
+        if self.training:
+            losses = self.softmax.loss(hidden, words, precision=self._precision_now)
+        else:
+            losses = self.softmax.exact_nll(hidden, words)
+        return losses.where(mask.flatten(), 0.0).sum()
+
+    @property
+    def _dropout_now(self) -> float:
+        return self.dropout if self.training else 0.0
+
+    @property
+    def _precision_now(self) -> torch.dtype | None:
+        lower = self.training and self.precision != torch.float32
+        return self.precision if lower else None
+
+
+def encode_by_length(encode: Callable[[Tensor], Tensor], characters: Tensor, *, padding: int) -> Tensor:
+    """
+    What `encode(characters)` gives for a token encoder, without the work that long padding behind short tokens costs.
+
+    Windows that lie wholly behind a token are all alike, so that one of each width suffices for the maximum over
+    slots: tokens are encoded in groups by length, with `padding` slots behind the longest of a group.
+
+    # Parameters
+
+    encode : `Callable[[Tensor], Tensor]`
+        From ids [N, C] with any C to vectors [N, P], row by row.
+    characters : `Tensor`, shape [U, 50]
+        Ids 1..261.
+    padding : `int`
+        Width of the widest convolution.
+
+    # Returns
+
+    `Tensor`, shape [U, P].
+    """
+    lengths, order = (characters != PAD_WORD + 1).sum(1).sort()  # [U]
+    limits = torch.tensor(_SHORT_WORDS, device=lengths.device)
+    ends = torch.searchsorted(lengths, limits, right=True).tolist()
+    parts = []
+    for start, end, limit in zip((0, *ends), (*ends, len(order)), (*_SHORT_WORDS, MAX_CHARACTERS), strict=True):
+        if start < end:
+            parts.append(encode(characters[order[start:end], : limit + padding]))
+    return torch.cat(parts)[order.argsort()]
+
+
+class PerplexityReport(NamedTuple):
+    """
+    # Parameters
+
+    forward, backward : `float`
+        `exp` of a direction's mean negative log-likelihood over its tokens.
+    geometric, arithmetic : `float`
+        The two means of these: bilm-tf prints the former, the paper speaks of an average.
+    unknown_share : `float`
+        Share of `<UNK>` among the targets of both directions.
+    tokens : `int`
+        Targets of both directions, sentence ends included.
+    """
+
+    forward: float
+    backward: float
+    geometric: float
+    arithmetic: float
+    unknown_share: float
+    tokens: int
+
+
+class Perplexity:
+    """Token-weighted perplexity over batches: sums first, one division at the end."""
+
+    def __init__(self) -> None:
+        self._nll = dict.fromkeys(DIRECTIONS, 0.0)
+        self._count = dict.fromkeys(DIRECTIONS, 0)
+        self._unknown = 0
+
+    def add(self, output: LmOutput, batch: LmBatch) -> None:
+        """
+        Count one batch.
+
+        # Raises
+
+        `InputError` where a negative log-likelihood is not finite; the batch is then not counted.
+        """
+        sums = {name: float(getattr(output, f"{name}_nll")) for name in DIRECTIONS}
+        for name, value in sums.items():
+            if not math.isfinite(value):
+                raise InputError(
+                    f"the {name} negative log-likelihood of a batch is {value}, a finite number was wanted",
+                    hint="the training diverged, or the weights are damaged: lower the learning rate or go back",
+                )
+        for name in DIRECTIONS:
+            self._nll[name] += sums[name]
+            self._count[name] += int(getattr(output, f"{name}_count"))
+        self._unknown += batch.unknown
+
+    def report(self) -> PerplexityReport:
+        """
+        # Raises
+
+        `InputError` where a direction has not counted a single token.
+        """
+        for name in DIRECTIONS:
+            if not self._count[name]:
+                raise InputError(f"no {name} token was counted, so there is no perplexity", hint="is the text empty?")
+        means = [self._nll[name] / self._count[name] for name in DIRECTIONS]
+        forward, backward = (_exp(mean) for mean in means)
+        tokens = sum(self._count.values())
+        return PerplexityReport(
+            forward, backward, _exp(sum(means) / 2), (forward + backward) / 2, self._unknown / tokens, tokens
+        )
+
+
+def _exp(value: float) -> float:
+    """`exp`, infinite where a float cannot hold it."""
+    return math.exp(value) if value < 709.0 else math.inf
+
+
+def _check_rows(states: Sequence[State], rows: int) -> None:
+    for cell, _ in states:
+        if len(cell) != rows:
+            raise InputError(
+                f"the carried states have {len(cell)} rows, the batch has {rows}",
+                hint="continue with the same batch size, or start from zero states",
+            )
+
+
+def _layers(tensors: dict[str, Tensor], prefix: str) -> list[State]:
+    found = {key.removeprefix(prefix) for key in tensors if key.startswith(prefix)}
+    count = len(found) // 2
+    wanted = {f"{depth}.{part}" for depth in range(count) for part in ("cell", "hidden")}
+    if not count or found != wanted:
+        listing = ", ".join(sorted(found)) or "nothing"
+        raise InputError(f"a cell and a hidden state per layer were wanted under {prefix!r}, found {listing}")
+    return [(tensors[f"{prefix}{depth}.cell"], tensors[f"{prefix}{depth}.hidden"]) for depth in range(count)]

@@ -1,0 +1,127 @@
+"""The bidirectional language model as an AllenNLP model: loss, carried states, perplexity (paper, section 3.1)."""
+
+from typing import Any
+
+import torch
+from allennlp.data import Vocabulary
+from allennlp.models import Model
+
+from elmo_tasks.elmo.bilm import BiLm
+from elmo_tasks.elmo.options import BiLmOptions
+from elmo_tasks.errors import InputError
+from elmo_tasks.pretrain.data_loader import LmVocabulary
+from elmo_tasks.pretrain.language_model import BiLanguageModel, LmOutput, LmStates, Perplexity
+from elmo_tasks.pretrain.softmax import OutputSoftmax
+from elmo_tasks.pretrain.stream import LmBatch
+
+
+@Model.register("elmo_tasks_bilm")
+class BiLmModel(Model):
+    """
+    `BiLanguageModel` under AllenNLP's trainer.
+
+    The states of training are part of the state dict, so that a run resumed with `--recover` carries them on.
+    Evaluation has states of its own, zero whenever `eval()` is called.
+
+    Metrics: `perplexity` (geometric mean of the directions), `forward_perplexity`, `backward_perplexity` and
+    `unknown`, the share of `<UNK>` among the targets. Weighted by tokens; of the exact softmax in evaluation, of the
+    training loss in training (with `negatives` not comparable).
+
+    # Parameters
+
+    vocab : `LmVocabulary`
+    options : `dict`
+        The structure of an official `options.json`.
+    negatives : `int`, optional
+        Negatives of the sampled softmax. Default: the full softmax.
+    dropout : `float`
+        At the input of each LSTM layer and before the softmax.
+    precision : `str`
+        Of the matrix products in training: `float32` or `bfloat16`.
+    loss_scale : `float`
+        Factor of the loss. bilm-tf multiplies by the number of steps unrolled, 20, which matters to clipping and
+        Adagrad.
+
+    # Raises
+
+    `InputError` where an option is impossible or the vocabulary is not `elmo_tasks_words`.
+    """
+
+    def __init__(
+        self,
+        vocab: Vocabulary,
+        options: dict[str, Any],
+        negatives: int | None = None,
+        dropout: float = 0.1,
+        precision: str = "float32",
+        loss_scale: float = 1.0,
+    ) -> None:
+        super().__init__(vocab)
+        if not isinstance(vocab, LmVocabulary):
+            raise InputError("model elmo_tasks_bilm wants the vocabulary elmo_tasks_words")
+        if loss_scale <= 0.0:
+            raise InputError(f"loss_scale must be above 0, found {loss_scale}")
+        bilm = BiLm(BiLmOptions.from_dict(options))
+        softmax = OutputSoftmax(len(vocab.to_words()), bilm.options.projection_dim, negatives=negatives)
+        self.language_model = BiLanguageModel(bilm, softmax, dropout=dropout, precision=precision)
+        self.loss_scale = loss_scale
+        self._training_states: LmStates | None = None
+        self._evaluation_states: LmStates | None = None
+        self._perplexity = Perplexity()
+        self._batches = 0
+
+    def forward(self, batch: LmBatch) -> dict[str, Any]:
+        """
+        # Returns
+
+        `loss` (scalar, scaled), `nll` (scalar, nats a token, mean of the directions) and `tokens` (`int`, targets
+        of the forward direction).
+        """
+        output = self.language_model(batch, self._carried())
+        self._carry(output.states)
+        self._perplexity.add(_detached(output), batch)
+        self._batches += 1
+        return {
+            "loss": output.loss * self.loss_scale,
+            "nll": output.loss.detach(),
+            "tokens": int(output.forward_count),
+        }
+
+    def get_metrics(self, reset: bool = False) -> dict[str, float]:
+        if not self._batches:
+            return {}
+        report = self._perplexity.report()
+        if reset:
+            self._perplexity, self._batches = Perplexity(), 0
+        return {
+            "perplexity": report.geometric,
+            "forward_perplexity": report.forward,
+            "backward_perplexity": report.backward,
+            "unknown": report.unknown_share,
+        }
+
+    def train(self, mode: bool = True) -> "BiLmModel":
+        self._evaluation_states = None
+        return super().train(mode)
+
+    def get_extra_state(self) -> dict[str, torch.Tensor]:
+        """The training states, whatever their number of rows: a buffer would tie the model to one batch size."""
+        states = self._training_states
+        return {} if states is None else states.to_tensors()
+
+    def set_extra_state(self, state: dict[str, torch.Tensor]) -> None:
+        self._training_states = LmStates.from_tensors(state) if state else None
+
+    def _carried(self) -> LmStates | None:
+        states = self._training_states if self.training else self._evaluation_states
+        return None if states is None else states.to(self.language_model.softmax.bias.device)
+
+    def _carry(self, states: LmStates) -> None:
+        if self.training:
+            self._training_states = states
+        else:
+            self._evaluation_states = states
+
+
+def _detached(output: LmOutput) -> LmOutput:
+    return output._replace(forward_nll=output.forward_nll.detach(), backward_nll=output.backward_nll.detach())

@@ -1,0 +1,98 @@
+"""`allennlp bilm`: what the user types and reads."""
+
+import re
+from pathlib import Path
+
+import pytest
+from allennlp.commands import main
+
+from elmo_tasks.errors import InputError
+from elmo_tasks.pretrain.export import EXPORTED
+from tests.pretrain import toy
+
+WORDS = ["the", "cook", "bakes", "."]
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    toy.fake_run(tmp_path / "run", WORDS)
+    return tmp_path / "run"
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> Path:
+    path = tmp_path / "text.txt"
+    path.write_text("the cook bakes .\nthe sailor bakes .\n")
+    return path
+
+
+def bilm(*arguments: object) -> None:
+    with toy.own_terminal("bilm", *map(str, arguments)):
+        main(prog="allennlp")
+
+
+def test_export_then_perplexity(run: Path, text: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "out"
+    bilm("export", run, out)
+    shown = capsys.readouterr().out
+    assert f"weights of {run / 'best.th'}" in shown
+    assert re.findall(r"bytes +(\S+)", shown) == [str(out / name) for name in EXPORTED]
+    bilm("perplexity", run, text)
+    of_run = capsys.readouterr().out.splitlines()
+    bilm("perplexity", out, text)
+    of_export = capsys.readouterr().out.splitlines()
+    assert of_run[1:] == of_export[1:]
+    tokens, unknown, forward, backward, mean, _, name = of_run[2].split()
+    assert (tokens, unknown, name) == ("10", "10.00", str(text))
+    assert float(mean) == pytest.approx((float(forward) * float(backward)) ** 0.5, rel=1e-3)
+    assert len(of_run) == 3
+
+
+def test_several_files_end_with_all(run: Path, text: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    other = text.with_name("other.txt")
+    other.write_text("the cook\n")
+    bilm("perplexity", run, text, other, "--rows", "2", "--max-tokens", "5")
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[-1] for line in lines[2:]] == [str(other), str(text), "all"]
+    assert [line.split()[0] for line in lines[2:]] == ["3", "5", "8"]
+
+
+def test_rounding_makes_smaller_files(run: Path, tmp_path: Path) -> None:
+    bilm("export", run, tmp_path / "whole")
+    bilm("export", run, tmp_path / "rounded", "--mantissa-bits", "4")
+    sizes = [(tmp_path / name / "weights.hdf5").stat().st_size for name in ("whole", "rounded")]
+    assert sizes[1] < 0.8 * sizes[0]
+
+
+def test_without_an_action_the_help_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    bilm()
+    shown = capsys.readouterr().out
+    assert [action for action in ("export", "perplexity", "ngram") if action in shown] == [
+        "export",
+        "perplexity",
+        "ngram",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("empty.txt", b"", "empty.txt: no sentence"),
+        ("binary.txt", b"a\0b\n", "binary.txt:1: text was wanted, this is binary"),
+        ("gone.txt", None, "gone.txt'?, nothing matches"),
+    ],
+)
+def test_bad_text_is_one_clear_error(run: Path, name: str, content: bytes | None, message: str) -> None:
+    path = run / name
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(InputError, match=message):
+        bilm("perplexity", run, path)
+
+
+def test_a_missing_run_is_one_clear_error(tmp_path: Path, text: Path) -> None:
+    with pytest.raises(InputError, match="gone: a run's folder or archive was wanted"):
+        bilm("perplexity", tmp_path / "gone", text)
+    with pytest.raises(InputError, match="gone: a run's folder or archive was wanted"):
+        bilm("export", tmp_path / "gone", tmp_path / "out")
+    assert not (tmp_path / "out").exists()

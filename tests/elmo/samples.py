@@ -1,0 +1,49 @@
+"""Small random biLMs in the official format, and sentences that are hard in every way."""
+
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from elmo_tasks.elmo import BiLm, BiLmOptions
+
+FILTERS = ((1, 4), (2, 5), (3, 8), (7, 6))
+
+SENTENCES = [
+    ["The", "harbour", "froze", "over", "."],
+    ["Ångström", "übt", "日本語", "🙂"],
+    ["x" * 47, "y" * 48, "z" * 49, "é" * 60, "日" * 17],
+    [],
+    ["one"],
+    ["<S>", "a", "</S>", "<UNK>", "", "a", "."],
+    ["lone", "\ud800surrogate", "\t", "a b"],
+]
+
+BATCHES = [
+    [SENTENCES[0], SENTENCES[1], SENTENCES[4]],
+    [SENTENCES[2], SENTENCES[3], SENTENCES[5], SENTENCES[6], SENTENCES[0]],
+    [SENTENCES[4], SENTENCES[2]],
+]
+"""Three batches, of which the second has rows that the first had not, and the third leaves some rows alone."""
+
+
+def options(**changes: Any) -> BiLmOptions:
+    """A biLM small enough for loops in Python; clips that nothing of its size reaches."""
+    sizes = {"filters": FILTERS, "character_dim": 4, "dim": 12, "projection_dim": 6, "n_highway": 2}
+    return BiLmOptions(**{**sizes, **changes})
+
+
+def random_bilm(seed: int = 3, **changes: Any) -> BiLm:
+    """A biLM whose every parameter is drawn wide enough for each to matter."""
+    bilm = BiLm(options(**changes))
+    generator = torch.Generator().manual_seed(seed)
+    for parameter in bilm.parameters():
+        parameter.data = torch.randn(parameter.shape, generator=generator) * 0.5
+    return bilm
+
+
+def write_bilm(folder: Path, seed: int = 3, **changes: Any) -> tuple[str, str]:
+    """Its official files: `options.json` and `weights.hdf5`."""
+    files = str(folder / "options.json"), str(folder / "weights.hdf5")
+    random_bilm(seed, **changes).save_files(*files)
+    return files

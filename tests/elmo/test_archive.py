@@ -1,0 +1,247 @@
+"""A trained model finds its biLM again: moved, changed, gone, or inside the archive itself."""
+
+import json
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from allennlp.commands.train import train_model
+from allennlp.common import Params
+from allennlp.data import TextFieldTensors, Vocabulary
+from allennlp.models import Model, load_archive
+from allennlp.models.archival import archive_model
+from allennlp.nn.util import get_text_field_mask
+from torch import Tensor, nn
+
+from elmo_tasks.elmo import ElmoTokenEmbedder, batch_to_ids
+from elmo_tasks.elmo.source import Source
+from elmo_tasks.elmo.weights import file_sha256
+from elmo_tasks.errors import InputError
+from tests.elmo.samples import SENTENCES, write_bilm
+
+IDS = batch_to_ids(SENTENCES)
+
+
+@Model.register("tests_elmo_tagger")
+class Tagger(Model):
+    """Two tags from ELMo alone."""
+
+    def __init__(self, vocab: Vocabulary, elmo: ElmoTokenEmbedder | None = None, **extras: Any) -> None:
+        super().__init__(vocab, **extras)
+        self.elmo = elmo
+        self.head = nn.Linear(0 if elmo is None else elmo.get_output_dim(), 2)
+
+    def forward(self, tokens: TextFieldTensors, tags: Tensor | None = None, **unused: Any) -> dict[str, Tensor]:
+        vectors = self.elmo.input_vectors(self.elmo.layers(tokens["elmo"]["elmo_tokens"]))
+        logits = self.head(vectors)  # [B, T, 2]
+        if tags is None:
+            return {"logits": logits}
+        mask = get_text_field_mask(tokens)
+        return {"loss": nn.functional.cross_entropy(logits[mask], tags[mask]) + self.elmo.penalty()}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder while training, with a biLM under `bilm/`."""
+    home = tmp_path / "home"
+    (home / "bilm").mkdir(parents=True)
+    write_bilm(home / "bilm")
+    monkeypatch.chdir(home)
+    return home
+
+
+def config(**elmo: Any) -> dict[str, Any]:
+    files = {"options_file": "bilm/options.json", "weight_file": "bilm/weights.hdf5"}
+    indexers = {"elmo": {"type": "elmo_tasks_characters"}}
+    return {
+        "dataset_reader": {"type": "sequence_tagging", "token_indexers": indexers},
+        "model": {"type": "tests_elmo_tagger", "elmo": {**files, **elmo}},
+    }
+
+
+def trained(run: Path, **elmo: Any) -> tuple[Path, Tensor]:
+    """An archive as AllenNLP leaves it, without the training; and the vectors that its model gives."""
+    run.mkdir()
+    settings = config(**elmo)
+    (run / "config.json").write_text(json.dumps(settings))
+    vocab = Vocabulary()
+    vocab.save_to_files(run / "vocabulary")
+    model = Model.from_params(Params(settings["model"]), vocab=vocab, serialization_dir=str(run)).eval()
+    model.elmo.input_mix.weights.data = torch.tensor([0.5, -1.0, 2.0])
+    torch.save(model.state_dict(), run / "best.th")
+    return Path(archive_model(run)), vectors(model)
+
+
+def vectors(model: Model) -> Tensor:
+    return model.elmo.input_vectors(model.elmo.layers(IDS)).detach()
+
+
+def load(archive: Path, overrides: dict[str, Any] | None = None) -> Model:
+    return load_archive(str(archive), overrides=overrides or "").model.eval()
+
+
+def test_a_training_run_keeps_the_bilm_out_of_everything(folder: Path) -> None:
+    (folder / "train.tsv").write_text("the###A boat###B\nsails###A\n")
+    settings = {
+        **config(l2=0.1, dropout=0.1),
+        "train_data_path": "train.tsv",
+        "data_loader": {"batch_size": 2},
+        "trainer": {"optimizer": "adam", "num_epochs": 1, "cuda_device": -1},
+    }
+    model = train_model(Params(settings), folder / "run")
+    bilm_size = (folder / "bilm" / "weights.hdf5").stat().st_size
+    (trainer_state,) = (folder / "run").glob("training_state*.th")
+    optimizer = torch.load(trainer_state, weights_only=False)["optimizer"]
+    assert len(optimizer["state"]) == 4
+    assert (folder / "run" / "best.th").stat().st_size < bilm_size / 2
+    saved = torch.load(folder / "run" / "best.th")
+    assert {name for name in saved if "elmo" in name} == {
+        "elmo._extra_state",
+        "elmo.input_mix.gamma",
+        "elmo.input_mix.weights",
+    }
+    assert torch.equal(vectors(load(folder / "run" / "model.tar.gz")), vectors(model.eval()))
+
+
+def test_an_archive_with_relative_paths_loads_from_another_folder(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archive, wanted = trained(folder / "run")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    model = load(archive)
+    assert torch.equal(vectors(model), wanted)
+    assert model.elmo.source.weight_file.path == str(folder / "bilm" / "weights.hdf5")
+    (elsewhere / "bilm").mkdir()
+    write_bilm(elsewhere / "bilm", seed=8)
+    assert torch.equal(vectors(load(archive)), wanted)
+
+
+def test_a_run_folder_loads_as_an_archive_does(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    archive, wanted = trained(folder / "run")
+    monkeypatch.chdir(tmp_path)
+    assert torch.equal(vectors(load(archive.parent)), wanted)
+
+
+def test_a_moved_bilm_is_given_by_an_override(folder: Path) -> None:
+    archive, wanted = trained(folder / "run")
+    shutil.move(folder / "bilm", folder / "moved")
+    moved = {f"model.elmo.{key}": f"moved/{name}" for key, name in NAMES.items()}
+    model = load(archive, moved)
+    assert torch.equal(vectors(model), wanted)
+    assert model.elmo.source.options_file.path == str(folder / "moved" / "options.json")
+
+
+NAMES = {"options_file": "options.json", "weight_file": "weights.hdf5"}
+
+
+def test_a_missing_bilm_is_named_with_its_sum(folder: Path) -> None:
+    archive, _ = trained(folder / "run")
+    weights = folder / "bilm" / "weights.hdf5"
+    sha256 = file_sha256(weights)
+    weights.unlink()
+    message = (
+        f"bilm/weights.hdf5: no such file: the biLM's weights, on which this model was trained "
+        f"(then {weights}, sha256 {sha256}) (put it back, or give its new place in weight_file of the model's elmo)"
+    )
+    with pytest.raises(InputError, match=re.escape(message)):
+        load(archive)
+
+
+def test_a_changed_bilm_is_an_error_that_names_both_sums(folder: Path) -> None:
+    archive, _ = trained(folder / "run")
+    weights = folder / "bilm" / "weights.hdf5"
+    wanted = file_sha256(weights)
+    write_bilm(folder / "bilm", seed=9)
+    message = (
+        f"this model was trained on another biLM:\n  the biLM's weights: wanted sha256 {wanted} (then {weights}), "
+        f"found {file_sha256(weights)} ({weights}) (name that biLM's files in options_file and weight_file"
+    )
+    with pytest.raises(InputError, match=re.escape(message)) as error:
+        load(archive)
+    assert "the biLM's options" not in str(error.value)
+
+
+def test_another_bilm_by_override_is_the_same_error(folder: Path) -> None:
+    archive, _ = trained(folder / "run")
+    (folder / "other").mkdir()
+    write_bilm(folder / "other", seed=9, cell_clip=1.0)
+    other = {f"model.elmo.{key}": f"other/{name}" for key, name in NAMES.items()}
+    with pytest.raises(InputError, match="(?s)trained on another biLM:.*the biLM's options.*the biLM's weights"):
+        load(archive, other)
+
+
+def remove(bilm: Path) -> None:
+    shutil.rmtree(bilm)
+
+
+def retrain(bilm: Path) -> None:
+    """Even of another size, so that nothing of the model would fit."""
+    write_bilm(bilm, seed=9, projection_dim=8)
+
+
+@pytest.mark.parametrize("spoil", [remove, retrain])
+def test_a_self_contained_archive_needs_no_files(folder: Path, spoil: Callable[[Path], None]) -> None:
+    archive, wanted = trained(folder / "run", archive=True)
+    spoil(folder / "bilm")
+    model = load(archive)
+    assert torch.equal(vectors(model), wanted)
+    assert len(model.state_dict()["elmo._extra_state"]) > 20_000
+    torch.save(model.state_dict(), folder / "run" / "best.th")
+    again = Path(archive_model(folder / "run", archive_path=folder / "again.tar.gz"))
+    assert torch.equal(vectors(load(again)), wanted)
+
+
+def test_a_self_contained_archive_still_refuses_an_overriding_other_bilm(folder: Path) -> None:
+    archive, _ = trained(folder / "run", archive=True)
+    (folder / "other").mkdir()
+    write_bilm(folder / "other", seed=9)
+    other = {f"model.elmo.{key}": f"other/{name}" for key, name in NAMES.items()}
+    with pytest.raises(InputError, match="this model was trained on another biLM"):
+        load(archive, other)
+
+
+def test_two_embedders_in_one_state_find_each_their_own(folder: Path, tmp_path: Path) -> None:
+    (folder / "second").mkdir()
+    write_bilm(folder / "second", seed=9)
+    pairs = [{key: f"{place}/{name}" for key, name in NAMES.items()} for place in ("bilm", "second")]
+    both = nn.ModuleList(ElmoTokenEmbedder(**pair, archive=True) for pair in pairs)
+    torch.save(both.state_dict(), tmp_path / "weights.th")
+    wanted = [embedder(IDS) for embedder in both]
+    shutil.rmtree(folder / "bilm")
+    shutil.rmtree(folder / "second")
+    for pair, vector in zip(pairs, wanted, strict=True):
+        found = ElmoTokenEmbedder(**pair, archive=True, serialization_dir=str(tmp_path))
+        assert torch.equal(found(IDS), vector)
+
+
+def test_an_unreadable_state_is_left_to_whoever_loads_it(folder: Path) -> None:
+    archive, _ = trained(folder / "run")
+    state = archive.parent / "best.th"
+    state.write_bytes(state.read_bytes()[:-200])
+    with pytest.raises(RuntimeError, match="PytorchStreamReader failed"):
+        load(archive.parent)
+
+
+def test_the_state_of_something_else_is_refused(folder: Path) -> None:
+    elmo = ElmoTokenEmbedder(**config()["model"]["elmo"])
+    for wrong in (torch.zeros(3, dtype=torch.uint8), torch.zeros(3)):
+        with pytest.raises(InputError, match="state names no biLM: was it written by another version"):
+            elmo.load_state_dict({**elmo.state_dict(), "_extra_state": wrong})
+
+
+def test_what_the_state_holds(folder: Path) -> None:
+    elmo = ElmoTokenEmbedder(**config()["model"]["elmo"], archive=True)
+    source = Source.from_state(elmo.state_dict()["_extra_state"])
+    weights = folder / "bilm" / "weights.hdf5"
+    assert source.weight_file.given == "bilm/weights.hdf5"
+    assert source.weight_file.path == str(weights)
+    assert source.weight_file.sha256 == file_sha256(weights)
+    assert source.contents is not None
+    assert source.contents[1].numpy().tobytes() == weights.read_bytes()
+    assert source.contents[0].numpy().tobytes() == (folder / "bilm" / "options.json").read_bytes()

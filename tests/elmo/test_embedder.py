@@ -1,0 +1,276 @@
+"""The frozen embedder: two places from one pass, keys and their mistakes, and what a model sees of the biLM."""
+
+import copy
+import pickle
+from typing import Any
+
+import pytest
+import torch
+from allennlp.common import Params
+from allennlp.modules.text_field_embedders import BasicTextFieldEmbedder
+from allennlp.modules.token_embedders import TokenEmbedder
+from torch import nn
+
+from elmo_tasks.elmo import BiLm, ElmoTokenEmbedder, batch_to_ids
+from elmo_tasks.errors import InputError
+from tests.elmo.samples import BATCHES, SENTENCES, write_bilm
+
+IDS = batch_to_ids(SENTENCES)
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    options_file, weight_file = write_bilm(tmp_path_factory.mktemp("bilm"))
+    return {"options_file": options_file, "weight_file": weight_file}
+
+
+def test_one_pass_serves_both_places(files: dict[str, str]) -> None:
+    elmo = ElmoTokenEmbedder(**files, at="both", l2=0.5)
+    passes: list[Any] = []
+    elmo.bilm.register_forward_hook(lambda *arguments: passes.append(arguments))
+    elmo.output_mix.weights.data = torch.tensor([0.0, 100.0, 0.0])
+    output = elmo.layers(IDS)
+    before, behind = elmo.input_vectors(output), elmo.output_vectors(output)
+    assert len(passes) == 1
+    torch.testing.assert_close(before, output.layers.mean(0))
+    torch.testing.assert_close(behind, output.layers[1])
+    assert before.shape == (7, 7, elmo.get_output_dim()) == (7, 7, 12)
+    assert torch.equal(output.layers, BiLm.from_files(**files)(IDS).layers)
+
+
+@pytest.mark.parametrize(
+    ("at", "has_input", "has_output"),
+    [("input", True, False), ("output", False, True), ("both", True, True)],
+)
+def test_each_place_has_its_own_mix(files: dict[str, str], at: str, has_input: bool, has_output: bool) -> None:
+    elmo = ElmoTokenEmbedder(**files, at=at)
+    assert (elmo.has_input, elmo.has_output) == (has_input, has_output)
+    names = {name for name, _ in elmo.named_parameters()}
+    places = [place for place, there in (("input", has_input), ("output", has_output)) if there]
+    assert names == {f"{place}_mix.{name}" for place in places for name in ("weights", "gamma")}
+    output = elmo.layers(IDS[:1])
+    vectors = {"input": elmo.input_vectors, "output": elmo.output_vectors}
+    for place in places:
+        assert vectors[place](output).requires_grad
+    for place in vectors.keys() - set(places):
+        with pytest.raises(ValueError, match=f"no vectors for this place: at is '{at}'"):
+            vectors[place](output)
+
+
+def test_the_penalty_is_the_sum_over_the_places(files: dict[str, str]) -> None:
+    elmo = ElmoTokenEmbedder(**files, at="both", l2=0.1)
+    elmo.input_mix.weights.data = torch.tensor([1.0, 0.0, 0.0])
+    elmo.output_mix.weights.data = torch.tensor([0.0, 2.0, 1.0])
+    assert elmo.penalty().item() == pytest.approx(0.6)
+    assert ElmoTokenEmbedder(**files, at="both").penalty().item() == 0.0
+    assert ElmoTokenEmbedder(**files, mix="last", gamma=False).penalty().item() == 0.0
+
+
+def test_describe_tells_what_was_learned(files: dict[str, str]) -> None:
+    elmo = ElmoTokenEmbedder(**files, at="both", mix="weighted")
+    elmo.input_mix.gamma.data = torch.tensor(1.5)
+    told = elmo.describe()
+    assert list(told) == [
+        *("elmo_input_s0", "elmo_input_s1", "elmo_input_s2", "elmo_input_gamma"),
+        *("elmo_output_s0", "elmo_output_s1", "elmo_output_s2", "elmo_output_gamma"),
+    ]
+    assert told["elmo_input_gamma"] == 1.5 and told["elmo_output_s1"] == pytest.approx(1 / 3)
+    assert list(ElmoTokenEmbedder(**files, mix="last").describe()) == ["elmo_input_gamma"]
+    assert ElmoTokenEmbedder(**files, mix="layer:0", gamma=False).describe() == {}
+
+
+def test_dropout_while_training_alone_with_a_mask_for_each_place(files: dict[str, str]) -> None:
+    elmo = ElmoTokenEmbedder(**files, at="both", dropout=0.5)
+    output = elmo.layers(IDS)
+    one, other = elmo.input_vectors(output), elmo.output_vectors(output)
+    kept = output.layers.mean(0) != 0
+    dropped = (one == 0) & kept
+    assert 0.3 < dropped.float().sum() / kept.float().sum() < 0.7
+    assert not torch.equal(one == 0, other == 0)
+    elmo.eval()
+    torch.testing.assert_close(elmo.input_vectors(output), output.layers.mean(0))
+
+
+def test_the_mix_and_the_norm_are_those_of_the_keys(files: dict[str, str]) -> None:
+    elmo = ElmoTokenEmbedder(**files, mix="layer:1", layer_norm="sentence")
+    vectors, mask = elmo(IDS), IDS.gt(0).any(2)
+    for row in range(len(SENTENCES)):
+        own = vectors[row][mask[row]]
+        assert not len(own) or (abs(own.mean()) < 1e-5 and abs(own.var(correction=0) - 1) < 1e-4)
+    assert vectors[~mask].eq(0).all()
+
+
+def test_states_are_reset_or_carried(files: dict[str, str]) -> None:
+    reset, carry = ElmoTokenEmbedder(**files), ElmoTokenEmbedder(**files, state="carry")
+    first = batch_to_ids(BATCHES[0])
+    assert torch.equal(reset(first), reset(first))
+    start = carry(first)
+    assert not torch.equal(carry(first), start)
+    carry.reset_states()
+    assert torch.equal(carry(first), start)
+
+
+def test_the_bilm_is_no_part_of_the_model(files: dict[str, str]) -> None:
+    model = nn.Sequential(ElmoTokenEmbedder(**files, at="input"), nn.Linear(12, 2))
+    elmo = model[0]
+    assert sum(parameter.numel() for parameter in elmo.parameters()) == 4
+    assert [type(module).__name__ for module in elmo.modules()] == ["ElmoTokenEmbedder", "LayerMix", "Dropout"]
+    state = model.state_dict()
+    assert sorted(state) == ["0._extra_state", "0.input_mix.gamma", "0.input_mix.weights", "1.bias", "1.weight"]
+    assert state["0._extra_state"].dtype == torch.uint8 and len(state["0._extra_state"]) < 2000
+
+
+def test_training_never_touches_the_bilm(files: dict[str, str]) -> None:
+    model = nn.Sequential(ElmoTokenEmbedder(**files, dropout=0.1), nn.Linear(12, 2))
+    before = {name: value.clone() for name, value in model[0].bilm.state_dict().items()}
+    model.train().requires_grad_(True)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
+    model(IDS).sum().backward()
+    optimizer.step()
+    assert not model[0].bilm.training
+    assert all(p.grad is None and not p.requires_grad for p in model[0].bilm.parameters())
+    assert len(optimizer.state) == 4
+    assert len(before) == 35
+    assert all(torch.equal(before[name], value) for name, value in model[0].bilm.state_dict().items())
+    assert model[0].input_mix.weights.grad.abs().max() > 0
+
+
+def test_the_bilm_moves_with_the_model(files: dict[str, str]) -> None:
+    model = nn.Sequential(ElmoTokenEmbedder(**files))
+    single = model(IDS)
+    model.to(torch.float64)
+    assert {parameter.dtype for parameter in model[0].bilm.parameters()} == {torch.float64}
+    double = model(IDS)
+    assert double.dtype == torch.float64
+    torch.testing.assert_close(double.float(), single, atol=1e-5, rtol=0.0)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_the_bilm_computes_the_same_on_a_gpu(files: dict[str, str]) -> None:
+    model = nn.Sequential(ElmoTokenEmbedder(**files, at="input", state="carry"))
+    wanted = model(IDS)
+    model[0].reset_states()
+    found = model.cuda()(IDS.cuda())
+    assert found.is_cuda
+    torch.testing.assert_close(found.cpu(), wanted, atol=1e-4, rtol=1e-4)
+
+
+def test_autocast_leaves_the_layers_exact(files: dict[str, str]) -> None:
+    elmo = ElmoTokenEmbedder(**files)
+    wanted = elmo.layers(IDS).layers
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        assert torch.equal(elmo.layers(IDS).layers, wanted)
+
+
+@pytest.mark.parametrize("clone", [copy.deepcopy, lambda elmo: pickle.loads(pickle.dumps(elmo))])
+def test_copies_compute_the_same_and_are_apart(files: dict[str, str], clone: Any) -> None:
+    elmo = ElmoTokenEmbedder(**files, at="both", dropout=0.2).eval()
+    other = clone(elmo)
+    output = elmo.layers(IDS)
+    assert torch.equal(other.layers(IDS).layers, output.layers)
+    assert torch.equal(other.input_vectors(output), elmo.input_vectors(output))
+    assert other.bilm is not elmo.bilm
+    other.to(torch.float64)
+    assert elmo.layers(IDS).layers.dtype == torch.float32
+    assert torch.equal(other.state_dict()["_extra_state"], elmo.state_dict()["_extra_state"])
+
+
+def test_as_a_token_embedder_in_anyones_config(files: dict[str, str]) -> None:
+    embedder = TokenEmbedder.from_params(Params({"type": "elmo_tasks", **files, "mix": "last"}))
+    assert isinstance(embedder, ElmoTokenEmbedder)
+    field = BasicTextFieldEmbedder({"elmo": embedder})
+    assert field.get_output_dim() == 12
+    wanted = BiLm.from_files(**files)(IDS).layers[2]
+    assert torch.equal(field({"elmo": {"elmo_tokens": IDS}}), wanted)
+    wrapped = field({"elmo": {"elmo_tokens": IDS[None].expand(2, -1, -1, -1)}}, num_wrapping_dims=1)
+    torch.testing.assert_close(wrapped[1], wanted, atol=1e-5, rtol=0.0)
+
+
+REFUSED = [
+    ({"at": "output"}, "a token embedder of type elmo_tasks takes at: input alone, found 'output'"),
+    ({"at": "both"}, "a token embedder of type elmo_tasks takes at: input alone, found 'both'"),
+    ({"l2": 0.1}, r"a token embedder of type elmo_tasks takes no l2.*set l2 to null"),
+]
+
+
+@pytest.mark.parametrize(("changes", "message"), REFUSED)
+def test_a_token_embedder_refuses_what_nobody_would_read(
+    files: dict[str, str], changes: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        TokenEmbedder.from_params(Params({"type": "elmo_tasks", **files, **changes}))
+    under_a_model = ElmoTokenEmbedder.from_params(Params({**files, **changes}))
+    under_a_model.layers(IDS[:1])
+    with pytest.raises(InputError, match=message):
+        under_a_model(IDS)
+
+
+def test_under_a_model_a_type_is_not_needed_and_not_refused(files: dict[str, str]) -> None:
+    assert ElmoTokenEmbedder.from_params(Params({**files, "type": "elmo_tasks", "at": "both"})).at == "both"
+    with pytest.raises(InputError, match="type must be elmo_tasks or absent, found 'elmo_token_embedder'"):
+        ElmoTokenEmbedder.from_params(Params({**files, "type": "elmo_token_embedder"}))
+
+
+MISTAKES = [
+    ({"at": "middle"}, "at must be one of input, output, both, found 'middle'"),
+    ({"mix": "top"}, "mix must be one of weighted, last, layer:k, found 'top'"),
+    ({"mix": 3}, "mix must be one of weighted, last, layer:k, found 3"),
+    ({"mix": "layer:3"}, "mix must be one of layer:0 to layer:2 for this biLM, found 'layer:3'"),
+    ({"mix": "last", "l2": 0.1}, "l2 must be null where mix is last, .* found 0.1"),
+    ({"mix": "layer:0", "l2": 1}, "l2 must be null where mix is layer:0, .* found 1"),
+    ({"l2": -0.1}, "l2 must be null or a number of at least 0, found -0.1"),
+    ({"l2": "much"}, "l2 must be null or a number of at least 0, found 'much'"),
+    ({"l2": True}, "l2 must be null or a number of at least 0, found True"),
+    ({"layer_norm": "token"}, "layer_norm must be one of false, sentence, batch, found 'token'"),
+    ({"layer_norm": True}, "layer_norm must be one of false, sentence, batch, found True"),
+    ({"gamma": 2}, "gamma must be true or false, found 2"),
+    ({"dropout": 1.0}, "dropout must be a number from 0 up to, not including, 1, found 1.0"),
+    ({"dropout": "half"}, "dropout must be a number from 0 up to, not including, 1, found 'half'"),
+    ({"state": "keep"}, "state must be one of reset, carry, found 'keep'"),
+    ({"archive": "yes"}, "archive must be true or false, found 'yes'"),
+    ({"options_file": None}, "options_file must be a path or URL, found None"),
+    ({"weight_file": 5}, "weight_file must be a path or URL, found 5"),
+    ({"wieght_file": "x"}, "unknown key 'wieght_file', known are options_file, weight_file, at, mix, l2, "),
+    ({"at": "x", "dropout": 7}, "at must be .* found 'x'; dropout must be .* found 7"),
+]
+
+
+@pytest.mark.parametrize(("changes", "message"), MISTAKES)
+def test_wrong_values_list_the_choices(files: dict[str, str], changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        ElmoTokenEmbedder.from_params(Params({**files, **changes}))
+
+
+def test_in_python_wrong_values_are_the_same_errors(files: dict[str, str]) -> None:
+    with pytest.raises(InputError, match="elmo: at must be one of input, output, both, found 'middle'"):
+        ElmoTokenEmbedder(**files, at="middle")
+
+
+def test_l2_of_zero_goes_with_every_mix(files: dict[str, str]) -> None:
+    assert ElmoTokenEmbedder.from_params(Params({**files, "l2": 0, "mix": "last"})).penalty().item() == 0.0
+
+
+@pytest.mark.parametrize(
+    ("key", "what"), [("options_file", "the biLM's options"), ("weight_file", "the biLM's weights")]
+)
+def test_a_missing_file_is_one_clear_error(files: dict[str, str], key: str, what: str) -> None:
+    message = f"absent/file: no such file: {what} .set {key} of the model's elmo; relative paths start from "
+    with pytest.raises(InputError, match=message):
+        ElmoTokenEmbedder(**{**files, key: "absent/file"})
+
+
+def test_a_url_is_fetched(files: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    urls = {key: f"https://example.org/{key}" for key in files}
+    monkeypatch.setattr("cached_path.cached_path", lambda url: files[url.rpartition("/")[2]])
+    elmo = ElmoTokenEmbedder(**urls)
+    assert elmo.source.weight_file.path == urls["weight_file"]
+    assert torch.equal(elmo(IDS), ElmoTokenEmbedder(**files)(IDS))
+
+
+def test_a_url_that_cannot_be_fetched(files: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(url: str) -> None:
+        raise ConnectionError("no route")
+
+    monkeypatch.setattr("cached_path.cached_path", refuse)
+    with pytest.raises(InputError, match="cannot fetch https://example.org/w: no route"):
+        ElmoTokenEmbedder(**{**files, "weight_file": "https://example.org/w"})

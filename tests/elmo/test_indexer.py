@@ -1,0 +1,72 @@
+"""The indexer inside AllenNLP's fields: the same tensors as AllenNLP's own, in less memory."""
+
+import pickle
+
+import numpy as np
+import pytest
+import torch
+from allennlp.common import Params
+from allennlp.data import Batch, Instance, Token, TokenIndexer, Vocabulary
+from allennlp.data.fields import ListField, TextField
+from allennlp.data.token_indexers import ELMoTokenCharactersIndexer
+
+from elmo_tasks.elmo import batch_to_ids
+from elmo_tasks.elmo.indexer import CACHED_TYPES, CharacterIndexer, _row
+from tests.elmo.samples import SENTENCES
+
+
+def tensors(indexer: TokenIndexer, sentences: list[list[str]]) -> torch.Tensor:
+    fields = [TextField([Token(token) for token in sentence], {"elmo": indexer}) for sentence in sentences]
+    batch = Batch([Instance({"text": field}) for field in fields])
+    batch.index_instances(Vocabulary())
+    return batch.as_tensor_dict()["text"]["elmo"]["elmo_tokens"]
+
+
+def test_equal_to_batch_to_ids_and_to_allennlp() -> None:
+    ids = tensors(CharacterIndexer(), SENTENCES)
+    assert ids.dtype == torch.long
+    assert torch.equal(ids, batch_to_ids(SENTENCES))
+    assert torch.equal(ids, tensors(ELMoTokenCharactersIndexer(), SENTENCES))
+
+
+def test_registered_name_and_minimal_length() -> None:
+    indexer = TokenIndexer.from_params(Params({"type": "elmo_tasks_characters", "token_min_padding_length": 9}))
+    assert isinstance(indexer, CharacterIndexer)
+    ids = tensors(indexer, [["a", "b"]])
+    assert ids.shape == (1, 9, 50) and ids[0, 2:].eq(0).all() and ids[0, :2].gt(0).all()
+
+
+def test_fields_of_fields_are_padded_with_empty_ones() -> None:
+    indexers: dict[str, TokenIndexer] = {"elmo": CharacterIndexer()}
+    lists = [
+        ListField([TextField([Token(token) for token in sentence], indexers) for sentence in sentences])
+        for sentences in ([["a"], ["b", "c"]], [["d"]])
+    ]
+    batch = Batch([Instance({"texts": field}) for field in lists])
+    batch.index_instances(Vocabulary())
+    ids = batch.as_tensor_dict()["texts"]["elmo"]["elmo_tokens"]
+    assert ids.shape == (2, 2, 2, 50)
+    assert torch.equal(ids[1, 0, 0], batch_to_ids([["d"]])[0, 0])
+    assert ids[1, 0, 1].eq(0).all() and ids[1, 1].eq(0).all()
+
+
+def test_occurrences_share_one_small_array_that_nobody_may_change() -> None:
+    indexed = CharacterIndexer().tokens_to_indices([Token("word"), Token("other"), Token("word")], Vocabulary())
+    first, _, third = indexed["elmo_tokens"]
+    assert first is third and first.dtype == np.uint16
+    with pytest.raises(ValueError, match="read-only"):
+        first[0] = 1
+
+
+def test_the_cache_is_bounded_and_changes_nothing() -> None:
+    assert _row.cache_info().maxsize == CACHED_TYPES
+    indexer = CharacterIndexer()
+    before = tensors(indexer, [["<S>", "x"]])
+    _row.cache_clear()
+    assert torch.equal(tensors(indexer, [["<S>", "x"]]), before)
+
+
+def test_indexers_are_equal_and_travel_between_processes() -> None:
+    indexer = CharacterIndexer(token_min_padding_length=3)
+    assert pickle.loads(pickle.dumps(indexer)) == indexer
+    assert indexer != CharacterIndexer()

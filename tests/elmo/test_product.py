@@ -1,0 +1,107 @@
+"""Packed products equal plain ones, are taken for frozen weights alone, and notice when a weight changes."""
+
+import copy
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from elmo_tasks.elmo import BiLm, batch_to_ids
+from elmo_tasks.elmo import product as product_module
+from elmo_tasks.elmo.product import product
+from tests.elmo.samples import SENTENCES, write_bilm
+
+needs_packed = pytest.mark.skipif(
+    not product_module.HAS_PACKED_PRODUCT, reason="this torch has no packed product on this machine"
+)
+
+
+@pytest.fixture
+def packings(monkeypatch: pytest.MonkeyPatch) -> list[Tensor]:
+    """The weights that were asked for in packed form."""
+    seen: list[Tensor] = []
+    pack = product_module._pack
+    monkeypatch.setattr(product_module, "_pack", lambda weight: (seen.append(weight), pack(weight))[1])
+    return seen
+
+
+@needs_packed
+@pytest.mark.parametrize("rows", [1, 3, 64])
+@pytest.mark.parametrize("with_bias", [False, True])
+def test_packed_equals_plain(rows: int, with_bias: bool, packings: list[Tensor]) -> None:
+    weight, inputs = torch.randn(40, 24), torch.randn(rows, 24)
+    bias = torch.randn(40) if with_bias else None
+    torch.testing.assert_close(product(weight, bias)(inputs), functional.linear(inputs, weight, bias))
+    assert len(packings) == 1
+
+
+@needs_packed
+def test_a_changed_weight_is_packed_anew() -> None:
+    weight, inputs = torch.randn(8, 8), torch.randn(2, 8)
+    product(weight)(inputs)
+    weight.mul_(2.0)
+    torch.testing.assert_close(product(weight)(inputs), inputs @ weight.T)
+    module = nn.Linear(8, 8, bias=False).requires_grad_(False)
+    product(module.weight)(inputs)
+    module.weight.data = torch.randn(8, 8)
+    torch.testing.assert_close(product(module.weight)(inputs), inputs @ module.weight.T)
+
+
+def test_weights_that_learn_are_never_packed(packings: list[Tensor]) -> None:
+    weight = torch.randn(8, 8, requires_grad=True)
+    product(weight)(torch.randn(2, 8)).sum().backward()
+    with torch.no_grad():
+        product(weight)(torch.randn(2, 8))
+    assert weight.grad is not None and packings == []
+
+
+def test_a_bias_that_learns_gets_its_gradient() -> None:
+    bias = torch.randn(8, requires_grad=True)
+    product(torch.randn(8, 8), bias)(torch.randn(2, 8)).sum().backward()
+    assert torch.equal(bias.grad, torch.full((8,), 2.0))
+
+
+def test_gradients_flow_through_frozen_weights() -> None:
+    weight, inputs = torch.randn(8, 8), torch.randn(2, 8, requires_grad=True)
+    product(weight)(inputs).sum().backward()
+    torch.testing.assert_close(inputs.grad, weight.sum(0).expand(2, 8))
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16])
+def test_other_types_take_the_plain_product(dtype: torch.dtype, packings: list[Tensor]) -> None:
+    weight, inputs = torch.randn(8, 8, dtype=dtype), torch.randn(2, 8, dtype=dtype)
+    assert torch.equal(product(weight)(inputs), functional.linear(inputs, weight))
+    assert packings == []
+
+
+@needs_packed
+def test_the_layers_are_equal_with_and_without_packing(tmp_path: Path, packings: list[Tensor]) -> None:
+    bilm = BiLm.from_files(*write_bilm(tmp_path))
+    ids = batch_to_ids(SENTENCES)
+    fast = bilm(ids).layers
+    weights = {id(weight) for weight in packings}
+    assert len(weights) == 4 + 4 + 1 + 12
+    packings.clear()
+    with torch.backends.mkldnn.flags(enabled=False, allow_tf32=None):
+        plain = bilm(ids).layers
+    assert packings == []
+    torch.testing.assert_close(fast, plain, atol=1e-5, rtol=0.0)
+    assert fast.abs().max() > 0.5
+
+
+def test_a_copy_of_a_packed_biLM_computes_the_same(tmp_path: Path) -> None:
+    bilm = BiLm.from_files(*write_bilm(tmp_path))
+    ids = batch_to_ids(SENTENCES)
+    wanted = bilm(ids).layers
+    assert torch.equal(copy.deepcopy(bilm)(ids).layers, wanted)
+
+
+def test_many_tokens_go_through_the_convolutions_in_parts(tmp_path: Path) -> None:
+    bilm = BiLm.from_files(*write_bilm(tmp_path))
+    tokens = [f"word{number}" for number in range(150)]
+    together = bilm(batch_to_ids([tokens])).layers[0, 0]
+    for index in (0, 63, 64, 149):
+        alone = bilm(batch_to_ids([[tokens[index]]])).layers[0, 0, 0]
+        torch.testing.assert_close(together[index], alone, atol=1e-5, rtol=0.0)

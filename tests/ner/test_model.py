@@ -1,0 +1,241 @@
+"""The NER tagger: loss and decoding against enumeration, padding, tags it has never seen, the ELMo switch."""
+
+import math
+from collections.abc import Callable, Sequence
+from copy import deepcopy
+from itertools import pairwise, product
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from allennlp.common import Params
+from allennlp.common.checks import ConfigurationError
+from allennlp.data import Batch, Instance, Vocabulary
+from allennlp.models import Model
+
+from elmo_tasks.data.spans import Scheme
+from elmo_tasks.ner.model import NerTagger
+from elmo_tasks.ner.predictor import NerPredictor
+from elmo_tasks.ner.reader import NerReader
+from tests.tiny import bilm_files
+
+FIXTURE = Path(__file__).resolve().parents[2] / "fixtures" / "ner" / "eng.bio"
+TINY: dict[str, Any] = {
+    "type": "elmo_tasks_ner",
+    "text_field_embedder": {
+        "token_embedders": {
+            "tokens": {"type": "elmo_tasks_word_vectors", "embedding_dim": 4},
+            "token_characters": {
+                "type": "character_encoding",
+                "embedding": {"embedding_dim": 3, "vocab_namespace": "token_characters"},
+                "encoder": {"type": "cnn", "embedding_dim": 3, "num_filters": 5, "ngram_filter_sizes": [3]},
+            },
+        }
+    },
+    "encoder": {"type": "elmo_tasks_stacked_lstm", "hidden_sizes": [6, 4], "dropout": 0.3},
+}
+Build = Callable[..., NerTagger]
+
+
+def instances(*tagged: str) -> list[Instance]:
+    """Sentences written as `word/TAG word/TAG`."""
+    pairs = [[token.rsplit("/", 1) for token in sentence.split()] for sentence in tagged]
+    reader = NerReader()
+    made = [reader.text_to_instance([word for word, _ in pair], [tag for _, tag in pair]) for pair in pairs]
+    for one in made:
+        reader.apply_token_indexers(one)
+    return made
+
+
+def corpus() -> list[Instance]:
+    """Read anew: instances that were indexed once give no labels to another vocabulary."""
+    return list(NerReader().read(FIXTURE))
+
+
+def tensors(vocab: Vocabulary, given: Sequence[Instance]) -> dict[str, Any]:
+    batch = Batch(given)
+    batch.index_instances(vocab)
+    return batch.as_tensor_dict()
+
+
+@pytest.fixture
+def build(tmp_path: Path) -> Build:
+    def make(given: Sequence[Instance] | None = None, elmo: dict[str, Any] | None = None, **keys: Any) -> NerTagger:
+        params = {**deepcopy(TINY), **keys}
+        if elmo is not None:
+            params["elmo"] = {**bilm_files(tmp_path), **elmo}
+        torch.manual_seed(5)
+        model = Model.from_params(Params(params), vocab=Vocabulary.from_instances(given or corpus()))
+        assert isinstance(model, NerTagger)
+        return model.eval()
+
+    return make
+
+
+def best_and_all(model: NerTagger, logits: list[list[float]]) -> tuple[list[str], float]:
+    """Of one sentence [T, tags]: the best legal path, and the logarithm of the sum over all paths; by enumeration."""
+    everything = {path: score(model, logits, path) for path in product(range(len(model.tags)), repeat=len(logits))}
+    tagged = {tuple(model.tags[tag] for tag in path): value for path, value in everything.items()}
+    legal = {tags: value for tags, value in tagged.items() if is_legal(tags)}
+    return list(max(legal, key=legal.__getitem__)), math.log(sum(math.exp(value) for value in everything.values()))
+
+
+def score(model: NerTagger, logits: list[list[float]], path: Sequence[int]) -> float:
+    transitions = model.crf.transitions.tolist()
+    steps = sum(transitions[before][after] for before, after in pairwise(path))
+    return sum(logits[place][tag] for place, tag in enumerate(path)) + steps
+
+
+def is_legal(tags: Sequence[str]) -> bool:
+    return all(Scheme.BIOUL.allows(before, after) for before, after in pairwise(["O", *tags, "O"]))
+
+
+def test_loss_and_decoding_equal_enumeration(build: Build) -> None:
+    model = build(instances("Mira/B-PER Oakes/L-PER left/O"))
+    assert sorted(model.tags) == ["B-PER", "I-PER", "L-PER", "O", "U-PER"]
+    gold = [["B-PER", "I-PER", "L-PER", "O"], ["U-PER"], ["O", "I-PER", "U-PER"]]
+    logits, mask = torch.randn(3, 4, 5) * 2, torch.arange(4)[None] < torch.tensor([[4], [1], [3]])
+    tags = torch.zeros(3, 4, dtype=torch.long)
+    decoded, expected = model._decode(logits, mask), 0.0
+    for row, wanted in enumerate(gold):
+        path = [model.tags.index(tag) for tag in wanted]
+        tags[row, : len(path)] = torch.tensor(path)
+        scores = logits[row, : len(path)].tolist()
+        best, everything = best_and_all(model, scores)
+        expected += everything - score(model, scores, path)
+        assert decoded[row] == best
+    assert model._loss(logits, tags, mask).item() == pytest.approx(expected, rel=1e-5)
+
+
+def test_decoding_gives_legal_sequences_alone(build: Build) -> None:
+    model = build(instances("Mira/U-PER of/O Harrow/B-LOC Bay/L-LOC"))
+    logits, mask = torch.randn(200, 7, len(model.tags)) * 30, torch.arange(7)[None] < torch.randint(1, 8, (200, 1))
+    illegal = logits.argmax(2)
+    decoded = model._decode(logits, mask)
+    for tags, length in zip(decoded, mask.sum(1).tolist(), strict=True):
+        assert len(tags) == length
+        assert is_legal(tags)
+    taken = [[model.tags.index(tag) for tag in tags] for tags in decoded]
+    assert any(illegal[row, : len(tags)].tolist() != tags for row, tags in enumerate(taken))
+
+
+def test_tags_that_the_types_want_are_added(build: Build) -> None:
+    model = build(instances("Oakes/I-PER"))
+    assert model.tags == ["I-PER", "O", "B-PER", "L-PER", "U-PER"]
+    assert list(model.vocab.get_token_to_index_vocabulary("labels")) == model.tags
+    assert model._decode(torch.full((1, 1, 5), 9.0), torch.ones(1, 1, dtype=torch.bool))[0] in (["O"], ["U-PER"])
+
+
+@pytest.mark.parametrize("elmo", [None, {"at": "input"}, {"at": "both", "mix": "last"}])
+def test_batch_equals_singles(build: Build, elmo: dict[str, Any] | None) -> None:
+    model = build(elmo=elmo)
+    together = model(**tensors(model.vocab, corpus()))
+    loss = 0.0
+    for row, instance in enumerate(corpus()):
+        alone, length = model(**tensors(model.vocab, [instance])), len(together["words"][row])
+        loss += alone["loss"].item()
+        assert torch.allclose(together["logits"][row, :length], alone["logits"][0], atol=1e-5)
+        assert together["tags"][row] == alone["tags"][0]
+    assert loss > 1.0
+    assert together["loss"].item() == pytest.approx(loss, rel=1e-5)
+
+
+def test_outputs(build: Build) -> None:
+    model = build()
+    batch = tensors(model.vocab, corpus())
+    output = model.make_output_human_readable(model(**batch))
+    assert set(output) == {"words", "tags", "loss"}
+    assert [len(tags) for tags in output["tags"]] == [len(words) for words in output["words"]] == [9, 7, 7]
+    assert "loss" not in model(batch["tokens"], batch["metadata"])
+    assert "tags" not in model.train()(**batch)
+
+
+def test_metrics_at_the_end_of_a_pass_and_before(build: Build) -> None:
+    model = build(elmo={"at": "input", "l2": 0.1})
+    model(**tensors(model.vocab, corpus()))
+    assert set(model.get_metrics()) == {"precision", "recall", "f1"}
+    metrics = model.get_metrics(reset=True)
+    assert {"f1", "recall-PER", "f1-MISC", "elmo_input_s0", "elmo_input_gamma"} <= set(metrics)
+    assert model.get_metrics()["f1"] == 0.0
+    assert set(model.train().get_metrics(reset=True)) == {f"elmo_input_{name}" for name in ("s0", "s1", "s2", "gamma")}
+
+
+def test_gold_types_that_the_model_has_not_are_misses_and_no_loss(build: Build) -> None:
+    known = instances("Mira/B-PER Oakes/L-PER left/O")
+    model = build(instances("Mira/B-PER Oakes/L-PER left/O"))
+    foreign = instances("the/O Gull/U-SHIP sank/O")
+    batch = tensors(model.vocab, [*known, *foreign])
+    assert model(**batch)["loss"].item() == pytest.approx(model(**tensors(model.vocab, known))["loss"].item(), rel=1e-5)
+    model.get_metrics(reset=True)
+    model(**batch)
+    assert model._entity_f1.report()["types"]["SHIP"]["gold"] == 1
+    assert model.get_metrics(reset=True)["recall-SHIP"] == 0.0
+    alone = model(**tensors(model.vocab, foreign))
+    assert alone["loss"].item() == 0.0
+    alone["loss"].backward()
+
+
+def test_labels_added_to_the_vocabulary_later_are_unknown_to_the_model(build: Build) -> None:
+    model = build()
+    model.vocab.add_token_to_namespace("U-SHIP", "labels")
+    assert model(**tensors(model.vocab, instances("Gull/U-SHIP")))["loss"].item() == 0.0
+
+
+@pytest.mark.parametrize(("elmo", "count"), [(None, 23), ({"at": "input"}, 25), ({"at": "both"}, 27)])
+def test_gradients_everywhere(build: Build, elmo: dict[str, Any] | None, count: int) -> None:
+    model = build(elmo=elmo).train()
+    model(**tensors(model.vocab, corpus()))["loss"].backward()
+    parameters = {name: p for name, p in model.named_parameters() if p.requires_grad}
+    assert len(parameters) == count
+    assert [name for name, p in parameters.items() if p.grad is None or not p.grad.any()] == []
+
+
+def test_the_penalty_is_added_to_the_loss(build: Build) -> None:
+    losses = []
+    for l2 in (None, 0.1):
+        model = build(elmo={"at": "input", "l2": l2})
+        mix = getattr(model.lowest_layers.elmo, "input_mix")  # noqa: B009 (optional, hence untyped)
+        mix.weights.data = torch.tensor([2.0, 1.0, 0.0])
+        losses.append(model(**tensors(model.vocab, corpus()))["loss"].item())
+    assert losses[1] - losses[0] == pytest.approx(0.1 * 5, abs=1e-3)
+
+
+def test_learns_three_sentences(build: Build) -> None:
+    model = build(elmo={"at": "input"}, encoder={**TINY["encoder"], "dropout": 0.0})
+    batch = tensors(model.vocab, corpus())
+    optimizer = torch.optim.Adam([p for p in model.parameters() if p.requires_grad], lr=0.05)
+    for _ in range(40):
+        optimizer.zero_grad()
+        model.train()(**batch)["loss"].backward()
+        optimizer.step()
+    model.eval()(**batch)
+    assert model.get_metrics(reset=True)["f1"] == 1.0
+
+
+def test_null_elmo_is_the_baseline(build: Build) -> None:
+    models = [build(), build(**{"elmo": None})]
+    states = [model.state_dict() for model in models]
+    assert list(states[0]) == list(states[1])
+    assert all(torch.equal(states[0][name], states[1][name]) for name in states[0])
+    losses = [model(**tensors(model.vocab, corpus()))["loss"].item() for model in models]
+    assert losses[0] == losses[1] > 1.0
+
+
+def test_word_vectors_off(build: Build) -> None:
+    model = build(elmo={"at": "input"}, word_vectors=False)
+    assert not any("token_embedder_tokens" in name for name, _ in model.named_parameters())
+    assert model(**tensors(model.vocab, corpus()))["loss"].isfinite()
+
+
+def test_predictor(build: Build) -> None:
+    predictor = NerPredictor(build(), NerReader())
+    result = predictor.predict("Mira Oakes left.")
+    assert result["tokens"] == ["Mira", "Oakes", "left", "."]
+    assert len(result["tags"]) == 4
+    assert NerTagger.default_predictor == "elmo_tasks_ner"
+
+
+def test_a_misspelt_key(build: Build) -> None:
+    with pytest.raises(ConfigurationError, match="Extra parameters passed to NerTagger: .*word_vector"):
+        build(word_vector=False)

@@ -1,0 +1,78 @@
+// Named entities, without ELMo: paper, appendix A.7 (two biLSTM layers and a CRF; CoNLL-2003).
+//
+// Departures from the paper
+//   all: word vectors are GloVe (paper) or this project's data (small, mini) instead of 50-d Senna, which has no
+//     licence for redistribution and covers lower-cased text alone; a word is looked up as written, then lower-cased.
+//     200 and 100 hidden units are taken to be per direction. Words stand between two marks in the character CNN.
+//   what the paper leaves open: variational dropout 0.5 and batches of 64, at most 75 epochs and patience 25, as in
+//     AllenNLP's configuration of it; tags in BIOUL; forget biases start at 1.
+//   small: the same model on other data (W-NUT 17), batches of 32, a cap of SMALL_EPOCHS epochs: see the header of ner_elmo.jsonnet.
+//   mini: a small model on the embedded world.
+//
+// Expected F1: paper 90.15 (CoNLL-2003 test; AllenNLP's re-implementation 89.91 +- 0.35); small and mini: docs/RESULTS.md.
+// Command: allennlp train training_config/ner.jsonnet -s out/ner
+//   Then: allennlp evaluate out/ner/model.tar.gz eng.testb
+// Time: mini a minute, small MINUTES minutes on two CPU cores, paper an hour on a GPU.
+local knobs = import 'lib/knobs.libsonnet';
+local settings = import 'lib/settings.libsonnet';
+
+knobs.checked({
+  train_file:: settings.file('ner/eng.train'),
+  validation_file:: settings.file('ner/eng.testa'),
+  vectors:: settings.choose({
+    mini: { pretrained_file: settings.file('vectors/w2v.100d.txt.gz'), embedding_dim: 100 },
+    small: self.mini,
+    paper: { pretrained_file: settings.file('vectors/glove.6B.100d.txt'), embedding_dim: 100 },
+  }),
+
+  characters:: settings.choose({
+    mini: { embedding_dim: 16, num_filters: 32 },
+    small: self.paper,
+    paper: { embedding_dim: 16, num_filters: 128 },
+  }),
+  hidden_sizes:: settings.choose({ mini: [64, 64], small: [200, 100], paper: [200, 100] }),
+  dropout:: 0.5,
+
+  batch_size:: settings.choose({ mini: 32, small: 32, paper: 64 }),
+  num_epochs:: settings.choose({ mini: 12, small: 30, paper: 75 }),
+  patience:: settings.choose({ mini: null, small: null, paper: 25 }),
+
+  dataset_reader: { type: 'elmo_tasks_ner' },
+  train_data_path: $.train_file,
+  validation_data_path: $.validation_file,
+  model: {
+    type: 'elmo_tasks_ner',
+    text_field_embedder: {
+      token_embedders: {
+        tokens: { type: 'elmo_tasks_word_vectors', every_word: true } + $.vectors,
+        token_characters: {
+          type: 'character_encoding',
+          embedding: { embedding_dim: $.characters.embedding_dim, vocab_namespace: 'token_characters' },
+          encoder: {
+            type: 'cnn',
+            embedding_dim: $.characters.embedding_dim,
+            num_filters: $.characters.num_filters,
+            ngram_filter_sizes: [3],
+          },
+        },
+      },
+    },
+    word_vectors: true,
+    encoder: { type: 'elmo_tasks_stacked_lstm', hidden_sizes: $.hidden_sizes, dropout: $.dropout },
+  },
+  data_loader: {
+    batch_sampler: { type: 'bucket', batch_size: $.batch_size, sorting_keys: ['tokens'] },
+  },
+  validation_data_loader: {
+    batch_sampler: { type: 'bucket', batch_size: 64, sorting_keys: ['tokens'], padding_noise: 0 },
+  },
+  trainer: {
+    num_epochs: $.num_epochs,
+    [if $.patience != null then 'patience']: $.patience,
+    validation_metric: '+f1',
+    optimizer: { type: 'adam', lr: 1e-3 },
+    grad_norm: 5.0,
+    checkpointer: { keep_most_recent_by_count: 1 },
+    run_confidence_checks: false,
+  },
+})
