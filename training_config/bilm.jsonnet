@@ -11,7 +11,7 @@
 //   mini: a toy on the embedded world, to see that everything works.
 //
 // Expected held-out perplexity, mean of both directions: paper 39.7; small: see the card in
-//   fixtures/bilm/; mini about 10, on the embedded world's own grammar.
+//   fixtures/bilm/; mini about 60, on the embedded world.
 // Command: ELMO_TASKS_SCALE=small ELMO_TASKS_DATA=/corpora \
 //   allennlp train training_config/bilm.jsonnet -s runs/bilm      (--recover resumes it)
 //   allennlp bilm export runs/bilm exported/bilm

@@ -22,13 +22,11 @@ def add_ngram_parser(subparsers: Any) -> argparse.ArgumentParser:
     )
     parser.add_argument("train", nargs="+", metavar="TRAIN", help="text files or globs, plain or gzip")
     parser.add_argument("--heldout", nargs="+", required=True, metavar="FILE", help="held-out text files or globs")
-    parser.add_argument("--tokens", type=int, default=5_000_000, help="size of the sample (default: %(default)s)")
-    parser.add_argument("--order", type=int, default=5, help="longest n-grams (default: %(default)s)")
+    parser.add_argument("--tokens", type=int, default=5_000_000, help="size of the sample")
+    parser.add_argument("--order", type=int, default=5, help="longest n-grams")
     words = parser.add_mutually_exclusive_group()
     words.add_argument("--vocabulary", metavar="FILE", help="vocabulary.txt of a language model")
-    words.add_argument(
-        "--size", type=int, default=30_000, help="without one: the most frequent words of TRAIN (default: %(default)s)"
-    )
+    words.add_argument("--size", type=int, default=30_000, help="without one: the most frequent words of TRAIN")
     parser.set_defaults(func=compare_ngrams)
     return parser
 

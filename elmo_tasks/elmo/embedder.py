@@ -2,7 +2,7 @@
 
 import inspect
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import torch
@@ -96,7 +96,7 @@ class ElmoTokenEmbedder(TokenEmbedder):
     @classmethod
     def from_params(cls, params: Params, **extras: Any) -> "ElmoTokenEmbedder":
         """Checks the config before AllenNLP converts it; the registry alone brings a constructor along."""
-        _refuse(_config_problems(params.as_dict(quiet=True)))
+        _refuse(_config_problems(params.as_dict(quiet=True), inspect.signature(cls).parameters))
         if "type" in params:
             params.pop("type")
         embedder = super().from_params(params=params, **extras)
@@ -227,10 +227,9 @@ def _problems(
         yield f"dropout must be a number from 0 up to, not including, 1, found {dropout!r}"
 
 
-def _config_problems(config: dict[str, Any]) -> Iterator[str]:
-    """All that is wrong with the keys of a config, the files and `mix` apart."""
-    keys = inspect.signature(ElmoTokenEmbedder.__init__).parameters
-    known = [key for key in keys if key not in ("self", "serialization_dir")]
+def _config_problems(config: dict[str, Any], keys: Mapping[str, inspect.Parameter]) -> Iterator[str]:
+    """All that is wrong with a config, as far as can be told without the files."""
+    known = [key for key in keys if key != "serialization_dir"]
     for key in config.keys() - {*known, "type"}:
         yield f"unknown key {key!r}, known are {', '.join(known)}"
     if config.get("type", REGISTERED_AS) != REGISTERED_AS:

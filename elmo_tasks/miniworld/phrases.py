@@ -263,6 +263,12 @@ a {self} defender
 # Adjuncts that fit any clause, and those that need a person or an organisation to act.
 ADJUNCTS = """
 (TMP in {year})
+(TMP all that year)
+(CAU because of a letter from {person})
+(CAU on orders from {firm})
+(CAU after a report in {paper})
+(CAU out/RP of hatred for {person})
+(MNR with the help of {firm})
 (TMP in {month})
 (TMP in {month} {year})
 (TMP last/JJ winter)

@@ -11,7 +11,7 @@ from torch.nn import functional
 from elmo_tasks.elmo import BiLm, batch_to_ids
 from elmo_tasks.elmo import product as product_module
 from elmo_tasks.elmo.product import product
-from tests.elmo.samples import SENTENCES, write_bilm
+from tests.elmo.samples import SENTENCES, random_bilm, write_bilm
 
 needs_packed = pytest.mark.skipif(
     not product_module.HAS_PACKED_PRODUCT, reason="this torch has no packed product on this machine"
@@ -55,6 +55,13 @@ def test_weights_that_learn_are_never_packed(packings: list[Tensor]) -> None:
     with torch.no_grad():
         product(weight)(torch.randn(2, 8))
     assert weight.grad is not None and packings == []
+
+
+def test_training_packs_nothing(packings: list[Tensor]) -> None:
+    bilm = random_bilm()
+    bilm(batch_to_ids(SENTENCES)).layers.sum().backward()
+    assert packings == []
+    assert all(parameter.grad is not None for parameter in bilm.parameters())
 
 
 def test_a_bias_that_learns_gets_its_gradient() -> None:

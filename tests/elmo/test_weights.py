@@ -189,8 +189,10 @@ def file_size_limit(size: int) -> Iterator[None]:
     """The kernel refuses to write beyond it, as it does where a disk is full."""
     _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
-    yield
-    resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
 
 
 def test_a_failed_save_leaves_the_old_file_and_no_rest(tmp_path: Path) -> None:

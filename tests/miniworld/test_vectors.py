@@ -109,6 +109,17 @@ def test_training_keeps_the_most_frequent_and_the_wanted_words(text: Path, tmp_p
     assert np.abs(written.vectors).max() > 0.01
 
 
+def test_every_word_keeps_its_own_vector(tmp_path: Path) -> None:
+    gensim = pytest.importorskip("gensim", reason="gensim comes with the extra `vectors`")
+    (tmp_path / "text.txt").write_text("cat dog saw the\n" * 30)
+    sentences = [["cat", "dog", "saw", "the"]] * 30
+    settings = {"vector_size": 4, "negative": 10, "min_count": 5, "epochs": 2, "workers": 1, "seed": 1}
+    expected = gensim.models.Word2Vec(sentences, **settings).wv
+    made = word2vec([tmp_path / "text.txt"], dim=4, epochs=2)
+    assert made.words == ("cat", "dog", "saw", "the") != tuple(expected.index_to_key)
+    np.testing.assert_array_equal(made.vectors, [expected[word] for word in made.words])
+
+
 def test_training_twice_gives_the_same_bytes(text: Path, tmp_path: Path) -> None:
     pytest.importorskip("gensim", reason="gensim comes with the extra `vectors`")
     outs = [tmp_path / name for name in ("one.gz", "two.gz", "other_seed.gz")]
@@ -132,7 +143,9 @@ def test_missing_gensim_is_told(text: Path, monkeypatch: pytest.MonkeyPatch) -> 
 def test_exact_text_of_a_file(tmp_path: Path) -> None:
     vectors = WordVectors(("é", "b"), np.array([[1.23456, -0.0001], [-2, 0.0005001]], np.float32))
     write_vectors(vectors, tmp_path / "v.gz")
-    assert gzip.decompress((tmp_path / "v.gz").read_bytes()).decode() == "é 1.235 0.000\nb -2.000 0.001\n"
+    raw = (tmp_path / "v.gz").read_bytes()
+    assert gzip.decompress(raw).decode() == "é 1.235 0.000\nb -2.000 0.001\n"
+    assert raw[3:8] == bytes(5), "neither a file name nor a time stamp in the header"
 
 
 def test_too_large_a_file_leaves_nothing(tmp_path: Path) -> None:

@@ -16,13 +16,14 @@ from allennlp.models.archival import load_archive
 from elmo_tasks import settings
 from elmo_tasks.elmo import BiLmOptions
 from elmo_tasks.errors import InputError
-from elmo_tasks.pretrain import data_loader
-from elmo_tasks.pretrain.data_loader import LmDataLoader, LmReader, LmVocabulary, MixedSource, count_predictions
+from elmo_tasks.pretrain import training_stream
+from elmo_tasks.pretrain.data_loader import LmDataLoader, LmReader, LmVocabulary
 from elmo_tasks.pretrain.evaluation import first_sentences, perplexity
 from elmo_tasks.pretrain.export import load_run
 from elmo_tasks.pretrain.model import BiLmModel
 from elmo_tasks.pretrain.progress import CURVE_FILE, LmProgress
 from elmo_tasks.pretrain.stream import LmBatch
+from elmo_tasks.pretrain.training_stream import MixedSource, count_predictions
 from tests.pretrain import toy
 
 
@@ -244,7 +245,7 @@ def test_files_are_read_side_by_side(tmp_path: Path, monkeypatch: pytest.MonkeyP
         shares = {name: sum(word == name for word, _ in stretch) / 400 for name in sizes}
         assert shares == pytest.approx({"a": 0.25, "b": 0.5, "c": 0.25}, abs=0.08)
     assert found == list(source.once(0)) != list(source.once(1))
-    monkeypatch.setattr(data_loader, "_FILES_AT_ONCE", 2)
+    monkeypatch.setattr(training_stream, "_FILES_AT_ONCE", 2)
     assert sorted(source.once(0)) == sorted(found)
 
 

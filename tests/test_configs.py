@@ -1,0 +1,203 @@
+"""Every config under `training_config` builds at every scale, and what its switches do."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from allennlp.commands.train import TrainModel
+from allennlp.common import Params
+from allennlp.common.checks import ConfigurationError
+
+from elmo_tasks import settings
+from elmo_tasks.errors import InputError
+from elmo_tasks.ner.model import NerTagger
+from tests.pretrain import toy
+from tests.tiny import write_data_root
+
+FOLDER = Path(__file__).resolve().parents[1] / "training_config"
+CONFIGS = sorted(path.stem for path in FOLDER.glob("*.jsonnet"))
+TINY: dict[str, dict[str, Any]] = {"bilm": {"model.options": toy.OPTIONS, "model.negatives": None}}
+"""What would take minutes to build at scale `paper`."""
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_data_root(tmp_path_factory.mktemp("data"))
+
+
+@pytest.fixture(params=settings.SCALES)
+def scale(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, root: Path) -> str:
+    """Each scale in turn, on the same tiny files."""
+    set_scale(monkeypatch, request.param, root)
+    return str(request.param)
+
+
+@pytest.fixture
+def mini(monkeypatch: pytest.MonkeyPatch, root: Path) -> None:
+    set_scale(monkeypatch, "mini", root)
+
+
+def set_scale(monkeypatch: pytest.MonkeyPatch, scale: str, root: Path) -> None:
+    monkeypatch.setenv(settings.SCALE_VARIABLE, scale)
+    monkeypatch.setenv(settings.DATA_VARIABLE, str(root))
+    monkeypatch.setenv(settings.FIXTURES_VARIABLE, str(root))
+
+
+def read(name: str, **overrides: Any) -> Params:
+    return Params.from_file(FOLDER / f"{name}.jsonnet", json.dumps({**TINY.get(name, {}), **overrides}))
+
+
+def build(folder: Path, name: str, **overrides: Any) -> TrainModel:
+    torch.manual_seed(2)
+    built = TrainModel.from_params(params=read(name, **overrides), serialization_dir=str(folder), local_rank=0)
+    assert isinstance(built, TrainModel)
+    return built
+
+
+def tagger(folder: Path, name: str, **overrides: Any) -> NerTagger:
+    model = build(folder, name, **overrides).trainer.model
+    assert isinstance(model, NerTagger)
+    return model
+
+
+def test_all_configs_are_seen() -> None:
+    assert CONFIGS == ["bilm", "ner", "ner_elmo"]
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_builds_at_every_scale(name: str, scale: str, tmp_path: Path) -> None:
+    assert scale in settings.SCALES
+    built = build(tmp_path, name)
+    assert sum(parameter.requires_grad for parameter in built.trainer.model.parameters()) > 5
+    for loader in (built.trainer.data_loader, built.trainer._validation_data_loader):
+        assert next(iter(loader))
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_no_config_names_a_test_file(name: str, scale: str) -> None:
+    text = json.dumps(read(name).as_dict(quiet=True))
+    assert scale in settings.SCALES and "testb" not in text and "test_data_path" not in text
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_opens_with_what_a_reader_needs(name: str) -> None:
+    header = []
+    for line in (FOLDER / f"{name}.jsonnet").read_text().splitlines():
+        if not line.startswith("//"):
+            break
+        header.append(line)
+    text = "\n".join(header)
+    for wanted in ("paper, ", "Departures", "Expected", "Command: ", "Time: "):
+        assert wanted in text, wanted
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_a_misspelt_knob_is_an_error(name: str, mini: None, tmp_path: Path) -> None:
+    leaf = tmp_path / "leaf.jsonnet"
+    leaf.write_text(f"(import '{FOLDER / name}.jsonnet') {{ num_epoch:: 3 }}")
+    with pytest.raises(RuntimeError, match=r"unknown knob\(s\): num_epoch; known: "):
+        Params.from_file(leaf)
+
+
+def test_a_knob_is_heard(mini: None, tmp_path: Path) -> None:
+    leaf = tmp_path / "leaf.jsonnet"
+    leaf.write_text(f"(import '{FOLDER}/ner_elmo.jsonnet') {{ num_epochs:: 3, hidden_sizes:: [7] }}")
+    params = Params.from_file(leaf)
+    assert params["trainer"]["num_epochs"] == 3
+    assert params["model"]["encoder"]["hidden_sizes"] == [7]
+
+
+@pytest.mark.parametrize("name", ["ner"])
+def test_the_elmo_config_is_the_base_and_elmo(name: str, scale: str) -> None:
+    base, with_elmo = (read(which).as_dict(quiet=True) for which in (name, f"{name}_elmo"))
+    elmo = with_elmo["model"].pop("elmo")
+    assert with_elmo == base
+    assert "/bilm/" in elmo["weight_file"] and scale in settings.SCALES
+
+
+@pytest.mark.parametrize("name", ["ner"])
+def test_null_elmo_is_the_base(name: str, mini: None, tmp_path: Path) -> None:
+    models = [build(tmp_path / "a", name), build(tmp_path / "b", f"{name}_elmo", **{"model.elmo": None})]
+    batches = [next(iter(built.trainer.data_loader)) for built in models]
+    states = [built.trainer.model.eval().state_dict() for built in models]
+    assert list(states[0]) == list(states[1])
+    assert all(torch.equal(states[0][key], states[1][key]) for key in states[0])
+    losses = [built.trainer.model(**batch)["loss"].item() for built, batch in zip(models, batches, strict=True)]
+    assert losses[0] == losses[1] > 0
+    assert [built.trainer.model.get_regularization_penalty() for built in models] == [None, None]
+    assert read(name).as_dict(quiet=True)["trainer"] == read(f"{name}_elmo").as_dict(quiet=True)["trainer"]
+
+
+def test_ner_has_the_widths_of_the_paper(monkeypatch: pytest.MonkeyPatch, root: Path, tmp_path: Path) -> None:
+    set_scale(monkeypatch, "paper", root)
+    base, with_elmo = tagger(tmp_path / "a", "ner"), tagger(tmp_path / "b", "ner_elmo")
+    elmo = with_elmo.lowest_layers.elmo
+    assert elmo is not None
+    assert base.lowest_layers.get_input_dim() == 100 + 128
+    assert with_elmo.lowest_layers.get_input_dim() == 100 + 128 + elmo.get_output_dim()
+    assert base.lowest_layers.get_output_dim() == with_elmo.lowest_layers.get_output_dim() == 2 * 100
+    assert elmo.l2 == 0.1
+
+
+@pytest.mark.parametrize(
+    ("overrides", "places", "layer"),
+    [
+        ({}, (True, False), None),
+        ({"model.elmo.at": "output"}, (False, True), None),
+        ({"model.elmo.at": "both"}, (True, True), None),
+        ({"model.elmo.mix": "layer:0"}, (True, False), 0),
+        ({"model.elmo.mix": "last", "model.elmo.at": "output"}, (False, True), 2),
+    ],
+)
+def test_elmo_is_switched_by_overrides(
+    overrides: dict[str, Any], places: tuple[bool, bool], layer: int | None, mini: None, tmp_path: Path
+) -> None:
+    elmo = tagger(tmp_path, "ner_elmo", **overrides).lowest_layers.elmo
+    assert elmo is not None
+    assert (elmo.has_input, elmo.has_output) == places
+    mix = elmo.input_mix or elmo.output_mix
+    assert mix is not None and mix.layer == layer
+
+
+def test_word_vectors_are_switched_by_an_override(mini: None, tmp_path: Path) -> None:
+    model = tagger(tmp_path, "ner", **{"model.word_vectors": False})
+    assert model.lowest_layers.get_input_dim() == 32
+
+
+@pytest.mark.parametrize(
+    ("overrides", "message"),
+    [
+        ({"model.elmo.mx": "last"}, "elmo: unknown key 'mx'"),
+        ({"model.word_vector": False}, "Extra parameters passed to NerTagger: .*word_vector"),
+        ({"model.encoder.hidden_size": [3]}, "Extra parameters passed to StackedLstm: .*hidden_size"),
+        ({"model.elmo.at": "middle"}, "at must be one of input, output, both, found 'middle'"),
+        ({"model.text_field_embedder.token_embedders.tokens.embedding_dim": 50}, "w2v.100d.txt.gz:1: .*found 100"),
+    ],
+)
+def test_misspelt_and_wrong_overrides(
+    overrides: dict[str, Any], message: str, mini: None, tmp_path: Path
+) -> None:
+    with pytest.raises((InputError, ConfigurationError), match=message):
+        build(tmp_path, "ner_elmo", **overrides)
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_no_data_root_above_mini(name: str, monkeypatch: pytest.MonkeyPatch, root: Path) -> None:
+    set_scale(monkeypatch, "small", root)
+    monkeypatch.setenv(settings.DATA_VARIABLE, "")
+    with pytest.raises(RuntimeError, match='ELMO_TASKS_DATA is not set: at scale "small" it must name'):
+        read(name)
+
+
+@pytest.mark.parametrize("missing", ["ner/eng.train", "vectors/w2v.100d.txt.gz"])
+def test_a_missing_corpus_file_is_one_clear_error(
+    missing: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    root = write_data_root(tmp_path / "data")
+    (root / missing).unlink()
+    set_scale(monkeypatch, "small", root)
+    with pytest.raises(InputError, match=f"ELMO_TASKS_DATA is {re.escape(str(root))}: .* at {missing}; "):
+        build(tmp_path / "run", "ner")
