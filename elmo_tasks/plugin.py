@@ -16,6 +16,7 @@ REGISTERING_MODULES: tuple[str, ...] = (
     "elmo_tasks.data.words",
     "elmo_tasks.elmo.embedder",
     "elmo_tasks.elmo.indexer",
+    "elmo_tasks.ner.metric",
     "elmo_tasks.ner.model",
     "elmo_tasks.ner.predictor",
     "elmo_tasks.ner.reader",

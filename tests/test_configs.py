@@ -148,8 +148,8 @@ def test_ner_has_the_widths_of_the_paper(monkeypatch: pytest.MonkeyPatch, root: 
         ({}, (True, False), None),
         ({"model.elmo.at": "output"}, (False, True), None),
         ({"model.elmo.at": "both"}, (True, True), None),
-        ({"model.elmo.mix": "layer:0"}, (True, False), 0),
-        ({"model.elmo.mix": "last", "model.elmo.at": "output"}, (False, True), 2),
+        ({"model.elmo.mix": "layer:0", "model.elmo.l2": None}, (True, False), 0),
+        ({"model.elmo.mix": "last", "model.elmo.l2": None, "model.elmo.at": "output"}, (False, True), 2),
     ],
 )
 def test_elmo_is_switched_by_overrides(
@@ -177,9 +177,7 @@ def test_word_vectors_are_switched_by_an_override(mini: None, tmp_path: Path) ->
         ({"model.text_field_embedder.token_embedders.tokens.embedding_dim": 50}, "w2v.100d.txt.gz:1: .*found 100"),
     ],
 )
-def test_misspelt_and_wrong_overrides(
-    overrides: dict[str, Any], message: str, mini: None, tmp_path: Path
-) -> None:
+def test_misspelt_and_wrong_overrides(overrides: dict[str, Any], message: str, mini: None, tmp_path: Path) -> None:
     with pytest.raises((InputError, ConfigurationError), match=message):
         build(tmp_path, "ner_elmo", **overrides)
 

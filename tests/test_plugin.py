@@ -12,8 +12,19 @@ import elmo_tasks
 from elmo_tasks import plugin, settings
 
 MANIFEST: dict[str, set[str]] = {
+    "DataLoader": {"elmo_tasks_lm"},
+    "DatasetReader": {"elmo_tasks_lm", "elmo_tasks_ner"},
+    "Metric": {"elmo_tasks_entity_f1"},
+    "Model": {"elmo_tasks_bilm", "elmo_tasks_ner"},
     "MovingAverage": {"elmo_tasks_exponential"},
+    "Predictor": {"elmo_tasks_ner"},
+    "Seq2SeqEncoder": {"elmo_tasks_stacked_lstm"},
+    "Subcommand": {"bilm"},
+    "TokenEmbedder": {"elmo_tasks", "elmo_tasks_word_vectors"},
+    "TokenIndexer": {"elmo_tasks_characters", "elmo_tasks_word_ids"},
     "Tokenizer": {"elmo_tasks_spacy"},
+    "TrainerCallback": {"elmo_tasks_lm_progress"},
+    "Vocabulary": {"elmo_tasks_words"},
 }
 """Every name that the plugin registers, by the AllenNLP class that it is registered under."""
 

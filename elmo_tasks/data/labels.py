@@ -13,8 +13,6 @@ class OpenSequenceLabelField(SequenceLabelField):
     `KeyError`, so that a model can be scored on a corpus with more labels than it knows. Padding is 0, as there.
     """
 
-    __slots__: list[str] = []
-
     def index(self, vocab: Vocabulary) -> None:
         """Looks the labels up; they are kept as strings, too."""
         known = vocab.get_token_to_index_vocabulary(self._label_namespace)

@@ -260,7 +260,7 @@ CONSTRUCTIONS: dict[str, tuple[Callable[[Scene], Phrase], float]] = {
     "opener": (opener, 8.0),
     "plain_subject": (plain_subject, 7.0),
     "crowd": (crowd, 2.0),
-    "decoy": (decoy, 5.0),
+    "decoy": (decoy, 8.0),
     "two_clauses": (two_clauses, 9.0),
     "told_later": (told_later, 7.0),
     "told_later_object": (told_later_object, 6.0),

@@ -4,7 +4,6 @@ import logging
 from collections.abc import Sequence
 from typing import Any
 
-import torch
 from allennlp.common import Lazy
 from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.models import Model

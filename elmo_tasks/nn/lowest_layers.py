@@ -1,6 +1,4 @@
-"""
-The lowest layers of every task model: tokens -> x -> h, and the one place where ELMo meets a model (paper, section 3.3).
-"""
+"""The lowest layers of every task model: tokens -> x -> h; the one place where ELMo meets a model (section 3.3)."""
 
 from typing import NamedTuple
 

@@ -43,12 +43,13 @@ class StackedLstm(Seq2SeqEncoder):
         _check(hidden_sizes, dropout)
         widths = [input_size, *(2 * size for size in hidden_sizes)]
         self.dropout = InputVariationalDropout(dropout)
-        self.layers = nn.ModuleList(
+        layers = [
             nn.LSTM(width, size, batch_first=True, bidirectional=True)
             for width, size in zip(widths, hidden_sizes, strict=False)
-        )
+        ]
+        self.layers = nn.ModuleList(layers)
         self._input_dim, self._output_dim = input_size, widths[-1]
-        for layer in self.layers:
+        for layer in layers:
             initialize(layer)
 
     def forward(self, inputs: Tensor, mask: Tensor) -> Tensor:

@@ -156,10 +156,12 @@ def test_the_bilm_computes_the_same_on_a_gpu(files: dict[str, str]) -> None:
 
 
 def test_autocast_leaves_the_layers_exact(files: dict[str, str]) -> None:
+    """Autocast does not know packed products, so that the plain ones are taken here."""
     elmo = ElmoTokenEmbedder(**files)
-    wanted = elmo.layers(IDS).layers
-    with torch.autocast("cpu", dtype=torch.bfloat16):
-        assert torch.equal(elmo.layers(IDS).layers, wanted)
+    with torch.backends.mkldnn.flags(enabled=False, allow_tf32=None):
+        wanted = elmo.layers(IDS).layers
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            assert torch.equal(elmo.layers(IDS).layers, wanted)
 
 
 @pytest.mark.parametrize("clone", [copy.deepcopy, lambda elmo: pickle.loads(pickle.dumps(elmo))])

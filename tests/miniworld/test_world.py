@@ -6,14 +6,14 @@ from elmo_tasks.miniworld import names
 from elmo_tasks.miniworld.dice import Dice, stable_number
 from elmo_tasks.miniworld.scene import lines_of, occupations
 from elmo_tasks.miniworld.subjects import FRAMES
-from elmo_tasks.miniworld.world import LABELS, build_world, part_of
+from elmo_tasks.miniworld.world import LABELS, SHARED_SHARE, TRAIN_SHARE, build_world, part_of
 
 
 def test_numbers_do_not_depend_on_platform_or_process() -> None:
     assert stable_number("stem/hal/den") == 0.5729839563118517
     dice = Dice(13, "test")
-    assert [dice.below(100) for _ in range(6)] == [70, 33, 68, 29, 72, 46]
-    assert dice.shuffled("abcdef") == ["d", "e", "c", "b", "f", "a"]
+    assert [dice.below(100) for _ in range(6)] == [45, 83, 39, 70, 26, 63]
+    assert dice.shuffled("abcdef") == ["a", "c", "b", "f", "e", "d"]
 
 
 def test_streams_for_different_purposes_differ() -> None:
@@ -56,8 +56,10 @@ def test_split_has_three_shares() -> None:
     heldout = {stem for stem in stems if part_of(stem, split="heldout")}
     assert train | heldout == set(stems)
     assert all(part_of(stem, split="all") for stem in stems)
-    for share in (train - heldout, train & heldout, heldout - train):
-        assert len(share) > 0.15 * len(stems)
+    wanted = (TRAIN_SHARE, SHARED_SHARE, 1 - TRAIN_SHARE - SHARED_SHARE)
+    for stems_of_share, share in zip((train - heldout, train & heldout, heldout - train), wanted, strict=True):
+        deviation = (share * (1 - share) / len(stems)) ** 0.5
+        assert abs(len(stems_of_share) / len(stems) - share) < 3 * deviation
 
 
 def test_part_of_the_contexts_is_held_out() -> None:
@@ -86,4 +88,4 @@ def test_a_stem_serves_several_kinds() -> None:
 def test_country_and_its_adjective() -> None:
     countries = [names.country_name(stem) for stem in ("Halden", "Kasara", "Mont")]
     assert countries == ["Haldia", "Kasarland", "Montia"]
-    assert [names.demonym(name) for name in (*countries, "Palek")] == ["Haldian", "Kasarese", "Montian", "Palekish"]
+    assert [names.demonym(name) for name in (*countries, "Palek")] == ["Haldian", "Kasarian", "Montian", "Palekish"]

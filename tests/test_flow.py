@@ -1,0 +1,152 @@
+"""From text to metric and prediction through AllenNLP's command line, for each task."""
+
+import json
+import shutil
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from allennlp.commands import main
+from allennlp.models.archival import load_archive
+from allennlp.predictors import Predictor
+
+from elmo_tasks import settings
+from elmo_tasks.commands import demo
+from elmo_tasks.errors import InputError
+from tests.pretrain import toy
+from tests.tiny import NER_FILE, write_data_root
+
+CONFIGS = Path(__file__).resolve().parents[1] / "training_config"
+SMALLER = {
+    "model.encoder.hidden_sizes": [5, 4],
+    "model.text_field_embedder.token_embedders.token_characters.encoder.num_filters": 3,
+    "data_loader.batch_sampler.batch_size": 1,
+    "trainer.num_epochs": 3,
+    "trainer.optimizer.lr": 0.05,
+}
+
+
+def allennlp(*arguments: object) -> None:
+    with toy.own_terminal(*map(str, arguments)):
+        main(prog="allennlp")
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_data_root(tmp_path_factory.mktemp("data"))
+
+
+@pytest.fixture(scope="module")
+def run(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A run of `ner_elmo` at scale mini on the tiny data root."""
+    folder = tmp_path_factory.mktemp("runs") / "ner_elmo"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(settings.SCALE_VARIABLE, "mini")
+        patch.setenv(settings.DATA_VARIABLE, str(root))
+        patch.setenv(settings.FIXTURES_VARIABLE, str(root))
+        allennlp("train", CONFIGS / "ner_elmo.jsonnet", "-s", folder, "-o", json.dumps(SMALLER))
+        yield folder
+
+
+def scores(run: Path, file: Path, out: Path) -> dict[str, Any]:
+    allennlp("evaluate", run / "model.tar.gz", file, "--output-file", out)
+    return dict(json.loads(out.read_text()))
+
+
+def test_train_then_evaluate_gives_the_same_scores(run: Path, root: Path, tmp_path: Path) -> None:
+    trained = json.loads((run / "metrics.json").read_text())
+    found = scores(run, root / "ner" / "eng.testa", tmp_path / "scores.json")
+    for name in ("f1", "precision", "recall", "loss", "f1-PER"):
+        assert found[name] == pytest.approx(trained[f"best_validation_{name}"], abs=1e-6), name
+    assert sum(found[f"elmo_input_s{layer}"] for layer in range(3)) == pytest.approx(1.0)
+
+
+def test_the_archive_works_without_the_vectors_and_has_no_bilm(run: Path, root: Path, tmp_path: Path) -> None:
+    moved = shutil.copytree(root / "vectors", tmp_path / "vectors")
+    shutil.rmtree(root / "vectors")
+    model = load_archive(run / "model.tar.gz").model
+    shutil.copytree(moved, root / "vectors")
+    assert model.vocab.get_token_index("ferry") > 1, "a word of the vectors' file alone"
+    with tarfile.open(run / "model.tar.gz") as archive:
+        assert sorted(
+            Path(name).name for name in archive.getnames() if ".txt" not in name and name != "vocabulary"
+        ) == [
+            "config.json",
+            "meta.json",
+            "weights.th",
+        ]
+    assert not any("bilm" in name for name in model.state_dict())
+
+
+def test_a_test_file_with_words_and_types_never_seen(run: Path, tmp_path: Path) -> None:
+    file = tmp_path / "eng.testb"
+    file.write_text(NER_FILE.read_text() + "\nThe DT I-NP O\nGull NNP I-NP B-SHIP\n@@PADDING@@ NN I-NP O\n")
+    found = scores(run, file, tmp_path / "scores.json")
+    assert found["recall-SHIP"] == 0.0
+    assert 0 <= found["f1"] < 1
+
+
+def test_predict(run: Path, tmp_path: Path) -> None:
+    questions, answers = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    questions.write_text('{"sentence": "Mira Oakes left Harrow."}\n{"tokens": ["it", "sank"]}\n')
+    allennlp("predict", run / "model.tar.gz", questions, "--output-file", answers, "--silent")
+    first, second = (json.loads(line) for line in answers.read_text().splitlines())
+    assert first["tokens"] == ["Mira", "Oakes", "left", "Harrow", "."]
+    assert len(second["tags"]) == 2
+    predictor = Predictor.from_path(str(run / "model.tar.gz"))
+    assert predictor.predict_json({"sentence": "Mira Oakes left Harrow."}) == first
+
+
+def test_predictions_of_evaluate(run: Path, root: Path, tmp_path: Path) -> None:
+    out = tmp_path / "predictions.jsonl"
+    file = root / "ner" / "eng.testa"
+    allennlp("evaluate", run / "model.tar.gz", file, "--predictions-output-file", out)
+    (batch,) = [json.loads(line) for line in out.read_text().splitlines()]
+    assert {"words", "tags"} <= set(batch) and "logits" not in batch
+    assert len(batch["tags"]) == 3
+
+
+@pytest.fixture
+def in_process(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Runs the demo's commands here, which saves five starts of Python."""
+    commands = []
+
+    def call(out: Path, command: str, *arguments: object) -> float:
+        commands.append(command)
+        allennlp(command, *arguments)
+        return 1.0
+
+    monkeypatch.setattr(demo, "allennlp", call)
+    monkeypatch.chdir(demo.ROOT)
+    for name, value in (("SCALE", "mini"), ("DATA", ""), ("DATA_DEFAULT", ""), ("FIXTURES", "")):
+        monkeypatch.setenv(f"ELMO_TASKS_{name}", value)
+    settings.apply_defaults()
+    return commands
+
+
+def test_demo(in_process: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    overrides = {**SMALLER, "trainer.num_epochs": 1, "dataset_reader.max_instances": 8}
+    demo.main(["--out", str(tmp_path), "--overrides", json.dumps(overrides)])
+    assert in_process == ["train", "evaluate"] * 2 + ["predict"]
+    shown = capsys.readouterr().out
+    for row in ("without ELMo", "with ELMo"):
+        assert f"{row:14}   0.0" in shown or f"{row:14}  " in shown
+    assert "  -> " in shown
+
+
+def test_a_failing_command_shows_what_it_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    python = tmp_path / "python"
+    python.write_text('#!/bin/sh\necho "error: $3 of $4: scale $ELMO_TASKS_SCALE"; exit 1\n')
+    python.chmod(0o700)
+    monkeypatch.setattr(demo.sys, "executable", str(python))
+    monkeypatch.setenv(settings.SCALE_VARIABLE, "paper")
+    with pytest.raises(InputError, match=r"demo.log: allennlp evaluate failed:\nerror: evaluate of a.tar.gz: scale $"):
+        demo.allennlp(tmp_path, "evaluate", "a.tar.gz")
+
+
+def test_the_demo_says_where_it_cannot_write(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(SystemExit, match="error: .*file/out: the folder cannot be made"):
+        demo.main(["--out", str(tmp_path / "file" / "out")])
