@@ -1,18 +1,22 @@
-// Named entities, without ELMo: paper, appendix A.7 (two biLSTM layers and a CRF; CoNLL-2003).
+// Named entities without ELMo: paper, appendix A.7 (character CNN, two biLSTM layers, CRF; CoNLL-2003).
 //
 // Departures from the paper
-//   all: word vectors are GloVe (paper) or this project's data (small, mini) instead of 50-d Senna, which has no
-//     licence for redistribution and covers lower-cased text alone; a word is looked up as written, then lower-cased.
-//     200 and 100 hidden units are taken to be per direction. Words stand between two marks in the character CNN.
-//   what the paper leaves open: variational dropout 0.5 and batches of 64, at most 75 epochs and patience 25, as in
-//     AllenNLP's configuration of it; tags in BIOUL; forget biases start at 1.
-//   small: the same model on other data (W-NUT 17), batches of 32, a cap of 15 epochs (1,605 updates), the best of which counts.
-//   mini: a small model on the embedded world.
+//   all: word vectors are GloVe (paper) or those of the data root (small, mini) instead of Senna's 50, which are
+//     for lower-cased text and may not be passed on. A word is looked up as written, then lower-cased; words of the
+//     file that are not in the data keep its vectors. Words stand between two marks in the character CNN. 200 and
+//     100 hidden units are taken to be per direction.
+//   what the paper leaves open: variational dropout 0.5 (at the input of both biLSTM layers), batches of 64, at most
+//     75 epochs with patience 25, BIOUL tags, a loss summed over the batch; AllenNLP's configuration has the same.
+//     Forget biases start at 1.
+//   small: other data (W-NUT 17, 3,394 sentences), hence batches of 32, and a cap of 15 epochs (1,605 updates) for
+//     both rows: the baseline is best before that, but neither is said to have converged. No early stopping.
+//   mini: the embedded world, a smaller model, batches of 16, a cap of 15 epochs, Adam with 2e-3.
 //
-// Expected F1: paper 90.15 (CoNLL-2003 test; AllenNLP's re-implementation 89.91 +- 0.35); small and mini: docs/RESULTS.md.
+// Expected F1: paper 90.15 (CoNLL-2003 test; AllenNLP's re-implementation 89.91 +- 0.35);
+//   small and mini: docs/RESULTS.md.
 // Command: allennlp train training_config/ner.jsonnet -s out/ner
-//   Then: allennlp evaluate out/ner/model.tar.gz eng.testb
-// Time: mini a minute, small four minutes on one CPU core, paper an hour on a GPU.
+//   allennlp evaluate out/ner/model.tar.gz eng.testb
+// Time: mini a minute, small five minutes on two CPU cores; paper an hour on a GPU.
 local knobs = import 'lib/knobs.libsonnet';
 local settings = import 'lib/settings.libsonnet';
 
