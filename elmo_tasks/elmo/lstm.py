@@ -181,7 +181,8 @@ def _scan(
     The recurrence over packed input products `gates` [N, 4H]; returns outputs [N, P] and the last cell and output.
 
     `record`, where given, receives what the gradient needs of each step: activated gates, the cell before and
-    after, the tanh of the cell.
+    after, the tanh of the cell. `tanh(x)` is computed as `2 sigmoid(2x) - 1`, equal to 2e-7: CPUs compute the
+    sigmoid several times as fast.
     """
     width = cell.shape[1]
     cell_clip, proj_clip = clips
@@ -193,12 +194,13 @@ def _scan(
         step = gates[start : start + rows]
         active = recur(hidden[:rows].to(gates.dtype)).add_(step)
         active = active.to(cell.dtype)  # [rows, 4H]
-        ifo, candidate = active[:, : 3 * width].sigmoid_(), active[:, 3 * width :].tanh_()
-        i, o, f = ifo.chunk(3, 1)
+        active[:, 3 * width :].mul_(2.0)
+        i, o, f, candidate = active.sigmoid_().chunk(4, 1)
+        candidate.mul_(2.0).sub_(1.0)
         new_cell = torch.mul(f, cell[:rows]).addcmul_(i, candidate)
         if cell_clip is not None:
             new_cell.clamp_(-cell_clip, cell_clip)
-        squashed = new_cell.tanh()
+        squashed = new_cell.mul(2.0).sigmoid_().mul_(2.0).sub_(1.0)
         output = project((o * squashed).to(gates.dtype)).to(cell.dtype)
         if proj_clip is not None:
             output.clamp_(-proj_clip, proj_clip)

@@ -1,6 +1,5 @@
 """Last step of NER: raw text or tokens in, entities with offsets out."""
 
-import json
 from collections.abc import Sequence
 from typing import Any, cast
 
@@ -11,6 +10,7 @@ from allennlp.data.tokenizers import Tokenizer
 from allennlp.models import Model
 from allennlp.predictors import Predictor
 
+from elmo_tasks.data.json_input import JsonLinesPredictor, shown, text_of
 from elmo_tasks.data.spans import Span, spans_from_tags
 from elmo_tasks.data.tokenizer import BlankSpacyTokenizer
 from elmo_tasks.errors import InputError
@@ -19,7 +19,7 @@ _WANTED = 'wanted {"sentence": "raw text"} or {"tokens": ["the", "words"]}'
 
 
 @Predictor.register("elmo_tasks_ner")
-class NerPredictor(Predictor):
+class NerPredictor(JsonLinesPredictor):
     """
     Takes `{"sentence": "raw text"}` or `{"tokens": [...]}` and gives
 
@@ -59,19 +59,6 @@ class NerPredictor(Predictor):
         """Finds the entities of one sentence that is cut into words already."""
         return self.predict_json({"tokens": list(tokens)})
 
-    def load_line(self, line: str) -> JsonDict:
-        """
-        # Raises
-
-        `InputError`
-            If the line is not JSON.
-        """
-        try:
-            return json.loads(line)
-        except json.JSONDecodeError as error:
-            shown = _shortened(line.strip())
-            raise InputError(f"one JSON object a line was wanted, found {shown}: {error}") from None
-
     def predict_instance(self, instance: Instance) -> JsonDict:
         """Runs the model on one instance, from this predictor or from the reader."""
         return _result(instance, super().predict_instance(_without_gold(instance)))
@@ -90,20 +77,16 @@ class NerPredictor(Predictor):
             another type.
         """
         if not isinstance(json_dict, dict):
-            raise InputError(f"{_WANTED}; found {_shortened(json_dict)}")
+            raise InputError(f"{_WANTED}; found {shown(json_dict)}")
         if ("sentence" in json_dict) == ("tokens" in json_dict):
             which = "both" if "sentence" in json_dict else f"neither, but {sorted(json_dict)}"
             raise InputError(f"{_WANTED}; found {which}")
         if "tokens" in json_dict:
             return self._dataset_reader.text_to_instance(_checked_tokens(json_dict["tokens"]))
-        return self._sentence_instance(json_dict["sentence"])
+        return self._sentence_instance(text_of(json_dict, "sentence", wanted=_WANTED))
 
-    def _sentence_instance(self, sentence: Any) -> Instance:
-        if not isinstance(sentence, str):
-            raise InputError(f"'sentence' must be a string; found {_shortened(sentence)}")
+    def _sentence_instance(self, sentence: str) -> Instance:
         tokens = self._tokenizer.tokenize(sentence)
-        if not tokens:
-            raise InputError("'sentence' is empty: it needs a word at least")
         instance = self._dataset_reader.text_to_instance([token.text for token in tokens])
         offsets = [_offsets(token) for token in tokens]
         _metadata(instance).update(sentence=sentence, offsets=offsets)
@@ -117,19 +100,14 @@ def _without_gold(instance: Instance) -> Instance:
 
 def _checked_tokens(tokens: Any) -> list[str]:
     if not isinstance(tokens, list):
-        raise InputError(f"'tokens' must be a list of words; found {_shortened(tokens)}")
+        raise InputError(f"'tokens' must be a list of words; found {shown(tokens)}")
     if not tokens:
         raise InputError("'tokens' is empty: it needs a word at least")
     for position, token in enumerate(tokens):
         if not isinstance(token, str) or not token.strip():
-            found = f"token {position} is {_shortened(token)}"
+            found = f"token {position} is {shown(token)}"
             raise InputError(f"'tokens' must be words, strings that are not blank; {found}")
     return tokens
-
-
-def _shortened(value: Any) -> str:
-    shown = repr(value)
-    return shown if len(shown) <= 60 else f"{shown[:60]}..."
 
 
 def _offsets(token: Token) -> tuple[int, int]:
