@@ -8,8 +8,8 @@ from allennlp.commands.subcommand import Subcommand
 from elmo_tasks.commands.ngram import add_ngram_parser
 from elmo_tasks.pretrain.evaluation import ROWS, perplexity
 from elmo_tasks.pretrain.export import EXPORTED, export_run, load_trained
-from elmo_tasks.pretrain.language_model import PerplexityReport
-from elmo_tasks.pretrain.stream import expand_files
+from elmo_tasks.pretrain.perplexity import PerplexityReport
+from elmo_tasks.pretrain.sentences import expand_files
 
 _RUN_HELP = "folder of a run (while it trains, too), its model.tar.gz"
 _HEADER = f"{'tokens':>12} {'<UNK> %':>8} {'forward':>9} {'backward':>9} {'mean':>9} {'arithm.':>9}  file"

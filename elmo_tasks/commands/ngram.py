@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from elmo_tasks.pretrain.ngram import KneserNey, NgramModel, Unigram, perplexity, spread_sentences, word_ids
-from elmo_tasks.pretrain.stream import expand_files
+from elmo_tasks.pretrain.sentences import expand_files
 from elmo_tasks.pretrain.vocabulary import WordVocabulary
 
 _DESCRIPTION = (

@@ -10,8 +10,9 @@ from allennlp.data.data_loaders import DataLoader
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.pretrain.evaluation import first_sentences
-from elmo_tasks.pretrain.stream import LmBatch, LmStream, expand_files
-from elmo_tasks.pretrain.training_stream import TrainingStream, count_predictions
+from elmo_tasks.pretrain.sentences import count_predictions, expand_files
+from elmo_tasks.pretrain.stream import LmBatch, LmStream
+from elmo_tasks.pretrain.training_stream import TrainingStream
 from elmo_tasks.pretrain.vocabulary import WordVocabulary
 
 logger = logging.getLogger(__name__)

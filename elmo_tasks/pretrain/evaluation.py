@@ -6,8 +6,10 @@ from pathlib import Path
 import torch
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.pretrain.language_model import BiLanguageModel, LmStates, Perplexity, PerplexityReport
-from elmo_tasks.pretrain.stream import LmStream, SentenceSource
+from elmo_tasks.pretrain.language_model import BiLanguageModel, LmStates
+from elmo_tasks.pretrain.perplexity import Perplexity, PerplexityReport
+from elmo_tasks.pretrain.sentences import SentenceSource
+from elmo_tasks.pretrain.stream import LmStream
 from elmo_tasks.pretrain.vocabulary import WordVocabulary
 
 ROWS, UNROLL = 32, 20

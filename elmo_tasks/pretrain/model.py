@@ -10,7 +10,8 @@ from elmo_tasks.elmo.bilm import BiLm
 from elmo_tasks.elmo.options import BiLmOptions
 from elmo_tasks.errors import InputError
 from elmo_tasks.pretrain.data_loader import LmVocabulary
-from elmo_tasks.pretrain.language_model import BiLanguageModel, LmOutput, LmStates, Perplexity
+from elmo_tasks.pretrain.language_model import BiLanguageModel, LmOutput, LmStates
+from elmo_tasks.pretrain.perplexity import Perplexity
 from elmo_tasks.pretrain.softmax import OutputSoftmax
 from elmo_tasks.pretrain.stream import LmBatch
 

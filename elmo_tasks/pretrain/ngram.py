@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.pretrain.stream import SentenceSource
+from elmo_tasks.pretrain.sentences import SentenceSource
 from elmo_tasks.pretrain.vocabulary import SENTENCE_END, SENTENCE_START, UNKNOWN, WordVocabulary
 
 logger = logging.getLogger(__name__)

@@ -6,19 +6,15 @@ text: it takes T tokens a batch from its current sentence and pulls the next one
 is padded and the LSTM states of one batch begin the next (truncated back-propagation; paper, section 3.4).
 """
 
-import glob
-import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain, count, islice, repeat
-from pathlib import Path
+from itertools import chain, count, repeat
 from typing import NamedTuple
 
 import numpy as np
 import torch
 
-from elmo_tasks.data.files import open_text
 from elmo_tasks.elmo.characters import (
     BEGIN_OF_SENTENCE,
     END_OF_SENTENCE,
@@ -29,130 +25,6 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.pretrain.vocabulary import UNKNOWN, WordVocabulary
 
 _CACHED_TOKENS = 2**17
-
-
-def expand_files(patterns: str | Sequence[str]) -> list[Path]:
-    """
-    The files that paths and globs name, sorted, none twice.
-
-    # Parameters
-
-    patterns : `str` or `Sequence[str]`
-        A path, a glob (`**` reaches into folders), or several, as a list or separated by commas.
-
-    # Raises
-
-    `InputError` naming the pattern that matches no file.
-    """
-    given = [patterns] if isinstance(patterns, str) else list(patterns)
-    parts = [part.strip() for entry in given for part in _split_commas(entry)]
-    single = [part for part in parts if part]
-    if not single:
-        raise InputError("no text file is named", hint="give a path, a glob or a list of them")
-    found = {path.resolve(): path for pattern in single for path in _matches(pattern)}
-    return sorted(found.values())
-
-
-def _split_commas(entry: str) -> list[str]:
-    return [entry] if Path(entry).is_file() else entry.split(",")
-
-
-def _matches(pattern: str) -> list[Path]:
-    names = [pattern] if Path(pattern).is_file() else glob.glob(pattern, recursive=True)
-    files = [Path(name) for name in names if not Path(name).is_dir()]
-    if not files:
-        what = "it is a folder" if Path(pattern).is_dir() else "nothing matches"
-        raise InputError(
-            f"text files were wanted at {pattern!r}, {what}",
-            hint="give a path or a glob such as 'lm/train.*.txt.gz'",
-        )
-    return files
-
-
-class SentenceSource:
-    """
-    A corpus as a stream of tokenised sentences, in another order every cycle.
-
-    Files come in an order drawn from the seed and the cycle, and lines are shuffled within blocks, so
-    memory is that of one block however large the corpus or a single file. Blocks run across file ends.
-
-    # Parameters
-
-    files : `Iterable[str | Path]`
-        Plain or gzip text, a sentence a line, tokens apart by white space.
-    shuffle : `bool`
-        Without it, files and lines keep their order.
-    seed : `int`
-        The same seed gives the same order. The forward and the backward source take different ones.
-    shuffle_buffer : `int`
-        Lines of a block.
-
-    # Raises
-
-    `InputError` where no file is given or the buffer is below 1.
-    """
-
-    def __init__(
-        self,
-        files: Iterable[str | Path],
-        *,
-        shuffle: bool,
-        seed: int,
-        shuffle_buffer: int = 200_000,
-    ) -> None:
-        self.files = [Path(file) for file in files]
-        self.blank_lines = 0
-        """Blank lines skipped so far in the pass that began last."""
-        self._shuffle = shuffle
-        self._seed = seed
-        self._buffer = shuffle_buffer
-        if not self.files:
-            raise InputError("a corpus of one file or more was wanted, found none")
-        if shuffle_buffer < 1:
-            raise InputError(f"shuffle_buffer must be 1 or more, found {shuffle_buffer}")
-
-    def once(self, cycle: int) -> Iterator[list[str]]:
-        """
-        Every sentence of the corpus once, in the order of this cycle; blank lines are skipped.
-
-        # Raises
-
-        `InputError` where a file is unreadable, or at the end where the corpus holds no sentence.
-        """
-        self.blank_lines = 0
-        empty = True
-        for line in self._lines(cycle):
-            sentence = line.split()
-            if sentence:
-                empty = False
-                yield sentence
-            else:
-                self.blank_lines += 1
-        if empty:
-            more = f", nor in the {len(self.files) - 1} others" if len(self.files) > 1 else ""
-            raise InputError(f"no sentence to train on in this file{more}", file=self.files[0])
-
-    def endless(self, start_cycle: int = 0) -> Iterator[list[str]]:
-        """The cycles `start_cycle`, `start_cycle + 1` and so on, without end. Raises as `once`."""
-        for cycle in count(start_cycle):
-            yield from self.once(cycle)
-
-    def _lines(self, cycle: int) -> Iterator[str]:
-        files = list(self.files)
-        order = random.Random(f"{self._seed} {cycle}")
-        if self._shuffle:
-            order.shuffle(files)
-        lines = (line for file in files for _, line in open_text(file))
-        return shuffled_in_blocks(lines, self._buffer, order) if self._shuffle else lines
-
-
-def shuffled_in_blocks(lines: Iterator[str], size: int, order: random.Random) -> Iterator[str]:
-    """The same lines, shuffled among the `size` that are read at a time; never reads further ahead."""
-    while block := list(islice(lines, size)):
-        order.shuffle(block)
-        # Handed over from the end, so that the block shrinks while it is used.
-        while block:
-            yield block.pop()
 
 
 class TokenWindow(NamedTuple):
@@ -218,6 +90,24 @@ class TokenRows:
         """A window that holds no prediction."""
         nothing = [self._padded([]) for _ in self._current]
         return TokenWindow(nothing, nothing, [0] * len(self._current))
+
+    def remainders(self) -> list[list[str]]:
+        """What each row still holds of its sentence; its first token is the next input."""
+        return [row[start:] for row, start in zip(self._current, self._position, strict=True)]
+
+    def resume(self, remainders: list[list[str]]) -> None:
+        """
+        Go on where another iterator gave its `remainders()`.
+
+        # Raises
+
+        `InputError` where it had another number of rows.
+        """
+        if len(remainders) != len(self._current):
+            rows = f"batch_size {len(remainders)}, this run has {len(self._current)}"
+            raise InputError(f"the checkpoint was written with {rows}")
+        self._current = [list(row) for row in remainders]
+        self._position = [0] * len(remainders)
 
     def _fill(self, row: int) -> tuple[list[str], list[str]]:
         inputs: list[str] = []
@@ -316,8 +206,8 @@ class LmStream:
     ) -> None:
         if forward is backward:
             raise ValueError("forward and backward need an iterator each: one would tear the text apart")
-        self._forward = TokenRows(forward, rows=batch_size, unroll=unroll, backward=False)
-        self._backward = TokenRows(backward, rows=batch_size, unroll=unroll, backward=True)
+        self.forward_rows = TokenRows(forward, rows=batch_size, unroll=unroll, backward=False)
+        self.backward_rows = TokenRows(backward, rows=batch_size, unroll=unroll, backward=True)
         self._vocabulary = vocabulary
         self._shape = (batch_size, unroll)
 
@@ -325,11 +215,11 @@ class LmStream:
         return self
 
     def __next__(self) -> LmBatch:
-        forward = next(self._forward, None)
-        backward = next(self._backward, None)
+        forward = next(self.forward_rows, None)
+        backward = next(self.backward_rows, None)
         if forward is None and backward is None:
             raise StopIteration
-        return self._batch(forward or self._forward.blank(), backward or self._backward.blank())
+        return self._batch(forward or self.forward_rows.blank(), backward or self.backward_rows.blank())
 
     def _batch(self, forward: TokenWindow, backward: TokenWindow) -> LmBatch:
         types = dict.fromkeys(chain(*forward.inputs, *backward.inputs))

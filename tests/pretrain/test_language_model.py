@@ -1,4 +1,4 @@
-"""The joint objective: what it sums, what it carries, what it shares; and perplexity."""
+"""The joint objective: what it sums, what it carries, what it shares."""
 
 import math
 from collections.abc import Sequence
@@ -18,9 +18,9 @@ from elmo_tasks.pretrain.language_model import (
     BiLanguageModel,
     LmOutput,
     LmStates,
-    Perplexity,
     encode_by_length,
 )
+from elmo_tasks.pretrain.perplexity import Perplexity
 from elmo_tasks.pretrain.softmax import OutputSoftmax
 from elmo_tasks.pretrain.stream import LmBatch
 
@@ -348,50 +348,8 @@ def test_softmax_of_another_width_is_refused() -> None:
         BiLanguageModel(language_model().bilm, OutputSoftmax(WORDS, 8))
 
 
-def counted(forward: float, forward_count: int, backward: float, backward_count: int) -> LmOutput:
-    sums, counts = (forward, backward), (forward_count, backward_count)
-    return LmOutput(*map(torch.tensor, sums), *map(torch.tensor, counts), LmStates([], []))
-
-
-def test_perplexity_weighs_tokens() -> None:
-    perplexity, batch = Perplexity(), random_batch()
-    perplexity.add(counted(2.0, 1, 3.0, 2), replace(batch, unknown=1))
-    perplexity.add(counted(4.0, 3, 1.0, 2), replace(batch, unknown=2))
-    report = perplexity.report()
-    assert report.forward == pytest.approx(math.exp(6 / 4))
-    assert report.backward == pytest.approx(math.exp(4 / 4))
-    assert report.geometric == pytest.approx(math.exp((6 / 4 + 4 / 4) / 2))
-    assert report.arithmetic == pytest.approx((math.exp(6 / 4) + math.exp(4 / 4)) / 2)
-    assert report.unknown_share == pytest.approx(3 / 8)
-    assert report.tokens == 8
-
-
 def test_perplexity_of_a_batch_is_that_of_its_mean_loss() -> None:
     model, batch = language_model().eval(), random_batch()
     perplexity = Perplexity()
     perplexity.add(model(batch), batch)
     assert perplexity.report().geometric == pytest.approx(math.exp(model(batch).loss.item()))
-
-
-@pytest.mark.parametrize("bad", [math.nan, math.inf])
-def test_perplexity_refuses_what_is_not_finite(bad: float) -> None:
-    perplexity, batch = Perplexity(), random_batch()
-    perplexity.add(counted(2.0, 1, 3.0, 1), batch)
-    with pytest.raises(InputError, match=f"the backward negative log-likelihood of a batch is {bad}"):
-        perplexity.add(counted(2.0, 1, bad, 1), batch)
-    assert perplexity.report().tokens == 2
-
-
-def test_perplexity_beyond_all_numbers_is_infinite() -> None:
-    perplexity = Perplexity()
-    perplexity.add(counted(800.0, 1, 1.0, 1), random_batch())
-    assert perplexity.report().forward == math.inf
-
-
-def test_perplexity_of_nothing_is_refused() -> None:
-    perplexity = Perplexity()
-    with pytest.raises(InputError, match="no forward token was counted"):
-        perplexity.report()
-    perplexity.add(counted(2.0, 1, 0.0, 0), random_batch())
-    with pytest.raises(InputError, match="no backward token was counted"):
-        perplexity.report()

@@ -1,10 +1,7 @@
-"""The official stream: files, shuffles, rows of running text, batches."""
+"""The official stream: rows of running text, batches."""
 
-import gzip
 import os
-import random
 from collections import Counter
-from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
@@ -13,33 +10,15 @@ import torch
 
 from elmo_tasks.elmo.characters import tokens_to_ids
 from elmo_tasks.errors import InputError
-from elmo_tasks.pretrain import stream as stream_module
+from elmo_tasks.pretrain.sentences import EndlessSentences, SentenceSource, expand_files
 from elmo_tasks.pretrain.stream import (
     LmBatch,
     LmStream,
-    SentenceSource,
     TokenRows,
-    expand_files,
-    shuffled_in_blocks,
 )
 from elmo_tasks.pretrain.vocabulary import UNKNOWN, WordVocabulary
 
 THREE = [["a", "b", "c"], ["d"], ["e", "f", "g", "h"]]
-
-
-@pytest.fixture
-def shards(tmp_path: Path) -> list[Path]:
-    """120 sentences `s<k> w w ...` of one to six tokens, in two plain shards and one gzip shard; four blank lines."""
-    lengths = random.Random(5)
-    lines = [" ".join([f"s{k}"] + ["w"] * lengths.randrange(6)) for k in range(120)]
-    (tmp_path / "train.0.txt").write_text("\n".join(lines[:50]) + "\n\n  \n")
-    (tmp_path / "train.1.txt").write_text("\n\n" + "\n".join(lines[50:70]))
-    (tmp_path / "train.2.txt.gz").write_bytes(gzip.compress("\n".join(lines[70:]).encode()))
-    return expand_files(str(tmp_path / "train.*"))
-
-
-def names(sentences: Iterator[list[str]]) -> list[str]:
-    return [sentence[0] for sentence in sentences]
 
 
 def vocabulary_of(*words: str) -> WordVocabulary:
@@ -143,8 +122,7 @@ def test_the_direction_that_ends_first_goes_on_masked() -> None:
 
 
 def test_an_endless_stream_is_never_masked(shards: list[Path]) -> None:
-    forward = SentenceSource(shards, shuffle=True, seed=1).endless()
-    backward = SentenceSource(shards, shuffle=True, seed=2).endless()
+    forward, backward = (EndlessSentences(SentenceSource(shards, shuffle=True, seed=seed)) for seed in (1, 2))
     stream = LmStream(forward, backward, vocabulary_of("w"), batch_size=8, unroll=10)
     batches = list(islice(stream, 40))  # 3200 predictions a direction, of about 550 in a cycle
     assert len(batches) == 40
@@ -152,8 +130,7 @@ def test_an_endless_stream_is_never_masked(shards: list[Path]) -> None:
 
 
 def test_directions_of_one_step_hold_different_sentences(shards: list[Path]) -> None:
-    forward = SentenceSource(shards, shuffle=True, seed=1).endless()
-    backward = SentenceSource(shards, shuffle=True, seed=2).endless()
+    forward, backward = (EndlessSentences(SentenceSource(shards, shuffle=True, seed=seed)) for seed in (1, 2))
     vocabulary = WordVocabulary.count(shards)
     batch = next(LmStream(forward, backward, vocabulary, batch_size=4, unroll=6))
     known = [set(batch.forward_targets.flatten().tolist()), set(batch.backward_targets.flatten().tolist())]
@@ -178,121 +155,10 @@ def test_rows_read_no_further_than_a_window_needs() -> None:
     assert len(read) == 6  # two sentences of ten predictions fill a row exactly
 
 
-# --- sources
-
-
-def test_each_sentence_comes_once_a_cycle(shards: list[Path]) -> None:
-    source = SentenceSource(shards, shuffle=True, seed=1, shuffle_buffer=16)
-    cycles = [names(source.once(cycle)) for cycle in range(3)]
-    assert [sorted(cycle) for cycle in cycles] == [sorted(f"s{k}" for k in range(120))] * 3
-    assert len({tuple(cycle) for cycle in cycles}) == 3
-    assert source.blank_lines == 4
-
-
-def test_unshuffled_text_keeps_its_order(shards: list[Path]) -> None:
-    source = SentenceSource(shards, shuffle=False, seed=1)
-    assert names(source.once(0)) == names(source.once(1)) == [f"s{k}" for k in range(120)]
-
-
-def test_the_seed_decides_the_order(shards: list[Path]) -> None:
-    def order(seed: int) -> list[str]:
-        return names(SentenceSource(shards, shuffle=True, seed=seed).once(7))
-
-    assert order(1) == order(1)
-    assert order(1) != order(2)
-
-
-def test_files_come_in_another_order_each_cycle(shards: list[Path]) -> None:
-    source = SentenceSource(shards, shuffle=True, seed=1, shuffle_buffer=1)
-    firsts = {next(source.once(cycle))[0] for cycle in range(20)}
-    assert firsts == {"s0", "s50", "s70"}
-
-
-def test_endless_goes_through_the_cycles(shards: list[Path]) -> None:
-    source = SentenceSource(shards, shuffle=True, seed=1)
-    wanted = names(source.once(4)) + names(source.once(5))
-    assert names(islice(source.endless(start_cycle=4), 240)) == wanted
-
-
-def test_the_shuffle_reads_one_block_ahead_and_lets_it_go() -> None:
-    read: list[str] = []
-
-    def lines() -> Iterator[str]:
-        for k in range(1000):
-            read.append(str(k))
-            yield read[-1]
-
-    shuffled = shuffled_in_blocks(lines(), 100, random.Random(0))
-    given = list(islice(shuffled, 250))
-    assert len(read) == 300
-    assert given[:100] != read[:100] and sorted(given[:100]) == sorted(read[:100])
-
-
-def test_a_source_reads_one_block_ahead(shards: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    read: list[int] = []
-
-    def endless_file(path: Path) -> Iterator[tuple[int, str]]:
-        for line in range(1, 10**9):
-            read.append(line)
-            yield line, f"s{line}"
-
-    monkeypatch.setattr(stream_module, "open_text", endless_file)
-    source = SentenceSource(shards[:1], shuffle=True, seed=1, shuffle_buffer=50)
-    assert len(list(islice(source.once(0), 101))) == 101
-    assert len(read) == 150
-
-
-# --- files
-
-
-def test_patterns_name_files_once_and_sorted(shards: list[Path], tmp_path: Path) -> None:
-    gz, plain = str(tmp_path / "*.gz"), str(tmp_path / "train.?.txt")
-    assert expand_files([gz, plain, str(shards[1])]) == shards
-    assert expand_files(f"{gz}, {plain}") == shards
-    assert expand_files(str(tmp_path / ".." / tmp_path.name / "train.0.txt") + f",{shards[0]}") == shards[:1]
-    assert len(shards) == 3
-
-
-def test_a_path_that_looks_like_a_pattern(tmp_path: Path) -> None:
-    odd = tmp_path / "a,b[1].txt"
-    odd.write_text("x\n")
-    assert expand_files(str(odd)) == [odd]
-    assert expand_files([str(odd)]) == [odd]
-
-
-def test_globs_reach_into_folders_and_skip_them(tmp_path: Path) -> None:
-    (tmp_path / "deep" / "er").mkdir(parents=True)
-    (tmp_path / "deep" / "er" / "x.txt").write_text("x\n")
-    assert expand_files(str(tmp_path / "**")) == [tmp_path / "deep" / "er" / "x.txt"]
-
-
-def test_patterns_without_files(shards: list[Path], tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"at '.*held\.\*', nothing matches"):
-        expand_files([str(shards[0]), str(tmp_path / "held.*")])
-    with pytest.raises(InputError, match="text files were wanted at .* it is a folder"):
-        expand_files(str(tmp_path))
-    with pytest.raises(InputError, match="no text file is named"):
-        expand_files([])
-    with pytest.raises(InputError, match="no text file is named"):
-        expand_files(" ,")
-
-
 # --- mistakes
 
 
-def test_an_empty_corpus_ends_at_once_even_when_endless(tmp_path: Path) -> None:
-    path = tmp_path / "blank.txt"
-    path.write_text("\n \n")
-    source = SentenceSource([path, path], shuffle=True, seed=1)
-    with pytest.raises(InputError, match=r"blank\.txt: no sentence .* nor in the 1 others"):
-        next(source.endless())
-    with pytest.raises(InputError, match="one file or more was wanted, found none"):
-        SentenceSource([], shuffle=True, seed=1)
-
-
-def test_sizes_below_one(shards: list[Path]) -> None:
-    with pytest.raises(InputError, match="shuffle_buffer must be 1 or more, found 0"):
-        SentenceSource(shards, shuffle=True, seed=1, shuffle_buffer=0)
+def test_sizes_below_one() -> None:
     with pytest.raises(InputError, match="batch_size must be 1 or more, found 0"):
         LmStream(iter(THREE), iter(THREE), vocabulary_of(), batch_size=0, unroll=4)
     with pytest.raises(InputError, match="unroll must be 1 or more, found -2"):
@@ -303,12 +169,6 @@ def test_one_iterator_for_both_directions() -> None:
     sentences = iter(THREE)
     with pytest.raises(ValueError, match="an iterator each"):
         LmStream(sentences, sentences, vocabulary_of(), batch_size=1, unroll=1)
-
-
-def test_a_missing_shard_is_named(shards: list[Path], tmp_path: Path) -> None:
-    source = SentenceSource([tmp_path / "gone.txt"], shuffle=True, seed=1)
-    with pytest.raises(InputError, match=r"gone\.txt: no such file"):
-        next(source.once(0))
 
 
 # --- real text
@@ -322,7 +182,7 @@ def test_real_shards_stream() -> None:
     assert len(files) == 3
     vocabulary = WordVocabulary.count(files[:1], size=1000)
     sources = [SentenceSource(files, shuffle=True, seed=seed, shuffle_buffer=2000) for seed in (1, 2)]
-    stream = LmStream(*(source.endless() for source in sources), vocabulary, batch_size=128, unroll=20)
+    stream = LmStream(*map(EndlessSentences, sources), vocabulary, batch_size=128, unroll=20)
     batches = list(islice(stream, 20))
     assert len(batches) == 20
     assert 0.05 < sum(batch.unknown for batch in batches) / (20 * 2 * 128 * 20) < 0.6

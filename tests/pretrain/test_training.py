@@ -16,14 +16,13 @@ from allennlp.models.archival import load_archive
 from elmo_tasks import settings
 from elmo_tasks.elmo import BiLmOptions
 from elmo_tasks.errors import InputError
-from elmo_tasks.pretrain import training_stream
 from elmo_tasks.pretrain.data_loader import LmDataLoader, LmReader, LmVocabulary
 from elmo_tasks.pretrain.evaluation import first_sentences, perplexity
 from elmo_tasks.pretrain.export import load_run
 from elmo_tasks.pretrain.model import BiLmModel
 from elmo_tasks.pretrain.progress import CURVE_FILE, LmProgress
+from elmo_tasks.pretrain.sentences import count_predictions
 from elmo_tasks.pretrain.stream import LmBatch
-from elmo_tasks.pretrain.training_stream import MixedSource, count_predictions
 from tests.pretrain import toy
 
 
@@ -231,22 +230,6 @@ def test_a_position_is_enough_to_go_on(corpus: Path, done: int) -> None:
         assert torch.equal(a.characters, b.characters)
         assert torch.equal(a.forward_inputs, b.forward_inputs)
         assert torch.equal(a.backward_targets, b.backward_targets)
-
-
-def test_files_are_read_side_by_side(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Any stretch of the stream holds every file in its share, however few may be open at once."""
-    sizes = {"a": 300, "b": 600, "c": 300}
-    for name, count in sizes.items():
-        (tmp_path / name).write_text("".join(f"{name} {i}\n" for i in range(count)))
-    source = MixedSource(sorted(tmp_path.iterdir()), shuffle=True, seed=3)
-    found = list(source.once(0))
-    assert sorted(found) == sorted([name, str(i)] for name, count in sizes.items() for i in range(count))
-    for stretch in (found[:400], found[400:800]):
-        shares = {name: sum(word == name for word, _ in stretch) / 400 for name in sizes}
-        assert shares == pytest.approx({"a": 0.25, "b": 0.5, "c": 0.25}, abs=0.08)
-    assert found == list(source.once(0)) != list(source.once(1))
-    monkeypatch.setattr(training_stream, "_FILES_AT_ONCE", 2)
-    assert sorted(source.once(0)) == sorted(found)
 
 
 def test_the_directions_read_different_sentences(corpus: Path) -> None:
