@@ -39,7 +39,7 @@ def generate_all(*, seed: int = SEED) -> dict[str, str]:
     return files
 
 
-def write_all(folder: Path, *, seed: int = SEED) -> None:
+def write_all(folder: str | Path, *, seed: int = SEED) -> None:
     """
     Write every view below `folder`, replacing what the same views wrote there before.
 
@@ -47,7 +47,7 @@ def write_all(folder: Path, *, seed: int = SEED) -> None:
 
     # Parameters
 
-    folder : `Path`
+    folder : `str` or `Path`
         The corpus folder, made if need be.
     seed : `int`, optional
         The seed of the world.

@@ -18,9 +18,9 @@ from elmo_tasks.miniworld.sentence import Sentence, make_sentence
 from elmo_tasks.miniworld.tables import entries
 from elmo_tasks.miniworld.world import build_world
 
-SIZES = {"eng.train": 1200, "eng.testa": 500, "eng.testb": 500}
-PEOPLE = {"eng.train": 150, "eng.testa": 110, "eng.testb": 110}
-STEMS = {"eng.train": 180, "eng.testa": 120, "eng.testb": 120}
+SIZES = {"eng.train": 400, "eng.testa": 500, "eng.testb": 500}
+PEOPLE = {"eng.train": 100, "eng.testa": 110, "eng.testb": 110}
+STEMS = {"eng.train": 90, "eng.testa": 120, "eng.testb": 120}
 DOCUMENT_LENGTH = 10
 NOUN_CHUNK = frozenset(entries("DT PRP PRP$ CD JJ JJR JJS NN NNS NNP NNPS POS EX WP"))
 VERB_CHUNK = frozenset(entries("MD VB VBD VBG VBN VBP VBZ TO"))

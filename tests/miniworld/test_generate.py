@@ -27,7 +27,7 @@ def test_committed_files_are_regenerated_byte_for_byte(generated: dict[str, str]
     assert len(committed) == len(generated) == 5
     compared = 0
     for path, text in generated.items():
-        assert (COMMITTED / path).read_bytes() == text.encode("utf-8"), f"{path} differs: write_all was not run"
+        assert (COMMITTED / path).read_bytes() == text.encode("utf-8"), f"{path} differs: `make worlds` was not run"
         compared += 1
     assert compared == 5
 

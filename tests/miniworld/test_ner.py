@@ -116,7 +116,7 @@ def test_capitals_do_not_tell_names(files: dict[str, list[list[Row]]]) -> None:
     assert len(both) > 20, sorted(both)
     firsts = [sentence[0] for sentence in files["eng.train"]]
     plain = [row for row in firsts if row[3] == "O" and row[1] in ("NN", "NNS")]
-    assert len(plain) > 40, "common nouns stand at the start of sentences"
+    assert len(plain) > 0.03 * len(firsts), "common nouns stand at the start of sentences"
 
 
 def test_heldout_contexts_have_words_unseen_in_training(files: dict[str, list[list[Row]]]) -> None:
@@ -176,10 +176,10 @@ def classifier_f1(train: list[list[Row]], heldout: list[list[Row]], *, window: i
     return f1(heldout, guesses)
 
 
-@pytest.mark.parametrize(("window", "bound"), [(0, 32), (1, 51), (2, 53)])
+@pytest.mark.parametrize(("window", "bound"), [(0, 26), (1, 43), (2, 44)])
 def test_bag_of_features_fails(files: dict[str, list[list[Row]]], window: int, bound: int) -> None:
     score = classifier_f1(files["eng.train"], files["eng.testa"], window=window)
-    assert 10 < score < bound, "a biLSTM with word vectors scores about 68"
+    assert 10 < score < bound, "a biLSTM with word vectors scores about 59"
 
 
 def test_iob1_marks_only_adjacent_spans() -> None:
