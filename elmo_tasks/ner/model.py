@@ -4,20 +4,16 @@ import logging
 from collections.abc import Sequence
 from typing import Any
 
-from allennlp.common import Lazy
 from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.models import Model
-from allennlp.modules import ConditionalRandomField, TextFieldEmbedder
+from allennlp.modules import ConditionalRandomField
 from allennlp.modules.conditional_random_field.conditional_random_field import allowed_transitions
-from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
-from allennlp.nn import RegularizerApplicator
 from torch import Tensor, nn
 
 from elmo_tasks.data.labels import UNKNOWN_LABEL
 from elmo_tasks.data.spans import OUTSIDE, split_tag
-from elmo_tasks.elmo.embedder import ElmoTokenEmbedder
 from elmo_tasks.ner.metric import EntityF1
-from elmo_tasks.nn.lowest_layers import LowestLayers
+from elmo_tasks.nn.task_model import TaskModel
 
 logger = logging.getLogger(__name__)
 
@@ -26,7 +22,7 @@ LABELS = "labels"
 
 
 @Model.register("elmo_tasks_ner")
-class NerTagger(Model):
+class NerTagger(TaskModel):
     """
     The biLSTM-CRF tagger.
 
@@ -40,35 +36,14 @@ class NerTagger(Model):
     # Parameters
 
     vocab : `Vocabulary`
-    text_field_embedder, encoder, elmo, word_vectors, input_dropout, output_dropout
-        See `LowestLayers`.
-    regularizer : `RegularizerApplicator`, optional
-        AllenNLP's.
+    kwargs
+        See `TaskModel`.
     """
 
     default_predictor = "elmo_tasks_ner"
 
-    def __init__(
-        self,
-        vocab: Vocabulary,
-        *,
-        text_field_embedder: TextFieldEmbedder,
-        encoder: Lazy[Seq2SeqEncoder],
-        elmo: ElmoTokenEmbedder | None = None,
-        word_vectors: bool = True,
-        input_dropout: float = 0.0,
-        output_dropout: float = 0.0,
-        regularizer: RegularizerApplicator | None = None,
-    ) -> None:
-        super().__init__(vocab, regularizer)
-        self.lowest_layers = LowestLayers(
-            text_field_embedder=text_field_embedder,
-            encoder=encoder,
-            elmo=elmo,
-            word_vectors=word_vectors,
-            input_dropout=input_dropout,
-            output_dropout=output_dropout,
-        )
+    def __init__(self, vocab: Vocabulary, **kwargs: Any) -> None:
+        super().__init__(vocab, **kwargs)
         self.tags = complete_tags(vocab)
         self.score_tags = nn.Linear(self.lowest_layers.get_output_dim(), len(self.tags))
         constraints = allowed_transitions("BIOUL", dict(enumerate(self.tags)))

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 import torch
 from allennlp.common import Params
-from allennlp.common.checks import ConfigurationError
 from allennlp.data import Batch, Instance, Vocabulary
 from allennlp.models import Model
 
 from elmo_tasks.data.spans import Scheme
+from elmo_tasks.errors import InputError
 from elmo_tasks.ner.model import NerTagger
 from elmo_tasks.ner.predictor import NerPredictor
 from elmo_tasks.ner.reader import NerReader
@@ -237,5 +237,5 @@ def test_predictor(build: Build) -> None:
 
 
 def test_a_misspelt_key(build: Build) -> None:
-    with pytest.raises(ConfigurationError, match="Extra parameters passed to NerTagger: .*word_vector"):
+    with pytest.raises(InputError, match="NerTagger has no key word_vector"):
         build(word_vector=False)

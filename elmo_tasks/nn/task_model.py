@@ -1,0 +1,59 @@
+"""What the six task models have in common: the lowest layers, and the keys that configure them (section 3.3)."""
+
+from typing import Any
+
+from allennlp.common import Lazy
+from allennlp.data import Vocabulary
+from allennlp.models import Model
+from allennlp.modules import TextFieldEmbedder
+from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
+from allennlp.nn import RegularizerApplicator
+
+from elmo_tasks.elmo.embedder import ElmoTokenEmbedder
+from elmo_tasks.errors import InputError
+from elmo_tasks.nn.lowest_layers import LowestLayers
+
+
+class TaskModel(Model):
+    """
+    An AllenNLP model on top of `LowestLayers`. A task model hands on, as `**kwargs`, the keys that are not its own:
+    AllenNLP finds them here.
+
+    # Parameters
+
+    vocab : `Vocabulary`
+    text_field_embedder, encoder, elmo, word_vectors, input_dropout, output_dropout
+        See `LowestLayers`.
+    regularizer : `RegularizerApplicator`, optional
+        AllenNLP's.
+
+    # Raises
+
+    `InputError`
+        If a key is left over.
+    """
+
+    def __init__(
+        self,
+        vocab: Vocabulary,
+        *,
+        text_field_embedder: TextFieldEmbedder,
+        encoder: Lazy[Seq2SeqEncoder],
+        elmo: ElmoTokenEmbedder | None = None,
+        word_vectors: bool = True,
+        input_dropout: float = 0.0,
+        output_dropout: float = 0.0,
+        regularizer: RegularizerApplicator | None = None,
+        **unknown: Any,
+    ) -> None:
+        if unknown:
+            raise InputError(f"{type(self).__name__} has no key {', '.join(sorted(unknown))}", hint="is it misspelt?")
+        super().__init__(vocab, regularizer)
+        self.lowest_layers = LowestLayers(
+            text_field_embedder=text_field_embedder,
+            encoder=encoder,
+            elmo=elmo,
+            word_vectors=word_vectors,
+            input_dropout=input_dropout,
+            output_dropout=output_dropout,
+        )
