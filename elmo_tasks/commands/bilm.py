@@ -55,7 +55,7 @@ def _add_perplexity(actions: argparse._SubParsersAction) -> None:
     parser = actions.add_parser("perplexity", description=description, help="measure on files")
     parser.add_argument("run", metavar="RUN", help=f"{_RUN_HELP}, or an exported folder")
     parser.add_argument("files", metavar="FILE", nargs="+", help="text, a tokenised sentence a line; gzip, globs")
-    parser.add_argument("--rows", type=int, default=ROWS, help="places of a file read at once")
+    parser.add_argument("--batch-size", type=int, default=ROWS, metavar="B", help="places of a file read at once")
     parser.add_argument("--max-tokens", type=int, metavar="N", help="stop after N tokens of each file")
     parser.set_defaults(func=measure)
 
@@ -76,7 +76,7 @@ def measure(args: argparse.Namespace) -> None:
     print(f"weights of {trained.source}, {len(trained.vocabulary):,} words")
     print(_HEADER)
     for name, report in perplexity(
-        trained.model, trained.vocabulary, files, rows=args.rows, max_tokens=args.max_tokens
+        trained.model, trained.vocabulary, files, rows=args.batch_size, max_tokens=args.max_tokens
     ):
         print(_line(name, report), flush=True)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from elmo_tasks.pretrain.ngram import KneserNey, NgramModel, Unigram, perplexity, spread_sentences, word_ids
-from elmo_tasks.pretrain.sentences import expand_files
+from elmo_tasks.pretrain.sentences import expand_files, require_text
 from elmo_tasks.pretrain.vocabulary import WordVocabulary
 
 _DESCRIPTION = (
@@ -34,6 +34,7 @@ def add_ngram_parser(subparsers: Any) -> argparse.ArgumentParser:
 def compare_ngrams(args: argparse.Namespace) -> None:
     """Trains the baselines and prints a Markdown table, a row per held-out file."""
     train, held_out = expand_files(args.train), expand_files(args.heldout)
+    require_text(held_out)
     vocabulary = _vocabulary(args, train)
     sample = [word_ids(words, vocabulary) for words in spread_sentences(train, tokens=args.tokens)]
     models: list[NgramModel] = [

@@ -140,13 +140,14 @@ def read_vectors(
     # Raises
 
     `InputError`
-        At its line, whatever `open_text` raises; if a line has not `width` numbers, or one is not finite. Vectors that
-        are not wanted are looked at less closely: for their width, and for anything but figures.
+        At its line, whatever `open_text` raises; if a line has not `width` numbers, or one is not finite; if there are
+        not as many as the header speaks of. Vectors that are not wanted are looked at less closely: for their width,
+        and for anything but figures.
     """
-    found = 0
+    found, announced = 0, None
     for number, line in open_text(file, corpus_hint=VECTORS_HINT):
         text = line.rstrip(" ")
-        if number == 1 and _is_header(text, width, file):
+        if number == 1 and (announced := _header(text, width, file)) is not None:
             continue
         word, values = _split(text, width, file, number)
         found += 1
@@ -154,17 +155,20 @@ def read_vectors(
             vector = _numbers(values, width, file, number)
             if wanted is None or word in wanted:
                 yield word, vector
+    if announced is not None and found != announced:
+        raise InputError(f"{announced} vectors were announced in line 1, found {found}", file=file, hint="is it whole?")
     if not found:
         raise InputError(f"no word vectors found: lines of a word and {width} numbers were wanted", file=file)
 
 
-def _is_header(text: str, width: int, file: str | Path) -> bool:
+def _header(text: str, width: int, file: str | Path) -> int | None:
+    """How many vectors word2vec's header speaks of; `None` where the line is none."""
     fields = text.split(" ")
     if len(fields) != 2 or not all(field.isdigit() for field in fields):
-        return False
+        return None
     if int(fields[1]) != width:
         raise _width_error(int(fields[1]), width, file, 1)
-    return True
+    return int(fields[0])
 
 
 def _split(text: str, width: int, file: str | Path, number: int) -> tuple[str, str]:

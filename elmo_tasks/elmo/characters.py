@@ -43,7 +43,13 @@ def token_to_ids(token: str) -> np.ndarray:
     # Returns
 
     `ndarray`, uint16, shape [C] with C = 50; values 1..261.
+
+    # Raises
+
+    `TypeError` where it is not a string.
     """
+    if not isinstance(token, str):
+        raise TypeError(f"wanted a token, a string; found {token!r}")
     boundary = _BOUNDARIES.get(token)
     if boundary is not None:
         return boundary.copy()
@@ -71,7 +77,7 @@ def batch_to_ids(sentences: list[list[str]]) -> torch.LongTensor:
 
     # Raises
 
-    `TypeError` where a sentence is a string: it would be read as one token per letter.
+    `TypeError` where a sentence is a string, which would be read as one token per letter, or a token is none.
     """
     for sentence in sentences:
         if isinstance(sentence, str):

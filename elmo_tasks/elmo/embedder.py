@@ -2,7 +2,9 @@
 
 import inspect
 import math
+import os
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -70,8 +72,8 @@ class ElmoTokenEmbedder(TokenEmbedder):
     def __init__(
         self,
         *,
-        options_file: str,
-        weight_file: str,
+        options_file: str | Path,
+        weight_file: str | Path,
         at: str = "input",
         mix: str = WEIGHTED,
         l2: float | None = None,
@@ -85,7 +87,11 @@ class ElmoTokenEmbedder(TokenEmbedder):
         super().__init__()
         _refuse(_problems(at=at, mix=mix, l2=l2, layer_norm=layer_norm, gamma=gamma, dropout=dropout, state=state))
         bilm, source = open_bilm(
-            options_file, weight_file, state=state, keep_contents=archive, run_folder=serialization_dir
+            os.fspath(options_file),
+            os.fspath(weight_file),
+            state=state,
+            keep_contents=archive,
+            run_folder=serialization_dir,
         )
         object.__setattr__(self, "bilm", bilm)  # so that the module does not count it among its parts
         self.at, self.mix, self.l2, self.archive, self.source = at, mix, l2, archive, source

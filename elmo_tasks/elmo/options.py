@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -67,8 +68,10 @@ class BiLmOptions:
             yield f"activation must be one of {', '.join(ACTIVATIONS)}, found {self.activation!r}"
         for name in ("cell_clip", "proj_clip"):
             value = getattr(self, name)
-            if value is not None and (not isinstance(value, int | float) or value < 0):
-                yield f"{name} must be null or a number of at least 0, found {value!r}"
+            if value is not None and (
+                isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < inf
+            ):
+                yield f"{name} must be null or a finite number of at least 0, found {value!r}"
         if not self.filters:
             yield "filters must name at least one [width, count]"
         for pair in self.filters:

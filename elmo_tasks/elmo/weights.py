@@ -147,10 +147,15 @@ def _mismatches(wanted: list[_Dataset], found: dict[str, np.ndarray]) -> Iterato
             yield f"missing: {dataset.name} {dataset.shape}"
         elif array.shape != dataset.shape:
             yield f"wrong shape: {dataset.name} wanted {dataset.shape}, found {array.shape}"
-        elif not np.issubdtype(array.dtype, np.floating) or not np.isfinite(array).all():
+        elif not np.issubdtype(array.dtype, np.floating) or not _fits_float32(array):
             yield f"not finite numbers: {dataset.name} ({array.dtype})"
     known = {dataset.name for dataset in wanted}
     yield from (f"unused: {name} {array.shape}" for name, array in sorted(found.items()) if name not in known)
+
+
+def _fits_float32(array: np.ndarray) -> bool:
+    with np.errstate(over="ignore"):
+        return bool(np.isfinite(array.astype(np.float32, copy=False)).all())
 
 
 def _datasets(bilm: BiLm) -> Iterator[_Dataset]:

@@ -2,6 +2,8 @@
 
 import logging
 from collections.abc import Iterator
+from itertools import zip_longest
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -10,7 +12,7 @@ from allennlp.data.data_loaders import DataLoader
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.pretrain.evaluation import first_sentences
-from elmo_tasks.pretrain.sentences import count_predictions, expand_files
+from elmo_tasks.pretrain.sentences import count_predictions, expand_files, require_text
 from elmo_tasks.pretrain.stream import LmBatch, LmStream
 from elmo_tasks.pretrain.training_stream import TrainingStream
 from elmo_tasks.pretrain.vocabulary import WordVocabulary
@@ -73,10 +75,36 @@ class LmVocabulary(Vocabulary):
             vocabulary.add_token_to_namespace(word, WORDS)
         return vocabulary
 
+    def save_to_files(self, directory: str) -> None:
+        """
+        AllenNLP's; called for a run that goes on, too, whose weights belong to the words that it began with.
+
+        # Raises
+
+        `InputError` where other words stand in the folder already; they stay.
+        """
+        saved = Path(directory) / f"{WORDS}.txt"
+        if saved.is_file():
+            _require_same(WordVocabulary.from_file(saved), self.to_words(), saved)
+        super().save_to_files(directory)
+
     def to_words(self) -> WordVocabulary:
         """The same words as a `WordVocabulary`."""
         by_id = self.get_index_to_token_vocabulary(WORDS)
         return WordVocabulary([by_id[i] for i in range(len(by_id))])
+
+
+def _require_same(saved: WordVocabulary, found: WordVocabulary, file: Path) -> None:
+    if saved.words == found.words:
+        return
+    pairs = enumerate(zip_longest(saved.words, found.words), start=1)
+    line, (then, now) = next((line, pair) for line, pair in pairs if pair[0] != pair[1])
+    raise InputError(
+        f"this run began with other words: {then!r} then, {now!r} now ({len(saved)} and {len(found)} in all)",
+        file=file,
+        line=line,
+        hint="give the vocabulary's text or file as it was, or begin a new run in another folder",
+    )
 
 
 @DataLoader.register("elmo_tasks_lm")
@@ -104,7 +132,8 @@ class LmDataLoader(DataLoader):
 
     # Raises
 
-    `InputError` where no file matches, a number is below 1, or `max_tokens` is given for an endless stream.
+    `InputError` where no file matches, one holds no text, a number is below 1, or `max_tokens` is given for an endless
+    stream.
     """
 
     def __init__(
@@ -123,6 +152,7 @@ class LmDataLoader(DataLoader):
         self.endless = shuffle or steps_per_epoch is not None
         self.max_tokens = max_tokens
         self._check(steps_per_epoch)
+        require_text(self.files)
         self._steps = steps_per_epoch
         self._words: WordVocabulary | None = None
         self._device = torch.device("cpu")

@@ -8,7 +8,7 @@ import torch
 from elmo_tasks.errors import InputError
 from elmo_tasks.pretrain.language_model import BiLanguageModel, LmStates
 from elmo_tasks.pretrain.perplexity import Perplexity, PerplexityReport
-from elmo_tasks.pretrain.sentences import SentenceSource
+from elmo_tasks.pretrain.sentences import SentenceSource, require_text
 from elmo_tasks.pretrain.stream import LmStream
 from elmo_tasks.pretrain.vocabulary import WordVocabulary
 
@@ -67,7 +67,8 @@ def perplexity(
     if max_tokens is not None and max_tokens < 1:
         raise InputError(f"max_tokens must be at least 1, found {max_tokens}")
     model.eval()
-    paths = list(files)
+    paths = [Path(file) for file in files]
+    require_text(paths)
     over_all = Perplexity()
     for path in paths:
         counts = Perplexity()

@@ -130,7 +130,7 @@ def load_exported(
 def load_trained(place: str | Path) -> TrainedModel:
     """The language model of an exported folder, a run's folder or an archive. Raises `InputError`."""
     folder = Path(place)
-    if (folder / OPTIONS_FILE).is_file() and not (folder / "config.json").is_file():
+    if not (folder / "config.json").is_file() and any((folder / name).is_file() for name in EXPORTED):
         return TrainedModel(*load_exported(folder), folder / WEIGHT_FILE)
     return load_run(place)
 
@@ -179,8 +179,9 @@ def _found(file: Path, place: Path) -> Path:
 
 
 def _options(folder: Path, place: Path) -> BiLmOptions:
+    config = _found(folder / "config.json", place)
     try:
-        model = json.loads(_found(folder / "config.json", place).read_text("utf-8"))["model"]
+        model = json.loads(config.read_text("utf-8"))["model"]
         kind, options = model["type"], model.get("options", {})
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(f"config.json names no model: {error}", file=place) from None

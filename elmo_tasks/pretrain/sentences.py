@@ -43,6 +43,9 @@ def _split_commas(entry: str) -> list[str]:
 def _matches(pattern: str) -> list[Path]:
     names = [pattern] if Path(pattern).is_file() else glob.glob(pattern, recursive=True)
     files = [Path(name) for name in names if not Path(name).is_dir()]
+    for file in files:
+        if not file.is_file():
+            raise InputError("a regular file was wanted: text is read more than once", file=file, hint="write it out")
     if not files:
         what = "it is a folder" if Path(pattern).is_dir() else "nothing matches"
         raise InputError(
@@ -50,6 +53,18 @@ def _matches(pattern: str) -> list[Path]:
             hint="give a path or a glob such as 'lm/train.*.txt.gz'",
         )
     return files
+
+
+def require_text(files: Iterable[Path]) -> None:
+    """
+    Look into every file, so that a faulty one is told before hours of work and not after them.
+
+    # Raises
+
+    `InputError` naming the first file that cannot be read or holds no sentence.
+    """
+    for file in files:
+        next(SentenceSource([file], shuffle=False, seed=0).once(0))
 
 
 class SentenceSource:
@@ -113,7 +128,7 @@ class SentenceSource:
                 self.blank_lines += 1
         if empty:
             more = f", nor in the {len(self.files) - 1} others" if len(self.files) > 1 else ""
-            raise InputError(f"no sentence to train on in this file{more}", file=self.files[0])
+            raise InputError(f"no sentence in this file{more}", file=self.files[0])
 
     def _lines(self, cycle: int) -> Iterator[str]:
         files = list(self.files)

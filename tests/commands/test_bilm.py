@@ -51,7 +51,7 @@ def test_export_then_perplexity(run: Path, text: Path, tmp_path: Path, capsys: p
 def test_several_files_end_with_all(run: Path, text: Path, capsys: pytest.CaptureFixture[str]) -> None:
     other = text.with_name("other.txt")
     other.write_text("the cook\n")
-    bilm("perplexity", run, text, other, "--rows", "2", "--max-tokens", "5")
+    bilm("perplexity", run, text, other, "--batch-size", "2", "--max-tokens", "5")
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[-1] for line in lines[2:]] == [str(other), str(text), "all"]
     assert [line.split()[0] for line in lines[2:]] == ["3", "5", "8"]
@@ -88,6 +88,24 @@ def test_bad_text_is_one_clear_error(run: Path, name: str, content: bytes | None
         path.write_bytes(content)
     with pytest.raises(InputError, match=message):
         bilm("perplexity", run, path)
+
+
+def test_what_an_export_lacks_is_named(run: Path, text: Path, tmp_path: Path) -> None:
+    bilm("export", run, tmp_path / "out")
+    (tmp_path / "out" / "options.json").unlink()
+    with pytest.raises(InputError, match=r"out: an exported language model was wanted, missing: options\.json"):
+        bilm("perplexity", tmp_path / "out", text)
+    with pytest.raises(
+        InputError, match=r"^[^:]*: a run of `allennlp train` was wanted, config\.json is missing in it$"
+    ):
+        bilm("export", tmp_path, tmp_path / "other")
+
+
+def test_a_later_file_without_text_is_told_first(run: Path, text: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (text.parent / "zz.txt").write_text("\n")
+    with pytest.raises(InputError, match=r"zz\.txt: no sentence in this file"):
+        bilm("perplexity", run, text, text.parent / "zz.txt")
+    assert str(text) not in capsys.readouterr().out
 
 
 def test_a_missing_run_is_one_clear_error(tmp_path: Path, text: Path) -> None:

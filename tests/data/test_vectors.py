@@ -146,7 +146,8 @@ def test_the_first_of_two_vectors_counts(tmp_path: Path) -> None:
         ("the 1 2 3\n\n", r"v\.txt:2: a word and 3 numbers were wanted, found 0 numbers"),
         ("2 300\nthe 1 2 3\n", r"v\.txt:1: a word and 3 numbers were wanted, found 300 numbers"),
         ("", r"v\.txt: no word vectors found: lines of a word and 3 numbers were wanted"),
-        ("4 3\n", r"v\.txt: no word vectors found"),
+        ("4 3\n", r"v\.txt: 4 vectors were announced in line 1, found 0"),
+        ("3 3\nthe 1 2 3\nof 4 5 6\n", r"v\.txt: 3 vectors were announced in line 1, found 2 \(is it whole\?\)"),
         ("the 1 2 3\n\0\0", r"v\.txt:2: text was wanted, this is binary"),
     ],
 )

@@ -1,5 +1,7 @@
 """Character ids against the ids written out by hand, and against AllenNLP's."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -66,3 +68,9 @@ def test_padding_is_zero_and_nothing_is_nothing() -> None:
 def test_a_string_is_no_sentence() -> None:
     with pytest.raises(TypeError, match="found the string 'not tokens': split it into tokens"):
         batch_to_ids(["not tokens"])  # type: ignore[list-item]
+
+
+@pytest.mark.parametrize("token", [3, None, b"a", ["a"]])
+def test_tokens_that_are_no_strings(token: Any) -> None:
+    with pytest.raises(TypeError, match="wanted a token, a string; found"):
+        batch_to_ids([["a", token]])

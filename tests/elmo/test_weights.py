@@ -57,6 +57,13 @@ def test_files_of_other_libraries_layout_are_read(tmp_path: Path) -> None:
     assert torch.equal(layers(files), wanted)
 
 
+def test_numbers_beyond_float32_are_refused(tmp_path: Path) -> None:
+    files = write_bilm(tmp_path)
+    edit(files[1], lambda file: replace(file, "CNN_proj/b_proj", np.full(6, 1e300)))
+    with pytest.raises(InputError, match=r"not finite numbers: CNN_proj/b_proj \(float64\)"):
+        BiLm.from_files(*files)
+
+
 def test_every_problem_is_listed_at_once(tmp_path: Path) -> None:
     files = write_bilm(tmp_path)
 

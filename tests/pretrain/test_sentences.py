@@ -1,5 +1,6 @@
 """Text files -> sentences: names, orders, cycles, memory."""
 
+import os
 import random
 from collections.abc import Iterator
 from itertools import islice
@@ -14,6 +15,7 @@ from elmo_tasks.pretrain.sentences import (
     MixedSource,
     SentenceSource,
     expand_files,
+    require_text,
     shuffled_in_blocks,
 )
 
@@ -148,6 +150,21 @@ def test_an_empty_corpus_ends_at_once_even_when_endless(tmp_path: Path) -> None:
         next(EndlessSentences(source))
     with pytest.raises(InputError, match="one file or more was wanted, found none"):
         SentenceSource([], shuffle=True, seed=1)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_pipe_is_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InputError, match="pipe: a regular file was wanted"):
+        expand_files(str(tmp_path / "pipe"))
+
+
+def test_every_file_is_looked_into(shards: list[Path], tmp_path: Path) -> None:
+    require_text(shards)
+    for name, content in (("none.txt", ""), ("blank.txt", "\n \n")):
+        (tmp_path / name).write_text(content)
+        with pytest.raises(InputError, match=f"{name}: no sentence in this file"):
+            require_text([*shards, tmp_path / name])
 
 
 def test_an_empty_block(shards: list[Path]) -> None:

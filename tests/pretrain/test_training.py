@@ -128,6 +128,21 @@ def test_a_killed_run_goes_on_as_if_nothing_had_happened(
     assert_same_state(last_state(run), last_state(whole_run))
 
 
+def test_a_run_goes_on_with_its_own_words_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The corpus may have changed between the kill and the recovery; the words belong to the weights."""
+    corpus, run = toy.write_corpus(tmp_path), tmp_path / "run"
+    kill_at_step(monkeypatch, 17)
+    with pytest.raises(Killed):
+        toy.train(monkeypatch, corpus, run)
+    monkeypatch.undo()
+    saved = (run / "vocabulary" / "words.txt").read_bytes()
+    (corpus / "lm" / "train.a.txt").write_text("the zebra the zebra the zebra .\n" * 200)
+    with pytest.raises(InputError, match=r"words\.txt:\d+: this run began with other words: '.*' then, '.*' now"):
+        toy.train(monkeypatch, corpus, run, "--recover")
+    assert (run / "vocabulary" / "words.txt").read_bytes() == saved
+    assert load_run(run).vocabulary.words == saved.decode().splitlines()
+
+
 def kill_at_step(monkeypatch: pytest.MonkeyPatch, step: int) -> None:
     """In the middle of a step; at an epoch's last step, after the validation that follows it."""
     steps = 0
