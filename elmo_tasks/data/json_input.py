@@ -24,7 +24,8 @@ class JsonLinesPredictor(Predictor):
         try:
             return json.loads(line)
         except json.JSONDecodeError as error:
-            raise InputError(f"one JSON object a line was wanted, found {shown(line.strip())}: {error}") from None
+            found = f"found {shown(line.strip())}: {error.msg} at character {error.colno}"
+            raise InputError(f"one JSON object a line was wanted, {found}") from None
 
 
 def shown(value: Any) -> str:
@@ -57,5 +58,5 @@ def text_of(json_dict: Any, key: str, *, wanted: str) -> str:
     if not isinstance(json_dict[key], str):
         raise InputError(f"{key!r} must be a string; found {shown(json_dict[key])}")
     if not json_dict[key].strip():
-        raise InputError(f"{key!r} is empty: it needs a word at least")
+        raise InputError(f"{key!r} is empty: it needs a word at least; found {shown(json_dict)}")
     return json_dict[key]
