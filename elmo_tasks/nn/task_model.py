@@ -8,6 +8,7 @@ from allennlp.models import Model
 from allennlp.modules import TextFieldEmbedder
 from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
 from allennlp.nn import RegularizerApplicator
+from allennlp.nn.parallel import DdpAccelerator
 
 from elmo_tasks.elmo.embedder import ElmoTokenEmbedder
 from elmo_tasks.errors import InputError
@@ -24,7 +25,7 @@ class TaskModel(Model):
     vocab : `Vocabulary`
     text_field_embedder, encoder, elmo, word_vectors, input_dropout, output_dropout
         See `LowestLayers`.
-    regularizer : `RegularizerApplicator`, optional
+    regularizer, serialization_dir, ddp_accelerator
         AllenNLP's.
 
     # Raises
@@ -44,11 +45,13 @@ class TaskModel(Model):
         input_dropout: float = 0.0,
         output_dropout: float = 0.0,
         regularizer: RegularizerApplicator | None = None,
+        serialization_dir: str | None = None,
+        ddp_accelerator: DdpAccelerator | None = None,
         **unknown: Any,
     ) -> None:
         if unknown:
             raise InputError(f"{type(self).__name__} has no key {', '.join(sorted(unknown))}", hint="is it misspelt?")
-        super().__init__(vocab, regularizer)
+        super().__init__(vocab, regularizer, serialization_dir, ddp_accelerator)
         self.lowest_layers = LowestLayers(
             text_field_embedder=text_field_embedder,
             encoder=encoder,
