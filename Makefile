@@ -14,7 +14,7 @@ PYTHON := $(shell for python in $(CANDIDATES); do \
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test bench worlds lint format clean
+.PHONY: help install demo test bench worlds vectors lint format clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -49,6 +49,13 @@ bench: install ## the biLM's speed beside AllenNLP's, as docs/PERFORMANCE.md has
 
 worlds: install ## write the embedded corpora anew, which a test compares with the committed ones
 	@$(BIN)/python -c "from elmo_tasks.miniworld.generate import write_all; write_all('fixtures/miniworld')"
+
+vectors: worlds ## train scale mini's word vectors anew on ELMO_TASKS_DATA/lm, with gensim: ten minutes
+	@test -n "$(ELMO_TASKS_DATA)" || { echo "error: ELMO_TASKS_DATA must name the data root" >&2; exit 1; }
+	@$(PIP) "gensim>=4.4,<5"
+	@$(BIN)/python -c "import glob; from elmo_tasks.miniworld.vectors import corpus_words, train_vectors; \
+		train_vectors(sorted(glob.glob('$(ELMO_TASKS_DATA)/lm/train.*.txt*')), \
+		'fixtures/miniworld/vectors/w2v.100d.txt.gz', words=corpus_words('fixtures/miniworld'))"
 
 lint: install ## ruff and mypy
 	@$(BIN)/ruff check .

@@ -12,6 +12,7 @@ alone: `pip install elmo-tasks[vectors]`.
 
 import gzip
 import importlib
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,11 +22,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elmo_tasks.atomic import written_aside
-from elmo_tasks.data.columns import read_columns
 from elmo_tasks.data.files import open_text
 from elmo_tasks.errors import InputError
 
 _DECIMALS = 3
+_WORD = re.compile(r"""[^\s()\[\]{}"\\,.;:?!]+""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ class WordVectors:
     words: tuple[str, ...]
     vectors: NDArray[np.float32]  # [N, D]
 
-    def restricted(self, *, words: Iterable[str] = (), most_frequent: int = 5_000) -> "WordVectors":
+    def restricted(self, *, words: Iterable[str] = (), most_frequent: int = 12_000) -> "WordVectors":
         """
         # Returns
 
@@ -61,7 +62,7 @@ def train_vectors(
     out: str | Path,
     *,
     words: Iterable[str] = (),
-    most_frequent: int = 5_000,
+    most_frequent: int = 12_000,
     max_bytes: int = 3_500_000,
     **training: int,
 ) -> WordVectors:
@@ -75,7 +76,7 @@ def train_vectors(
     out : `str` or `Path`
         The gzip file to write, in GloVe's text format.
     words : `Iterable[str]`, optional
-        Words to keep besides the `most_frequent` ones: see `text_words` and `column_words`.
+        Words to keep besides the `most_frequent` ones: see `corpus_words`.
     max_bytes : `int`
         The greatest size allowed of `out`.
     training : `int`, optional
@@ -167,25 +168,18 @@ def write_vectors(vectors: WordVectors, out: str | Path, *, max_bytes: int = 3_5
             raise InputError(problem, file=out, hint="keep fewer words")
 
 
-def text_words(files: Iterable[str | Path]) -> set[str]:
+def corpus_words(folder: str | Path) -> set[str]:
     """
-    # Returns
+    Every word of every text file below a folder, whatever its format: what stands between blanks, brackets, quotes and
+    marks. What is no word of the corpus (keys, tags) does no harm where words are only looked up.
 
-    `set[str]`
-        The words of tokenised text files, a sentence a line.
+    # Raises
+
+    `InputError`
+        As `open_text` does.
     """
-    return {word for sentence in _Sentences(list(files)) for word in sentence}
-
-
-def column_words(files: Iterable[str | Path]) -> set[str]:
-    """
-    # Returns
-
-    `set[str]`
-        The words of CoNLL column files: their first columns.
-    """
-    sentences = (sentence for file in files for sentence in read_columns(file))
-    return {word for sentence in sentences for word in sentence.columns[0]}
+    files = (file for file in sorted(Path(folder).rglob("*")) if file.is_file() and file.suffix != ".gz")
+    return {word for file in files for _, line in open_text(file) for word in _WORD.findall(line)}
 
 
 class _Sentences:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.miniworld.vectors import WordVectors, column_words, text_words, train_vectors, word2vec, write_vectors
+from elmo_tasks.miniworld.vectors import WordVectors, corpus_words, train_vectors, word2vec, write_vectors
 
 ROOT = Path(__file__).resolve().parents[2]
 MINIWORLD = ROOT / "fixtures" / "miniworld"
@@ -162,8 +162,11 @@ def test_not_a_number_is_refused(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_words_of_files(text: Path, tmp_path: Path) -> None:
-    columns = tmp_path / "eng.train"
-    columns.write_text("-DOCSTART- O\n\nMira B-PER\nran O\n\nHarrow B-LOC\n")
-    assert text_words([text]) == {"the", "dog", "saw", "cat", "a", "ran"}
-    assert column_words([columns]) == {"Mira", "ran", "Harrow"}
+def test_words_of_files_in_any_format(tmp_path: Path) -> None:
+    (tmp_path / "ner").mkdir()
+    (tmp_path / "ner" / "eng.train").write_text("Mira NNP I-PER\nran VBD O\n")
+    (tmp_path / "trees.txt").write_text("(3 (2 A) (4 (3 well-kept) (2 ship)))\n")
+    (tmp_path / "pairs.jsonl").write_text('{"sentence1": "Who\'s there, Harrow?"}\n')
+    (tmp_path / "v.txt.gz").write_bytes(gzip.compress(b"zebra 1 2\n"))
+    wanted = {"Mira", "ran", "A", "well-kept", "ship", "Who's", "there", "Harrow"}
+    assert wanted <= corpus_words(tmp_path) <= wanted | {"NNP", "VBD", "I-PER", "O", "2", "3", "4", "sentence1"}
