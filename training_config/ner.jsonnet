@@ -18,7 +18,7 @@
 //   small and mini: docs/RESULTS.md.
 // Command: allennlp train training_config/ner.jsonnet -s out/ner
 //   allennlp evaluate out/ner/model.tar.gz eng.testb
-// Time: mini a minute, small five minutes on two CPU cores; paper an hour on a GPU.
+// Time: mini a minute, small five minutes on one CPU core; paper an hour on a GPU.
 local knobs = import 'lib/knobs.libsonnet';
 local settings = import 'lib/settings.libsonnet';
 

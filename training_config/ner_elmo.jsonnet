@@ -6,9 +6,8 @@
 // Expected F1: paper 92.22 +- 0.10 (CoNLL-2003 test); small and mini: docs/RESULTS.md.
 // Command: allennlp train training_config/ner_elmo.jsonnet -s out/ner_elmo
 //   Places and mixes: -o '{"model.elmo.at": "both"}', -o '{"model.elmo.mix": "last", "model.elmo.l2": null}';
-//   -o '{"model.elmo": null}'
-//   is ner.jsonnet.
-// Time: mini two minutes, small eight on two CPU cores; paper some hours on a GPU.
+//   -o '{"model.elmo": null}' is ner.jsonnet.
+// Time: mini three minutes, small twelve on one CPU core; paper some hours on a GPU.
 local settings = import 'lib/settings.libsonnet';
 
 (import 'ner.jsonnet') {
