@@ -16,7 +16,7 @@ from elmo_tasks import settings
 from elmo_tasks.commands import demo
 from elmo_tasks.errors import InputError
 from tests.pretrain import toy
-from tests.tiny import NER_FILE, write_data_root
+from tests.tiny import FIXTURES, write_data_root
 
 CONFIGS = Path(__file__).resolve().parents[1] / "training_config"
 SMALLER = {
@@ -77,7 +77,8 @@ def test_the_archive_works_without_the_vectors_and_has_no_bilm(run: Path, root: 
 
 def test_a_test_file_with_words_and_types_never_seen(run: Path, tmp_path: Path) -> None:
     file = tmp_path / "eng.testb"
-    file.write_text(NER_FILE.read_text() + "\nThe DT I-NP O\nGull NNP I-NP B-SHIP\n@@PADDING@@ NN I-NP O\n")
+    known = (FIXTURES / "ner" / "eng.bio").read_text()
+    file.write_text(known + "\nThe DT I-NP O\nGull NNP I-NP B-SHIP\n@@PADDING@@ NN I-NP O\n")
     found = scores(run, file, tmp_path / "scores.json")
     assert found["recall-SHIP"] == 0.0
     assert 0 <= found["f1"] < 1

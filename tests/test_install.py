@@ -164,7 +164,7 @@ def test_make_help_lists_every_target() -> None:
     assert phony is not None
     listed = re.findall(r"^  make (\w+) ", make("help").stdout, re.MULTILINE)
     assert sorted(listed) == sorted(phony[1].split())
-    assert len(listed) == 8
+    assert len(listed) == 10
 
 
 def test_make_without_a_suitable_python_says_so() -> None:

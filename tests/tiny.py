@@ -15,7 +15,17 @@ from tests.pretrain import toy
 ELMO_DIM = 2 * options().projection_dim
 """Width of an ELMo vector of `bilm_files`."""
 
-NER_FILE = Path(__file__).resolve().parents[1] / "fixtures" / "ner" / "eng.bio"
+FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
+
+CORPORA = {
+    "ner/eng.bio": ("ner/eng.train", "ner/eng.testa"),
+    "snli/snli_1.0_train.jsonl": ("snli/snli_1.0_train.jsonl", "snli/snli_1.0_dev.jsonl"),
+    "sst/trees.txt": ("sst/train.txt", "sst/dev.txt"),
+    "squad/train-v1.1.json": ("squad/train-v1.1.json", "squad/dev-v1.1.json"),
+    "srl/web/notes.gold_conll": ("srl/train/notes.gold_conll", "srl/development/notes.gold_conll"),
+    "coref/stories.gold_conll": ("coref/train.gold_conll", "coref/dev.gold_conll"),
+}
+"""Small files in the official formats, and the names under which configs look for them."""
 
 
 def bilm_files(folder: Path) -> dict[str, str]:
@@ -44,10 +54,11 @@ def write_data_root(root: Path) -> Path:
     toy.write_corpus(root)
     words = "".join(f"{word}\n" for word in ["<S>", "</S>", "<UNK>", "the", "cook", "bakes", "."])
     (root / "lm" / "vocab-2016-09-10.txt").write_text(words)
-    (root / "ner").mkdir()
-    for name in ("eng.train", "eng.testa"):
-        shutil.copy(NER_FILE, root / "ner" / name)
-    for name in ("w2v.100d.txt.gz", "glove.6B.100d.txt"):
-        write_vectors(root / "vectors" / name, ["the", "left", "Harrow", "ferry", "mira"], width=100)
+    for source, names in CORPORA.items():
+        for name in names:
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(FIXTURES / source, root / name)
+    for name, width in (("w2v.100d.txt.gz", 100), ("glove.6B.100d.txt", 100), ("glove.840B.300d.txt", 300)):
+        write_vectors(root / "vectors" / name, ["the", "left", "Harrow", "ferry", "mira"], width=width)
     bilm_files(root / "bilm")
     return root

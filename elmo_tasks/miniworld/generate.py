@@ -9,7 +9,12 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from elmo_tasks.atomic import written_aside
+from elmo_tasks.miniworld.coref import coref_files
 from elmo_tasks.miniworld.ner import ner_files
+from elmo_tasks.miniworld.nli import nli_files
+from elmo_tasks.miniworld.qa import qa_files
+from elmo_tasks.miniworld.sentiment import sentiment_files
+from elmo_tasks.miniworld.srl import srl_files
 from elmo_tasks.miniworld.text import text_files
 
 SEED = 13
@@ -21,6 +26,11 @@ View = Callable[..., dict[str, str]]
 VIEWS: dict[str, View] = {
     "lm": text_files,
     "ner": ner_files,
+    "snli": nli_files,
+    "sst": sentiment_files,
+    "srl": srl_files,
+    "squad": qa_files,
+    "coref": coref_files,
 }
 
 

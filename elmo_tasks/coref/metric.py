@@ -1,0 +1,141 @@
+"""
+Coreference scores: MUC, B-cubed and CEAF-e as the official scorer of CoNLL-2012 (version 8.01) defines them, and the
+mean of their F1.
+
+Each is a ratio of sums over all documents. With key clusters K and response clusters R:
+
+| | recall | over | precision | over |
+|---|---|---|---|---|
+| MUC (Vilain et al., 1995) | links of R that K has | sum of `|K| - 1` | the same | sum of `|R| - 1` |
+| B-cubed (Bagga, 1998) | sum of `|K and R|^2 / |K|` | mentions of K | sum of `|K and R|^2 / |R|` | mentions of R |
+| CEAF-e (Luo, 2005) | best one-to-one sum of `2 |K and R| / (|K| + |R|)` | number of K | the same | number of R |
+
+Singletons count where they are given. A mention that a response repeats counts where it came first; if the key has
+it not at all, each time. A key has every mention once: of a repeated one the first counts.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+
+import numpy as np
+import torch
+from allennlp.nn.util import dist_reduce_sum
+from allennlp.training.metrics import Metric
+from scipy.optimize import linear_sum_assignment
+
+from elmo_tasks.data.mentions import Cluster, Mention
+
+METRICS = ("muc", "b_cubed", "ceaf_e")
+
+_Clusters = Sequence[Sequence[Mention]]
+
+
+@Metric.register("elmo_tasks_coref")
+class CorefScores(Metric):
+    """
+    Counts documents, and gives the scores over all of them. In distributed runs the counts of all processes are added
+    up; each must call it equally often.
+    """
+
+    supports_distributed = True
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def __call__(self, response: _Clusters, key: _Clusters) -> None:
+        """
+        Adds a document.
+
+        # Parameters
+
+        response, key : `Sequence[Sequence[Mention]]`
+            Predicted and gold clusters, in any order; either may be empty.
+        """
+        counts = torch.from_numpy(document_counts(response, key))
+        self._counts += dist_reduce_sum(counts).numpy()
+
+    def get_metric(self, reset: bool = False) -> dict[str, float]:
+        """
+        # Returns
+
+        `dict[str, float]`
+            Between 0 and 1: `precision`, `recall` and `f1`, the means over the three metrics, and each metric's own
+            such as `ceaf_e_f1`. A ratio over nothing is 0.
+        """
+        scores: dict[str, list[float]] = {}
+        for metric, (recall_of, key_size, precision_of, response_size) in zip(METRICS, self._counts, strict=True):
+            precision, recall = _ratio(precision_of, response_size), _ratio(recall_of, key_size)
+            scores[metric] = [precision, recall, _ratio(2 * precision * recall, precision + recall)]
+        names = ("precision", "recall", "f1")
+        means = {
+            name: float(np.mean(values)) for name, values in zip(names, zip(*scores.values(), strict=True), strict=True)
+        }
+        each = {
+            f"{metric}_{name}": value for metric in METRICS for name, value in zip(names, scores[metric], strict=True)
+        }
+        if reset:
+            self.reset()
+        return means | each
+
+    def reset(self) -> None:
+        """Forgets all documents."""
+        self._counts = np.zeros((len(METRICS), 4))
+
+
+def document_counts(response: _Clusters, key: _Clusters) -> np.ndarray:
+    """
+    # Returns
+
+    `np.ndarray`, shape [3, 4]
+        For each of `METRICS` numerator and denominator of recall, then those of precision, of one document.
+    """
+    key = _first_of_each(key)
+    home = {mention: place for place, cluster in enumerate(key) for mention in cluster}
+    response = _first_of_each(response, among=home)
+    shared = [Counter(home[mention] for mention in cluster if mention in home) for cluster in response]
+    sizes = [len(cluster) for cluster in key], [len(cluster) for cluster in response]
+    return np.array([_muc(shared, *sizes), _b_cubed(shared, *sizes), _ceaf_e(shared, *sizes)])
+
+
+# In all three, `shared` holds for each response cluster how many of its mentions each key cluster has.
+_Shared = Sequence[Counter[int]]
+_Counts = tuple[float, float, float, float]
+
+
+def _muc(shared: _Shared, key_sizes: Sequence[int], response_sizes: Sequence[int]) -> _Counts:
+    links = sum(common - 1 for row in shared for common in row.values())
+    return links, sum(key_sizes) - len(key_sizes), links, sum(response_sizes) - len(response_sizes)
+
+
+def _b_cubed(shared: _Shared, key_sizes: Sequence[int], response_sizes: Sequence[int]) -> _Counts:
+    recall = sum(common**2 / key_sizes[place] for row in shared for place, common in row.items())
+    precision = sum(
+        common**2 / size for row, size in zip(shared, response_sizes, strict=True) for common in row.values()
+    )
+    return recall, sum(key_sizes), precision, sum(response_sizes)
+
+
+def _ceaf_e(shared: _Shared, key_sizes: Sequence[int], response_sizes: Sequence[int]) -> _Counts:
+    similarity = np.zeros((len(response_sizes), len(key_sizes)))
+    for place, (row, size) in enumerate(zip(shared, response_sizes, strict=True)):
+        for other, common in row.items():
+            similarity[place, other] = 2 * common / (size + key_sizes[other])
+    aligned = similarity[linear_sum_assignment(similarity, maximize=True)].sum()
+    return aligned, len(key_sizes), aligned, len(response_sizes)
+
+
+def _first_of_each(clusters: _Clusters, among: Collection[Mention] | None = None) -> list[Cluster]:
+    """The clusters that are not empty, less what repeats a mention `among` those given, or any."""
+    seen: set[Mention] = set()
+    kept: list[Cluster] = []
+    for cluster in clusters:
+        kept.append([])
+        for mention in cluster:
+            if mention not in seen or (among is not None and mention not in among):
+                kept[-1].append(mention)
+            seen.add(mention)
+    return [cluster for cluster in kept if cluster]
+
+
+def _ratio(part: float, whole: float) -> float:
+    return float(part / whole) if whole else 0.0

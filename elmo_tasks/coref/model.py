@@ -1,0 +1,276 @@
+"""
+Third step of coreference: sentences -> h -> spans -> antecedents -> clusters (paper, appendix A.6; Lee et al., 2017).
+"""
+
+from typing import Any, NamedTuple
+
+import torch
+from allennlp.data import TextFieldTensors, Vocabulary
+from allennlp.models import Model
+from torch import Tensor, nn
+
+from elmo_tasks.coref.antecedents import AntecedentScorer, KeptSpans, best_antecedents, marginal_loss
+from elmo_tasks.coref.clusters import clusters_from_antecedents
+from elmo_tasks.coref.metric import CorefScores
+from elmo_tasks.coref.pruning import best_without_crossing
+from elmo_tasks.coref.reader import GENRES
+from elmo_tasks.coref.spans import SpanScorer
+from elmo_tasks.data.mentions import Cluster, Mention
+from elmo_tasks.errors import InputError
+from elmo_tasks.nn.memory import naming_the_longest
+from elmo_tasks.nn.task_model import TaskModel
+
+HEAD_VALUES = ("embeddings", "input")
+"""What heads are made of: the embeddings alone, or all that the encoder reads, ELMo's vectors too."""
+
+MEMORY_HINT = "lower max_training_sentences, or cut the document into parts"
+
+
+class Document(NamedTuple):
+    """
+    A document, or a window of it.
+
+    # Parameters
+
+    text : `TextFieldTensors`
+        S sentences.
+    speakers : `Tensor`, shape [N]
+        A number for each word.
+    genre : `Tensor`, a scalar
+        Its number, -1 for an unknown one.
+    lengths : `list[int]`
+        Words of each sentence.
+    clusters : `list[Cluster]`
+        The gold ones, none where they are unknown.
+    """
+
+    text: TextFieldTensors
+    speakers: Tensor
+    genre: Tensor
+    lengths: list[int]
+    clusters: list[Cluster]
+
+
+@Model.register("elmo_tasks_coref")
+class CorefModel(TaskModel):
+    """
+    The end-to-end span model.
+
+    The loss of a document is the sum over its kept spans of minus the logarithm of the probability of their gold
+    antecedents; that of a batch is the sum over its documents, plus ELMo's penalty. Sentences are encoded one by one.
+    While training, a long document is cut to a window that is drawn anew each time.
+
+    # Parameters
+
+    vocab : `Vocabulary`
+    hidden_size : `int`
+        Units of each hidden layer of the scorers of mentions and pairs.
+    feature_size : `int`
+        Width of the vectors of widths, distances, speakers and genres.
+    dropout : `float`
+        On those hidden layers and vectors.
+    max_span_width : `int`
+        Words of the longest span.
+    spans_per_word : `float`
+        How many spans are kept for each word of the document.
+    max_antecedents : `int`
+        How many kept spans before a span may be its antecedent.
+    max_training_sentences : `int`
+        Sentences of a window.
+    head_values : `str`
+        What the heads of spans are made of: `embeddings`, or `input`, which has ELMo's vectors besides.
+    kwargs
+        See `TaskModel`; here its dropouts draw each element, as the original code does.
+
+    # Raises
+
+    `InputError`
+        If a number is out of range, or `head_values` is unknown or there are no such values.
+    """
+
+    default_predictor = "elmo_tasks_coref"
+
+    def __init__(
+        self,
+        vocab: Vocabulary,
+        *,
+        hidden_size: int = 150,
+        feature_size: int = 20,
+        dropout: float = 0.2,
+        max_span_width: int = 10,
+        spans_per_word: float = 0.4,
+        max_antecedents: int = 250,
+        max_training_sentences: int = 50,
+        head_values: str = "embeddings",
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(vocab, **kwargs)
+        sizes = {"hidden_size": hidden_size, "feature_size": feature_size, "max_span_width": max_span_width}
+        limits = {"max_antecedents": max_antecedents, "max_training_sentences": max_training_sentences}
+        _check(sizes | limits, dropout, spans_per_word)
+        self._spans_per_word = spans_per_word
+        self._max_training_sentences = max_training_sentences
+        self._value_size = self._width_of(head_values)
+        self._draw_each_element()
+        shared: dict[str, Any] = {"feature_size": feature_size, "hidden_size": hidden_size, "dropout": dropout}
+        self.spans = SpanScorer(
+            encoded_size=self.lowest_layers.get_output_dim(),
+            value_size=self._value_size,
+            max_width=max_span_width,
+            **shared,
+        )
+        self.antecedents = AntecedentScorer(
+            span_size=self.spans.output_size,
+            genres=vocab.get_vocab_size(GENRES),
+            max_antecedents=max_antecedents,
+            **shared,
+        )
+        self._scores = CorefScores()
+
+    def forward(
+        self, text: TextFieldTensors, speakers: Tensor, genre: Tensor, metadata: list[dict[str, Any]]
+    ) -> dict[str, Any]:
+        """
+        # Parameters
+
+        text : `TextFieldTensors`
+            B documents of S sentences of T words.
+        speakers : `Tensor`, shape [B, N]
+            A number for each word of the document.
+        genre : `Tensor`, shape [B]
+            -1 for a genre that the model does not know.
+        metadata : `list[dict[str, Any]]`
+            For each document its `sentences`, and its gold `clusters` or None.
+
+        # Returns
+
+        `dict[str, Any]`
+            `clusters`, for each document the predicted ones (not while training); where all documents have gold
+            clusters, the `loss`, a scalar; `sentences`, `key` and `part` of each document.
+        """
+        losses, predicted = [], []
+        for row, known in enumerate(metadata):
+            document = self._window(_document(text, speakers, genre, known, row))
+            with naming_the_longest([sum(document.lengths)], [str(known["key"])], hint=MEMORY_HINT):
+                loss, clusters = self._resolve(document)
+            losses.append(loss)
+            predicted.append(clusters)
+        output: dict[str, Any] = {key: [known[key] for known in metadata] for key in ("sentences", "key", "part")}
+        if not self.training:
+            output["clusters"] = predicted
+        if all(known["clusters"] is not None for known in metadata):
+            output["loss"] = torch.stack(losses).sum() + self.lowest_layers.penalty()
+            self._count(predicted, metadata)
+        return output
+
+    def get_metrics(self, reset: bool = False) -> dict[str, float]:
+        """
+        # Returns
+
+        `dict[str, float]`
+            `precision`, `recall` and `f1`, the means over MUC, B-cubed and CEAF-e; none while training. At the end of
+            a pass, `reset`, each metric's own besides, such as `muc_f1`, and what ELMo has learned.
+        """
+        scores = {} if self.training else self._scores.get_metric(reset)
+        if reset:
+            return scores | self.lowest_layers.describe()
+        return {name: value for name, value in scores.items() if "_" not in name}
+
+    def _resolve(self, document: Document) -> tuple[Tensor, list[Cluster]]:
+        """The loss, and the predicted clusters (none while training)."""
+        encoded, values, lengths = self._words(document)  # [N, D], [N, V], [S]
+        grid = self.spans(encoded, values, lengths)
+        limit = max(1, int(self._spans_per_word * len(encoded)))
+        places = best_without_crossing(grid.scores, grid.mask, limit=limit)  # [K, 2]
+        first, width = places.unbind(1)
+        vectors = self.spans.vectors(grid, encoded, values, places)  # [K, G]
+        kept = KeptSpans(vectors, grid.scores[first, width], document.speakers[first], document.genre + 1)
+        labels = cluster_labels(document.clusters, tuple(grid.mask.shape)).to(places.device)[first, width]  # [K]
+        loss, antecedents = self._link(kept, labels)
+        if self.training:
+            return loss, []
+        mentions: list[Mention] = [(start, start + extent + 1) for start, extent in places.tolist()]
+        return loss, clusters_from_antecedents(mentions, antecedents)
+
+    def _words(self, document: Document) -> tuple[Tensor, Tensor, Tensor]:
+        """h and the values of heads of all words, sentence after sentence, and the sentences' lengths."""
+        h, x, mask = self.lowest_layers(document.text)
+        return h[mask], x[..., : self._value_size][mask], mask.sum(1)
+
+    def _link(self, kept: KeptSpans, labels: Tensor) -> tuple[Tensor, list[int]]:
+        """The loss, and the place of the best antecedent of each span, -1 for none."""
+        losses, found = [], []
+        for scores, rows, columns in self.antecedents(kept):
+            same = (labels[rows, None] == labels[None, columns]) & (labels[rows, None] > 0)  # [R, C]
+            losses.append(marginal_loss(scores, same & scores.isfinite()).sum())
+            best = best_antecedents(scores)  # [R]
+            found.append(torch.where(best < 0, best, best + columns.start))
+        return torch.stack(losses).sum(), torch.cat(found).tolist()
+
+    def _window(self, document: Document) -> Document:
+        """The document, or while training a window of a long one."""
+        surplus = len(document.lengths) - self._max_training_sentences
+        if not self.training or surplus <= 0:
+            return document
+        start = int(torch.randint(surplus + 1, ()))
+        return window(document, start, start + self._max_training_sentences)
+
+    def _count(self, predicted: list[list[Cluster]], metadata: list[dict[str, Any]]) -> None:
+        if not self.training:
+            for clusters, known in zip(predicted, metadata, strict=True):
+                self._scores(clusters, known["clusters"])
+
+    def _width_of(self, head_values: str) -> int:
+        """How much of x makes the heads; the embeddings come first in it."""
+        if head_values not in HEAD_VALUES:
+            raise InputError(f"head_values must be one of {', '.join(HEAD_VALUES)}, found {head_values!r}")
+        if head_values == "input":
+            return self.lowest_layers.get_input_dim()
+        embedder = self.lowest_layers.embedder
+        if embedder is None:
+            raise InputError("there are no embeddings to make heads of", hint="set head_values to input")
+        return embedder.get_output_dim()
+
+    def _draw_each_element(self) -> None:
+        """The lowest layers would drop the same elements of all words of a sentence, which the original does not."""
+        lowest = self.lowest_layers
+        lowest.input_dropout = nn.Dropout(lowest.input_dropout.p)
+        lowest.output_dropout = nn.Dropout(lowest.output_dropout.p)
+
+
+def window(document: Document, start: int, stop: int) -> Document:
+    """Sentences `start` to `stop` of a document, with the mentions that lie within them."""
+    text = {key: {name: ids[start:stop] for name, ids in of_one.items()} for key, of_one in document.text.items()}
+    first, last = sum(document.lengths[:start]), sum(document.lengths[:stop])
+    within = [
+        [(begin - first, end - first) for begin, end in cluster if first <= begin and end <= last]
+        for cluster in document.clusters
+    ]
+    return Document(text, document.speakers[first:last], document.genre, document.lengths[start:stop], within)
+
+
+def cluster_labels(clusters: list[Cluster], shape: tuple[int, ...]) -> Tensor:
+    """For each span of a grid [N, W] the number of its gold cluster from 1 on, 0 for those that have none."""
+    labels = torch.zeros(shape, dtype=torch.long)
+    for number, cluster in enumerate(clusters, start=1):
+        for start, end in cluster:
+            if end - start <= shape[1]:
+                labels[start, end - start - 1] = number
+    return labels
+
+
+def _document(text: TextFieldTensors, speakers: Tensor, genre: Tensor, known: dict[str, Any], row: int) -> Document:
+    """One document of the batch, without its padding sentences."""
+    lengths = [len(sentence) for sentence in known["sentences"]]
+    own = {key: {name: ids[row, : len(lengths)] for name, ids in of_one.items()} for key, of_one in text.items()}
+    return Document(own, speakers[row, : sum(lengths)], genre[row], lengths, known["clusters"] or [])
+
+
+def _check(sizes: dict[str, int], dropout: float, spans_per_word: float) -> None:
+    for name, size in sizes.items():
+        if not isinstance(size, int) or size < 1:
+            raise InputError(f"{name} must be a whole number of at least 1, found {size!r}")
+    if not 0 <= dropout < 1:
+        raise InputError(f"dropout must be at least 0 and below 1, found {dropout!r}")
+    if not spans_per_word > 0:
+        raise InputError(f"spans_per_word must be above 0, found {spans_per_word!r}")

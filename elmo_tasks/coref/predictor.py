@@ -1,0 +1,130 @@
+"""Last step of coreference: raw text or sentences of words in, clusters with offsets out."""
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+from allennlp.common.util import JsonDict
+from allennlp.data import DatasetReader, Instance
+from allennlp.data.fields import MetadataField
+from allennlp.models import Model
+from allennlp.predictors import Predictor
+
+from elmo_tasks.coref.reader import UNKNOWN_GENRE
+from elmo_tasks.coref.text import SentenceSplitter
+from elmo_tasks.data.json_input import JsonLinesPredictor, shown, text_of
+from elmo_tasks.data.mentions import Cluster, Mention
+from elmo_tasks.errors import InputError
+
+_WANTED = 'wanted {"text": "raw text"} or {"sentences": [["the", "words"], ["of", "each"]]}'
+_KEYS = ("text", "sentences", "speakers", "genre")
+
+
+@Predictor.register("elmo_tasks_coref")
+class CorefPredictor(JsonLinesPredictor):
+    """
+    Takes `{"text": "raw text"}` or `{"sentences": [[...], ...]}`; the latter may have `speakers`, one for each word of
+    each sentence, and both a `genre`, such as `nw`. Gives
+
+    - `sentences`, the words of each;
+    - `clusters`, each a list of mentions with `text`, `token_start`, `token_end` (counted from the first word of the
+      document) and, for raw text, `start` and `end`. Ends are not included: `text[start:end]` is the mention's text;
+    - `key` and `part`, for a document of a file.
+
+    # Parameters
+
+    model : `Model`
+        Its output per instance holds `sentences` and `clusters`.
+    dataset_reader : `DatasetReader`
+        A `CorefReader`.
+    frozen : `bool`
+        Whether the model is put into evaluation mode.
+    """
+
+    def __init__(self, model: Model, dataset_reader: DatasetReader, frozen: bool = True) -> None:
+        super().__init__(model, dataset_reader, frozen)
+        self._splitter = SentenceSplitter()
+
+    def predict(self, text: str) -> JsonDict:
+        """Finds the clusters of raw text."""
+        return self.predict_json({"text": text})
+
+    def predict_sentences(self, sentences: Sequence[Sequence[str]]) -> JsonDict:
+        """Finds the clusters of a document that is cut into sentences and words already."""
+        return self.predict_json({"sentences": [list(sentence) for sentence in sentences]})
+
+    def predict_instance(self, instance: Instance) -> JsonDict:
+        """Runs the model on one instance, from this predictor or from the reader."""
+        return _result(instance, super().predict_instance(instance))
+
+    def predict_batch_instance(self, instances: list[Instance]) -> list[JsonDict]:
+        """Runs the model on a batch of instances; the order is kept."""
+        outputs = super().predict_batch_instance(instances)
+        return [_result(*pair) for pair in zip(instances, outputs, strict=True)]
+
+    def _json_to_instance(self, json_dict: JsonDict) -> Instance:
+        """
+        # Raises
+
+        `InputError`
+            If it is not an object with either a text or sentences, or these are empty or of another type.
+        """
+        if not isinstance(json_dict, dict):
+            raise InputError(f"{_WANTED}; found {shown(json_dict)}")
+        if ("text" in json_dict) == ("sentences" in json_dict):
+            which = "both" if "text" in json_dict else f"neither, but {sorted(json_dict)}"
+            raise InputError(f"{_WANTED}; found {which}")
+        if unknown := sorted(set(json_dict) - set(_KEYS)):
+            raise InputError(f"{_WANTED}, with speakers and genre at most besides; found {unknown}")
+        genre = text_of(json_dict, "genre", wanted=_WANTED) if "genre" in json_dict else UNKNOWN_GENRE
+        if "sentences" in json_dict:
+            return self._sentences_instance(json_dict, genre)
+        return self._text_instance(text_of(json_dict, "text", wanted=_WANTED), genre)
+
+    def _sentences_instance(self, json_dict: JsonDict, genre: str) -> Instance:
+        speakers = json_dict.get("speakers")
+        return self._dataset_reader.text_to_instance(
+            _checked(json_dict["sentences"], "sentences"),
+            speakers=None if speakers is None else _checked(speakers, "speakers"),
+            genre=genre,
+        )
+
+    def _text_instance(self, text: str, genre: str) -> Instance:
+        sentences = self._splitter.sentences(text)
+        words = [[token.text for token in sentence] for sentence in sentences]
+        instance = self._dataset_reader.text_to_instance(words, genre=genre)
+        offsets = [(token.start, token.end) for sentence in sentences for token in sentence]
+        _metadata(instance).update(text=text, offsets=offsets)
+        return instance
+
+
+def _checked(sentences: Any, key: str) -> list[list[str]]:
+    if not isinstance(sentences, list) or not sentences:
+        raise InputError(f"{key!r} must be a list of sentences, one at least; found {shown(sentences)}")
+    for place, sentence in enumerate(sentences):
+        words = sentence if isinstance(sentence, list) else []
+        if not words or not all(isinstance(word, str) and word.strip() for word in words):
+            wanted = "a list of strings that are not blank, one at least"
+            raise InputError(f"each of the {key!r} must be {wanted}; number {place} is {shown(sentence)}")
+    return sentences
+
+
+def _metadata(instance: Instance) -> dict[str, Any]:
+    return cast(MetadataField, instance["metadata"]).metadata
+
+
+def _result(instance: Instance, outputs: JsonDict) -> JsonDict:
+    metadata = _metadata(instance)
+    words = [word for sentence in metadata["sentences"] for word in sentence]
+    clusters: list[Cluster] = outputs["clusters"]
+    found = [[_mention(mention, words, metadata) for mention in cluster] for cluster in clusters]
+    known = {} if metadata["key"] is None else {"key": metadata["key"], "part": metadata["part"]}
+    return {**known, "sentences": metadata["sentences"], "clusters": found}
+
+
+def _mention(mention: Mention, words: list[str], metadata: dict[str, Any]) -> JsonDict:
+    first, behind = mention
+    tokens = {"token_start": first, "token_end": behind}
+    if "text" not in metadata:
+        return {"text": " ".join(words[first:behind]), **tokens}
+    start, end = metadata["offsets"][first][0], metadata["offsets"][behind - 1][1]
+    return {"text": metadata["text"][start:end], "start": start, "end": end, **tokens}

@@ -1,0 +1,35 @@
+"""Raw text -> sentences of tokens, by rules alone: nothing is downloaded."""
+
+from typing import NamedTuple
+
+import spacy
+from spacy.pipeline import Sentencizer
+
+
+class TextToken(NamedTuple):
+    """A token, and its characters `text[start:end]`."""
+
+    text: str
+    start: int
+    end: int
+
+
+class SentenceSplitter:
+    """
+    spaCy's rules for English tokens and sentences; there is no limit on the length of a text. White space is never a
+    token, and a blank line ends a sentence.
+    """
+
+    def __init__(self) -> None:
+        self._tokenizer = spacy.blank("en").tokenizer
+        self._sentencizer = Sentencizer()
+
+    def sentences(self, text: str) -> list[list[TextToken]]:
+        """The sentences of a text in their order, each of one token or more."""
+        sentences: list[list[TextToken]] = [[]]
+        for token in self._sentencizer(self._tokenizer(text)):
+            if token.is_sent_start or (token.is_space and token.text.count("\n") > 1):
+                sentences.append([])
+            if not token.is_space:
+                sentences[-1].append(TextToken(token.text, token.idx, token.idx + len(token.text)))
+        return [sentence for sentence in sentences if sentence]

@@ -1,0 +1,293 @@
+"""
+OntoNotes in the columns of CoNLL-2012, which SRL and coreference read: documents of sentences of annotated words.
+
+| column | what it holds |
+|---|---|
+| 1, 2, 3 | document, part, number of the word in its sentence |
+| 4, 5, 6 | word, part of speech, bit of the parse (may be a dummy: nothing here reads it) |
+| 7, 8, 9 | lemma of a predicate, its frameset, sense of the word |
+| 10, 11 | speaker or author, named entities |
+| 12 to the last but one | arguments, a column for each word that has a frameset, in their order |
+| the last | coreference |
+
+Blanks and tabs separate columns. `#begin document (KEY); part 000` opens a document, an empty line ends a sentence.
+"""
+
+import glob
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import NamedTuple
+
+from elmo_tasks.data.brackets import BracketError, mentions_from_brackets, spans_from_brackets
+from elmo_tasks.data.files import open_text
+from elmo_tasks.data.spans import Span
+from elmo_tasks.errors import InputError
+
+NONE = "-"
+"""What stands where a word has no lemma, frameset, sense or speaker."""
+
+PREDICATE_LABELS = ("V", "C-V")
+"""The labels of the predicate itself among its arguments."""
+
+CORPUS_HINT = (
+    "OntoNotes 5.0 is LDC2013T19 at https://catalog.ldc.upenn.edu; "
+    "https://cemantix.org/conll/2012/data.html turns it into CoNLL-2012 columns"
+)
+_SUFFIXES = ("gold_conll", "gold_conll.gz")
+_FIRST_FRAME = 11
+_MIN_COLUMNS = 12
+# `str.split()` would also cut at no-break spaces, which are part of some tokens.
+_GAP = re.compile(r"[ \t]+")
+_BEGIN = re.compile(r"#begin document \((.*)\)(?:; part (\d+))?\s*")
+
+
+class Frame(NamedTuple):
+    """
+    A predicate and its arguments.
+
+    # Parameters
+
+    predicate : `int`
+        The word that has the frameset, counted from 0.
+    lemma, frameset : `str`
+        Such as `kill` and `01`.
+    arguments : `tuple[Span, ...]`
+        By their start, with labels such as `ARG0`, `C-ARG1` and `R-ARGM-LOC`; the predicate itself is among them as
+        `V`, of several words maybe, which may go on as `C-V`.
+    """
+
+    predicate: int
+    lemma: str
+    frameset: str
+    arguments: tuple[Span, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OntonotesSentence:
+    """
+    One sentence of T words. Frames, names and mentions are read off their columns when they are asked for.
+
+    # Parameters
+
+    file : `str`
+    line : `int`
+        The line of the first word; word t stands on line `line + t`.
+    columns : `tuple[tuple[str, ...], ...]`
+        12 or more columns of T strings each.
+    """
+
+    file: str
+    line: int
+    columns: tuple[tuple[str, ...], ...]
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words as the file has them."""
+        return self.columns[3]
+
+    @property
+    def pos(self) -> tuple[str, ...]:
+        """Parts of speech."""
+        return self.columns[4]
+
+    @property
+    def parse_bits(self) -> tuple[str, ...]:
+        """Bits of the parse."""
+        return self.columns[5]
+
+    @property
+    def lemmas(self) -> tuple[str, ...]:
+        """Lemmas of predicates, `-` elsewhere."""
+        return self.columns[6]
+
+    @property
+    def framesets(self) -> tuple[str, ...]:
+        """Framesets of predicates, `-` elsewhere."""
+        return self.columns[7]
+
+    @property
+    def word_senses(self) -> tuple[str, ...]:
+        """Senses of words, `-` where there is none."""
+        return self.columns[8]
+
+    @property
+    def speakers(self) -> tuple[str, ...]:
+        """Speakers or authors, `-` where there is none."""
+        return self.columns[9]
+
+    def names(self) -> tuple[Span, ...]:
+        """
+        Named entities by their start.
+
+        # Raises
+
+        `InputError`
+            With file and line, if brackets do not match.
+        """
+        return self._spans(10)
+
+    def mentions(self) -> tuple[Span, ...]:
+        """
+        Coreference by the start of the mentions; the label is the number of the cluster in its document.
+
+        # Raises
+
+        `InputError`
+            With file and line, if brackets do not match.
+        """
+        try:
+            return mentions_from_brackets(self.columns[-1])
+        except BracketError as error:
+            raise self._error(f"coreference: {error}", error.token) from None
+
+    def frames(self) -> tuple[Frame, ...]:
+        """
+        A frame for each word that has a frameset, in their order.
+
+        # Raises
+
+        `InputError`
+            With file and line, if brackets do not match, or the columns do not match the predicates: there are more or
+            fewer, or one has its predicate elsewhere.
+        """
+        predicates = [token for token, frameset in enumerate(self.framesets) if frameset != NONE]
+        columns = range(_FIRST_FRAME, len(self.columns) - 1)
+        if len(columns) != len(predicates):
+            raise self._error(f"{len(predicates)} words have a frameset, but {len(columns)} columns hold arguments", 0)
+        return tuple(self._frame(*pair) for pair in zip(predicates, columns, strict=True))
+
+    def _frame(self, predicate: int, column: int) -> Frame:
+        arguments = self._spans(column)
+        own = (span for span in arguments if span.label in PREDICATE_LABELS)
+        if not any(span.start <= predicate < span.end for span in own):
+            problem = f"column {column + 1} has no '(V' over its predicate {self.words[predicate]!r}"
+            raise self._error(problem, predicate)
+        return Frame(predicate, self.lemmas[predicate], self.framesets[predicate], arguments)
+
+    def _spans(self, column: int) -> tuple[Span, ...]:
+        try:
+            return spans_from_brackets(self.columns[column])
+        except BracketError as error:
+            raise self._error(f"column {column + 1}: {error}", error.token) from None
+
+    def _error(self, problem: str, token: int) -> InputError:
+        return InputError(problem, file=self.file, line=self.line + token)
+
+
+@dataclass(frozen=True, slots=True)
+class OntonotesDocument:
+    """
+    # Parameters
+
+    key : `str`
+        Such as `bc/cctv/00/cctv_0000`.
+    part : `int`
+        Long documents are cut into parts, whose clusters are counted anew.
+    sentences : `tuple[OntonotesSentence, ...]`
+        At least one.
+    """
+
+    key: str
+    part: int
+    sentences: tuple[OntonotesSentence, ...]
+
+
+def find_files(path: str | Path) -> list[Path]:
+    """
+    The files behind a path, sorted: those below a folder whose names end in `gold_conll` or `gold_conll.gz` (so
+    `.v4_gold_conll` too), those that fit a pattern with `*` or `**`, or the one file, whatever its name.
+
+    # Raises
+
+    `InputError`
+        If a folder has no such file, or no file fits the pattern.
+    """
+    target = Path(path)
+    if target.is_dir():
+        found = [file for file in target.rglob("*") if file.name.endswith(_SUFFIXES) and file.is_file()]
+        problem = "no file below this folder ends in .gold_conll or .v4_gold_conll"
+    elif glob.has_magic(str(path)) and not target.exists():
+        found = [Path(file) for file in glob.glob(str(path), recursive=True)]
+        problem = "no file fits this pattern"
+    else:
+        return [target]
+    if not found:
+        raise InputError(problem, file=path, hint=CORPUS_HINT)
+    return sorted(found)
+
+
+def read_documents(path: str | Path) -> Iterator[OntonotesDocument]:
+    """
+    Streams the documents of one file, plain or gzip. Words outside `#begin` and `#end` belong to the document that
+    their first two columns name.
+
+    # Raises
+
+    `InputError`
+        With file and line: if a line has too few columns or not as many as the sentence's first one, or the file holds
+        no sentence; besides, whatever `open_text` raises.
+    """
+    sentences = _sentences(path)
+    for (key, part), pairs in groupby(sentences, key=lambda pair: pair[0]):
+        yield OntonotesDocument(key, part, tuple(sentence for _, sentence in pairs))
+
+
+_Header = tuple[str, int]
+
+
+def _sentences(path: str | Path) -> Iterator[tuple[_Header, OntonotesSentence]]:
+    """Each sentence with the key and the part of its document."""
+    header: _Header | None = None
+    rows: list[list[str]] = []
+    number = found = 0
+    for number, line in open_text(path, corpus_hint=CORPUS_HINT):
+        fields = [] if line.startswith("#") else [field for field in _GAP.split(line) if field]
+        if fields:
+            rows.append(_checked(fields, rows, path, number))
+            continue
+        if rows:
+            yield _finished(rows, header, path, end=number)
+            found, rows = found + 1, []
+        header = _header(line, header, path, number)
+    if rows:
+        yield _finished(rows, header, path, end=number + 1)
+    elif not found:
+        raise InputError("no sentence found: lines of 12 or more columns were wanted", file=path)
+
+
+def _checked(fields: list[str], rows: list[list[str]], path: str | Path, number: int) -> list[str]:
+    if len(fields) < _MIN_COLUMNS:
+        problem = f"at least {_MIN_COLUMNS} columns were wanted, found {len(fields)}"
+        raise InputError(problem, file=path, line=number)
+    if rows and len(fields) != len(rows[0]):
+        problem = f"{len(rows[0])} columns were wanted as on line {number - len(rows)}, found {len(fields)}"
+        raise InputError(problem, file=path, line=number)
+    return fields
+
+
+def _finished(
+    rows: list[list[str]], header: _Header | None, path: str | Path, *, end: int
+) -> tuple[_Header, OntonotesSentence]:
+    """A sentence of which the last word stands on the line before `end`."""
+    sentence = OntonotesSentence(str(path), end - len(rows), tuple(zip(*rows, strict=True)))
+    return header or (rows[0][0], _part(rows[0][1])), sentence
+
+
+def _header(line: str, header: _Header | None, path: str | Path, number: int) -> _Header | None:
+    """The document that holds from this line on, which has no word."""
+    if line.startswith("#end document"):
+        return None
+    if not line.startswith("#begin document"):
+        return header
+    match = _BEGIN.fullmatch(line)
+    if match is None:
+        problem = f"'#begin document (KEY); part 000' was wanted, found {line!r}"
+        raise InputError(problem, file=path, line=number)
+    return match[1], _part(match[2] or "0")
+
+
+def _part(text: str) -> int:
+    return int(text) if text.isdigit() else 0

@@ -1,0 +1,243 @@
+"""Second step of SNLI: the ESIM sequence model, premise and hypothesis -> three scores (paper, appendix A.3)."""
+
+from typing import Any
+
+import torch
+from allennlp.common import Lazy
+from allennlp.data import TextFieldTensors, Vocabulary
+from allennlp.models import Model
+from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
+from allennlp.nn.util import masked_max, masked_mean, masked_softmax
+from torch import Tensor, nn
+from torch.nn import functional
+
+from elmo_tasks.nn.lowest_layers import construct
+from elmo_tasks.nn.task_model import TaskModel
+from elmo_tasks.snli.metric import EntailmentAccuracy
+from elmo_tasks.snli.reader import LABELS
+
+NAMESPACE = "labels"
+"""The part of the vocabulary that holds the labels."""
+
+
+@Model.register("elmo_tasks_snli")
+class EntailmentModel(TaskModel):
+    """
+    The sequence model of Chen et al. (2017), section 3.
+
+    All but the last layers treat both sentences alike. They run over one batch of 2B sentences, first the B premises,
+    then the B hypotheses; each has dropout masks of its own.
+
+    The loss of a batch is the mean cross-entropy of its pairs, plus ELMo's penalty. With ELMo two things come on top,
+    as in the paper: dropout on what the attention gives, and an L2 penalty on weight matrices, which the trainer adds
+    to the loss as `reg_loss`.
+
+    # Parameters
+
+    vocab : `Vocabulary`
+        Gets the three labels, if the data have fewer.
+    composition : `Lazy[Seq2SeqEncoder]`
+        Reads the compared sentences; constructed here, with the width `hidden_size`.
+    hidden_size : `int`
+        Width of the projection before the composition, and of the hidden layer (H).
+    dropout : `float`
+        At the input of each of the two last layers.
+    attention_dropout : `float`
+        On the enhanced vectors, before the projection; with ELMo only.
+    weight_l2 : `float`
+        Factor on the sum of squares of all weight matrices of the recurrent and feed-forward layers; with ELMo only.
+    kwargs
+        See `TaskModel`.
+    """
+
+    default_predictor = "elmo_tasks_snli"
+
+    def __init__(
+        self,
+        vocab: Vocabulary,
+        *,
+        composition: Lazy[Seq2SeqEncoder],
+        hidden_size: int,
+        dropout: float = 0.5,
+        attention_dropout: float = 0.5,
+        weight_l2: float = 1e-4,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(vocab, **kwargs)
+        uses_elmo = self.lowest_layers.uses_elmo
+        self.attention_dropout = nn.Dropout(attention_dropout if uses_elmo else 0.0)
+        self.weight_l2 = weight_l2 if uses_elmo else 0.0
+        self.projection = linear(4 * self.lowest_layers.get_output_dim(), hidden_size)
+        self.composition = construct(composition, width=hidden_size)
+        self.labels = complete_labels(vocab)
+        self.classifier = nn.Sequential(
+            nn.Dropout(dropout),
+            linear(4 * self.composition.get_output_dim(), hidden_size),
+            nn.ReLU(),
+            nn.Dropout(dropout),
+            linear(hidden_size, len(self.labels)),
+        )
+        self._accuracy = EntailmentAccuracy()
+
+    def forward(
+        self,
+        premise: TextFieldTensors,
+        hypothesis: TextFieldTensors,
+        metadata: list[dict[str, Any]],
+        label: Tensor | None = None,
+    ) -> dict[str, Any]:
+        """
+        # Parameters
+
+        premise, hypothesis : `TextFieldTensors`
+            B sentences each.
+        metadata : `list[dict[str, Any]]`
+            For each pair its words under `premise` and `hypothesis`.
+        label : `Tensor`, optional, shape [B]
+            The gold labels' ids.
+
+        # Returns
+
+        `dict[str, Any]`
+            `logits` and `probabilities` [B, 3]; `attention` [2B, T, T], of each word over the words of the other
+            sentence, premises first; `premise` and `hypothesis`, the words; with gold labels the `loss`, a scalar.
+        """
+        h, _, mask = self.lowest_layers(stack(premise, hypothesis))  # [2B, T, D]
+        attended, attention = attend(h, mask)  # [2B, T, D], [2B, T, T]
+        enhanced = self.attention_dropout(enhance(h, attended))  # [2B, T, 4D]
+        composed = self.composition(self.projection(enhanced).relu(), mask)  # [2B, T, 2H]
+        logits = self.classifier(pool_pairs(composed, mask))  # [B, 3]
+        output: dict[str, Any] = {"logits": logits, "probabilities": logits.softmax(1), "attention": attention}
+        output |= {name: [pair[name] for pair in metadata] for name in ("premise", "hypothesis")}
+        if label is not None:
+            output["loss"] = functional.cross_entropy(logits, label) + self.lowest_layers.penalty()
+            self._accuracy(self._names(logits.argmax(1)), self._names(label))
+        return output
+
+    def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
+        """
+        Labels by their names, and the attention of each sentence without padding: `premise_attention` has a row of
+        weights over the hypothesis for each word of the premise, `hypothesis_attention` the other way round.
+        """
+        probabilities, attention = output_dict.pop("probabilities"), output_dict.pop("attention")
+        lengths = [(len(p), len(h)) for p, h in zip(output_dict["premise"], output_dict["hypothesis"], strict=True)]
+        over_hypothesis, over_premise = attention.chunk(2)
+        output_dict["label"] = self._names(probabilities.argmax(1))
+        output_dict["probabilities"] = [dict(zip(self.labels, row, strict=True)) for row in probabilities.tolist()]
+        output_dict["premise_attention"] = [
+            weights[:p, :h].tolist() for weights, (p, h) in zip(over_hypothesis, lengths, strict=True)
+        ]
+        output_dict["hypothesis_attention"] = [
+            weights[:h, :p].tolist() for weights, (p, h) in zip(over_premise, lengths, strict=True)
+        ]
+        return output_dict
+
+    def get_metrics(self, reset: bool = False) -> dict[str, float]:
+        """
+        # Returns
+
+        `dict[str, float]`
+            `accuracy`; at the end of a pass, `reset`, each class's recall besides, and what ELMo has learned.
+        """
+        scores = self._accuracy.get_metric(reset)
+        return scores | self.lowest_layers.describe() if reset else {"accuracy": scores["accuracy"]}
+
+    def get_regularization_penalty(self) -> Tensor | None:
+        """What the trainer adds to the training loss; `None` without ELMo and without a `regularizer`."""
+        configured = super().get_regularization_penalty()
+        if not self.weight_l2:
+            return configured
+        penalty = self.weight_l2 * torch.stack([matrix.square().sum() for matrix in self.weight_matrices()]).sum()
+        return penalty if configured is None else penalty + configured
+
+    def weight_matrices(self) -> list[nn.Parameter]:
+        """All weight matrices of the recurrent and feed-forward layers: no bias, no embedding, nothing of ELMo's."""
+        layers = (self.lowest_layers.encoder, self.projection, self.composition, self.classifier)
+        return [weights for layer in layers for weights in layer.parameters() if weights.dim() > 1]
+
+    def _names(self, ids: Tensor) -> list[str]:
+        return [self.labels[index] for index in ids.tolist()]
+
+
+def complete_labels(vocab: Vocabulary) -> list[str]:
+    """All labels in the order of their ids, after adding to the vocabulary those that the data lack."""
+    for label in LABELS:
+        vocab.add_token_to_namespace(label, NAMESPACE)
+    return list(vocab.get_token_to_index_vocabulary(NAMESPACE))
+
+
+def linear(inputs: int, outputs: int) -> nn.Linear:
+    """A linear layer with Glorot-uniform weights and zero biases; the paper leaves the starting values open."""
+    layer = nn.Linear(inputs, outputs)
+    nn.init.xavier_uniform_(layer.weight)
+    nn.init.zeros_(layer.bias)
+    return layer
+
+
+def stack(premise: TextFieldTensors, hypothesis: TextFieldTensors) -> TextFieldTensors:
+    """One text field of 2B sentences, padded to the longer ones: the B premises, then the B hypotheses."""
+    return {
+        key: {name: _stack_tensors(tensor, hypothesis[key][name]) for name, tensor in of_indexer.items()}
+        for key, of_indexer in premise.items()
+    }
+
+
+def _stack_tensors(first: Tensor, second: Tensor) -> Tensor:
+    widths = [max(sizes) for sizes in zip(first.shape[1:], second.shape[1:], strict=True)]
+    stacked = first.new_zeros(len(first) + len(second), *widths)  # [2B, T, ...]
+    for rows, tensor in ((stacked[: len(first)], first), (stacked[len(first) :], second)):
+        rows[tuple(slice(size) for size in tensor.shape)] = tensor
+    return stacked
+
+
+def attend(h: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+    """
+    For each word the words of the other sentence, weighted by their dot product with it (Chen et al. 2017, equations
+    11 to 13).
+
+    # Parameters
+
+    h : `Tensor`, shape [2B, T, D]
+        First B sentences, then the B that belong to them.
+    mask : `Tensor`, bool, shape [2B, T]
+
+    # Returns
+
+    `tuple[Tensor, Tensor]`
+        The weighted sums [2B, T, D], and the weights [2B, T, T], which are 0 for padding and sum to 1 over the last
+        axis; rows of padding are of no use.
+    """
+    other, other_mask = _swap(h), _swap(mask)
+    scores = h @ other.transpose(1, 2)  # [2B, T, T]
+    # The other mode multiplies scores by the mask: padding, then 0, would win over scores far below 0.
+    weights = masked_softmax(scores, other_mask[:, None], memory_efficient=True)  # [2B, T, T]
+    return weights @ other, weights
+
+
+def _swap(sentences: Tensor) -> Tensor:
+    first, second = sentences.chunk(2)
+    return torch.cat([second, first])
+
+
+def enhance(h: Tensor, attended: Tensor) -> Tensor:
+    """`[h; attended; h - attended; h * attended]`: [.., D] -> [.., 4D] (Chen et al. 2017, equations 14 and 15)."""
+    return torch.cat([h, attended, h - attended, h * attended], -1)
+
+
+def pool_pairs(composed: Tensor, mask: Tensor) -> Tensor:
+    """
+    Averages and maxima over the words of both sentences (Chen et al. 2017, equations 18 to 20).
+
+    # Parameters
+
+    composed : `Tensor`, shape [2B, T, D]
+    mask : `Tensor`, bool, shape [2B, T]
+
+    # Returns
+
+    `Tensor`, shape [B, 4D]
+        The premise's average and maximum, then the hypothesis's.
+    """
+    words = mask[:, :, None]
+    pooled = torch.cat([masked_mean(composed, words, 1), masked_max(composed, words, 1)], -1)  # [2B, 2D]
+    return torch.cat(pooled.chunk(2), -1)  # [B, 4D]

@@ -1,0 +1,199 @@
+"""First step of SNLI: pairs in the official JSON lines to instances (paper, appendix A.3)."""
+
+import json
+import logging
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from allennlp.data import DatasetReader, Field, Instance, Token, TokenIndexer
+from allennlp.data.dataset_readers.dataset_reader import PathOrStr
+from allennlp.data.fields import LabelField, MetadataField, TextField
+
+from elmo_tasks.data.files import open_text
+from elmo_tasks.data.json_input import shown
+from elmo_tasks.data.tokenizer import BlankSpacyTokenizer
+from elmo_tasks.data.words import WordIndexer
+from elmo_tasks.elmo.indexer import CharacterIndexer
+from elmo_tasks.errors import InputError
+
+logger = logging.getLogger(__name__)
+
+CORPUS_HINT = "SNLI 1.0 is at https://nlp.stanford.edu/projects/snli/"
+LABELS = ("entailment", "neutral", "contradiction")
+NO_CONSENSUS = "-"
+"""The `gold_label` of pairs that no three of five annotators agreed on; they are left out everywhere."""
+
+# What holds the words of the two sentences, for each way of cutting them.
+_FIELDS = {
+    "sentence": ("sentence1", "sentence2"),
+    "parse": ("sentence1_binary_parse", "sentence2_binary_parse"),
+}
+_WANTED = "an object with 'sentence1' and 'sentence2' was wanted"
+
+
+class Pair(NamedTuple):
+    """A line of a file: its number, the texts of premise and hypothesis, the gold label if it has one."""
+
+    line: int
+    texts: tuple[str, str]
+    label: str | None
+
+
+@DatasetReader.register("elmo_tasks_snli")
+class SnliReader(DatasetReader):
+    """
+    Reads `snli_1.0_*.jsonl`, plain or gzip, a line at a time. Pairs labelled `-` are dropped and counted. A file
+    without any `gold_label` is read for predictions.
+
+    # Parameters
+
+    token_indexers : `dict[str, TokenIndexer]`, optional
+        For both sentences; by default `tokens` (word ids) and `elmo` (the biLM's characters).
+    tokenization : `str`
+        `sentence`: the raw sentences, cut by spaCy's rules for English, as they are at prediction. `parse`: the leaves
+        of the binary parses, which the official files have.
+
+    # Raises
+
+    `InputError`
+        If `tokenization` is unknown.
+    """
+
+    def __init__(
+        self,
+        *,
+        token_indexers: dict[str, TokenIndexer] | None = None,
+        tokenization: str = "sentence",
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(manual_distributed_sharding=True, manual_multiprocess_sharding=True, **kwargs)
+        if tokenization not in _FIELDS:
+            raise InputError(f"tokenization must be one of {', '.join(_FIELDS)}; it is {tokenization!r}")
+        self._token_indexers = token_indexers or {"tokens": WordIndexer(), "elmo": CharacterIndexer()}
+        self._fields = _FIELDS[tokenization]
+        self._tokenizer = BlankSpacyTokenizer() if tokenization == "sentence" else None
+
+    def _read(self, file_path: PathOrStr) -> Iterable[Instance]:
+        """
+        # Raises
+
+        `InputError`
+            With file and line, if a line is not JSON, has no sentences or blank ones, or an unknown label; and if the
+            file has no pair.
+        """
+        file = str(file_path)
+        counts: Counter[str] = Counter()
+        for pair in self.shard_iterable(_pairs(file, self._fields, counts)):
+            premise, hypothesis = (self._words(text) for text in pair.texts)
+            yield self.text_to_instance(premise, hypothesis, pair.label, file=file, line=pair.line)
+        _log_counts(file, counts)
+
+    def text_to_instance(
+        self,
+        premise: Sequence[str],
+        hypothesis: Sequence[str],
+        label: str | None = None,
+        *,
+        file: str | None = None,
+        line: int | None = None,
+    ) -> Instance:
+        """
+        # Parameters
+
+        premise, hypothesis : `Sequence[str]`
+            Words.
+        label : `str`, optional
+            `entailment`, `neutral` or `contradiction`.
+        file, line : optional
+            Where the pair stands.
+
+        # Returns
+
+        `Instance`
+            With the fields `premise`, `hypothesis`, `label` (if given), and `metadata`, a dictionary of `premise`,
+            `hypothesis` (words), `label`, `file` and `line`; what is not known is None there.
+
+        # Raises
+
+        `InputError`
+            If a sentence has no word.
+        """
+        sentences = {"premise": list(premise), "hypothesis": list(hypothesis)}
+        for name, words in sentences.items():
+            if not words:
+                raise InputError(f"the {name} needs a word at least", file=file, line=line)
+        metadata = {**sentences, "label": label, "file": file, "line": line}
+        fields: dict[str, Field] = {"metadata": MetadataField(metadata)}
+        fields |= {name: TextField([Token(word) for word in words]) for name, words in sentences.items()}
+        if label is not None:
+            fields["label"] = LabelField(label)
+        return Instance(fields)
+
+    def apply_token_indexers(self, instance: Instance) -> None:
+        """Gives both text fields their indexers, which do not travel between processes."""
+        for name in ("premise", "hypothesis"):
+            instance.fields[name].token_indexers = self._token_indexers
+
+    def _words(self, text: str) -> list[str]:
+        if self._tokenizer is None:
+            return leaves(text)
+        return [token.ensure_text() for token in self._tokenizer.tokenize(text)]
+
+
+def leaves(parse: str) -> list[str]:
+    """The words of a binary parse, such as `( ( A dog ) barks )`; brackets in the text are written -LRB- and -RRB-."""
+    return [piece for piece in parse.split() if piece not in ("(", ")")]
+
+
+def _pairs(file: str, fields: tuple[str, str], counts: Counter[str]) -> Iterator[Pair]:
+    """The labelled pairs of a file, or all of a file without labels; counts those of each label, `-` among them."""
+    labelled = None
+    for line, text in open_text(file, corpus_hint=CORPUS_HINT):
+        record = _record(text, file, line)
+        label = _label(record, file, line)
+        if labelled is None:
+            labelled = label is not None
+        if labelled != (label is not None):
+            problem = f"'gold_label' is {'missing' if labelled else 'here'}, unlike in the lines before"
+            raise InputError(problem, file=file, line=line, hint="label all pairs, or none")
+        counts[str(label)] += 1
+        if label != NO_CONSENSUS:
+            first, second = (_text(record, field, file, line) for field in fields)
+            yield Pair(line, (first, second), label)
+    if labelled is None:
+        raise InputError("no pair found: a JSON object per line was wanted", file=file)
+
+
+def _record(text: str, file: str, line: int) -> dict[str, Any]:
+    try:
+        record = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise InputError(f"{_WANTED}, this is not JSON: {error}", file=file, line=line) from None
+    if not isinstance(record, dict):
+        raise InputError(f"{_WANTED}, found {shown(record)}", file=file, line=line)
+    return record
+
+
+def _label(record: dict[str, Any], file: str, line: int) -> str | None:
+    label = record.get("gold_label")
+    if label is None or label in (*LABELS, NO_CONSENSUS):
+        return label
+    wanted = ", ".join((*LABELS, NO_CONSENSUS))
+    raise InputError(f"'gold_label' must be one of {wanted}; found {shown(label)}", file=file, line=line)
+
+
+def _text(record: dict[str, Any], field: str, file: str, line: int) -> str:
+    if field not in record:
+        hint = "tokenization: sentence needs no parses" if field in _FIELDS["parse"] else None
+        raise InputError(f"{field!r} is missing; found {', '.join(sorted(record))}", file=file, line=line, hint=hint)
+    text = record[field]
+    if not isinstance(text, str):
+        raise InputError(f"{field!r} must be a string; found {shown(text)}", file=file, line=line)
+    return text
+
+
+def _log_counts(file: str, counts: Counter[str]) -> None:
+    listed = ", ".join(f"{label} {counts[label]}" for label in LABELS)
+    dropped = counts[NO_CONSENSUS]
+    logger.info("%s: %d pairs (%s), %d without a gold label dropped", file, counts.total() - dropped, listed, dropped)

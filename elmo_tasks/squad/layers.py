@@ -1,0 +1,91 @@
+"""The parts of the SQuAD model above the attention: residual self-attention, and the chained pointers."""
+
+import torch
+from allennlp.modules import InputVariationalDropout
+from torch import Tensor, nn
+
+from elmo_tasks.nn.gru import Gru
+from elmo_tasks.nn.self_attention import SelfAttention
+
+
+class ResidualSelfAttention(nn.Module):
+    """
+    `y = x + ReLU(W [a; g; a * g] + b)` with `g = GRU(x)` and `a` what g attends to in itself (paper, appendix A.4;
+    Clark and Gardner 2017, section 2).
+
+    # Parameters
+
+    size : `int`
+        GRU units per direction; x and y are twice as wide.
+    dropout : `float`
+        Variational dropout before the GRU and behind it.
+    """
+
+    def __init__(self, *, size: int, dropout: float) -> None:
+        super().__init__()
+        self.gru = Gru(input_size=2 * size, hidden_size=size)
+        self.attention = SelfAttention(2 * size)
+        self.merge = relu_layer(6 * size, 2 * size)
+        self.dropout = InputVariationalDropout(dropout)
+
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        """
+        # Parameters
+
+        x : `Tensor`, shape [B, T, D]
+        mask : `Tensor`, bool, shape [B, T]
+
+        # Returns
+
+        `Tensor`, shape [B, T, D]
+        """
+        g = self.dropout(self.gru(self.dropout(x), mask))  # [B, T, D]
+        a = self.attention(g, mask)  # [B, T, D]
+        return x + self.merge(torch.cat([a, g, a * g], -1))
+
+
+class ChainedPointers(nn.Module):
+    """
+    Logits of the answer's first and last token: a GRU over x for the start, another over x and the first one's output
+    for the end (Clark and Gardner 2017; the paper only names the linear layers on top).
+
+    # Parameters
+
+    size : `int`
+        GRU units per direction; x is twice as wide.
+    """
+
+    def __init__(self, *, size: int) -> None:
+        super().__init__()
+        self.start_gru = Gru(input_size=2 * size, hidden_size=size)
+        self.end_gru = Gru(input_size=4 * size, hidden_size=size)
+        # A bias would move all logits alike, which the softmax does not see.
+        self.start, self.end = (glorot(nn.Linear(2 * size, 1, bias=False)) for _ in range(2))
+
+    def forward(self, x: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        """
+        # Parameters
+
+        x : `Tensor`, shape [B, T, D]
+        mask : `Tensor`, bool, shape [B, T]
+
+        # Returns
+
+        Start and end logits, `Tensor`, shape [B, T] each.
+        """
+        starts = self.start_gru(x, mask)  # [B, T, D]
+        ends = self.end_gru(torch.cat([x, starts], -1), mask)  # [B, T, D]
+        return self.start(starts).squeeze(-1), self.end(ends).squeeze(-1)
+
+
+def relu_layer(width: int, size: int) -> nn.Sequential:
+    """A linear layer and ReLU."""
+    return nn.Sequential(glorot(nn.Linear(width, size)), nn.ReLU())
+
+
+def glorot(layer: nn.Linear) -> nn.Linear:
+    """The layer with Glorot-uniform weights and no bias to start with."""
+    nn.init.xavier_uniform_(layer.weight)
+    if layer.bias is not None:
+        nn.init.zeros_(layer.bias)
+    return layer

@@ -1,0 +1,111 @@
+"""
+Exact match and F1 as the official SQuAD v1.1 script counts them.
+
+Source: Rajpurkar et al. 2016, section 6.1, and the script that comes with the data. Departure: values are between 0
+and 1.
+"""
+
+import re
+import string
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+from allennlp.nn.util import dist_reduce_sum
+from allennlp.training.metrics import Metric
+
+_ARTICLES = re.compile(r"\b(a|an|the)\b")
+_WITHOUT_PUNCTUATION = str.maketrans("", "", string.punctuation)
+
+
+@Metric.register("elmo_tasks_squad")
+class SquadEmAndF1(Metric):
+    """
+    The mean over all questions; each counts with its best gold answer, for EM and for F1 apart.
+
+    In distributed runs the sums of each call are added up over the processes, as AllenNLP's metrics do.
+    """
+
+    supports_distributed = True
+
+    def __init__(self) -> None:
+        self._exact, self._f1, self._count = 0.0, 0.0, 0
+
+    def __call__(self, predictions: Sequence[str], gold_labels: Sequence[Sequence[str]]) -> None:
+        """
+        Adds a batch of B questions.
+
+        # Parameters
+
+        predictions : `Sequence[str]`
+            B answers.
+        gold_labels : `Sequence[Sequence[str]]`
+            B lists of one or more gold answers.
+
+        # Raises
+
+        `ValueError`
+            If the numbers differ or a question has no gold answer; nothing is counted then.
+        """
+        if len(predictions) != len(gold_labels):
+            raise ValueError(f"{len(predictions)} predictions for {len(gold_labels)} questions")
+        pairs = list(zip(predictions, gold_labels, strict=True))
+        exact = sum(best(exact_match, predicted, golds) for predicted, golds in pairs)
+        overlap = sum(best(f1, predicted, golds) for predicted, golds in pairs)
+        self._exact += dist_reduce_sum(exact)
+        self._f1 += dist_reduce_sum(overlap)
+        self._count += dist_reduce_sum(len(pairs))
+
+    def get_metric(self, reset: bool = False) -> dict[str, float]:
+        """
+        # Returns
+
+        `dict[str, float]`
+            `em` and `f1`, between 0 and 1; 0 before any question.
+        """
+        count = max(1, self._count)
+        scores = {"em": self._exact / count, "f1": self._f1 / count}
+        if reset:
+            self.reset()
+        return scores
+
+    def reset(self) -> None:
+        """Forgets all questions."""
+        self._exact, self._f1, self._count = 0.0, 0.0, 0
+
+
+def normalize(answer: str) -> str:
+    """Lower case, without ASCII punctuation, then without the words a, an, the, white space made one blank."""
+    bare = answer.lower().translate(_WITHOUT_PUNCTUATION)
+    return " ".join(_ARTICLES.sub(" ", bare).split())
+
+
+def exact_match(predicted: str, gold: str) -> float:
+    """1 if both are the same after normalisation."""
+    return float(normalize(predicted) == normalize(gold))
+
+
+def f1(predicted: str, gold: str) -> float:
+    """
+    The harmonic mean of precision and recall over the words of both; 0 without a common word, so also between two
+    answers of which nothing is left.
+    """
+    predicted_words, gold_words = normalize(predicted).split(), normalize(gold).split()
+    common = (Counter(predicted_words) & Counter(gold_words)).total()
+    if common == 0:
+        return 0.0
+    precision, recall = common / len(predicted_words), common / len(gold_words)
+    return 2 * precision * recall / (precision + recall)
+
+
+def best(score: Callable[[str, str], float], predicted: str, golds: Sequence[str]) -> float:
+    """
+    The highest score over the gold answers.
+
+    # Raises
+
+    `ValueError`
+        If there is none.
+    """
+    if not golds:
+        raise ValueError("a question without a gold answer cannot be scored")
+    return max(score(predicted, gold) for gold in golds)

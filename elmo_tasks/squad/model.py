@@ -1,0 +1,197 @@
+"""
+Second step of SQuAD: passage and question -> h -> bidirectional attention -> self-attention -> the answer's first and
+last token (paper, appendix A.4; the model is a simplified form of Clark and Gardner 2017).
+"""
+
+from typing import Any
+
+import torch
+from allennlp.data import TextFieldTensors, Vocabulary
+from allennlp.models import Model
+from allennlp.modules import InputVariationalDropout
+from allennlp.nn.util import min_value_of_dtype
+from torch import Tensor, nn
+
+from elmo_tasks.errors import InputError
+from elmo_tasks.nn.bi_attention import BiAttention
+from elmo_tasks.nn.memory import naming_the_longest
+from elmo_tasks.nn.task_model import TaskModel
+from elmo_tasks.squad.layers import ChainedPointers, ResidualSelfAttention, relu_layer
+from elmo_tasks.squad.metric import SquadEmAndF1
+from elmo_tasks.squad.spans import Spans, best_spans
+
+MEMORY_HINT = (
+    "lower batch_size, or max_tokens, of the data loader's batch sampler; self-attention takes memory in proportion to"
+    " the square of the length, so that a text much longer than all others is better split"
+)
+
+Metadata = list[dict[str, Any]]
+
+
+@Model.register("elmo_tasks_squad")
+class SquadModel(TaskModel):
+    """
+    Bidirectional attention flow with residual self-attention.
+
+    The loss of a batch is the mean over its questions of the cross-entropy of the first and of the last token, plus
+    ELMo's penalty. All layers above the lowest have the size of the lowest encoder: linear layers its width, GRUs half
+    of that per direction.
+
+    # Parameters
+
+    vocab : `Vocabulary`
+    dropout : `float`
+        Variational dropout before and behind the GRU of the self-attention, and before those of the pointers.
+    max_span_length : `int`
+        Tokens of the longest answer that is given.
+    n_best : `int`
+        How many answers are given to each question.
+    kwargs
+        See `TaskModel`; passage and question share the lowest layers.
+
+    # Raises
+
+    `InputError`
+        If the encoder's width is odd, or `max_span_length` or `n_best` below 1.
+    """
+
+    default_predictor = "elmo_tasks_squad"
+
+    def __init__(
+        self,
+        vocab: Vocabulary,
+        *,
+        dropout: float = 0.0,
+        max_span_length: int = 17,
+        n_best: int = 5,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(vocab, **kwargs)
+        width = self.lowest_layers.encoder.get_output_dim()
+        _check(width=width, max_span_length=max_span_length, n_best=n_best)
+        self.max_span_length, self.n_best = max_span_length, n_best
+        self.attention = BiAttention(self.lowest_layers.get_output_dim())
+        self.merge = relu_layer(4 * self.lowest_layers.get_output_dim(), width)
+        self.self_attention = ResidualSelfAttention(size=width // 2, dropout=dropout)
+        self.dropout = InputVariationalDropout(dropout)
+        self.pointers = ChainedPointers(size=width // 2)
+        self._em_and_f1 = SquadEmAndF1()
+
+    def forward(
+        self,
+        passage: TextFieldTensors,
+        question: TextFieldTensors,
+        metadata: Metadata,
+        span_start: Tensor | None = None,
+        span_end: Tensor | None = None,
+    ) -> dict[str, Any]:
+        """
+        # Parameters
+
+        passage, question : `TextFieldTensors`
+            B texts of T and U tokens.
+        metadata : `list[dict[str, Any]]`
+            For each question what `SquadReader.text_to_instance` lists.
+        span_start, span_end : `Tensor`, optional, shape [B, 1]
+            The answer's first and last token, `NO_SPAN` where it is not to be found.
+
+        # Returns
+
+        `dict[str, Any]`
+            `start_logits` and `end_logits`, shape [B, T], the lowest number where there is no token; `id` and
+            `question`; `spans`, for each question its `n_best` answers, the best first, as dictionaries of `text`,
+            `start`, `end`, `token_start`, `token_end`, `score` and `probability` (not while training, where nobody
+            reads them); with gold spans the `loss`, a scalar. Questions with gold answers count in the metric, whether
+            or not their spans are known.
+
+        # Raises
+
+        `InputError`
+            If memory does not suffice for the batch; it names the longest passage.
+        """
+        lengths = [len(one["offsets"]) for one in metadata]
+        with naming_the_longest(lengths, [_name(one) for one in metadata], hint=MEMORY_HINT):
+            starts, ends, mask = self._logits(passage, question)
+        output: dict[str, Any] = {"start_logits": starts, "end_logits": ends}
+        output |= {key: [one[key] for one in metadata] for key in ("id", "question")}
+        if not self.training:
+            best = best_spans(starts, ends, mask, max_length=self.max_span_length, count=self.n_best)
+            output["spans"] = _answers(best, metadata)
+            self._score(output["spans"], metadata)
+        if span_start is not None and span_end is not None:
+            loss = span_loss(starts, span_start) + span_loss(ends, span_end)
+            output["loss"] = loss + self.lowest_layers.penalty()
+        return output
+
+    def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
+        """Leaves out the logits."""
+        return {name: value for name, value in output_dict.items() if not name.endswith("_logits")}
+
+    def get_metrics(self, reset: bool = False) -> dict[str, float]:
+        """
+        # Returns
+
+        `dict[str, float]`
+            `em` and `f1`, between 0 and 1; none while training, where nothing is decoded. At the end of a pass,
+            `reset`, what ELMo has learned besides.
+        """
+        scores = {} if self.training else self._em_and_f1.get_metric(reset)
+        return scores | self.lowest_layers.describe() if reset else scores
+
+    def _logits(self, passage: TextFieldTensors, question: TextFieldTensors) -> tuple[Tensor, Tensor, Tensor]:
+        passage_h, _, mask = self.lowest_layers(passage)  # [B, T, D]
+        question_h, _, question_mask = self.lowest_layers(question)  # [B, U, D]
+        attended = self.attention(passage_h, mask, question_h, question_mask)  # [B, T, 4D]
+        x = self.self_attention(self.merge(attended), mask)  # [B, T, W]
+        starts, ends = self.pointers(self.dropout(x), mask)  # [B, T]
+        lowest = min_value_of_dtype(starts.dtype)
+        return starts.masked_fill(~mask, lowest), ends.masked_fill(~mask, lowest), mask
+
+    def _score(self, spans: list[list[dict[str, Any]]], metadata: Metadata) -> None:
+        scored = [
+            (best[0]["text"], one["answers"]) for best, one in zip(spans, metadata, strict=True) if one["answers"]
+        ]
+        self._em_and_f1([text for text, _ in scored], [golds for _, golds in scored])
+
+
+def span_loss(logits: Tensor, gold: Tensor) -> Tensor:
+    """
+    The mean cross-entropy of the gold tokens; 0 where no question has one.
+
+    # Parameters
+
+    logits : `Tensor`, shape [B, T]
+    gold : `Tensor`, shape [B, 1]
+        Places of tokens, or `NO_SPAN`.
+    """
+    known = gold.squeeze(-1) >= 0  # [B]
+    losses = nn.functional.cross_entropy(logits, gold.squeeze(-1).clamp(min=0), reduction="none")  # [B]
+    return torch.where(known, losses, 0.0).sum() / known.sum().clamp(min=1)
+
+
+def _check(*, width: int, **counts: int) -> None:
+    if width % 2:
+        raise InputError(f"the encoder's output must have an even width, as two directions have; it is {width}")
+    for name, value in counts.items():
+        if value < 1:
+            raise InputError(f"{name} must be at least 1, found {value!r}")
+
+
+def _name(one: dict[str, Any]) -> str:
+    return one["where"] or (f"question {one['id']}" if one["id"] else f"question {one['question']!r}")
+
+
+def _answers(best: Spans, metadata: Metadata) -> list[list[dict[str, Any]]]:
+    """The spans of each question as plain values; where a short passage has fewer than wanted, only those."""
+    rows = zip(*(part.tolist() for part in best), strict=True)
+    return [
+        [_answer(*span, one=one) for span in zip(*row, strict=True) if span[2] > -torch.inf]
+        for row, one in zip(rows, metadata, strict=True)
+    ]
+
+
+def _answer(first: int, last: int, score: float, probability: float, *, one: dict[str, Any]) -> dict[str, Any]:
+    start, end = one["offsets"][first][0], one["offsets"][last][1]
+    tokens = {"token_start": first, "token_end": last + 1}
+    place = {"text": one["passage"][start:end], "start": start, "end": end, **tokens}
+    return {**place, "score": score, "probability": probability}

@@ -1,0 +1,125 @@
+"""The official SQuAD files: questions from a data file, answers into a predictions file."""
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from elmo_tasks.atomic import written_aside
+from elmo_tasks.data.files import open_text
+from elmo_tasks.data.json_input import shown
+from elmo_tasks.errors import InputError
+
+CORPUS_HINT = "SQuAD v1.1 is at https://rajpurkar.github.io/SQuAD-explorer/"
+
+
+class Answer(NamedTuple):
+    """A gold answer: its text, and where it starts in the paragraph, in characters."""
+
+    text: str
+    start: int
+
+
+class Question(NamedTuple):
+    """
+    # Parameters
+
+    id : `str`
+        Unique in its file.
+    text : `str`
+    context : `str`
+        The paragraph that holds the answer.
+    answers : `tuple[Answer, ...]`
+        One or more, maybe equal ones; none only where the question has no answer.
+    where : `str`
+        Article, paragraph and question, for messages.
+    """
+
+    id: str
+    text: str
+    context: str
+    answers: tuple[Answer, ...]
+    where: str
+
+
+def read_questions(file: str | Path) -> Iterator[Question]:
+    """
+    All questions of a file in the format of SQuAD v1.1 or v2.0, plain or gzip.
+
+    # Raises
+
+    `InputError`
+        With file, article, paragraph and question: if something is missing, empty or of another type, or an id comes
+        twice; whatever `open_text` raises; if the file is not JSON.
+    """
+    seen: set[str] = set()
+    for question in _questions(_loaded(file), str(file)):
+        if question.id in seen:
+            raise InputError(f"{question.where}: the id comes twice", file=file)
+        seen.add(question.id)
+        yield question
+
+
+def write_predictions(file: str | Path, predictions: Mapping[str, str]) -> None:
+    """
+    Writes the file that the official script scores: one object, from id to text.
+
+    # Raises
+
+    `InputError`
+        If it cannot be written; what stood there is untouched then.
+    """
+    with written_aside(file) as aside:
+        aside.write_text(json.dumps(predictions, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _loaded(file: str | Path) -> Any:
+    text = "\n".join(line for _, line in open_text(file, corpus_hint=CORPUS_HINT))
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise InputError(f"this is not JSON: {error.msg}", file=file, line=error.lineno) from error
+
+
+def _questions(root: Any, file: str) -> Iterator[Question]:
+    for number, article in enumerate(_get(root, "data", list, file, "the file"), start=1):
+        name = f"article {number}"
+        title = _get(article, "title", str, file, name) if _has(article, "title") else ""
+        name = f"article {title!r}" if title else name
+        for place, paragraph in enumerate(_get(article, "paragraphs", list, file, name), start=1):
+            where = f"{name}, paragraph {place}"
+            context = _text(paragraph, "context", file, where)
+            for asked in _get(paragraph, "qas", list, file, where):
+                yield _question(asked, context, file, where)
+
+
+def _question(asked: Any, context: str, file: str, where: str) -> Question:
+    identifier = _text(asked, "id", file, where)
+    where = f"{where}, question {identifier}"
+    answers = _get(asked, "answers", list, file, where)
+    if _has(asked, "is_impossible") and asked["is_impossible"]:
+        answers = []
+    golds = (Answer(_get(a, "text", str, file, where), _get(a, "answer_start", int, file, where)) for a in answers)
+    return Question(identifier, _text(asked, "question", file, where), context, tuple(golds), where)
+
+
+def _text(holder: Any, key: str, file: str, where: str) -> str:
+    text: str = _get(holder, key, str, file, where)
+    if not text.strip():
+        raise InputError(f"{where}: {key!r} is empty", file=file)
+    return text
+
+
+def _get(holder: Any, key: str, wanted: type, file: str, where: str) -> Any:
+    if not isinstance(holder, dict):
+        raise InputError(f"{where}: an object with {key!r} was wanted, found {shown(holder)}", file=file)
+    if key not in holder:
+        raise InputError(f"{where}: {key!r} is missing, found {sorted(holder)}", file=file)
+    value = holder[key]
+    if not isinstance(value, wanted) or isinstance(value, bool):
+        raise InputError(f"{where}: {key!r} must be of type {wanted.__name__}, found {shown(value)}", file=file)
+    return value
+
+
+def _has(holder: Any, key: str) -> bool:
+    return isinstance(holder, dict) and key in holder

@@ -1,0 +1,61 @@
+"""
+Paragraphs and questions to tokens that know their place in the text.
+
+The places where words are split follow Clark and Gardner (2017), on whose model appendix A.4 builds: besides the
+usual rules, at dashes, slashes, quotation marks, currency signs and the like, so that an answer rarely ends inside a
+token.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from allennlp.data.tokenizers import CharacterTokenizer, Token, Tokenizer
+
+from elmo_tasks.data.tokenizer import BlankSpacyTokenizer
+
+_CONTRACTION = re.compile(r"n['’]t|['’](?:s|d|m|ll|re|ve)", re.IGNORECASE)
+_SPLIT = re.compile(r"((?<=[^_])_(?=[^_])|[-£€¥¢₹\u2212\u2014\u2013/~\"'’”‘°])")
+_READ_AS = {"\u2212": "-", "\u2014": "\u2013"}
+
+
+@Tokenizer.register("elmo_tasks_squad")
+class SquadTokenizer(Tokenizer):
+    """
+    spaCy's rules for English, and splits around `- £ € ¥ ¢ ₹ − — – / ~ " ' ’ ” ‘ °` and inside `a_b`; contractions such
+    as `'s` and `n't` stay whole. A minus sign is read as a hyphen, a long dash as a short one; offsets are those of the
+    text as it is: `text[token.idx : token.idx_end]`.
+    """
+
+    def __init__(self) -> None:
+        self._words = BlankSpacyTokenizer()
+
+    def tokenize(self, text: str) -> list[Token]:
+        """The tokens of `text` in their order, an empty list for white space alone."""
+        return [token for word in self._words.tokenize(text) for token in _pieces(word)]
+
+    def _to_params(self) -> dict[str, Any]:
+        return {"type": "elmo_tasks_squad"}
+
+
+class FirstCharacters(CharacterTokenizer):
+    """A word's first characters, as many as `limit`."""
+
+    def __init__(self, *, limit: int) -> None:
+        super().__init__()
+        self._limit = limit
+
+    def tokenize(self, text: str) -> list[Token]:
+        """A token for each of the characters kept."""
+        tokens: list[Token] = super().tokenize(text[: self._limit])
+        return tokens
+
+
+def _pieces(word: Token) -> Iterator[Token]:
+    text, place = word.ensure_text(), word.idx
+    if _CONTRACTION.fullmatch(text):
+        yield word
+        return
+    for piece in filter(None, _SPLIT.split(text)):
+        yield Token(_READ_AS.get(piece, piece), idx=place, idx_end=place + len(piece))
+        place += len(piece)

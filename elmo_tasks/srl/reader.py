@@ -1,0 +1,157 @@
+"""First step of SRL: CoNLL-2012 columns to an instance with BIO tags for each predicate (paper, appendix A.5)."""
+
+import logging
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from allennlp.data import DatasetReader, Field, Instance, TokenIndexer
+from allennlp.data.dataset_readers.dataset_reader import PathOrStr
+from allennlp.data.fields import MetadataField, TextField
+
+from elmo_tasks.data.labels import OpenSequenceLabelField
+from elmo_tasks.data.ontonotes import Frame, OntonotesSentence, find_files, read_documents
+from elmo_tasks.data.spans import OUTSIDE, Span
+from elmo_tasks.data.words import WordIndexer
+from elmo_tasks.elmo.indexer import CharacterIndexer
+from elmo_tasks.errors import InputError
+from elmo_tasks.srl.indexer import PredicateIndexer, mark_predicate
+
+logger = logging.getLogger(__name__)
+
+
+@DatasetReader.register("elmo_tasks_srl")
+class SrlReader(DatasetReader):
+    """
+    Reads a folder of `*.gold_conll` or `*.v4_gold_conll` files (with the folders below it), a pattern, or one file;
+    plain or gzip. Each predicate makes an instance of its sentence; sentences without one make none.
+
+    # Parameters
+
+    token_indexers : `dict[str, TokenIndexer]`, optional
+        By default `tokens` (word ids), `predicate` (which word is the predicate) and `elmo` (the biLM's characters).
+    verbs_only : `bool`
+        Whether to take only predicates whose part of speech begins with V, as the paper does, or nouns and adjectives
+        too.
+    """
+
+    def __init__(
+        self,
+        *,
+        token_indexers: dict[str, TokenIndexer] | None = None,
+        verbs_only: bool = True,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(manual_distributed_sharding=True, manual_multiprocess_sharding=True, **kwargs)
+        self._token_indexers = token_indexers or _default_indexers()
+        self._verbs_only = verbs_only
+
+    def _read(self, file_path: PathOrStr) -> Iterable[Instance]:
+        """
+        # Raises
+
+        `InputError`
+            With file and line, whatever `find_files`, `read_documents` and `OntonotesSentence.frames` raise; if nothing
+            has a predicate.
+        """
+        frames = list(self._frames(str(file_path)))
+        for sentence, frame in self.shard_iterable(frames):
+            yield self._instance(sentence, frame)
+
+    def _frames(self, path: str) -> Iterator[tuple[OntonotesSentence, Frame]]:
+        sentences = taken = left = 0
+        for file in find_files(path):
+            for document in read_documents(file):
+                for sentence in document.sentences:
+                    frames = sentence.frames()
+                    kept = [frame for frame in frames if self._wants(sentence, frame)]
+                    sentences, taken, left = sentences + 1, taken + len(kept), left + len(frames) - len(kept)
+                    yield from ((sentence, frame) for frame in kept)
+        if not taken:
+            hint = "set verbs_only to false to take them all" if left else "arguments stand in columns 12 and after"
+            raise InputError(f"no predicate found, {left} that are no verbs left out", file=path, hint=hint)
+        logger.info("%s: %d sentences, %d predicates, %d left out", path, sentences, taken, left)
+
+    def _wants(self, sentence: OntonotesSentence, frame: Frame) -> bool:
+        return not self._verbs_only or sentence.pos[frame.predicate].startswith("V")
+
+    def _instance(self, sentence: OntonotesSentence, frame: Frame) -> Instance:
+        return self.text_to_instance(
+            sentence.words,
+            frame.predicate,
+            bio_tags(frame.arguments, length=len(sentence.words)),
+            lemma=frame.lemma,
+            file=sentence.file,
+            line=sentence.line,
+        )
+
+    def text_to_instance(
+        self,
+        tokens: Sequence[str],
+        predicate: int,
+        tags: Sequence[str] | None = None,
+        *,
+        lemma: str | None = None,
+        file: str | None = None,
+        line: int | None = None,
+    ) -> Instance:
+        """
+        # Parameters
+
+        tokens : `Sequence[str]`
+            T words.
+        predicate : `int`
+            The place of the predicate among them, counted from 0.
+        tags : `Sequence[str]`, optional
+            T gold tags in BIO.
+        lemma : `str`, optional
+            The predicate's; by default its word in lower case.
+        file, line : optional
+            Where the sentence stands.
+
+        # Returns
+
+        `Instance`
+            With the fields `tokens` (T tokens), `tags` (T labels, if given; one that the vocabulary lacks is no
+            error), and `metadata`, a dictionary of `words`, `predicate`, `lemma`, `tags`, `file` and `line`; what is
+            not known is None there.
+
+        # Raises
+
+        `InputError`
+            If there is no token, the predicate is none of them, or there is not one tag for each.
+        """
+        words = list(tokens)
+        if not words:
+            raise InputError("a sentence needs a token at least", file=file, line=line)
+        if not 0 <= predicate < len(words):
+            raise InputError(f"no token {predicate} among {len(words)}", file=file, line=line)
+        gold = None if tags is None else list(tags)
+        if gold is not None and len(gold) != len(words):
+            raise InputError(f"{len(gold)} tags for {len(words)} tokens", file=file, line=line)
+        text = TextField(mark_predicate(words, predicate))
+        known = {"lemma": lemma or words[predicate].lower(), "tags": gold, "file": file, "line": line}
+        metadata = MetadataField({"words": words, "predicate": predicate, **known})
+        fields: dict[str, Field] = {"tokens": text, "metadata": metadata}
+        if gold is not None:
+            fields["tags"] = OpenSequenceLabelField(gold, text, label_namespace="labels")
+        return Instance(fields)
+
+    def apply_token_indexers(self, instance: Instance) -> None:
+        """Gives the text field its indexers, which do not travel between processes."""
+        instance.fields["tokens"].token_indexers = self._token_indexers
+
+
+def bio_tags(spans: Iterable[Span], *, length: int) -> list[str]:
+    """
+    Spells spans in BIO over `length` tokens. BIO has no room for a span within another: where two overlap, the first
+    one is kept.
+    """
+    tags = [OUTSIDE] * length
+    for start, end, label in spans:
+        if all(tag == OUTSIDE for tag in tags[start:end]):
+            tags[start:end] = [f"B-{label}", *[f"I-{label}"] * (end - start - 1)]
+    return tags
+
+
+def _default_indexers() -> dict[str, TokenIndexer]:
+    return {"tokens": WordIndexer(), "predicate": PredicateIndexer(), "elmo": CharacterIndexer()}

@@ -1,0 +1,123 @@
+"""Third step of SST: tokens -> h -> biattention -> integrator -> four poolings -> a score per label (appendix A.8)."""
+
+from typing import Any
+
+from allennlp.common import Lazy
+from allennlp.data import TextFieldTensors, Vocabulary
+from allennlp.models import Model
+from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
+from torch import Tensor, nn
+
+from elmo_tasks.nn.lowest_layers import construct
+from elmo_tasks.nn.task_model import TaskModel
+from elmo_tasks.sst.biattention import FourPoolings, biattend, compare
+from elmo_tasks.sst.head import Head
+from elmo_tasks.sst.labels import FIVE, TWO
+from elmo_tasks.sst.metric import SentimentAccuracy
+
+LABELS = "labels"
+"""The part of the vocabulary that holds the labels."""
+
+
+@Model.register("elmo_tasks_sst")
+class SentimentClassifier(TaskModel):
+    """
+    The biattentive classification network of McCann et al. (2017) with the text in place of both of its inputs. The
+    loss of a batch is the mean cross-entropy of its texts, plus ELMo's penalty.
+
+    # Parameters
+
+    vocab : `Vocabulary`
+        The labels that it lacks of the five, or of the two, are added.
+    integrator : `Lazy[Seq2SeqEncoder]`
+        Reads h beside what biattention makes of it; constructed here, with their width.
+    head : `Lazy[Head]`
+        The layers behind the poolings: ReLU, or maxout.
+    pooled_dropout : `float`
+        Share of the pooled units that are dropped.
+    kwargs
+        See `TaskModel`.
+    """
+
+    default_predictor = "elmo_tasks_sst"
+
+    def __init__(
+        self,
+        vocab: Vocabulary,
+        *,
+        integrator: Lazy[Seq2SeqEncoder],
+        head: Lazy[Head],
+        pooled_dropout: float = 0.0,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(vocab, **kwargs)
+        self.labels = complete_labels(vocab)
+        self.integrator = construct(integrator, width=3 * self.lowest_layers.get_output_dim())
+        self.pool = FourPoolings(self.integrator.get_output_dim())
+        self.pooled_dropout = nn.Dropout(pooled_dropout)
+        self.head = head.construct(input_dim=self.pool.get_output_dim(), classes=len(self.labels))
+        self._accuracy = SentimentAccuracy(self.labels)
+
+    def forward(
+        self, tokens: TextFieldTensors, metadata: list[dict[str, Any]], label: Tensor | None = None
+    ) -> dict[str, Any]:
+        """
+        # Parameters
+
+        tokens : `TextFieldTensors`
+            B texts of T words.
+        metadata : `list[dict[str, Any]]`
+            For each text its `words`.
+        label : `Tensor`, optional, shape [B]
+            The gold labels' ids.
+
+        # Returns
+
+        `dict[str, Any]`
+            `logits` and `probabilities` [B, K], in the order of `labels`; `words`; with gold labels the `loss`, a
+            scalar.
+        """
+        h, _, mask = self.lowest_layers(tokens)
+        integrated = self.integrator(compare(h, biattend(h, mask)), mask)  # [B, T, D]
+        logits = self.head(self.pooled_dropout(self.pool(integrated, mask)))  # [B, K]
+        probabilities = logits.softmax(1)
+        output = {"logits": logits, "probabilities": probabilities, "words": [text["words"] for text in metadata]}
+        if label is not None:
+            output["loss"] = nn.functional.cross_entropy(logits, label) + self.lowest_layers.penalty()
+            self._accuracy(probabilities, label)
+        return output
+
+    def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
+        """
+        # Returns
+
+        `dict[str, Any]`
+            `words`; for each text its probabilities by label, under `probabilities`, and the most probable label, under
+            `label`; the loss.
+        """
+        rows = [dict(zip(self.labels, row, strict=True)) for row in output_dict["probabilities"].tolist()]
+        output_dict["probabilities"] = rows
+        output_dict["label"] = [max(row, key=row.__getitem__) for row in rows]
+        output_dict.pop("logits", None)
+        return output_dict
+
+    def get_metrics(self, reset: bool = False) -> dict[str, float]:
+        """
+        # Returns
+
+        `dict[str, float]`
+            What `SentimentAccuracy` gives; at the end of a pass, `reset`, what ELMo has learned besides.
+        """
+        return self._accuracy.get_metric(reset) | (self.lowest_layers.describe() if reset else {})
+
+
+def complete_labels(vocab: Vocabulary) -> list[str]:
+    """
+    All labels in the order of their ids, after adding to the vocabulary those that no text of the data has.
+
+    AllenNLP saves the vocabulary, and looks the labels up, after it has constructed the model.
+    """
+    seen = set(vocab.get_token_to_index_vocabulary(LABELS))
+    for label in TWO if seen & set(TWO) else FIVE:
+        vocab.add_token_to_namespace(label, LABELS)
+    return list(vocab.get_token_to_index_vocabulary(LABELS))

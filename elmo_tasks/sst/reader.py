@@ -1,0 +1,145 @@
+"""First step of SST: trees to phrases with a label, or to whole sentences (paper, appendix A.8)."""
+
+import logging
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from allennlp.data import DatasetReader, Field, Instance, Token, TokenIndexer
+from allennlp.data.dataset_readers.dataset_reader import PathOrStr
+from allennlp.data.fields import LabelField, MetadataField, TextField
+
+from elmo_tasks.data.words import WordIndexer
+from elmo_tasks.elmo.indexer import CharacterIndexer
+from elmo_tasks.errors import InputError
+from elmo_tasks.sst.labels import FIVE, TWO, two_way
+from elmo_tasks.sst.trees import Phrase, SentimentTree, read_trees
+
+logger = logging.getLogger(__name__)
+
+_CLASSES = {5: FIVE, 2: TWO}
+
+
+@DatasetReader.register("elmo_tasks_sst")
+class SstReader(DatasetReader):
+    """
+    Reads the treebank's files, `train.txt`, `dev.txt` and `test.txt`, plain or gzip.
+
+    By default each sentence is one instance, as dev and test are scored. With `min_phrase_length` each phrase of so
+    many words is, for training: also one that occurs twice, and a sentence only if it has as many words itself.
+
+    # Parameters
+
+    token_indexers : `dict[str, TokenIndexer]`, optional
+        By default `tokens` (word ids) and `elmo` (the biLM's characters).
+    min_phrase_length : `int`, optional
+        Read the phrases of at least so many words instead of the sentences; 1 reads all. The paper trains with 4.
+    classes : `int`
+        5, or 2: positive and negative, without what is neutral.
+
+    # Raises
+
+    `InputError`
+        If a knob is out of range.
+    """
+
+    def __init__(
+        self,
+        *,
+        token_indexers: dict[str, TokenIndexer] | None = None,
+        min_phrase_length: int | None = None,
+        classes: int = 5,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(manual_distributed_sharding=True, manual_multiprocess_sharding=True, **kwargs)
+        if classes not in _CLASSES:
+            raise InputError(f"classes must be 5 or 2, found {classes!r}")
+        if min_phrase_length is not None and min_phrase_length < 1:
+            hint = "null reads whole sentences"
+            raise InputError(f"min_phrase_length must be null or at least 1, found {min_phrase_length!r}", hint=hint)
+        self._token_indexers = token_indexers or {"tokens": WordIndexer(), "elmo": CharacterIndexer()}
+        self._min_phrase_length = min_phrase_length
+        self._classes = classes
+
+    def _read(self, file_path: PathOrStr) -> Iterable[Instance]:
+        """
+        # Raises
+
+        `InputError`
+            With file and line, whatever `read_trees` raises.
+        """
+        file = str(file_path)
+        trees = list(read_trees(file))
+        chosen = [(tree, phrase) for tree in trees for phrase in self._phrases(tree)]
+        self._log_counts(file, trees, chosen)
+        for tree, phrase in self.shard_iterable(chosen):
+            words = tree.words[phrase.start : phrase.end]
+            yield self.text_to_instance(words, self._label(phrase), file=file, line=tree.line)
+
+    def text_to_instance(
+        self,
+        tokens: Sequence[str],
+        label: str | None = None,
+        *,
+        file: str | None = None,
+        line: int | None = None,
+    ) -> Instance:
+        """
+        # Parameters
+
+        tokens : `Sequence[str]`
+            T words.
+        label : `str`, optional
+            One of `0` to `4`, or `negative` or `positive` where there are two classes.
+        file, line : optional
+            Where the tree stands.
+
+        # Returns
+
+        `Instance`
+            With the fields `tokens` (T tokens), `label` (if given), and `metadata`, a dictionary of `words`, `label`,
+            `file` and `line`; what is not known is None there.
+
+        # Raises
+
+        `InputError`
+            If there is no token, or the label is none of these.
+        """
+        if not tokens:
+            raise InputError("a text needs a token at least", file=file, line=line)
+        metadata = {"words": list(tokens), "label": label, "file": file, "line": line}
+        text = TextField([Token(word) for word in tokens])
+        fields: dict[str, Field] = {"tokens": text, "metadata": MetadataField(metadata)}
+        if label is not None:
+            labels = _CLASSES[self._classes]
+            if label not in labels:
+                raise InputError(f"the label must be one of {', '.join(labels)}, found {label!r}", file=file, line=line)
+            fields["label"] = LabelField(label)
+        return Instance(fields)
+
+    def apply_token_indexers(self, instance: Instance) -> None:
+        """Gives the text field its indexers, which do not travel between processes."""
+        instance.fields["tokens"].token_indexers = self._token_indexers
+
+    def _phrases(self, tree: SentimentTree) -> list[Phrase]:
+        """The phrases of a tree that become instances."""
+        shortest = self._min_phrase_length
+        wanted = [tree.root] if shortest is None else [phrase for phrase in tree.phrases if phrase.length >= shortest]
+        return [phrase for phrase in wanted if self._label(phrase) is not None]
+
+    def _label(self, phrase: Phrase) -> str | None:
+        return phrase.label if self._classes == 5 else two_way(phrase.label)
+
+    def _log_counts(self, file: str, trees: list[SentimentTree], chosen: list[tuple[SentimentTree, Phrase]]) -> None:
+        shortest = self._min_phrase_length
+        labels = Counter(self._label(phrase) or "" for _, phrase in chosen)
+        logger.info(
+            "%s: %d sentences, %d phrases in all, %d instances (%s), %d words (labels %s)",
+            file,
+            len(trees),
+            sum(len(tree.phrases) for tree in trees),
+            len(chosen),
+            "whole sentences" if shortest is None else f"phrases of {shortest} or more words, repeated ones kept",
+            sum(phrase.length for _, phrase in chosen),
+            ", ".join(f"{label} {count}" for label, count in sorted(labels.items())),
+        )

@@ -1,0 +1,227 @@
+"""Coreference scores against loops over the definitions, values by hand, and what must hold for any clusters."""
+
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
+from itertools import permutations
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch.distributed
+from allennlp.training.metrics import Metric
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from elmo_tasks.coref.metric import METRICS, CorefScores
+
+ROOT = Path(__file__).resolve().parents[2]
+
+Clusters = list[list[tuple[int, int]]]
+Fractions = list[tuple[float, float]]
+
+
+def clusters(text: str) -> Clusters:
+    """Clusters written as `ab cde`: a letter is a mention."""
+    return [[(ord(letter), ord(letter) + 1) for letter in word] for word in text.split()]
+
+
+def muc_links(these: Clusters, those: Clusters) -> tuple[float, float]:
+    """Of each cluster of `these`, its size less the number of parts that `those` cut it into; over its size less 1."""
+    right = possible = 0
+    for cluster in these:
+        parts = {place for place, other in enumerate(those) for mention in cluster if mention in other}
+        alone = [mention for mention in cluster if not any(mention in other for other in those)]
+        right += len(cluster) - len(parts) - len(alone)
+        possible += len(cluster) - 1
+    return right, possible
+
+
+def b_cubed(these: Clusters, those: Clusters) -> tuple[float, float]:
+    total, count = 0.0, 0
+    for cluster in these:
+        for mention in cluster:
+            for other in those:
+                if mention in other:
+                    total += len(set(cluster) & set(other)) / len(cluster)
+            count += 1
+    return total, count
+
+
+def ceaf_e(these: Clusters, those: Clusters) -> tuple[float, float]:
+    """The best alignment by trying all."""
+    few, many = sorted((these, those), key=len)
+    best = max(
+        sum(2 * len(set(a) & set(b)) / (len(a) + len(b)) for a, b in zip(few, chosen, strict=True))
+        for chosen in permutations(many, len(few))
+    )
+    return best, len(these)
+
+
+def expected(documents: Sequence[tuple[Clusters, Clusters]]) -> dict[str, float]:
+    """The scores over pairs of response and key, from the definitions."""
+    scores: dict[str, float] = {}
+    for name, definition in zip(METRICS, (muc_links, b_cubed, ceaf_e), strict=True):
+        recall = ratio([definition(key, response) for response, key in documents])
+        precision = ratio([definition(response, key) for response, key in documents])
+        f1 = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+        scores |= {f"{name}_precision": precision, f"{name}_recall": recall, f"{name}_f1": f1}
+    means = {part: sum(scores[f"{name}_{part}"] for name in METRICS) / 3 for part in ("precision", "recall", "f1")}
+    return scores | means
+
+
+def ratio(fractions: Fractions) -> float:
+    whole = sum(possible for _, possible in fractions)
+    return sum(right for right, _ in fractions) / whole if whole else 0.0
+
+
+def scored(*documents: tuple[Clusters, Clusters]) -> dict[str, float]:
+    metric = CorefScores()
+    for response, key in documents:
+        metric(response, key)
+    return metric.get_metric()
+
+
+@st.composite
+def clusterings(draw: st.DrawFn) -> Clusters:
+    """Some of nine mentions in up to five clusters, singletons too."""
+    homes = draw(st.lists(st.integers(-1, 4), min_size=9, max_size=9))
+    found = [[(place, place + 1) for place, home in enumerate(homes) if home == label] for label in range(5)]
+    return draw(st.permutations([cluster for cluster in found if cluster]))
+
+
+@settings(deadline=None, max_examples=60)
+@given(documents=st.lists(st.tuples(clusterings(), clusterings()), max_size=3))
+def test_equals_the_definitions(documents: list[tuple[Clusters, Clusters]]) -> None:
+    assert scored(*documents) == pytest.approx(expected(documents), abs=1e-12)
+
+
+@settings(deadline=None, max_examples=25)
+@given(response=clusterings(), key=clusterings(), seed=st.randoms())
+def test_swap_and_order(response: Clusters, key: Clusters, seed: object) -> None:
+    forth, back = scored((response, key)), scored((key, response))
+    for name in METRICS:
+        assert forth[f"{name}_precision"] == pytest.approx(back[f"{name}_recall"], abs=1e-12)
+        assert forth[f"{name}_f1"] == pytest.approx(back[f"{name}_f1"], abs=1e-12)
+    turned = scored(([cluster[::-1] for cluster in response[::-1]], key[::-1]))
+    assert turned == pytest.approx(forth, abs=1e-12)
+    assert all(0 <= value <= 1 + 1e-12 for value in forth.values())
+
+
+@settings(deadline=None, max_examples=25)
+@given(key=clusterings())
+def test_the_key_itself_is_right(key: Clusters) -> None:
+    scores = scored((key, key))
+    linked = any(len(cluster) > 1 for cluster in key)
+    assert scores["muc_f1"] == (1.0 if linked else 0.0)
+    assert scores["b_cubed_f1"] == scores["ceaf_e_f1"] == pytest.approx(1.0 if key else 0.0)
+
+
+@pytest.mark.parametrize(
+    ("response", "key", "muc", "b_cubed", "ceaf_e"),
+    [
+        ("abc", "abc", (1, 1), (1, 1), (1, 1)),
+        ("ab cdefg", "abcde fg", (4 / 5, 4 / 5), ((2 + 9 / 5 + 4 / 5) / 7, (4 / 5 + 9 / 5 + 2) / 7), (4 / 7, 4 / 7)),
+        ("ab", "ab cd", (1, 1 / 2), (1, 1 / 2), (1, 1 / 2)),
+        ("abx", "ab", (1 / 2, 1), ((2 * 2 / 3) / 3, 1), (4 / 5, 4 / 5)),
+        ("a b", "ab", (0, 0), (1, 1 / 2), (1 / 3, 2 / 3)),
+        ("xy", "ab", (0, 0), (0, 0), (0, 0)),
+        ("", "ab", (0, 0), (0, 0), (0, 0)),
+        ("ab", "", (0, 0), (0, 0), (0, 0)),
+        ("", "", (0, 0), (0, 0), (0, 0)),
+    ],
+)
+def test_by_hand(
+    response: str,
+    key: str,
+    muc: tuple[float, float],
+    b_cubed: tuple[float, float],
+    ceaf_e: tuple[float, float],
+) -> None:
+    scores = scored((clusters(response), clusters(key)))
+    for name, values in (("muc", muc), ("b_cubed", b_cubed), ("ceaf_e", ceaf_e)):
+        for part, value in zip(("precision", "recall"), values, strict=True):
+            assert scores[f"{name}_{part}"] == pytest.approx(value), (name, part)
+
+
+def test_sums_over_documents_not_means_of_them() -> None:
+    scores = scored((clusters("ab"), clusters("ab")), (clusters(""), clusters("abcd")), (clusters("xy"), clusters("")))
+    assert scores["muc_recall"] == pytest.approx(1 / 4)
+    assert scores["muc_precision"] == pytest.approx(1 / 2)
+    assert scores["b_cubed_recall"] == pytest.approx(2 / 6)
+    assert scores["ceaf_e_recall"] == scores["ceaf_e_precision"] == pytest.approx(1 / 2)
+    f1 = (1 / 3 + 2 * (2 / 6) * (1 / 2) / (5 / 6) + 1 / 2) / 3
+    assert scores["f1"] == pytest.approx(f1)
+
+
+def test_the_alignment_is_the_best_one_not_the_greedy_one() -> None:
+    # Greedy takes the first response cluster with the first key cluster (6/9) and leaves the second ones nothing.
+    scores = scored((clusters("abcef d"), clusters("abcd ef")))
+    assert scores["ceaf_e_precision"] == pytest.approx((2 * 2 / 7 + 2 * 1 / 5) / 2)
+
+
+def test_repeated_mentions() -> None:
+    clean = scored((clusters("ab cd"), clusters("abcd")))
+    assert scored((clusters("aab acd"), clusters("abcd"))) == clean, "a mention of the key counts where it came first"
+    assert scored((clusters("ab cd"), clusters("aabcd a"))) == clean
+    assert scored((clusters("ab xx"), clusters("ab")))["b_cubed_precision"] == pytest.approx(2 / 4)
+    assert scored((clusters("ab xx"), clusters("ab")))["muc_precision"] == pytest.approx(1 / 2)
+
+
+def test_reset_only_when_asked_and_plain_floats() -> None:
+    metric = CorefScores()
+    metric(clusters("ab"), clusters("ab"))
+    first = metric.get_metric()
+    assert first["f1"] == 1.0 and metric.get_metric(reset=True) == first
+    assert set(metric.get_metric().values()) == {0.0}
+    assert {type(value) for value in first.values()} == {float}
+    assert Metric.by_name("elmo_tasks_coref") is CorefScores
+
+
+def test_a_large_document_is_no_burden() -> None:
+    generator = np.random.default_rng(5)
+    sides: list[Clusters] = []
+    for _ in range(2):
+        homes = generator.integers(0, 300, size=2000)
+        sides.append([[(int(m), int(m) + 1) for m in np.flatnonzero(homes == home)] for home in range(300)])
+    scores = scored((sides[0], sides[1]))
+    assert scores["muc_recall"] == pytest.approx(ratio([muc_links(sides[1], sides[0])]))
+
+
+OTHER_PROCESS = """
+import sys
+from datetime import timedelta
+import torch.distributed
+from elmo_tasks.coref.metric import CorefScores
+
+torch.distributed.init_process_group(
+    "gloo", init_method=sys.argv[1], rank=1, world_size=2, timeout=timedelta(seconds=60)
+)
+metric = CorefScores()
+metric([], [[(0, 1), (1, 2), (2, 3), (3, 4)]])
+print(metric.get_metric()["muc_recall"])
+torch.distributed.destroy_process_group()
+"""
+
+
+@pytest.fixture
+def other_process(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
+    """A second process that counts, too; this one is the first of the two."""
+    meeting = f"file://{tmp_path}/meeting"
+    command = [sys.executable, "-c", OTHER_PROCESS, meeting]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+        torch.distributed.init_process_group(
+            "gloo", init_method=meeting, rank=0, world_size=2, timeout=timedelta(seconds=60)
+        )
+        yield process
+        torch.distributed.destroy_process_group()
+        process.kill()
+
+
+def test_processes_add_up(other_process: subprocess.Popen[str]) -> None:
+    metric = CorefScores()
+    metric(clusters("ab"), clusters("ab"))
+    assert metric.get_metric()["muc_recall"] == pytest.approx(1 / 4)
+    assert float(other_process.communicate(timeout=60)[0].splitlines()[-1]) == pytest.approx(1 / 4)
+    assert other_process.returncode == 0

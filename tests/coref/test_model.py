@@ -1,0 +1,332 @@
+"""The coreference model: its loss and clusters by loops, windows, batches, the ELMo switch."""
+
+from collections.abc import Callable, Sequence
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from allennlp.common import Params
+from allennlp.data import Batch, Instance, Vocabulary
+from allennlp.models import Model
+
+from elmo_tasks.coref.antecedents import KeptSpans
+from elmo_tasks.coref.model import CorefModel, Document, cluster_labels, window
+from elmo_tasks.coref.predictor import CorefPredictor
+from elmo_tasks.coref.pruning import best_without_crossing
+from elmo_tasks.coref.reader import CorefReader
+from elmo_tasks.data.mentions import Cluster
+from elmo_tasks.errors import InputError
+from tests.tiny import ELMO_DIM, bilm_files
+
+STORIES = Path(__file__).resolve().parents[2] / "fixtures" / "coref" / "stories.gold_conll"
+TINY: dict[str, Any] = {
+    "type": "elmo_tasks_coref",
+    "text_field_embedder": {
+        "token_embedders": {
+            "tokens": {"type": "elmo_tasks_word_vectors", "embedding_dim": 6},
+            "token_characters": {
+                "type": "character_encoding",
+                "embedding": {"embedding_dim": 3, "vocab_namespace": "token_characters"},
+                "encoder": {"type": "cnn", "embedding_dim": 3, "num_filters": 2, "ngram_filter_sizes": [3, 4, 5]},
+            },
+        }
+    },
+    "encoder": {"type": "elmo_tasks_coupled_lstm", "hidden_size": 5, "dropout": 0.2},
+    "input_dropout": 0.5,
+    "output_dropout": 0.2,
+    "hidden_size": 8,
+    "feature_size": 3,
+    "max_span_width": 4,
+    "max_antecedents": 7,
+}
+Build = Callable[..., CorefModel]
+
+
+def corpus() -> list[Instance]:
+    """Read anew: instances that were indexed once give no genre to another vocabulary."""
+    return list(CorefReader().read(STORIES))
+
+
+def tensors(vocab: Vocabulary, given: Sequence[Instance]) -> dict[str, Any]:
+    batch = Batch(given)
+    batch.index_instances(vocab)
+    return batch.as_tensor_dict()
+
+
+@pytest.fixture
+def build(tmp_path: Path) -> Build:
+    def make(elmo: dict[str, Any] | None = None, **keys: Any) -> CorefModel:
+        params = {**deepcopy(TINY), **keys}
+        if elmo is not None:
+            params["elmo"] = {**bilm_files(tmp_path), **elmo}
+        torch.manual_seed(5)
+        model = Model.from_params(Params(params), vocab=Vocabulary.from_instances(corpus()))
+        assert isinstance(model, CorefModel)
+        return model.eval()
+
+    return make
+
+
+def story(model: CorefModel, place: int = 0) -> tuple[dict[str, Any], Document]:
+    """One document of the fixture as a batch, and as the model sees it."""
+    batch = tensors(model.vocab, corpus()[place : place + 1])
+    known = batch["metadata"][0]
+    text = {key: {name: ids[0] for name, ids in of_one.items()} for key, of_one in batch["text"].items()}
+    lengths = [len(sentence) for sentence in known["sentences"]]
+    return batch, Document(text, batch["speakers"][0], batch["genre"][0], lengths, known["clusters"])
+
+
+def by_loops(model: CorefModel, document: Document) -> tuple[float, list[Cluster]]:
+    """Loss and clusters, span by span and pair by pair, from the parts, which have tests of their own."""
+    encoded, values, lengths = model._words(document)
+    grid = model.spans(encoded, values, lengths)
+    places = best_without_crossing(grid.scores, grid.mask, limit=int(0.4 * len(encoded)))
+    kept = [(n, n + w + 1) for n, w in places.tolist()]
+    home = {mention: number for number, cluster in enumerate(document.clusters) for mention in cluster}
+    loss, links = 0.0, {}
+    scores = pair_scores(model, document, grid, places, encoded, values)
+    for i, span in enumerate(kept):
+        options = {-1: 0.0} | {j: scores[i, j] for j in range(max(0, i - 7), i)}
+        right = [j for j in options if j >= 0 and span in home and home.get(kept[j]) == home[span]] or [-1]
+        total = torch.tensor(list(options.values())).logsumexp(0)
+        loss += (total - torch.tensor([options[j] for j in right]).logsumexp(0)).item()
+        links[span] = max(options, key=lambda j: options[j])
+    clusters: list[Cluster] = []
+    for span, antecedent in links.items():
+        if antecedent >= 0:
+            joined = [cluster for cluster in clusters if kept[antecedent] in cluster] or [[kept[antecedent]]]
+            clusters = [cluster for cluster in clusters if cluster is not joined[0]] + [[*joined[0], span]]
+    return loss, sorted(clusters)
+
+
+def pair_scores(model: CorefModel, document: Document, grid: Any, places: Any, encoded: Any, values: Any) -> Any:
+    first, width = places.unbind(1)
+    vectors = model.spans.vectors(grid, encoded, values, places)
+    speakers, genre = document.speakers[first], document.genre + 1
+    whole: dict[tuple[int, int], float] = {}
+    for scores, rows, columns in model.antecedents(KeptSpans(vectors, grid.scores[first, width], speakers, genre)):
+        for i in range(rows.start, rows.stop):
+            for j in range(columns.start, columns.stop):
+                whole[i, j] = scores[i - rows.start, j - columns.start].item()
+    return whole
+
+
+def test_loss_and_clusters_by_loops(build: Build) -> None:
+    model = build()
+    with torch.no_grad():
+        batch, document = story(model)
+        encoded, values, lengths = model._words(document)
+        grid = model.spans(encoded, values, lengths)
+        places = best_without_crossing(grid.scores, grid.mask, limit=10)
+        scores = torch.tensor(list(pair_scores(model, document, grid, places, encoded, values).values()))
+        last = model.antecedents.score.rest[-1]
+        assert isinstance(last, torch.nn.Linear)
+        last.bias.sub_(scores[scores.isfinite()].quantile(0.8))  # so that some are linked
+        output = model(**batch)
+        loss, clusters = by_loops(model, document)
+    assert output["loss"].item() == pytest.approx(loss, rel=1e-5)
+    assert output["clusters"] == [clusters] and clusters
+    assert output["key"] == ["bc/pier/00/pier_0001"] and output["part"] == [0]
+
+
+def test_labels_by_hand() -> None:
+    labels = cluster_labels([[(0, 2), (3, 4)], [(1, 2), (2, 6)]], (6, 3))
+    assert {tuple(place): labels[tuple(place)].item() for place in labels.nonzero().tolist()} == {
+        (0, 1): 1,
+        (3, 0): 1,
+        (1, 0): 2,
+    }
+
+
+@pytest.mark.parametrize("elmo", [None, {"at": "input"}, {"at": "both", "mix": "last"}])
+def test_batch_equals_singles(build: Build, elmo: dict[str, Any] | None) -> None:
+    model = build(elmo=elmo)
+    together, loss = model(**tensors(model.vocab, corpus())), 0.0
+    for row, instance in enumerate(corpus()):
+        alone = model(**tensors(model.vocab, [instance]))
+        loss += alone["loss"].item()
+        assert alone["clusters"][0] == together["clusters"][row]
+    assert together["loss"].item() == pytest.approx(loss, rel=1e-5)
+
+
+def test_sentences_are_encoded_one_by_one(build: Build) -> None:
+    model = build(elmo={"at": "input"})
+    _, document = story(model)
+    whole = model._words(document)[0]
+    for start, first in enumerate([0, 11, 20]):
+        alone = window(document, start, start + 1)
+        assert torch.allclose(model._words(alone)[0], whole[first : first + alone.lengths[0]], atol=1e-5)
+
+
+def test_a_window_by_hand(build: Build) -> None:
+    _, document = story(build())
+    cut = window(document, 1, 3)
+    assert cut.lengths == [9, 6]
+    assert cut.clusters == [[(9, 10)], [(0, 1)], [(3, 7), (11, 12)]]
+    assert cut.speakers.tolist() == [0 + 1] * 9 + [0] * 6
+    words = [ids[1:3] for ids in document.text["tokens"].values()]
+    assert torch.equal(next(iter(cut.text["tokens"].values())), words[0])
+
+
+def test_windows_are_drawn_while_training_alone(build: Build) -> None:
+    model = build(max_training_sentences=2, dropout=0.0, input_dropout=0.0, output_dropout=0.0)
+    model.lowest_layers.encoder.dropout = 0.0
+    batch, document = story(model)
+    whole = model(**batch)["loss"].item()
+    parts = [model._resolve(window(document, start, start + 2))[0].item() for start in range(2)]
+    model.train()
+    drawn = [model(**batch)["loss"].item() for _ in range(20)]
+    for loss in drawn:
+        assert any(loss == pytest.approx(part, rel=1e-4) for part in parts)
+    assert len({round(loss, 3) for loss in drawn}) == 2
+    torch.manual_seed(7)
+    first = [model(**batch)["loss"].item() for _ in range(8)]
+    torch.manual_seed(7)
+    assert first == [model(**batch)["loss"].item() for _ in range(8)], "the seed decides"
+    assert model.eval()(**batch)["loss"].item() == pytest.approx(whole, rel=1e-6)
+
+
+def test_outputs_without_gold_and_while_training(build: Build) -> None:
+    model = build()
+    instance = CorefReader().text_to_instance([["Mira", "left"], ["She"]])
+    CorefReader().apply_token_indexers(instance)
+    output = model(**tensors(model.vocab, [instance]))
+    assert set(output) == {"sentences", "key", "part", "clusters"}
+    assert "clusters" not in model.train()(**tensors(model.vocab, corpus()))
+
+
+def test_a_single_word_is_a_document(build: Build) -> None:
+    model = build()
+    instance = CorefReader().text_to_instance([["Mira"]], clusters=[])
+    CorefReader().apply_token_indexers(instance)
+    output = model(**tensors(model.vocab, [instance]))
+    assert output["clusters"] == [[]] and output["loss"].item() == 0.0
+
+
+def test_unknown_genres_share_a_row(build: Build) -> None:
+    model = build()
+    assert model.antecedents.genre.weight.shape[0] == 3
+    losses = []
+    for genre in ("", "weather", "bc"):
+        reader, (first, *_) = CorefReader(), corpus()
+        known = first["metadata"].metadata
+        instance = reader.text_to_instance(known["sentences"], genre=genre, clusters=known["clusters"])
+        reader.apply_token_indexers(instance)
+        losses.append(model(**tensors(model.vocab, [instance]))["loss"].item())
+    assert losses[0] == losses[1] != losses[2]
+
+
+def test_metrics_at_the_end_of_a_pass_and_before(build: Build) -> None:
+    model = build(elmo={"at": "input"})
+    model(**tensors(model.vocab, corpus()))
+    assert set(model.get_metrics()) == {"precision", "recall", "f1"}
+    assert {"f1", "muc_f1", "b_cubed_recall", "ceaf_e_precision", "elmo_input_s0"} <= set(model.get_metrics(reset=True))
+    assert set(model.train().get_metrics(reset=True)) == {f"elmo_input_{name}" for name in ("s0", "s1", "s2", "gamma")}
+
+
+@pytest.mark.parametrize(("elmo", "count"), [(None, 29), ({"at": "input"}, 31), ({"at": "both"}, 33)])
+def test_gradients_everywhere(build: Build, elmo: dict[str, Any] | None, count: int) -> None:
+    model = build(elmo=elmo).train()
+    for _ in range(5):
+        model(**tensors(model.vocab, corpus()))["loss"].backward()
+    parameters = {name: p for name, p in model.named_parameters() if p.requires_grad}
+    assert [name for name, p in parameters.items() if p.grad is None or not p.grad.any()] == []
+    assert len(parameters) == count
+
+
+def test_learns_a_story(build: Build) -> None:
+    """Every word is a span and is kept: what is pruned has no gradient, and one story would not bring it back."""
+    reader, quiet = CorefReader(), {"dropout": 0.0, "input_dropout": 0.0, "output_dropout": 0.0}
+    sentences = [["Mira", "left"], ["She", "knew", "Tobin"], ["He", "snored"], ["Mira", "called", "him"]]
+    clusters = [[(0, 1), (2, 3), (7, 8)], [(4, 5), (5, 6), (9, 10)]]
+    instance = reader.text_to_instance(sentences, clusters=clusters)
+    reader.apply_token_indexers(instance)
+    encoder = {**TINY["encoder"], "dropout": 0.0}
+    model = build(encoder=encoder, max_span_width=1, spans_per_word=1.0, max_antecedents=10, **quiet)
+    batch = tensors(model.vocab, [instance])
+    optimizer = torch.optim.Adam([p for p in model.parameters() if p.requires_grad], lr=0.02)
+    for _ in range(60):
+        optimizer.zero_grad()
+        model.train()(**batch)["loss"].backward()
+        optimizer.step()
+    assert model.eval()(**batch)["clusters"] == [clusters]
+    assert model.get_metrics(reset=True)["f1"] == pytest.approx(1.0)
+
+
+def test_null_elmo_is_the_baseline(build: Build) -> None:
+    models = [build(), build(**{"elmo": None})]
+    states = [model.state_dict() for model in models]
+    assert list(states[0]) == list(states[1])
+    assert all(torch.equal(states[0][name], states[1][name]) for name in states[0])
+    losses = [model(**tensors(model.vocab, corpus()))["loss"].item() for model in models]
+    assert losses[0] == losses[1] > 1.0
+
+
+@pytest.mark.parametrize(
+    ("head_values", "elmo", "width"),
+    [
+        ("embeddings", None, 12),
+        ("embeddings", {"at": "input"}, 12),
+        ("input", None, 12),
+        ("input", {"at": "input"}, 12 + ELMO_DIM),
+        ("input", {"at": "output"}, 12),
+    ],
+)
+def test_what_heads_are_made_of(head_values: str, elmo: dict[str, Any] | None, width: int, build: Build) -> None:
+    model = build(elmo=elmo, head_values=head_values)
+    _, document = story(model)
+    encoded, values, _ = model._words(document)
+    assert values.shape == (26, width)
+    assert model.spans.output_size == 2 * encoded.shape[1] + 3 + width
+    x = model.lowest_layers(document.text).x
+    assert torch.equal(values[:11], x[0, :11, :width])
+
+
+def test_half_of_all_elements_of_x_are_dropped_one_by_one(build: Build) -> None:
+    model = build(elmo={"at": "input"}).train()
+    _, document = story(model)
+    dropped = model.lowest_layers(document.text).x[0, :11, 12:] == 0  # ELMo's part of the first sentence
+    assert 0.3 < dropped.float().mean() < 0.7
+    assert not torch.equal(dropped[0], dropped[1])
+
+
+def test_word_vectors_off(build: Build) -> None:
+    model = build(elmo={"at": "input"}, word_vectors=False)
+    assert model(**tensors(model.vocab, corpus()))["loss"].isfinite()
+    only_words = {"token_embedders": {"tokens": {"type": "elmo_tasks_word_vectors", "embedding_dim": 6}}}
+    with pytest.raises(InputError, match=r"no embeddings to make heads of \(set head_values to input\)"):
+        build(elmo={"at": "input"}, word_vectors=False, text_field_embedder=only_words)
+
+
+def test_running_out_of_memory_names_the_document(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = build()
+
+    def fail(*_: Any) -> None:
+        raise RuntimeError("can't allocate memory: you tried to allocate 9 bytes")
+
+    monkeypatch.setattr(model.spans, "forward", fail)
+    with pytest.raises(InputError, match=r"26 tokens, the length of bc/pier/00/pier_0001.*max_training_sentences"):
+        model(**story(model)[0])
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ({"max_antecedents": 0}, "max_antecedents must be a whole number of at least 1, found 0"),
+        ({"dropout": 1.0}, "dropout must be at least 0 and below 1"),
+        ({"spans_per_word": 0.0}, "spans_per_word must be above 0"),
+        ({"head_values": "all"}, "head_values must be one of embeddings, input, found 'all'"),
+        ({"max_span_widths": 3}, "CorefModel has no key max_span_widths"),
+    ],
+)
+def test_bad_keys(keys: dict[str, Any], message: str, build: Build) -> None:
+    with pytest.raises(InputError, match=message):
+        build(**keys)
+
+
+def test_predictor(build: Build) -> None:
+    result = CorefPredictor(build(), CorefReader()).predict("Mira Oakes left. She took the boat.")
+    assert [len(sentence) for sentence in result["sentences"]] == [4, 5]
+    assert CorefModel.default_predictor == "elmo_tasks_coref"

@@ -1,0 +1,124 @@
+"""The coreference predictor over a model that links equal words, alone and in batches."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from allennlp.data import Vocabulary
+from allennlp.data.token_indexers import SingleIdTokenIndexer
+from allennlp.models import Model
+from allennlp.predictors import Predictor
+
+from elmo_tasks.coref.predictor import CorefPredictor
+from elmo_tasks.coref.reader import CorefReader
+from elmo_tasks.coref.response import read_predictions, write_response
+from elmo_tasks.data.mentions import Cluster
+from elmo_tasks.errors import InputError
+
+STORIES = Path(__file__).resolve().parents[2] / "fixtures" / "coref" / "stories.gold_conll"
+
+
+class EqualWordsModel(Model):
+    """Equal capitalised words are one entity, and the word that follows is part of the mention."""
+
+    def __init__(self) -> None:
+        super().__init__(Vocabulary())
+        self.weight = torch.nn.Parameter(torch.zeros(1))
+
+    def forward(self, text: Any, speakers: Any, genre: Any, metadata: list[dict[str, Any]]) -> dict[str, Any]:
+        self.seen = speakers, genre
+        return {"clusters": [equal_words(known["sentences"]) for known in metadata]}
+
+
+def equal_words(sentences: list[list[str]]) -> list[Cluster]:
+    words = [word for sentence in sentences for word in sentence]
+    capitals = dict.fromkeys(word for word in words if word[0].isupper())
+    found = [[(place, place + 2) for place, word in enumerate(words) if word == capital] for capital in capitals]
+    return [cluster for cluster in found if len(cluster) > 1]
+
+
+@pytest.fixture
+def predictor() -> CorefPredictor:
+    return CorefPredictor(EqualWordsModel(), CorefReader(token_indexers={"tokens": SingleIdTokenIndexer()}))
+
+
+def test_text_with_offsets(predictor: CorefPredictor) -> None:
+    text = "  Mira  sold it. Then, in Tarn bay,\n\nMira (\U0001f600) left Tarn  bay!"
+    result = predictor.predict(text)
+    assert set(result) == {"sentences", "clusters"}
+    assert [sentence[0] for sentence in result["sentences"]] == ["Mira", "Then", "Mira"]
+    mira, tarn = result["clusters"]
+    assert [mention["text"] for mention in tarn] == ["Tarn bay", "Tarn  bay"]
+    assert [mention["token_start"] for mention in mira] == [0, 10]
+    words = [word for sentence in result["sentences"] for word in sentence]
+    for mention in [*mira, *tarn]:
+        assert text[mention["start"] : mention["end"]] == mention["text"]
+        assert words[mention["token_start"] : mention["token_end"]] == mention["text"].split()
+    json.dumps(result)
+
+
+def test_sentences_have_token_offsets_only(predictor: CorefPredictor) -> None:
+    result = predictor.predict_sentences([["see", "Tarn", "Bay"], ["Tarn", "it", "is"]])
+    assert result["clusters"] == [
+        [
+            {"text": "Tarn Bay", "token_start": 1, "token_end": 3},
+            {"text": "Tarn it", "token_start": 3, "token_end": 5},
+        ]
+    ]
+
+
+def test_speakers_and_genre_reach_the_model(predictor: CorefPredictor) -> None:
+    speakers = [["Anna", "Anna"], ["Tobin"]]
+    predictor.predict_json({"sentences": [["a", "b"], ["c"]], "speakers": speakers, "genre": "nw"})
+    model = predictor._model
+    assert isinstance(model, EqualWordsModel)
+    assert model.seen[0].tolist() == [[0, 0, 1]]
+    assert model.seen[1].tolist() == [-1]
+
+
+def test_batch_equals_one_by_one_in_order(predictor: CorefPredictor) -> None:
+    inputs: list[dict[str, Any]] = [
+        {"text": "Mira left. Mira came."},
+        {"sentences": [["no", "one"]]},
+        {"text": "See Tarn Bay."},
+    ]
+    batch = predictor.predict_batch_json(inputs)
+    assert batch == [predictor.predict_json(one) for one in inputs]
+    assert [len(one["clusters"]) for one in batch] == [1, 0, 0]
+
+
+def test_from_a_file_to_the_response(predictor: CorefPredictor, tmp_path: Path) -> None:
+    results = predictor.predict_batch_instance(list(predictor._dataset_reader.read(STORIES)))
+    assert [(one["key"], one["part"]) for one in results][1] == ("bc/pier/00/pier_0001", 1)
+    (tmp_path / "out.jsonl").write_text("".join(predictor.dump_line(one) for one in results))
+    write_response(STORIES, read_predictions(tmp_path / "out.jsonl"), tmp_path / "response")
+    assert (tmp_path / "response").read_text().count("#end document") == 3
+
+
+@pytest.mark.parametrize(
+    ("inputs", "message"),
+    [
+        ({}, r"wanted \{\"text\": .*; found neither, but \[\]"),
+        ({"text": "a", "sentences": [["a"]]}, "found both"),
+        (["Mira"], r"found \['Mira'\]"),
+        ({"text": " \n"}, "'text' is empty"),
+        ({"text": 7}, "'text' must be a string; found 7"),
+        ({"text": "a", "genres": "nw"}, r"with speakers and genre at most besides; found \['genres'\]"),
+        ({"text": "a", "genre": 3}, "'genre' must be a string; found 3"),
+        ({"sentences": []}, "'sentences' must be a list of sentences, one at least"),
+        ({"sentences": ["Mira left"]}, "number 0 is 'Mira left'"),
+        ({"sentences": [["Mira"], []]}, r"number 1 is \[\]"),
+        ({"sentences": [["Mira", " "]]}, "strings that are not blank"),
+        ({"sentences": [["Mira"]], "speakers": [["x", "y"]]}, "there must be a speaker for each word"),
+    ],
+)
+def test_bad_input(predictor: CorefPredictor, inputs: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        predictor.predict_json(inputs)
+
+
+def test_registered_name(predictor: CorefPredictor) -> None:
+    assert Predictor.by_name("elmo_tasks_coref") is CorefPredictor
+    assert not predictor._model.training

@@ -1,0 +1,177 @@
+"""The coreference reader: exact clusters, genres, speakers, errors, workers, and the real corpus if at hand."""
+
+import logging
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from allennlp.data import Batch, DatasetReader, Instance, Vocabulary
+from allennlp.data.dataset_readers.dataset_reader import WorkerInfo
+
+from elmo_tasks.coref.reader import CorefReader, document_clusters, genre_of
+from elmo_tasks.data.ontonotes import read_documents
+from elmo_tasks.errors import InputError
+
+ROOT = Path(__file__).resolve().parents[2]
+STORIES = ROOT / "fixtures" / "coref" / "stories.gold_conll"
+REAL_DATA = Path(os.environ.get("ELMO_TASKS_REAL_DATA", ROOT.parent / "shared" / "data"))
+
+CLUSTERS = [
+    [[(0, 2), (3, 4), (20, 21)], [(3, 5), (11, 12)], [(14, 18), (22, 23)]],
+    [],
+    [[(0, 2), (4, 5)]],
+]
+
+
+@pytest.fixture(autouse=True)
+def heard_counts(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+    """AllenNLP may have turned propagation off; the counts are read through the root logger."""
+    logger = logging.getLogger("elmo_tasks.coref.reader")
+    logger.addHandler(caplog.handler)
+    caplog.set_level(logging.INFO, logger="elmo_tasks.coref.reader")
+    yield
+    logger.removeHandler(caplog.handler)
+
+
+def metadata(instance: Instance) -> dict[str, Any]:
+    return instance["metadata"].metadata
+
+
+def test_documents_parts_and_clusters(caplog: pytest.LogCaptureFixture) -> None:
+    instances = list(CorefReader().read(STORIES))
+    names = [(metadata(i)["key"], metadata(i)["part"], metadata(i)["line"]) for i in instances]
+    assert names == [("bc/pier/00/pier_0001", 0, 2), ("bc/pier/00/pier_0001", 1, 33), ("GUM_fiction_gull", 0, 39)]
+    assert [metadata(i)["clusters"] for i in instances] == CLUSTERS
+    assert "3 documents, 6 sentences, 36 words, 4 clusters of 9 mentions, 3 singletons left out" in caplog.text
+
+
+def test_singletons_nested_and_crossing_mentions_are_read() -> None:
+    everything = document_clusters(next(read_documents(STORIES)))
+    assert everything == sorted([*CLUSTERS[0], [(6, 10)], [(9, 10)], [(13, 16)]])
+
+
+def test_words_speakers_and_genre() -> None:
+    first, _, last = CorefReader().read(STORIES)
+    assert [[token.text for token in sentence] for sentence in first["text"]][1:] == [
+        ["He", "knew", "the", "old", "pilot", "'s", "boat", "well", "."],
+        ["She", "liked", "it", ",", "too", "."],
+    ]
+    assert metadata(first)["sentences"][0][-1] == "."
+    assert first["speakers"].tensor.tolist() == [0] * 11 + [1] * 9 + [0] * 6
+    assert [first["genre"].label, last["genre"].label] == ["bc", "fiction"]
+
+
+@pytest.mark.parametrize(
+    ("key", "genre"),
+    [
+        ("bc/cctv/00/cctv_0000", "bc"),
+        ("nw_x/wsj_1", "nw_x"),
+        ("GUM_academic_exposure", "academic"),
+        ("GUM_vlog", "vlog"),
+        ("story", ""),
+    ],
+)
+def test_genres(key: str, genre: str) -> None:
+    assert genre_of(key) == genre
+
+
+def test_tensors_of_a_batch() -> None:
+    reader = CorefReader()
+    instances = list(reader.read(STORIES))
+    vocabulary = Vocabulary.from_instances(instances)
+    batch = Batch([*instances, *read_again(reader, genre="weather")])
+    batch.index_instances(vocabulary)
+    tensors: Any = batch.as_tensor_dict()
+    assert set(tensors["text"]) == {"tokens", "token_characters", "elmo"}
+    assert tensors["text"]["tokens"]["tokens"].shape == (4, 3, 11)
+    assert tensors["text"]["token_characters"]["token_characters"].shape == (4, 3, 11, 7)
+    (characters,) = tensors["text"]["elmo"].values()
+    assert characters.shape == (4, 3, 11, 50)
+    assert tensors["speakers"][1].tolist() == [0] * 3 + [-1] * 23
+    assert tensors["genre"].tolist() == [0, 0, 1, -1]
+
+
+def read_again(reader: CorefReader, *, genre: str) -> list[Instance]:
+    instance = reader.text_to_instance([["It", "rained"], ["So"]], genre=genre)
+    reader.apply_token_indexers(instance)
+    return [instance]
+
+
+def test_genres_that_are_unknown_stay_out_of_the_vocabulary() -> None:
+    reader = CorefReader()
+    vocabulary = Vocabulary.from_instances(read_again(reader, genre=""))
+    assert vocabulary.get_vocab_size("genre_labels") == 0
+
+
+def test_text_to_instance_alone() -> None:
+    instance = CorefReader().text_to_instance([["Mira", "left", "/."]], clusters=[[(0, 1)], [(0, 2), (2, 3)]])
+    assert metadata(instance)["sentences"] == [["Mira", "left", "."]]
+    assert metadata(instance)["clusters"] == [[(0, 2), (2, 3)]]
+    assert instance["speakers"].tensor.tolist() == [0, 0, 0]
+    assert metadata(CorefReader().text_to_instance([["Mira"]]))["clusters"] is None
+
+
+def test_a_folder_and_workers(tmp_path: Path) -> None:
+    (tmp_path / "nw").mkdir()
+    (tmp_path / "nw" / "a.v4_gold_conll").write_text(STORIES.read_text())
+    (tmp_path / "b.gold_conll").write_text(STORIES.read_text())
+    seen = []
+    for worker in range(2):
+        reader = CorefReader()
+        reader._set_worker_info(WorkerInfo(num_workers=2, id=worker))
+        seen.append([metadata(i)["line"] for i in reader.read(tmp_path)])
+    assert seen == [[2, 39, 33], [33, 2, 39]]
+    assert DatasetReader.by_name("elmo_tasks_coref") is CorefReader
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "problem"),
+    [
+        ("\t(0|(0\n", "\t(0|0\n", 2, r"found '\(0\|0'"),
+        ("\t0)|0)\n", "\t0)|0)|0)\n", 3, r"'0\)\|0\)\|0\)' closes a bracket that was not opened"),
+        ("\t(2\n", "\t(2|(9\n", 8, r"the bracket '\(9' is not closed in its sentence"),
+    ],
+)
+def test_brackets_that_do_not_match(old: str, new: str, line: int, problem: str, tmp_path: Path) -> None:
+    path = tmp_path / "bad.gold_conll"
+    path.write_text(STORIES.read_text().replace(old, new, 1))
+    message = rf"bad.gold_conll:{line}: coreference of the document \(bc/pier/00/pier_0001\); part 000: .*{problem}"
+    with pytest.raises(InputError, match=message):
+        list(CorefReader().read(path))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ({"sentences": []}, "a document needs a sentence at least"),
+        ({"sentences": [["Mira"], []]}, "a document needs a sentence at least, and each sentence a word"),
+        ({"sentences": [["a"], ["b"]], "speakers": [["x", "x"]]}, "there must be a speaker for each word"),
+        ({"sentences": [["a", "b"]], "clusters": [[(0, 1), (1, 3)]]}, "words 1 to 3 leaves a document of 2 words"),
+    ],
+)
+def test_bad_arguments(arguments: dict[str, Any], problem: str) -> None:
+    with pytest.raises(InputError, match=problem):
+        CorefReader().text_to_instance(**arguments)
+
+
+def test_missing_corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ELMO_TASKS_DATA", str(tmp_path))
+    with pytest.raises(InputError, match="ELMO_TASKS_DATA is .* at coref/train.gold_conll; OntoNotes 5.0 is"):
+        list(CorefReader().read(tmp_path / "coref" / "train.gold_conll"))
+
+
+@pytest.mark.parametrize(
+    ("file", "documents", "words", "brackets"), [("train", 177, 177410, 23320), ("dev", 30, 28119, 3818)]
+)
+def test_the_real_corpus(file: str, documents: int, words: int, brackets: int) -> None:
+    path = REAL_DATA / "coref" / f"{file}.gold_conll"
+    if not path.is_file():
+        pytest.skip(f"{path} is absent")
+    read = list(read_documents(path))
+    assert len(read) == documents
+    assert sum(len(sentence.words) for document in read for sentence in document.sentences) == words
+    clusters = [cluster for document in read for cluster in document_clusters(document)]
+    assert sum(len(cluster) for cluster in clusters) == brackets
+    assert len({genre_of(document.key) for document in read}) == 15

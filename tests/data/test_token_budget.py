@@ -1,0 +1,68 @@
+"""Batches by length: their bounds, and that they stay the same."""
+
+import random
+
+import pytest
+from allennlp.common import Params
+from allennlp.data import Instance, Token
+from allennlp.data.fields import TextField
+from allennlp.data.samplers import BatchSampler
+
+from elmo_tasks.data.token_budget import TokenBudgetSampler
+from elmo_tasks.errors import InputError
+
+
+def instances(*lengths: int) -> list[Instance]:
+    return [Instance({"passage": TextField([Token("x")] * length)}) for length in lengths]
+
+
+def batches(lengths: list[int], *, batch_size: int = 2, max_tokens: int | None = None) -> list[list[int]]:
+    sampler = TokenBudgetSampler(batch_size=batch_size, sorting_key="passage", max_tokens=max_tokens, shuffle=False)
+    made = list(sampler.get_batch_indices(instances(*lengths)))
+    assert sampler.get_num_batches(instances(*lengths)) == len(made)
+    return made
+
+
+def test_sorted_by_length_and_cut() -> None:
+    assert batches([5, 1, 4, 1, 3]) == [[1, 3], [4, 2], [0]]
+    assert batches([]) == []
+
+
+def test_the_budget_counts_padding() -> None:
+    assert batches([2, 2, 3, 5], batch_size=9, max_tokens=9) == [[0, 1, 2], [3]]
+    assert batches([2, 2, 3, 5], batch_size=9, max_tokens=8) == [[0, 1], [2], [3]]
+    assert batches([2, 2, 3, 5], batch_size=9, max_tokens=20) == [[0, 1, 2, 3]]
+
+
+def test_an_instance_over_the_budget_is_alone() -> None:
+    assert batches([7, 8, 1], batch_size=9, max_tokens=5) == [[2], [0], [1]]
+
+
+def test_bounds_hold_for_random_lengths() -> None:
+    for seed in range(50):
+        dice = random.Random(seed)
+        lengths = [dice.randrange(1, 40) for _ in range(dice.randrange(1, 60))]
+        size, budget = dice.randrange(1, 9), dice.randrange(1, 120)
+        made = batches(lengths, batch_size=size, max_tokens=budget)
+        assert sorted(place for batch in made for place in batch) == list(range(len(lengths)))
+        for batch in made:
+            longest = max(lengths[place] for place in batch)
+            assert len(batch) <= size and (len(batch) == 1 or longest * len(batch) <= budget)
+
+
+def test_only_the_order_is_drawn() -> None:
+    sampler = BatchSampler.from_params(
+        Params({"type": "elmo_tasks_token_budget", "batch_size": 3, "sorting_key": "passage"})
+    )
+    data = instances(*range(1, 40))
+    epochs = [[tuple(batch) for batch in sampler.get_batch_indices(data)] for _ in range(2)]
+    assert sorted(epochs[0]) == sorted(epochs[1])
+    assert epochs[0] != epochs[1]
+    assert sampler.get_batch_size() == 3
+
+
+def test_wrong_settings() -> None:
+    with pytest.raises(InputError, match="max_tokens must be at least 1, found 0"):
+        TokenBudgetSampler(batch_size=2, sorting_key="passage", max_tokens=0)
+    with pytest.raises(InputError, match="sorting_key must be a field of the instances: passage; it is 'tokens'"):
+        TokenBudgetSampler(batch_size=2, sorting_key="tokens").get_num_batches(instances(3))

@@ -1,0 +1,59 @@
+"""A small SQuAD model, and what it reads."""
+
+from collections.abc import Sequence
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import torch
+from allennlp.common import Params
+from allennlp.data import Batch, Instance, Vocabulary
+from allennlp.models import Model
+
+from elmo_tasks.squad.model import SquadModel
+from elmo_tasks.squad.reader import SquadReader
+from tests.tiny import bilm_files
+
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "squad"
+TINY: dict[str, Any] = {
+    "type": "elmo_tasks_squad",
+    "text_field_embedder": {
+        "token_embedders": {
+            "tokens": {"type": "elmo_tasks_word_vectors", "embedding_dim": 4},
+            "token_characters": {
+                "type": "character_encoding",
+                "embedding": {"embedding_dim": 3, "vocab_namespace": "token_characters"},
+                "encoder": {"type": "elmo_tasks_character_cnn", "embedding_dim": 3, "num_filters": 5, "width": 5},
+            },
+        }
+    },
+    "encoder": {"type": "elmo_tasks_gru", "hidden_size": 4},
+    "input_dropout": 0.2,
+    "output_dropout": 0.2,
+    "dropout": 0.2,
+}
+
+
+def corpus(name: str = "train-v1.1.json") -> list[Instance]:
+    """Read anew, so that no vocabulary of another test has indexed it."""
+    return list(SquadReader().read(FIXTURES / name))
+
+
+def tensors(vocab: Vocabulary, given: Sequence[Instance]) -> dict[str, Any]:
+    batch = Batch(given)
+    batch.index_instances(vocab)
+    return batch.as_tensor_dict()
+
+
+def build(folder: Path, elmo: dict[str, Any] | None = None, **keys: Any) -> SquadModel:
+    """The model in evaluation mode, its GRUs drawn wide enough for every input to matter."""
+    params = {**deepcopy(TINY), **keys}
+    if elmo is not None:
+        params["elmo"] = {**bilm_files(folder), **elmo}
+    torch.manual_seed(5)
+    model = Model.from_params(Params(params), vocab=Vocabulary.from_instances(corpus()))
+    assert isinstance(model, SquadModel)
+    for name, parameter in model.named_parameters():
+        if "gru" in name or "encoder" in name and "ward." in name:
+            parameter.data.normal_(std=0.5)
+    return model.eval()

@@ -1,0 +1,159 @@
+"""EM and F1 against the definition of the official SQuAD v1.1 script, written out plainly."""
+
+import random
+import string
+
+import pytest
+from allennlp.training.metrics import Metric
+
+from elmo_tasks.squad.metric import SquadEmAndF1, exact_match, f1, normalize
+
+
+def scores(predicted: str, *golds: str) -> dict[str, float]:
+    metric = SquadEmAndF1()
+    metric([predicted], [golds])
+    return metric.get_metric()
+
+
+@pytest.mark.parametrize(
+    ("answer", "normal"),
+    [
+        ("The  Normans", "normans"),
+        ("an A the", ""),
+        ("theatre another anaa", "theatre another anaa"),
+        ("a-b", "ab"),
+        ("the-end", "theend"),
+        ("(The) end.", "end"),
+        ("U.S.A.", "usa"),
+        ("  \t\n\u00a0x\u2003y ", "x y"),
+        ("ÉCOLE", "école"),
+        ("“the end”", "“ end”"),
+        ("1,000", "1000"),
+        ("a\u0301", "\u0301"),
+        ("", ""),
+        ("!?", ""),
+    ],
+)
+def test_normalization(answer: str, normal: str) -> None:
+    assert normalize(answer) == normal
+
+
+@pytest.mark.parametrize(
+    ("predicted", "gold", "em", "overlap"),
+    [
+        ("the cat", "Cat!", 1, 1),
+        ("the black cat", "black dog", 0, 2 * (1 / 2) * (1 / 2) / (1 / 2 + 1 / 2)),
+        ("cat cat dog", "cat", 0, 2 * (1 / 3) * 1 / (1 / 3 + 1)),
+        ("cat cat", "cat cat cat", 0, 2 * 1 * (2 / 3) / (1 + 2 / 3)),
+        ("dog", "cat", 0, 0),
+        ("", "cat", 0, 0),
+        ("the", "a", 1, 0),
+        ("", "", 1, 0),
+    ],
+)
+def test_one_answer(predicted: str, gold: str, em: float, overlap: float) -> None:
+    assert scores(predicted, gold) == {"em": em, "f1": pytest.approx(overlap)}
+
+
+def test_each_score_takes_its_own_best_gold_answer() -> None:
+    assert scores("the", "a", "the end of it") == {"em": 1.0, "f1": 0.0}
+    assert scores("black cat", "black dog", "a black cat sat", "cat")["f1"] == pytest.approx(0.8)
+
+
+def test_the_mean_is_over_questions_not_batches() -> None:
+    metric = SquadEmAndF1()
+    assert metric.get_metric() == {"em": 0.0, "f1": 0.0}
+    metric(["x", "y", "z"], [["x"], ["q"], ["q"]])
+    metric(["x"], [["x"]])
+    assert metric.get_metric(reset=True) == {"em": 0.5, "f1": 0.5}
+    assert metric.get_metric() == {"em": 0.0, "f1": 0.0}
+
+
+def plain_scores(predicted: str, gold: str) -> tuple[float, float]:
+    """The definition, step by step and without the tools that the metric uses."""
+
+    def words(text: str) -> list[str]:
+        kept = "".join(character for character in text.lower() if character not in string.punctuation)
+        padded, out, place = f" {kept} ", "", 0
+        while place < len(padded):
+            end = place
+            while end < len(padded) and (padded[end].isalnum() or padded[end] == "_"):
+                end += 1
+            if end > place:
+                out += " " if padded[place:end] in ("a", "an", "the") else padded[place:end]
+            else:
+                out, end = out + padded[place], place + 1
+            place = end
+        return out.split()
+
+    left, right = words(predicted), words(gold)
+    rest, common = list(right), 0
+    for word in left:
+        if word in rest:
+            rest.remove(word)
+            common += 1
+    overlap = 2 * (common / len(left)) * (common / len(right)) / (common / len(left) + common / len(right))
+    return float(left == right), overlap if common else 0.0
+
+
+def plain_scores_or_zero(predicted: str, gold: str) -> tuple[float, float]:
+    try:
+        return plain_scores(predicted, gold)
+    except ZeroDivisionError:
+        return float(normalize(predicted) == normalize(gold)), 0.0
+
+
+def test_equals_the_definition_on_random_answers() -> None:
+    dice = random.Random(7)
+    pieces = [
+        "the",
+        "The",
+        "a",
+        "An",
+        "cat",
+        "dog",
+        " é",
+        "ß",
+        "42",
+        "-",
+        ".",
+        "'s",
+        "“",
+        " ",
+        "  ",
+        "\u00a0",
+        "\n",
+        "_",
+    ]
+    seen = set()
+    for _ in range(3000):
+        predicted, gold = ("".join(dice.choices(pieces, k=dice.randrange(14))) for _ in range(2))
+        expected = plain_scores_or_zero(predicted, gold)
+        assert (exact_match(predicted, gold), f1(predicted, gold)) == pytest.approx(expected), (predicted, gold)
+        seen.add(expected)
+    assert len(seen) > 10
+
+
+def test_normalization_is_stable() -> None:
+    dice = random.Random(8)
+    for _ in range(500):
+        answer = "".join(dice.choices("tThea nN.,-'É\u0301 \u3000x", k=dice.randrange(12)))
+        once = normalize(answer)
+        assert once == " ".join(once.split())
+        assert not set(once) & set(string.punctuation)
+        assert not {"a", "an", "the"} & set(once.split())
+
+
+def test_numbers_that_differ_and_questions_without_gold() -> None:
+    metric = SquadEmAndF1()
+    with pytest.raises(ValueError, match="1 predictions for 2 questions"):
+        metric(["x"], [["x"], ["y"]])
+    with pytest.raises(ValueError, match="without a gold answer"):
+        metric(["x", "y"], [["x"], []])
+    assert metric.get_metric() == {"em": 0.0, "f1": 0.0}
+    metric([], [])
+    assert metric.get_metric() == {"em": 0.0, "f1": 0.0}
+
+
+def test_registered() -> None:
+    assert Metric.by_name("elmo_tasks_squad") is SquadEmAndF1

@@ -1,0 +1,187 @@
+"""The SQuAD model: widths, padding, gold spans that are not there, the ELMo switch, memory."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from allennlp.data import Instance
+
+from elmo_tasks.errors import InputError
+from elmo_tasks.squad.model import SquadModel, span_loss
+from elmo_tasks.squad.official import Answer
+from elmo_tasks.squad.reader import NO_SPAN, SquadReader
+from tests.squad.samples import TINY, build, corpus, tensors
+from tests.tiny import ELMO_DIM
+
+
+def asked(question: str, passage: str, *golds: Answer) -> Instance:
+    reader = SquadReader()
+    instance = reader.text_to_instance(question, passage, golds)
+    reader.apply_token_indexers(instance)
+    return instance
+
+
+@pytest.mark.parametrize("elmo", [None, {"at": "input"}, {"at": "both"}])
+def test_batch_equals_singles(tmp_path: Path, elmo: dict[str, Any] | None) -> None:
+    model = build(tmp_path, elmo)
+    together, losses = model(**tensors(model.vocab, corpus())), []
+    lengths = [len(instance.fields["passage"]) for instance in corpus()]
+    assert len(set(lengths)) > 1
+    for row, (instance, length) in enumerate(zip(corpus(), lengths, strict=True)):
+        alone = model(**tensors(model.vocab, [instance]))
+        losses.append(alone["loss"].item())
+        for name in ("start_logits", "end_logits"):
+            torch.testing.assert_close(together[name][row, :length], alone[name][0], atol=1e-5, rtol=1e-5)
+        for mine, other in zip(together["spans"][row], alone["spans"][0], strict=True):
+            assert mine == {
+                **other,
+                "score": pytest.approx(other["score"], abs=1e-5),
+                "probability": pytest.approx(other["probability"], abs=1e-5),
+            }
+    assert together["loss"].item() == pytest.approx(sum(losses) / len(losses), abs=1e-5)
+    assert len({round(loss, 3) for loss in losses}) == len(losses)
+
+
+@pytest.mark.parametrize(("at", "extra"), [(None, 0), ("input", 0), ("output", ELMO_DIM), ("both", ELMO_DIM)])
+def test_widths_follow_from_the_encoder_and_elmo(tmp_path: Path, at: str | None, extra: int) -> None:
+    model = build(tmp_path, None if at is None else {"at": at})
+    assert model.attention.similarity.left.shape == (8 + extra,)
+    assert model.merge[0].weight.shape == (8, 4 * (8 + extra))
+    assert model.self_attention.merge[0].weight.shape == (8, 3 * 8)
+    assert model.pointers.end_gru.get_input_dim() == 16
+
+
+def test_loss_by_hand() -> None:
+    logits = torch.tensor([[1.0, 2.0, 0.5], [0.0, 3.0, -1e30], [5.0, 5.0, 5.0]])
+    first = math.log(math.e + math.exp(2) + math.exp(0.5)) - 0.5
+    second = math.log(1 + math.exp(3)) - 0.0
+    gold = torch.tensor([[2], [0], [NO_SPAN]])
+    assert span_loss(logits, gold).item() == pytest.approx((first + second) / 2, rel=1e-5)
+    assert span_loss(logits, torch.full((3, 1), NO_SPAN)).item() == 0.0
+
+
+def test_questions_without_a_span_are_scored_and_not_trained_on(tmp_path: Path) -> None:
+    model, known = build(tmp_path), corpus()[3]
+    lost = asked("What left?", "The ferry left.", Answer("the harbour", 4))
+    both = model(**tensors(model.vocab, [lost, known]))
+    assert both["loss"].item() == pytest.approx(model(**tensors(model.vocab, [known]))["loss"].item(), abs=1e-5)
+    model.get_metrics(reset=True)
+    alone = model.train()(**tensors(model.vocab, [lost]))
+    assert alone["loss"].item() == 0.0
+    alone["loss"].backward()
+    assert all(p.grad is None or p.grad.isfinite().all() for p in model.parameters())
+    best = model.eval()(**tensors(model.vocab, [lost]))["spans"][0][0]["text"]
+    hit = asked("What left?", "The ferry left.", Answer(best.upper(), 99))
+    assert hit.fields["span_start"].sequence_index == NO_SPAN
+    model(**tensors(model.vocab, [hit]))
+    assert model.get_metrics(reset=True) == {"em": 0.5, "f1": 0.5}
+
+
+def test_outputs(tmp_path: Path) -> None:
+    model = build(tmp_path, n_best=3)
+    batch = tensors(model.vocab, corpus())
+    output = model.make_output_human_readable(model(**batch))
+    assert set(output) == {"id", "question", "spans", "loss"}
+    assert output["id"][0] == "hb-1"
+    for instance, spans in zip(corpus(), output["spans"], strict=True):
+        passage = instance.fields["metadata"].metadata["passage"]
+        assert len(spans) == 3
+        assert spans == sorted(spans, key=lambda span: -span["score"])
+        for span in spans:
+            assert passage[span["start"] : span["end"]] == span["text"]
+            assert 1 <= span["token_end"] - span["token_start"] <= 17
+    gold = ("span_start", "span_end")
+    assert "loss" not in model(**{name: value for name, value in batch.items() if name not in gold})
+    assert "spans" not in model.train()(**batch)
+
+
+def test_the_span_limit_is_heard(tmp_path: Path) -> None:
+    model = build(tmp_path, max_span_length=2)
+    for spans in model(**tensors(model.vocab, corpus()))["spans"]:
+        assert all(span["token_end"] - span["token_start"] <= 2 for span in spans)
+
+
+def test_metrics(tmp_path: Path) -> None:
+    model = build(tmp_path, {"at": "both"})
+    model(**tensors(model.vocab, corpus()))
+    assert set(model.get_metrics()) == {"em", "f1"}
+    assert {"em", "f1", "elmo_input_s0", "elmo_output_gamma"} <= set(model.get_metrics(reset=True))
+    assert model.train().get_metrics() == {}
+
+
+@pytest.mark.parametrize(("elmo", "count"), [(None, 49), ({"at": "input"}, 51), ({"at": "both"}, 53)])
+def test_gradients_everywhere(tmp_path: Path, elmo: dict[str, Any] | None, count: int) -> None:
+    model = build(tmp_path, elmo).train()
+    model(**tensors(model.vocab, corpus()))["loss"].backward()
+    parameters = {name: p for name, p in model.named_parameters() if p.requires_grad}
+    assert len(parameters) == count
+    assert [name for name, p in parameters.items() if p.grad is None or not p.grad.any()] == []
+
+
+def test_the_penalty_is_added_to_the_loss(tmp_path: Path) -> None:
+    losses = []
+    for l2 in (None, 0.1):
+        model = build(tmp_path, {"at": "input", "l2": l2})
+        mix = getattr(model.lowest_layers.elmo, "input_mix")  # noqa: B009 (optional, hence untyped)
+        mix.weights.data = torch.tensor([2.0, 1.0, 0.0])
+        losses.append(model(**tensors(model.vocab, corpus()))["loss"].item())
+    assert losses[1] - losses[0] == pytest.approx(0.1 * 5, abs=1e-4)
+
+
+def test_null_elmo_is_the_baseline(tmp_path: Path) -> None:
+    models = [build(tmp_path), build(tmp_path, **{"elmo": None})]
+    states = [model.state_dict() for model in models]
+    assert list(states[0]) == list(states[1])
+    assert all(torch.equal(states[0][name], states[1][name]) for name in states[0])
+
+
+def test_dropout_falls_on_whole_units(tmp_path: Path) -> None:
+    model, seen = build(tmp_path, dropout=0.5).train(), []
+    model.pointers.start_gru.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0]))
+    model(**tensors(model.vocab, corpus()))
+    dropped = (seen[0] == 0).all(1)
+    assert dropped.any() and not dropped.all()
+
+
+def test_learns_the_fixture(tmp_path: Path) -> None:
+    model = build(tmp_path, input_dropout=0.0, output_dropout=0.0, dropout=0.0)
+    batch = tensors(model.vocab, corpus()[3:])
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.03)
+    for _ in range(25):
+        optimizer.zero_grad()
+        model.train()(**batch)["loss"].backward()
+        optimizer.step()
+    model.eval()(**batch)
+    assert model.get_metrics(reset=True)["em"] == 1.0
+
+
+def test_out_of_memory_names_the_longest_passage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = build(tmp_path)
+    monkeypatch.setattr(model.self_attention, "forward", lambda *_: torch.empty(2**50, dtype=torch.uint8))
+    message = (
+        r"out of memory on a batch of 7 instances padded to 40 tokens, the length of article 'Harrow_Bay', paragraph 1,"
+        r" question hb-1: .*lower batch_size, or max_tokens, of the data loader's batch sampler"
+    )
+    with pytest.raises(InputError, match=message):
+        model(**tensors(model.vocab, corpus()))
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ({"n_best": 0}, "n_best must be at least 1, found 0"),
+        ({"max_span_length": 0}, "max_span_length must be at least 1, found 0"),
+        ({"encoder": {"type": "gru", "hidden_size": 3}}, "the encoder's output must have an even width"),
+    ],
+)
+def test_wrong_settings(tmp_path: Path, keys: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        build(tmp_path, **keys)
+
+
+def test_a_misspelt_key(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="SquadModel has no key max_span"):
+        build(tmp_path, max_span=3)
+    assert SquadModel.default_predictor == TINY["type"]

@@ -1,0 +1,123 @@
+"""Questions in, answers with offsets out; and the official file of predictions."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from allennlp.data.data_loaders import SimpleDataLoader
+from allennlp.evaluation import Evaluator
+from allennlp.predictors import Predictor
+
+from elmo_tasks.errors import InputError
+from elmo_tasks.squad.evaluator import SquadEvaluator
+from elmo_tasks.squad.metric import best, exact_match, f1, normalize
+from elmo_tasks.squad.model import SquadModel
+from elmo_tasks.squad.predictor import SquadPredictor
+from elmo_tasks.squad.reader import SquadReader
+from tests.squad.samples import FIXTURES, build, corpus
+
+PASSAGE = "In 1901 — after the flood — a steam ferry replaced the “rowing boats” of Harrow 😀 Bay."
+
+
+@pytest.fixture
+def predictor(tmp_path: Path) -> SquadPredictor:
+    return SquadPredictor(build(tmp_path), SquadReader())
+
+
+def test_best_spans_with_offsets(predictor: SquadPredictor) -> None:
+    result = predictor.predict("What replaced the boats?", PASSAGE)
+    best_one = result["n_best"][0]
+    assert set(best_one) == {"text", "start", "end", "token_start", "token_end", "score", "probability"}
+    assert {key: result[key] for key in best_one} == best_one
+    assert len(result["n_best"]) == 5
+    assert 0 < sum(span["probability"] for span in result["n_best"]) < 1
+    for span in result["n_best"]:
+        assert PASSAGE[span["start"] : span["end"]] == span["text"]
+    assert result["question"] == "What replaced the boats?" and "id" not in result
+    json.dumps(result)
+
+
+def test_batch_equals_one_by_one_in_order(predictor: SquadPredictor) -> None:
+    inputs = [{"passage": PASSAGE, "question": "When?", "id": "a"}, {"passage": "It left.", "question": "What left?"}]
+    batch = predictor.predict_batch_json(inputs)
+    assert [one.get("id") for one in batch] == ["a", None]
+    for mine, alone in zip(batch, [predictor.predict_json(one) for one in inputs], strict=True):
+        assert mine["text"] == alone["text"]
+        assert mine["score"] == pytest.approx(alone["score"], abs=1e-5)
+    assert len(batch[1]["n_best"]) == 5
+
+
+def test_a_passage_with_fewer_spans_than_wanted(predictor: SquadPredictor) -> None:
+    assert len(predictor.predict("Who?", "Mira.")["n_best"]) == 3
+
+
+def test_instances_of_the_reader(predictor: SquadPredictor) -> None:
+    results = predictor.predict_batch_instance(corpus("dev-v1.1.json"))
+    assert [result["id"] for result in results] == ["or-1", "or-2", "or-3", "or-4", "or-5"]
+
+
+@pytest.mark.parametrize(
+    ("inputs", "message"),
+    [
+        ({"passage": "x"}, r"wanted \{\"passage\": .*; found no 'question', but \['passage'\]"),
+        ({"question": "x"}, "found no 'passage'"),
+        (["x"], r"found \['x'\]"),
+        ({"passage": "x", "question": 7}, "'question' must be a string; found 7"),
+        ({"passage": " \n", "question": "x"}, "'passage' is empty"),
+    ],
+)
+def test_bad_input(predictor: SquadPredictor, inputs: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        predictor.predict_json(inputs)
+
+
+def test_registered() -> None:
+    assert Predictor.by_name("elmo_tasks_squad") is SquadPredictor
+    assert Evaluator.by_name("elmo_tasks_squad") is SquadEvaluator
+
+
+def official_scores(data_file: Path, predictions_file: Path) -> dict[str, float]:
+    """What the official script does with its two files, but for the factor of 100."""
+    data, predictions = (json.loads(file.read_text(encoding="utf-8")) for file in (data_file, predictions_file))
+    total, scores = 0, {"em": 0.0, "f1": 0.0}
+    for article in data["data"]:
+        for paragraph in article["paragraphs"]:
+            for asked in paragraph["qas"]:
+                total += 1
+                if asked["id"] in predictions:
+                    golds = [answer["text"] for answer in asked["answers"]]
+                    scores["em"] += best(exact_match, predictions[asked["id"]], golds)
+                    scores["f1"] += best(f1, predictions[asked["id"]], golds)
+    return {name: score / total for name, score in scores.items()}
+
+
+def evaluated(model: SquadModel, file: Path, written: Path) -> tuple[dict[str, Any], dict[str, str]]:
+    """The metrics of a file, and what was written."""
+    loader = SimpleDataLoader(list(SquadReader().read(file)), batch_size=2, vocab=model.vocab)
+    metrics = SquadEvaluator()(model, loader, predictions_output_file=written)
+    return metrics, json.loads(written.read_text(encoding="utf-8"))
+
+
+def test_the_predictions_file_scores_as_the_model_does(tmp_path: Path) -> None:
+    model, written = build(tmp_path), tmp_path / "out" / "predictions.json"
+    _, predictions = evaluated(model, FIXTURES / "dev-v1.1.json", written)
+    data = json.loads((FIXTURES / "dev-v1.1.json").read_text(encoding="utf-8"))
+    asked = [one for paragraph in data["data"][0]["paragraphs"] for one in paragraph["qas"]]
+    longest, other, *_ = sorted(asked, key=lambda one: -len(normalize(predictions[one["id"]])))
+    longest["answers"].append({"text": f"somewhere {predictions[longest['id']]}", "answer_start": 0})
+    other["answers"].append({"text": f"The {predictions[other['id']]}!", "answer_start": 0})
+    (tmp_path / "dev.json").write_text(json.dumps(data))
+    metrics, again = evaluated(model, tmp_path / "dev.json", written)
+    assert again == predictions
+    assert list(predictions) == ["or-1", "or-2", "or-3", "or-4", "or-5"]
+    expected = official_scores(tmp_path / "dev.json", written)
+    assert 0 < expected["em"] < expected["f1"]
+    assert {name: metrics[name] for name in expected} == pytest.approx(expected)
+    assert [path.name for path in written.parent.iterdir()] == ["predictions.json"]
+
+
+def test_no_predictions_file_unless_wanted(tmp_path: Path) -> None:
+    model = build(tmp_path)
+    loader = SimpleDataLoader(corpus(), batch_size=4, vocab=model.vocab)
+    assert {"em", "f1", "loss"} <= set(SquadEvaluator()(model, loader))

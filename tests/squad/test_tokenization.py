@@ -1,0 +1,48 @@
+"""Tokens, and the places that they claim."""
+
+import pytest
+from allennlp.data.tokenizers import Tokenizer
+
+from elmo_tasks.squad.tokenization import FirstCharacters, SquadTokenizer
+
+TOKENIZER = SquadTokenizer()
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("The ferry left.", "The ferry left ."),
+        ("1893-94", "1893 - 94"),
+        ("1893–94", "1893 – 94"),
+        ("fire—and", "fire – and"),
+        ("passengers/year", "passengers / year"),
+        ("£300 €5 20°C", "£ 300 € 5 20 ° C"),
+        ("“a dog”", "“ a dog ”"),
+        ("the master's dog couldn't", "the master 's dog could n't"),
+        ("the master’s dog", "the master ’s dog"),
+        ("'quoted'", "' quoted '"),
+        ("so _x_ a_b", "so _ x _ a _ b"),
+        ("O'Neill", "O ' Neill"),
+        ("−5", "- 5"),
+    ],
+)
+def test_where_words_are_split(text: str, tokens: str) -> None:
+    assert " ".join(token.text or "" for token in TOKENIZER.tokenize(text)) == tokens
+
+
+def test_offsets_are_those_of_the_text() -> None:
+    text = "  \n The café–bar's “menu” of 1893–94 cost £3.50/head — naïve 😀 folk (don't ask) paid it.\t"
+    tokens = TOKENIZER.tokenize(text)
+    assert "".join(text[token.idx : token.idx_end] for token in tokens) == "".join(text.split())
+    assert all(token.idx is not None and token.idx_end is not None for token in tokens)
+    differing = [(token.text, text[token.idx : token.idx_end]) for token in tokens]
+    assert [pair for pair in differing if pair[0] != pair[1]] == [("–", "—")]
+
+
+def test_white_space_has_no_tokens() -> None:
+    assert TOKENIZER.tokenize(" \n\u00a0 ") == []
+    assert isinstance(Tokenizer.by_name("elmo_tasks_squad")(), SquadTokenizer)
+
+
+def test_first_characters() -> None:
+    assert [token.text for token in FirstCharacters(limit=3).tokenize("abcde")] == ["a", "b", "c"]

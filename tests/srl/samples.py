@@ -1,0 +1,57 @@
+"""What the tests of SRL share: the fixtures, and tiny models of them."""
+
+from collections.abc import Sequence
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import torch
+from allennlp.common import Params
+from allennlp.data import Batch, Instance, Vocabulary
+from allennlp.models import Model
+
+from elmo_tasks.srl.model import SrlTagger
+from elmo_tasks.srl.reader import SrlReader
+from tests.tiny import bilm_files
+
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "srl"
+TALE, NOTES = FIXTURES / "tale.v4_gold_conll", FIXTURES / "web" / "notes.gold_conll"
+
+TINY: dict[str, Any] = {
+    "type": "elmo_tasks_srl",
+    "text_field_embedder": {
+        "token_embedders": {
+            "tokens": {"type": "elmo_tasks_word_vectors", "embedding_dim": 4},
+            "predicate": {"type": "embedding", "num_embeddings": 3, "embedding_dim": 3, "padding_index": 0},
+        }
+    },
+    "encoder": {"type": "elmo_tasks_highway_lstm", "hidden_size": 6, "num_layers": 3, "dropout": 0.2},
+}
+
+
+def corpus() -> list[Instance]:
+    """Read anew: instances that were indexed once give no labels to another vocabulary."""
+    return list(SrlReader().read(FIXTURES))
+
+
+def instance(words: str, predicate: int, tags: str | None = None) -> Instance:
+    reader = SrlReader()
+    made = reader.text_to_instance(words.split(), predicate, None if tags is None else tags.split())
+    reader.apply_token_indexers(made)
+    return made
+
+
+def tensors(vocab: Vocabulary, given: Sequence[Instance]) -> dict[str, Any]:
+    batch = Batch(given)
+    batch.index_instances(vocab)
+    return batch.as_tensor_dict()
+
+
+def build(folder: Path, elmo: dict[str, Any] | None = None, **keys: Any) -> SrlTagger:
+    params = {**deepcopy(TINY), **keys}
+    if elmo is not None:
+        params["elmo"] = {**bilm_files(folder), **elmo}
+    torch.manual_seed(5)
+    model = Model.from_params(Params(params), vocab=Vocabulary.from_instances(corpus()))
+    assert isinstance(model, SrlTagger)
+    return model.eval()

@@ -1,0 +1,146 @@
+"""The SRL reader: exact fields, which predicates, tags of overlapping spans, workers, and real data if at hand."""
+
+import logging
+import os
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from allennlp.common import Params
+from allennlp.data import DatasetReader, Instance, Vocabulary
+from allennlp.data.dataset_readers.dataset_reader import WorkerInfo
+
+from elmo_tasks.data.spans import Span
+from elmo_tasks.errors import InputError
+from elmo_tasks.srl.indexer import PREDICATES
+from elmo_tasks.srl.reader import SrlReader, bio_tags
+from tests.srl.samples import FIXTURES, NOTES, TALE, corpus, instance
+
+ROOT = Path(__file__).resolve().parents[2]
+REAL_DATA = Path(os.environ.get("ELMO_TASKS_REAL_DATA", ROOT.parent / "shared" / "data"))
+
+
+@pytest.fixture(autouse=True)
+def heard_counts(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+    """AllenNLP may have turned propagation off; the counts are read through the root logger."""
+    logger = logging.getLogger("elmo_tasks.srl.reader")
+    logger.addHandler(caplog.handler)
+    caplog.set_level(logging.INFO, logger="elmo_tasks.srl.reader")
+    yield
+    logger.removeHandler(caplog.handler)
+
+
+def metadata(one: Instance) -> dict[str, Any]:
+    return one["metadata"].metadata
+
+
+def labels(one: Instance) -> str:
+    return " ".join(one["tags"].labels)
+
+
+def test_one_instance_per_verb_with_bio_tags(caplog: pytest.LogCaptureFixture) -> None:
+    keep, sell, give, said, lose = SrlReader().read(TALE)
+    assert labels(keep) == "B-ARG0 O B-R-ARG0 B-V B-ARG1 O O O O O O O O"
+    assert labels(sell) == "B-ARG0 I-ARG0 I-ARG0 I-ARG0 I-ARG0 I-ARG0 B-V B-ARG2 I-ARG2 I-ARG2 B-ARG1 I-ARG1 O"
+    assert labels(give) == "B-V I-V B-ARG1 I-ARG1 O O O O O O O O O"
+    assert labels(said) == "B-ARG1 I-ARG1 I-ARG1 I-ARG1 O B-ARG0 B-V O B-C-ARG1 I-C-ARG1 I-C-ARG1 I-C-ARG1 O"
+    assert [metadata(one)["predicate"] for one in (keep, sell, give, said, lose)] == [3, 6, 0, 6, 9]
+    assert f"{TALE}: 3 sentences, 5 predicates, 1 left out" in caplog.text
+
+
+def test_all_predicates() -> None:
+    read = list(SrlReader(verbs_only=False).read(TALE))
+    assert [metadata(one)["lemma"] for one in read] == ["keep", "sell", "give", "plan", "say", "lose"]
+    assert labels(read[3]) == "O O B-ARG0 B-V O O O O O O O O O"
+
+
+def test_a_folder_with_the_folders_below_it() -> None:
+    assert [metadata(one)["file"] for one in corpus()] == [str(TALE)] * 5 + [str(NOTES)] * 2
+    assert [metadata(one)["line"] for one in corpus()] == [2, 2, 16, 16, 16, 2, 14]
+    assert len(list(SrlReader().read(FIXTURES / "**" / "*.gold_conll"))) == 2
+
+
+def test_the_indicator_is_on_the_predicate_alone() -> None:
+    step = corpus()[5]
+    assert labels(step) == "B-ARG0 I-ARG0 O B-V O B-C-V B-ARG1 I-ARG1 B-ARGM-TMP I-ARGM-TMP O"
+    vocabulary = Vocabulary.from_instances([step])
+    step.index_fields(vocabulary)
+    tensors = step.as_tensor_dict()
+    tokens: Any = tensors["tokens"]
+    assert tokens["predicate"]["tokens"].tolist() == [1, 1, 1, 1, 1, 2, 1, 1, 1, 1, 1]
+    assert tokens["tokens"]["tokens"].shape == (11,) and tokens["elmo"]["elmo_tokens"].shape == (11, 50)
+    assert set(vocabulary.get_token_to_index_vocabulary(PREDICATES)) >= {"stepping"}
+    assert "side" not in vocabulary.get_token_to_index_vocabulary(PREDICATES)
+
+
+def test_metadata() -> None:
+    fall = corpus()[-1]
+    words = ["Rain", "fell", "."]
+    known = {"words": words, "predicate": 1, "lemma": "fall", "tags": ["B-ARG1", "B-V", "O"]}
+    assert metadata(fall) == {**known, "file": str(NOTES), "line": 14}
+    bare = instance("Rain Fell .", 1)
+    assert "tags" not in bare.fields
+    assert metadata(bare) == {**known, "words": ["Rain", "Fell", "."], "lemma": "fell", "tags": None} | {
+        "file": None,
+        "line": None,
+    }
+
+
+def test_of_overlapping_spans_the_first_is_kept() -> None:
+    spans = [Span(0, 3, "ARG1"), Span(1, 2, "ARG0"), Span(3, 4, "V"), Span(3, 5, "ARG2")]
+    assert bio_tags(spans, length=5) == ["B-ARG1", "I-ARG1", "I-ARG1", "B-V", "O"]
+
+
+def test_built_from_its_registered_name() -> None:
+    reader = DatasetReader.from_params(Params({"type": "elmo_tasks_srl", "max_instances": 2, "verbs_only": False}))
+    assert [metadata(one)["lemma"] for one in reader.read(TALE)] == ["keep", "sell"]
+
+
+def test_workers_share_the_predicates() -> None:
+    seen = []
+    for worker in range(2):
+        reader = SrlReader()
+        reader._set_worker_info(WorkerInfo(num_workers=2, id=worker))
+        seen.append([metadata(one)["lemma"] for one in reader.read(TALE)])
+    assert seen == [["keep", "give", "lose"], ["sell", "say"]]
+
+
+ROW = "doc 0 0 plan NN * {lemma} {frameset} - - * {argument} -\n"
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        (ROW.format(lemma="plan", frameset="01", argument="(V*)"), "no predicate found, 1 that are no verbs left out"),
+        (ROW.format(lemma="-", frameset="-", argument=""), "no predicate found, 0 .*arguments stand in columns 12"),
+        (ROW.format(lemma="plan", frameset="01", argument="(V*"), "1: column 12: the bracket '.V' is not closed"),
+        ("doc 0 0 plan NN\n", "1: at least 12 columns were wanted, found 5"),
+    ],
+)
+def test_bad_files(tmp_path: Path, row: str, message: str) -> None:
+    path = tmp_path / "a.gold_conll"
+    path.write_text(row)
+    with pytest.raises(InputError, match=f"a.gold_conll(: |:){message}"):
+        list(SrlReader().read(path))
+
+
+def test_bad_arguments() -> None:
+    with pytest.raises(InputError, match="a sentence needs a token at least"):
+        SrlReader().text_to_instance([], 0)
+    with pytest.raises(InputError, match="no token 2 among 2"):
+        SrlReader().text_to_instance(["Rain", "fell"], 2)
+    with pytest.raises(InputError, match="a:9: 1 tags for 2 tokens"):
+        SrlReader().text_to_instance(["Rain", "fell"], 1, ["O"], file="a", line=9)
+
+
+def test_real_data(caplog: pytest.LogCaptureFixture) -> None:
+    folder = REAL_DATA / "srl" / "development"
+    if not folder.is_dir():
+        pytest.skip(f"{folder} is absent")
+    read = list(SrlReader().read(folder))
+    assert len(read) == 3788
+    assert "1966 sentences, 3788 predicates, 1164 left out" in caplog.text
+    begun = Counter(tag[2:] for one in read for tag in one["tags"].labels if tag[0] == "B")
+    assert begun["V"] == 3788 and begun["ARG1"] > begun["ARG0"] > 1000

@@ -1,0 +1,95 @@
+// Coreference without ELMo: paper, appendix A.6 (the end-to-end span model of Lee et al., 2017; CoNLL-2012).
+//
+// Departures from the paper
+//   all: Turian's 50-d vectors, which stand beside GloVe in Lee et al., are left out; GloVe's are not normalised to
+//     length 1, are looked up as written, then lower-cased, and words that have none start from the mean of the others
+//     (there: zeros). Each part of a document is read from gold files (there: automatic ones, which have the same words
+//     and clusters). At most 150 epochs with patience 20 in place of some 400,000 updates; the best epoch by average
+//     F1 on the validation data is kept, as there.
+//   as in the original code: sentences are encoded one by one by an LSTM with coupled gates and learned first states;
+//     kept spans never cross; 250 antecedents; speaker, genre and distance; windows of 50 sentences while training;
+//     Adam, whose learning rate falls by a thousandth every 100 updates; dropout draws each element.
+//   small: other data (OntoGUM, 177 documents, spans of 10 words at most as there), vectors of 100 instead of 300, a cap
+//     of 20 epochs (3,540 updates) for both rows: the rows compare, but neither is said to have converged.
+//   mini: the embedded world (160 stories), a smaller model, spans of 4 words, a cap of 12 epochs (1,920 updates) for
+//     both rows, less dropout; what the mentions are is soon learned, who they are is not.
+//
+// Expected average F1 of MUC, B-cubed and CEAF-e: paper 67.2 (CoNLL-2012 test); small and mini: docs/RESULTS.md.
+// Command: allennlp train training_config/coref.jsonnet -s out/coref
+//   allennlp evaluate out/coref/model.tar.gz test.gold_conll
+// Time: mini some minutes, small some hours on two CPU cores; paper two days on a GPU.
+local knobs = import 'lib/knobs.libsonnet';
+local settings = import 'lib/settings.libsonnet';
+
+knobs.checked({
+  train_file:: settings.file('coref/train.gold_conll'),
+  validation_file:: settings.file('coref/dev.gold_conll'),
+  vectors:: settings.choose({
+    mini: { pretrained_file: settings.file('vectors/w2v.100d.txt.gz'), embedding_dim: 100 },
+    small: self.mini,
+    paper: { pretrained_file: settings.file('vectors/glove.840B.300d.txt'), embedding_dim: 300 },
+  }),
+
+  characters:: settings.choose({
+    mini: { embedding_dim: 8, num_filters: 10 },
+    small: self.paper,
+    paper: { embedding_dim: 8, num_filters: 50 },
+  }),
+  encoder_size:: settings.choose({ mini: 60, small: 200, paper: 200 }),
+  hidden_size:: settings.choose({ mini: 50, small: 150, paper: 150 }),
+  max_span_width:: settings.choose({ mini: 4, small: 10, paper: 10 }),
+  max_antecedents:: settings.choose({ mini: 50, small: 250, paper: 250 }),
+  max_training_sentences:: 50,
+  input_dropout:: settings.choose({ mini: 0.3, small: 0.5, paper: 0.5 }),
+  dropout:: 0.2,
+
+  learning_rate:: settings.choose({ mini: 2e-3, small: 1e-3, paper: 1e-3 }),
+  num_epochs:: settings.choose({ mini: 12, small: 20, paper: 150 }),
+  patience:: settings.choose({ mini: null, small: null, paper: 20 }),
+
+  dataset_reader: { type: 'elmo_tasks_coref' },
+  train_data_path: $.train_file,
+  validation_data_path: $.validation_file,
+  model: {
+    type: 'elmo_tasks_coref',
+    text_field_embedder: {
+      token_embedders: {
+        tokens: { type: 'elmo_tasks_word_vectors', every_word: true, trainable: false } + $.vectors,
+        token_characters: {
+          type: 'character_encoding',
+          embedding: { embedding_dim: $.characters.embedding_dim, vocab_namespace: 'token_characters' },
+          encoder: {
+            type: 'cnn',
+            embedding_dim: $.characters.embedding_dim,
+            num_filters: $.characters.num_filters,
+            ngram_filter_sizes: [3, 4, 5],
+          },
+        },
+      },
+    },
+    word_vectors: true,
+    encoder: { type: 'elmo_tasks_coupled_lstm', hidden_size: $.encoder_size, dropout: $.dropout },
+    input_dropout: $.input_dropout,
+    output_dropout: $.dropout,
+    hidden_size: $.hidden_size,
+    feature_size: 20,
+    dropout: $.dropout,
+    max_span_width: $.max_span_width,
+    spans_per_word: 0.4,
+    max_antecedents: $.max_antecedents,
+    max_training_sentences: $.max_training_sentences,
+    head_values: 'embeddings',
+  },
+  data_loader: { batch_size: 1, shuffle: true },
+  validation_data_loader: { batch_size: 1, shuffle: false },
+  trainer: {
+    num_epochs: $.num_epochs,
+    [if $.patience != null then 'patience']: $.patience,
+    validation_metric: '+f1',
+    optimizer: { type: 'adam', lr: $.learning_rate },
+    learning_rate_scheduler: { type: 'elmo_tasks_staircase', factor: 0.999, every: 100 },
+    grad_norm: 5.0,
+    checkpointer: { keep_most_recent_by_count: 1 },
+    run_confidence_checks: false,
+  },
+})
