@@ -89,7 +89,7 @@ class SrlF1(Metric):
         self._rows = {}
 
     def _overall(self) -> Row:
-        return _sum(row for label, row in self._rows.items())
+        return _sum(row for label, row in self._rows.items() if label != VERB)
 
 
 def _count_proposition(rows: dict[str, Row], predicted: Sequence[str], gold: Sequence[str]) -> None:
