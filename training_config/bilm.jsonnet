@@ -13,8 +13,10 @@
 // Expected held-out perplexity, mean of both directions: paper 39.7; small: see the card in
 //   fixtures/bilm/; mini about 60, on the embedded world.
 // Command: ELMO_TASKS_SCALE=small ELMO_TASKS_DATA=/corpora \
-//   allennlp train training_config/bilm.jsonnet -s runs/bilm      (--recover resumes it)
-//   allennlp bilm export runs/bilm exported/bilm
+//   allennlp train training_config/bilm.jsonnet -s out/bilm      (--recover resumes it)
+//   allennlp bilm export out/bilm out/exported
+//   A smaller one: a file with (import 'bilm.jsonnet') { num_epochs:: 2, steps_per_epoch:: 100, rows:: 16 }, or any other
+//   of the knobs below.
 // Time: mini a minute, small two hours on one CPU core, paper two weeks on three GPUs of 2017.
 local knobs = import 'lib/knobs.libsonnet';
 local settings = import 'lib/settings.libsonnet';

@@ -199,11 +199,12 @@ def _missing(key: str, given: str, trained: File | None) -> NoReturn:
     if trained is None:
         where = "" if os.path.isabs(given) else f"; relative paths start from {os.getcwd()}"
         raise InputError(f"no such file: {_WHAT[key]}", file=given, hint=f"set {key} of the model's elmo{where}")
-    raise InputError(
-        f"no such file: {_WHAT[key]}, on which this model was trained (then {trained.path}, sha256 {trained.sha256})",
-        file=given,
-        hint=f"put it back, or give its new place in {key} of the model's elmo",
-    )
+    then = f"on which this model was trained (then {trained.path}, sha256 {trained.sha256})"
+    hint = f"put it back, or give its new place: -o '{{\"model.elmo.{key}\": \"PATH\"}}'"
+    if (changed := _existing(trained.path)) is not None:
+        found = f"{changed} has changed since, its sha256 is {file_sha256(changed)}"
+        raise InputError(f"no such file: {_WHAT[key]}, {then}; {found}", file=given, hint=hint)
+    raise InputError(f"no such file: {_WHAT[key]}, {then}", file=given, hint=hint)
 
 
 def _existing(path_or_url: str) -> Path | None:

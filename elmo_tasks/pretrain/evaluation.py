@@ -1,5 +1,7 @@
 """Perplexity of a language model on files: every token predicted once in each direction, with the exact softmax."""
 
+import logging
+import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -11,6 +13,11 @@ from elmo_tasks.pretrain.perplexity import Perplexity, PerplexityReport
 from elmo_tasks.pretrain.sentences import SentenceSource, require_text
 from elmo_tasks.pretrain.stream import LmStream
 from elmo_tasks.pretrain.vocabulary import WordVocabulary
+
+logger = logging.getLogger(__name__)
+
+SECONDS = 10.0
+"""From one logged line to the next."""
 
 ROWS, UNROLL = 32, 20
 """Rows carry their states through the text, as in training; each starts from zeros."""
@@ -74,11 +81,16 @@ def perplexity(
         counts = Perplexity()
         forward, backward = (first_sentences([path], max_tokens=max_tokens) for _ in range(2))
         states: LmStates | None = None
+        logged_at = time.perf_counter()
         for batch in LmStream(forward, backward, vocabulary, batch_size=rows, unroll=unroll):
             output = model(batch, states)
             states = output.states
             counts.add(output, batch)
             over_all.add(output, batch)
+            if time.perf_counter() - logged_at > SECONDS:
+                logged_at = time.perf_counter()
+                so_far = counts.report()
+                logger.info("%s: %s tokens, perplexity %.1f so far", path, f"{so_far.tokens // 2:,}", so_far.geometric)
         yield str(path), counts.report()
     if len(paths) > 1:
         yield "all", over_all.report()

@@ -64,6 +64,16 @@ def test_rounding_makes_smaller_files(run: Path, tmp_path: Path) -> None:
     assert sizes[1] < 0.8 * sizes[0]
 
 
+def test_a_long_measurement_tells_how_far_it_is(
+    run: Path, text: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("elmo_tasks.pretrain.evaluation.SECONDS", -1.0)
+    with caplog.at_level("INFO", logger="elmo_tasks.pretrain.evaluation"):
+        bilm("perplexity", run, text, "--batch-size", "1")
+    assert caplog.messages
+    assert all(re.fullmatch(rf"{text}: [0-9,]+ tokens, perplexity [0-9.]+ so far", line) for line in caplog.messages)
+
+
 def test_without_an_action_the_help_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     bilm()
     shown = capsys.readouterr().out

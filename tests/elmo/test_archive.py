@@ -147,7 +147,24 @@ def test_a_missing_bilm_is_named_with_its_sum(folder: Path) -> None:
     weights.unlink()
     message = (
         f"bilm/weights.hdf5: no such file: the biLM's weights, on which this model was trained "
-        f"(then {weights}, sha256 {sha256}) (put it back, or give its new place in weight_file of the model's elmo)"
+        f"(then {weights}, sha256 {sha256}) (put it back, or give its new place: "
+        """-o '{"model.elmo.weight_file": "PATH"}')"""
+    )
+    with pytest.raises(InputError, match=re.escape(message)):
+        load(archive)
+
+
+def test_a_bilm_that_changed_where_it_was_is_named_with_both_sums(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archive, _ = trained(folder / "run")
+    weights = folder / "bilm" / "weights.hdf5"
+    wanted = file_sha256(weights)
+    write_bilm(folder / "bilm", seed=9)
+    monkeypatch.chdir(tmp_path)
+    message = (
+        f"bilm/weights.hdf5: no such file: the biLM's weights, on which this model was trained (then {weights}, sha256 "
+        f"{wanted}); {weights} has changed since, its sha256 is {file_sha256(weights)} (put it back"
     )
     with pytest.raises(InputError, match=re.escape(message)):
         load(archive)
