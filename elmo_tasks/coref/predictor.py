@@ -1,17 +1,16 @@
 """Last step of coreference: raw text or sentences of words in, clusters with offsets out."""
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any
 
 from allennlp.common.util import JsonDict
 from allennlp.data import DatasetReader, Instance
-from allennlp.data.fields import MetadataField
 from allennlp.models import Model
 from allennlp.predictors import Predictor
 
 from elmo_tasks.coref.reader import UNKNOWN_GENRE
 from elmo_tasks.coref.text import SentenceSplitter
-from elmo_tasks.data.json_input import JsonLinesPredictor, shown, text_of
+from elmo_tasks.data.json_input import JsonLinesPredictor, metadata_of, shown, text_of
 from elmo_tasks.data.mentions import Cluster, Mention
 from elmo_tasks.errors import InputError
 
@@ -52,14 +51,14 @@ class CorefPredictor(JsonLinesPredictor):
         """Finds the clusters of a document that is cut into sentences and words already."""
         return self.predict_json({"sentences": [list(sentence) for sentence in sentences]})
 
-    def predict_instance(self, instance: Instance) -> JsonDict:
-        """Runs the model on one instance, from this predictor or from the reader."""
-        return _result(instance, super().predict_instance(instance))
-
-    def predict_batch_instance(self, instances: list[Instance]) -> list[JsonDict]:
-        """Runs the model on a batch of instances; the order is kept."""
-        outputs = super().predict_batch_instance(instances)
-        return [_result(*pair) for pair in zip(instances, outputs, strict=True)]
+    def result(self, instance: Instance, outputs: JsonDict) -> JsonDict:
+        """Shows the mentions of each cluster."""
+        metadata = metadata_of(instance)
+        words = [word for sentence in metadata["sentences"] for word in sentence]
+        clusters: list[Cluster] = outputs["clusters"]
+        found = [[_mention(mention, words, metadata) for mention in cluster] for cluster in clusters]
+        known = {} if metadata["key"] is None else {"key": metadata["key"], "part": metadata["part"]}
+        return {**known, "sentences": metadata["sentences"], "clusters": found}
 
     def _json_to_instance(self, json_dict: JsonDict) -> Instance:
         """
@@ -93,7 +92,7 @@ class CorefPredictor(JsonLinesPredictor):
         words = [[token.text for token in sentence] for sentence in sentences]
         instance = self._dataset_reader.text_to_instance(words, genre=genre)
         offsets = [(token.start, token.end) for sentence in sentences for token in sentence]
-        _metadata(instance).update(text=text, offsets=offsets)
+        metadata_of(instance).update(text=text, offsets=offsets)
         return instance
 
 
@@ -106,19 +105,6 @@ def _checked(sentences: Any, key: str) -> list[list[str]]:
             wanted = "a list of strings that are not blank, one at least"
             raise InputError(f"each of the {key!r} must be {wanted}; number {place} is {shown(sentence)}")
     return sentences
-
-
-def _metadata(instance: Instance) -> dict[str, Any]:
-    return cast(MetadataField, instance["metadata"]).metadata
-
-
-def _result(instance: Instance, outputs: JsonDict) -> JsonDict:
-    metadata = _metadata(instance)
-    words = [word for sentence in metadata["sentences"] for word in sentence]
-    clusters: list[Cluster] = outputs["clusters"]
-    found = [[_mention(mention, words, metadata) for mention in cluster] for cluster in clusters]
-    known = {} if metadata["key"] is None else {"key": metadata["key"], "part": metadata["part"]}
-    return {**known, "sentences": metadata["sentences"], "clusters": found}
 
 
 def _mention(mention: Mention, words: list[str], metadata: dict[str, Any]) -> JsonDict:

@@ -12,6 +12,7 @@ from elmo_tasks.data.tokenizer import BlankSpacyTokenizer
 from elmo_tasks.errors import InputError
 
 _WANTED = 'wanted {"premise": "raw text", "hypothesis": "raw text"}, or lists of words instead of texts'
+_SHOWN = ("label", "probabilities", "premise", "hypothesis", "premise_attention", "hypothesis_attention")
 
 
 @Predictor.register("elmo_tasks_snli")
@@ -34,6 +35,8 @@ class SnliPredictor(JsonLinesPredictor):
         Whether the model is put into evaluation mode.
     """
 
+    gold_fields = ("label",)
+
     def __init__(self, model: Model, dataset_reader: DatasetReader, frozen: bool = True) -> None:
         super().__init__(model, dataset_reader, frozen)
         self._tokenizer = BlankSpacyTokenizer()
@@ -42,14 +45,9 @@ class SnliPredictor(JsonLinesPredictor):
         """Labels one pair of raw texts."""
         return self.predict_json({"premise": premise, "hypothesis": hypothesis})
 
-    def predict_instance(self, instance: Instance) -> JsonDict:
-        """Runs the model on one instance, from this predictor or from the reader."""
-        return _result(super().predict_instance(_without_gold(instance)))
-
-    def predict_batch_instance(self, instances: list[Instance]) -> list[JsonDict]:
-        """Runs the model on a batch of instances; the order is kept."""
-        outputs = super().predict_batch_instance([_without_gold(one) for one in instances])
-        return [_result(output) for output in outputs]
+    def result(self, instance: Instance, outputs: JsonDict) -> JsonDict:
+        """Leaves out what is of no use outside the model."""
+        return {name: outputs[name] for name in _SHOWN}
 
     def _json_to_instance(self, json_dict: JsonDict) -> Instance:
         """
@@ -75,13 +73,3 @@ def _checked_words(words: list[Any], key: str) -> list[str]:
             found = f"word {position} is {shown(word)}"
             raise InputError(f"{key!r} must be a text, or words that are not blank; {found}")
     return words
-
-
-def _without_gold(instance: Instance) -> Instance:
-    """Predictions have no loss, and leave the model's metrics alone."""
-    return Instance({name: field for name, field in instance.items() if name != "label"})
-
-
-def _result(outputs: JsonDict) -> JsonDict:
-    names = ("label", "probabilities", "premise", "hypothesis", "premise_attention", "hypothesis_attention")
-    return {name: outputs[name] for name in names}

@@ -1,16 +1,12 @@
 """Last step of SQuAD: passage and question in, the best spans with offsets out."""
 
-from typing import cast
-
 from allennlp.common.util import JsonDict
 from allennlp.data import Instance
-from allennlp.data.fields import MetadataField
 from allennlp.predictors import Predictor
 
-from elmo_tasks.data.json_input import JsonLinesPredictor, text_of
+from elmo_tasks.data.json_input import JsonLinesPredictor, metadata_of, text_of
 
 _WANTED = 'wanted {"passage": "raw text", "question": "raw text"}'
-_GOLD = ("span_start", "span_end")
 
 
 @Predictor.register("elmo_tasks_squad")
@@ -26,18 +22,18 @@ class SquadPredictor(JsonLinesPredictor):
     Ends are not included: `passage[start:end]` is `text`.
     """
 
+    gold_fields = ("span_start", "span_end")
+
     def predict(self, question: str, passage: str) -> JsonDict:
         """Answers one question."""
         return self.predict_json({"passage": passage, "question": question})
 
-    def predict_instance(self, instance: Instance) -> JsonDict:
-        """Runs the model on one instance, from this predictor or from the reader."""
-        return _result(instance, super().predict_instance(_without_gold(instance)))
-
-    def predict_batch_instance(self, instances: list[Instance]) -> list[JsonDict]:
-        """Runs the model on a batch of instances; the order is kept."""
-        outputs = super().predict_batch_instance([_without_gold(one) for one in instances])
-        return [_result(*pair) for pair in zip(instances, outputs, strict=True)]
+    def result(self, instance: Instance, outputs: JsonDict) -> JsonDict:
+        """The best span, then all of the best ones."""
+        identifier = metadata_of(instance)["id"]  # of which AllenNLP would make a string
+        named = {} if identifier is None else {"id": identifier}
+        spans = outputs["spans"]
+        return {**named, "question": outputs["question"], **spans[0], "n_best": spans}
 
     def _json_to_instance(self, json_dict: JsonDict) -> Instance:
         """
@@ -48,15 +44,3 @@ class SquadPredictor(JsonLinesPredictor):
         """
         passage, question = (text_of(json_dict, key, wanted=_WANTED) for key in ("passage", "question"))
         return self._dataset_reader.text_to_instance(question, passage, id=json_dict.get("id"))
-
-
-def _without_gold(instance: Instance) -> Instance:
-    """Nothing is scored here: the model wants all or none of the gold fields in a batch."""
-    return Instance({name: field for name, field in instance.items() if name not in _GOLD})
-
-
-def _result(instance: Instance, outputs: JsonDict) -> JsonDict:
-    identifier = cast(MetadataField, instance["metadata"]).metadata["id"]  # of which AllenNLP would make a string
-    named = {} if identifier is None else {"id": identifier}
-    spans = outputs["spans"]
-    return {**named, "question": outputs["question"], **spans[0], "n_best": spans}

@@ -176,7 +176,7 @@ def test_report_gives_counts_fit_for_json() -> None:
     report = filled().report()
     assert report == {
         "overall": {"correct": 1, "predicted": 3, "gold": 3},
-        "types": {
+        "labels": {
             "LOC": {"correct": 0, "predicted": 0, "gold": 2},
             "ORG": {"correct": 0, "predicted": 1, "gold": 0},
             "PER": {"correct": 1, "predicted": 2, "gold": 1},
@@ -200,13 +200,13 @@ def test_reset_only_when_asked() -> None:
 
 def test_refused_calls_count_nothing() -> None:
     metric = EntityF1()
-    with pytest.raises(ValueError, match="1 predictions for 2 sentences"):
+    with pytest.raises(ValueError, match="1 predictions for 2 gold sequences"):
         metric([["O"]], [["O"], ["O"]])
     with pytest.raises(ValueError, match="1 predicted tags for 2 gold ones"):
         metric([["U-X"], ["O"]], [["U-X"], ["O", "O"]])
     with pytest.raises(ValueError, match="the tag 'Z-PER' cannot be"):
         metric([["U-X"], ["Z-PER"]], [["U-X"], ["O"]])
-    assert metric.report() == {"overall": {"correct": 0, "predicted": 0, "gold": 0}, "types": {}}
+    assert metric.report() == {"overall": {"correct": 0, "predicted": 0, "gold": 0}, "labels": {}}
 
 
 def test_registered_name() -> None:
@@ -250,6 +250,6 @@ def test_processes_that_see_different_types_agree(other_process: subprocess.Pope
     metric([["O"]], [["O"]])
     report = metric.report()
     assert report["overall"] == {"correct": 1, "predicted": 2, "gold": 2}
-    assert list(report["types"]) == ["LOC", "ORG", "PER"]
+    assert list(report["labels"]) == ["LOC", "ORG", "PER"]
     assert other_process.communicate(timeout=60)[0].splitlines()[-1] == str(report)
     assert other_process.returncode == 0

@@ -169,7 +169,7 @@ def test_gold_types_that_the_model_has_not_are_misses_and_no_loss(build: Build) 
     assert model(**batch)["loss"].item() == pytest.approx(model(**tensors(model.vocab, known))["loss"].item(), rel=1e-5)
     model.get_metrics(reset=True)
     model(**batch)
-    assert model._entity_f1.report()["types"]["SHIP"]["gold"] == 1
+    assert model._entity_f1.report()["labels"]["SHIP"]["gold"] == 1
     assert model.get_metrics(reset=True)["recall-SHIP"] == 0.0
     alone = model(**tensors(model.vocab, foreign))
     assert alone["loss"].item() == 0.0

@@ -107,7 +107,7 @@ def test_values_are_plain_floats_and_zero_over_nothing_and_reset_only_when_asked
 
 def test_refused_calls_count_nothing() -> None:
     metric = SrlF1()
-    with pytest.raises(ValueError, match="1 predictions for 2 propositions"):
+    with pytest.raises(ValueError, match="1 predictions for 2 gold sequences"):
         metric([["O"]], [["O"], ["O"]])
     with pytest.raises(ValueError, match="1 predicted tags for 2 gold ones"):
         metric([["B-X"], ["O"]], [["B-X"], ["O", "O"]])
@@ -127,7 +127,7 @@ def test_processes_that_see_different_labels_agree(monkeypatch: pytest.MonkeyPat
     def gather(into: list[object], own: object) -> None:
         into[:] = [own, other]
 
-    monkeypatch.setattr("elmo_tasks.srl.metric.is_distributed", lambda: True)
+    monkeypatch.setattr("elmo_tasks.data.labelled_f1.is_distributed", lambda: True)
     monkeypatch.setattr(torch.distributed, "get_world_size", lambda: 2)
     monkeypatch.setattr(torch.distributed, "all_gather_object", gather)
     metric = SrlF1()

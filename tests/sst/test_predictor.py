@@ -76,16 +76,16 @@ def test_instances_of_the_reader_whatever_their_label(predictor: SstPredictor) -
 @pytest.mark.parametrize(
     ("inputs", "message"),
     [
-        ({}, r"wanted \{\"sentence\": .*; found no 'sentence', but \[\]"),
-        ({"text": "It"}, r"found no 'sentence', but \['text'\]"),
+        ({}, r"wanted \{\"sentence\": .*; found neither, but \[\]"),
+        ({"text": "It"}, r"found neither, but \['text'\]"),
         ({"sentence": "It", "tokens": ["It"]}, "found both"),
         (["It"], r"found \['It'\]"),
         ({"sentence": 7}, "'sentence' must be a string; found 7"),
         ({"sentence": " \n"}, "'sentence' is empty"),
-        ({"tokens": "It works"}, "'tokens' must be a list of one or more words; found 'It works'"),
-        ({"tokens": []}, r"'tokens' must be a list of one or more words; found \[\]"),
-        ({"tokens": ["It", None]}, "strings that are not blank; found None among them"),
-        ({"tokens": ["It", " "]}, "strings that are not blank; found ' ' among them"),
+        ({"tokens": "It works"}, "'tokens' must be a list of words; found 'It works'"),
+        ({"tokens": []}, "'tokens' is empty: it needs a word at least"),
+        ({"tokens": ["It", None]}, "strings that are not blank; token 1 is None"),
+        ({"tokens": ["It", " "]}, "strings that are not blank; token 1 is ' '"),
     ],
 )
 def test_bad_input(predictor: SstPredictor, inputs: Any, message: str) -> None:
