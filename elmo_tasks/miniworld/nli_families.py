@@ -287,9 +287,9 @@ class Family:
 # Where the words tell whether a claim is denied but not whether it is about the right sense, half are neutral: at a
 # third, a guess that the sense is right would be right twice in three.
 FAMILIES = (
-    Family(sense, share=0.3, neutral=0.5),
-    Family(roles, share=0.2, neutral=0.2),
-    Family(attachment, share=0.35, neutral=0.35),
+    Family(sense, share=0.1, neutral=0.5),
+    Family(roles, share=0.3, neutral=0.3),
+    Family(attachment, share=0.45, neutral=0.35),
     Family(before_verb, share=0.1, neutral=0.2),
     Family(wider_word, share=0.05, neutral=0.2),
 )
