@@ -11,6 +11,7 @@ from elmo_tasks import compat, settings
 
 REGISTERING_MODULES: tuple[str, ...] = (
     "elmo_tasks.commands.bilm",
+    "elmo_tasks.commands.cache",
     "elmo_tasks.coref.metric",
     "elmo_tasks.coref.model",
     "elmo_tasks.coref.predictor",

@@ -13,6 +13,7 @@ from allennlp.modules.token_embedders import TokenEmbedder
 from torch import Tensor, nn
 
 from elmo_tasks.elmo.bilm import STATES, BiLm, BiLmOutput
+from elmo_tasks.elmo.cache import DEFAULT_LIMIT_GB, LayerCache
 from elmo_tasks.elmo.mix import LAYER_NORMS, MIXES, WEIGHTED, LayerMix, choices, is_mix
 from elmo_tasks.elmo.source import Source, open_bilm
 from elmo_tasks.errors import InputError
@@ -56,6 +57,13 @@ class ElmoTokenEmbedder(TokenEmbedder):
         `reset`: a sentence has the same vectors whatever came before. `carry`: as upstream, each row of a batch
         starts where that row of the batch before ended, from validation into training and on; what is carried is in
         no checkpoint, and `reset_states` forgets it.
+    cache_dir : `str`, optional
+        Folder where the layers of each sentence are kept, so that the biLM computes them once for all epochs, runs
+        and models; relative paths start from the current folder. Layers are then rounded to float16, whether read or
+        computed; see `LayerCache`. Not for `state: carry` and `layer_norm: batch`, where a sentence's vectors depend
+        on other sentences.
+    cache_limit_gb : `float`
+        How far `cache_dir` may grow, in 10^9 bytes; beyond, nothing more is written.
     archive : `bool`
         Whether the state holds the biLM's files themselves, so that archives work where the files are not. Every
         checkpoint grows by their size.
@@ -81,11 +89,14 @@ class ElmoTokenEmbedder(TokenEmbedder):
         gamma: bool = True,
         dropout: float = 0.0,
         state: str = "reset",
+        cache_dir: str | Path | None = None,
+        cache_limit_gb: float = DEFAULT_LIMIT_GB,
         archive: bool = False,
         serialization_dir: str | None = None,
     ) -> None:
         super().__init__()
-        _refuse(_problems(at=at, mix=mix, l2=l2, layer_norm=layer_norm, gamma=gamma, dropout=dropout, state=state))
+        mixing = {"at": at, "mix": mix, "l2": l2, "layer_norm": layer_norm, "gamma": gamma, "dropout": dropout}
+        _refuse(_problems(**mixing, state=state, cache_dir=cache_dir, cache_limit_gb=cache_limit_gb))
         bilm, source = open_bilm(
             os.fspath(options_file),
             os.fspath(weight_file),
@@ -95,6 +106,7 @@ class ElmoTokenEmbedder(TokenEmbedder):
         )
         object.__setattr__(self, "bilm", bilm)  # so that the module does not count it among its parts
         self.at, self.mix, self.l2, self.archive, self.source = at, mix, l2, archive, source
+        self.cache = LayerCache(cache_dir, source, limit_gb=cache_limit_gb) if cache_dir is not None else None
         self.input_mix = self._mix(layer_norm=layer_norm, gamma=gamma) if at != "output" else None
         self.output_mix = self._mix(layer_norm=layer_norm, gamma=gamma) if at != "input" else None
         self.dropout = nn.Dropout(dropout)
@@ -138,7 +150,7 @@ class ElmoTokenEmbedder(TokenEmbedder):
     def layers(self, ids: Tensor) -> BiLmOutput:
         """The frozen layers [L+1, B, T, D] and the mask [B, T] for character ids [B, T, 50], whatever autocast says."""
         with torch.no_grad(), torch.autocast(ids.device.type, enabled=False):
-            return self.bilm(ids)
+            return self.bilm(ids) if self.cache is None else self.cache.layers(self.bilm, ids)
 
     def input_vectors(self, output: BiLmOutput) -> Tensor:
         """ELMo vectors [B, T, D] for the encoder's input, from what `layers` gave; zero where there is no token."""
@@ -216,7 +228,16 @@ def _refuse(problems: Iterator[str]) -> None:
 
 
 def _problems(
-    *, at: object, mix: object, l2: object, layer_norm: object, gamma: object, dropout: object, state: object
+    *,
+    at: object,
+    mix: object,
+    l2: object,
+    layer_norm: object,
+    gamma: object,
+    dropout: object,
+    state: object,
+    cache_dir: object,
+    cache_limit_gb: object,
 ) -> Iterator[str]:
     for key, value, values in (("at", at, PLACES), ("layer_norm", layer_norm, LAYER_NORMS), ("state", state, STATES)):
         if value not in values:
@@ -231,6 +252,18 @@ def _problems(
         yield f"l2 must be null where mix is {mix}, which has no weights to penalise; found {l2}"
     if not 0.0 <= _number(dropout) < 1.0:
         yield f"dropout must be a number from 0 up to, not including, 1, found {dropout!r}"
+    yield from _cache_problems(cache_dir, cache_limit_gb, layer_norm=layer_norm, state=state)
+
+
+def _cache_problems(cache_dir: object, limit_gb: object, *, layer_norm: object, state: object) -> Iterator[str]:
+    if cache_dir is not None and (not isinstance(cache_dir, str | os.PathLike) or not os.fspath(cache_dir)):
+        yield f"cache_dir must be null or a path, found {cache_dir!r}"
+    elif cache_dir is not None:
+        for key, value, dependent in (("state", state, "carry"), ("layer_norm", layer_norm, "batch")):
+            if value == dependent:
+                yield f"cache_dir must be null where {key} is {value}: vectors then depend on other sentences"
+    if not 0.0 < _number(limit_gb) < math.inf:
+        yield f"cache_limit_gb must be a number above 0, found {limit_gb!r}"
 
 
 def _config_problems(config: dict[str, Any], keys: Mapping[str, inspect.Parameter]) -> Iterator[str]:
@@ -245,7 +278,7 @@ def _config_problems(config: dict[str, Any], keys: Mapping[str, inspect.Paramete
             yield f"{key} must be a path or URL, found {config.get(key)!r}"
     if not isinstance(config.get("archive", False), bool):
         yield f"archive must be true or false, found {config['archive']!r}"
-    defaults = {key: keys[key].default for key in ("at", "mix", "l2", "layer_norm", "gamma", "dropout", "state")}
+    defaults = {key: keys[key].default for key in inspect.signature(_problems).parameters}
     yield from _problems(**{key: config.get(key, default) for key, default in defaults.items()})
 
 

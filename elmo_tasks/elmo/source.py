@@ -200,7 +200,7 @@ def _missing(key: str, given: str, trained: File | None) -> NoReturn:
         where = "" if os.path.isabs(given) else f"; relative paths start from {os.getcwd()}"
         raise InputError(f"no such file: {_WHAT[key]}", file=given, hint=f"set {key} of the model's elmo{where}")
     then = f"on which this model was trained (then {trained.path}, sha256 {trained.sha256})"
-    hint = f"put it back, or give its new place: -o '{{\"model.elmo.{key}\": \"PATH\"}}'"
+    hint = f'put it back, or give its new place: -o \'{{"model.elmo.{key}": "PATH"}}\''
     if (changed := _existing(trained.path)) is not None:
         found = f"{changed} has changed since, its sha256 is {file_sha256(changed)}"
         raise InputError(f"no such file: {_WHAT[key]}, {then}; {found}", file=given, hint=hint)
