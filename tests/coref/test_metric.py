@@ -1,22 +1,17 @@
 """Coreference scores against loops over the definitions, values by hand, and what must hold for any clusters."""
 
-import subprocess
-import sys
-from collections.abc import Iterator, Sequence
-from datetime import timedelta
+from collections.abc import Sequence
 from itertools import permutations
 from pathlib import Path
 
 import numpy as np
 import pytest
-import torch.distributed
 from allennlp.training.metrics import Metric
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elmo_tasks.coref.metric import METRICS, CorefScores
-
-ROOT = Path(__file__).resolve().parents[2]
+from tests.processes import last_line, other_process
 
 Clusters = list[list[tuple[int, int]]]
 Fractions = list[tuple[float, float]]
@@ -189,39 +184,15 @@ def test_a_large_document_is_no_burden() -> None:
     assert scores["muc_recall"] == pytest.approx(ratio([muc_links(sides[1], sides[0])]))
 
 
-OTHER_PROCESS = """
-import sys
-from datetime import timedelta
-import torch.distributed
+def test_processes_add_up(tmp_path: Path) -> None:
+    other = """
 from elmo_tasks.coref.metric import CorefScores
-
-torch.distributed.init_process_group(
-    "gloo", init_method=sys.argv[1], rank=1, world_size=2, timeout=timedelta(seconds=60)
-)
 metric = CorefScores()
 metric([], [[(0, 1), (1, 2), (2, 3), (3, 4)]])
 print(metric.get_metric()["muc_recall"])
-torch.distributed.destroy_process_group()
 """
-
-
-@pytest.fixture
-def other_process(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
-    """A second process that counts, too; this one is the first of the two."""
-    meeting = f"file://{tmp_path}/meeting"
-    command = [sys.executable, "-c", OTHER_PROCESS, meeting]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
-        torch.distributed.init_process_group(
-            "gloo", init_method=meeting, rank=0, world_size=2, timeout=timedelta(seconds=60)
-        )
-        yield process
-        torch.distributed.destroy_process_group()
-        process.kill()
-
-
-def test_processes_add_up(other_process: subprocess.Popen[str]) -> None:
-    metric = CorefScores()
-    metric(clusters("ab"), clusters("ab"))
-    assert metric.get_metric()["muc_recall"] == pytest.approx(1 / 4)
-    assert float(other_process.communicate(timeout=60)[0].splitlines()[-1]) == pytest.approx(1 / 4)
-    assert other_process.returncode == 0
+    with other_process(tmp_path, other) as process:
+        metric = CorefScores()
+        metric(clusters("ab"), clusters("ab"))
+        assert metric.get_metric()["muc_recall"] == pytest.approx(1 / 4)
+        assert float(last_line(process)) == pytest.approx(1 / 4)

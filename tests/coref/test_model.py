@@ -1,15 +1,12 @@
 """The coreference model: its loss and clusters by loops, windows, batches, the ELMo switch."""
 
-from collections.abc import Callable, Sequence
-from copy import deepcopy
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from allennlp.common import Params
-from allennlp.data import Batch, Instance, Vocabulary
-from allennlp.models import Model
+from allennlp.data import Instance
 
 from elmo_tasks.coref.antecedents import KeptSpans
 from elmo_tasks.coref.model import CorefModel, Document, cluster_labels, window
@@ -18,7 +15,8 @@ from elmo_tasks.coref.pruning import best_without_crossing
 from elmo_tasks.coref.reader import CorefReader
 from elmo_tasks.data.mentions import Cluster
 from elmo_tasks.errors import InputError
-from tests.tiny import ELMO_DIM, bilm_files
+from tests.models import check_null_elmo, fit, make_model, tensors
+from tests.tiny import ELMO_DIM
 
 STORIES = Path(__file__).resolve().parents[2] / "fixtures" / "coref" / "stories.gold_conll"
 TINY: dict[str, Any] = {
@@ -49,22 +47,12 @@ def corpus() -> list[Instance]:
     return list(CorefReader().read(STORIES))
 
 
-def tensors(vocab: Vocabulary, given: Sequence[Instance]) -> dict[str, Any]:
-    batch = Batch(given)
-    batch.index_instances(vocab)
-    return batch.as_tensor_dict()
-
-
 @pytest.fixture
 def build(tmp_path: Path) -> Build:
     def make(elmo: dict[str, Any] | None = None, **keys: Any) -> CorefModel:
-        params = {**deepcopy(TINY), **keys}
-        if elmo is not None:
-            params["elmo"] = {**bilm_files(tmp_path), **elmo}
-        torch.manual_seed(5)
-        model = Model.from_params(Params(params), vocab=Vocabulary.from_instances(corpus()))
+        model = make_model(TINY, corpus(), tmp_path, elmo, **keys)
         assert isinstance(model, CorefModel)
-        return model.eval()
+        return model
 
     return make
 
@@ -246,22 +234,13 @@ def test_learns_a_story(build: Build) -> None:
     encoder = {**TINY["encoder"], "dropout": 0.0}
     model = build(encoder=encoder, max_span_width=1, spans_per_word=1.0, max_antecedents=10, **quiet)
     batch = tensors(model.vocab, [instance])
-    optimizer = torch.optim.Adam([p for p in model.parameters() if p.requires_grad], lr=0.02)
-    for _ in range(60):
-        optimizer.zero_grad()
-        model.train()(**batch)["loss"].backward()
-        optimizer.step()
+    fit(model, batch, lr=0.02, steps=60)
     assert model.eval()(**batch)["clusters"] == [clusters]
     assert model.get_metrics(reset=True)["f1"] == pytest.approx(1.0)
 
 
 def test_null_elmo_is_the_baseline(build: Build) -> None:
-    models = [build(), build(**{"elmo": None})]
-    states = [model.state_dict() for model in models]
-    assert list(states[0]) == list(states[1])
-    assert all(torch.equal(states[0][name], states[1][name]) for name in states[0])
-    losses = [model(**tensors(model.vocab, corpus()))["loss"].item() for model in models]
-    assert losses[0] == losses[1] > 1.0
+    check_null_elmo(build, lambda vocab: tensors(vocab, corpus()))
 
 
 @pytest.mark.parametrize(

@@ -1,21 +1,16 @@
 """Entity scores against a slow transcription of conlleval's rules, and against counts by hand."""
 
 import json
-import subprocess
-import sys
-from collections.abc import Iterator
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
-import torch.distributed
 from allennlp.training.metrics import Metric
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elmo_tasks.ner.metric import EntityF1
+from tests.processes import last_line, other_process
 
-ROOT = Path(__file__).resolve().parents[2]
 BIOUL_AS_BIO = str.maketrans("UL", "BI")
 
 # conlleval's tables over B, I and O: pairs of previous and present tag that end, or start, a chunk.
@@ -213,43 +208,19 @@ def test_registered_name() -> None:
     assert Metric.by_name("elmo_tasks_entity_f1") is EntityF1
 
 
-OTHER_PROCESS = """
-import sys
-from datetime import timedelta
-import torch.distributed
+def test_processes_that_see_different_types_agree(tmp_path: Path) -> None:
+    other = """
 from elmo_tasks.ner.metric import EntityF1
-
-torch.distributed.init_process_group(
-    "gloo", init_method=sys.argv[1], rank=1, world_size=2, timeout=timedelta(seconds=60)
-)
 metric = EntityF1()
 metric([["U-ORG"]], [["O"]])
 metric([["O"]], [["O"]])
 print(metric.report())
-torch.distributed.destroy_process_group()
 """
-
-
-@pytest.fixture
-def other_process(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
-    """A second process that counts, too; this one is the first of the two."""
-    meeting = f"file://{tmp_path}/meeting"
-    command = [sys.executable, "-c", OTHER_PROCESS, meeting]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
-        torch.distributed.init_process_group(
-            "gloo", init_method=meeting, rank=0, world_size=2, timeout=timedelta(seconds=60)
-        )
-        yield process
-        torch.distributed.destroy_process_group()
-        process.kill()
-
-
-def test_processes_that_see_different_types_agree(other_process: subprocess.Popen[str]) -> None:
-    metric = EntityF1()
-    metric([["U-PER", "O"]], [["U-PER", "U-LOC"]])
-    metric([["O"]], [["O"]])
-    report = metric.report()
-    assert report["overall"] == {"correct": 1, "predicted": 2, "gold": 2}
-    assert list(report["labels"]) == ["LOC", "ORG", "PER"]
-    assert other_process.communicate(timeout=60)[0].splitlines()[-1] == str(report)
-    assert other_process.returncode == 0
+    with other_process(tmp_path, other) as process:
+        metric = EntityF1()
+        metric([["U-PER", "O"]], [["U-PER", "U-LOC"]])
+        metric([["O"]], [["O"]])
+        report = metric.report()
+        assert report["overall"] == {"correct": 1, "predicted": 2, "gold": 2}
+        assert list(report["labels"]) == ["LOC", "ORG", "PER"]
+        assert last_line(process) == str(report)

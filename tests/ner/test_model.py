@@ -2,23 +2,20 @@
 
 import math
 from collections.abc import Callable, Sequence
-from copy import deepcopy
 from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from allennlp.common import Params
-from allennlp.data import Batch, Instance, Vocabulary
-from allennlp.models import Model
+from allennlp.data import Instance
 
 from elmo_tasks.data.spans import Scheme
 from elmo_tasks.errors import InputError
 from elmo_tasks.ner.model import NerTagger
 from elmo_tasks.ner.predictor import NerPredictor
 from elmo_tasks.ner.reader import NerReader
-from tests.tiny import bilm_files
+from tests.models import check_null_elmo, check_penalty, fit, make_model, tensors
 
 FIXTURE = Path(__file__).resolve().parents[2] / "fixtures" / "ner" / "eng.bio"
 TINY: dict[str, Any] = {
@@ -53,22 +50,12 @@ def corpus() -> list[Instance]:
     return list(NerReader().read(FIXTURE))
 
 
-def tensors(vocab: Vocabulary, given: Sequence[Instance]) -> dict[str, Any]:
-    batch = Batch(given)
-    batch.index_instances(vocab)
-    return batch.as_tensor_dict()
-
-
 @pytest.fixture
 def build(tmp_path: Path) -> Build:
     def make(given: Sequence[Instance] | None = None, elmo: dict[str, Any] | None = None, **keys: Any) -> NerTagger:
-        params = {**deepcopy(TINY), **keys}
-        if elmo is not None:
-            params["elmo"] = {**bilm_files(tmp_path), **elmo}
-        torch.manual_seed(5)
-        model = Model.from_params(Params(params), vocab=Vocabulary.from_instances(given or corpus()))
+        model = make_model(TINY, given or corpus(), tmp_path, elmo, **keys)
         assert isinstance(model, NerTagger)
-        return model.eval()
+        return model
 
     return make
 
@@ -192,34 +179,18 @@ def test_gradients_everywhere(build: Build, elmo: dict[str, Any] | None, count: 
 
 
 def test_the_penalty_is_added_to_the_loss(build: Build) -> None:
-    losses = []
-    for l2 in (None, 0.1):
-        model = build(elmo={"at": "input", "l2": l2})
-        mix = getattr(model.lowest_layers.elmo, "input_mix")  # noqa: B009 (optional, hence untyped)
-        mix.weights.data = torch.tensor([2.0, 1.0, 0.0])
-        losses.append(model(**tensors(model.vocab, corpus()))["loss"].item())
-    assert losses[1] - losses[0] == pytest.approx(0.1 * 5, abs=1e-3)
+    check_penalty(build, lambda vocab: tensors(vocab, corpus()), place="input", tolerance=1e-3)
 
 
 def test_learns_three_sentences(build: Build) -> None:
     model = build(elmo={"at": "input"}, encoder={**TINY["encoder"], "dropout": 0.0})
     batch = tensors(model.vocab, corpus())
-    optimizer = torch.optim.Adam([p for p in model.parameters() if p.requires_grad], lr=0.05)
-    for _ in range(40):
-        optimizer.zero_grad()
-        model.train()(**batch)["loss"].backward()
-        optimizer.step()
-    model.eval()(**batch)
+    fit(model, batch, lr=0.05, steps=40)
     assert model.get_metrics(reset=True)["f1"] == 1.0
 
 
 def test_null_elmo_is_the_baseline(build: Build) -> None:
-    models = [build(), build(**{"elmo": None})]
-    states = [model.state_dict() for model in models]
-    assert list(states[0]) == list(states[1])
-    assert all(torch.equal(states[0][name], states[1][name]) for name in states[0])
-    losses = [model(**tensors(model.vocab, corpus()))["loss"].item() for model in models]
-    assert losses[0] == losses[1] > 1.0
+    check_null_elmo(build, lambda vocab: tensors(vocab, corpus()))
 
 
 def test_word_vectors_off(build: Build) -> None:

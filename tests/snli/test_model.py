@@ -2,22 +2,20 @@
 
 import math
 from collections.abc import Callable
-from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from allennlp.common import Params
-from allennlp.data import Batch, Instance, Vocabulary
-from allennlp.models import Model
+from allennlp.data import Instance
 from torch import Tensor
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.snli.model import EntailmentModel, attend, enhance, pool_pairs, stack
 from elmo_tasks.snli.predictor import SnliPredictor
 from elmo_tasks.snli.reader import LABELS, SnliReader
-from tests.tiny import ELMO_DIM, bilm_files
+from tests.models import check_null_elmo, fit, make_model, tensors
+from tests.tiny import ELMO_DIM
 
 FIXTURE = Path(__file__).resolve().parents[2] / "fixtures" / "snli" / "snli_1.0_train.jsonl"
 LSTM = {"type": "elmo_tasks_stacked_lstm", "hidden_sizes": [3], "dropout": 0.3}
@@ -46,22 +44,12 @@ def corpus() -> list[Instance]:
     return made
 
 
-def tensors(vocab: Vocabulary, *given: Instance) -> dict[str, Any]:
-    batch = Batch(given)
-    batch.index_instances(vocab)
-    return batch.as_tensor_dict()
-
-
 @pytest.fixture
 def build(tmp_path: Path) -> Build:
     def make(elmo: dict[str, Any] | None = None, given: list[Instance] | None = None, **keys: Any) -> EntailmentModel:
-        params = {**deepcopy(TINY), **keys}
-        if elmo is not None:
-            params["elmo"] = {**bilm_files(tmp_path), **elmo}
-        torch.manual_seed(5)
-        model = Model.from_params(Params(params), vocab=Vocabulary.from_instances(given or corpus()))
+        model = make_model(TINY, given or corpus(), tmp_path, elmo, **keys)
         assert isinstance(model, EntailmentModel)
-        return model.eval()
+        return model
 
     return make
 
@@ -115,9 +103,9 @@ def test_sentences_are_stacked_to_the_longer_ones() -> None:
 @pytest.mark.parametrize("elmo", ELMO)
 def test_batch_equals_singles(build: Build, elmo: dict[str, Any] | None) -> None:
     model = build(elmo)
-    together = model(**tensors(model.vocab, *corpus()))
+    together = model(**tensors(model.vocab, corpus()))
     for row, instance in enumerate(corpus()):
-        alone = model(**tensors(model.vocab, instance))
+        alone = model(**tensors(model.vocab, [instance]))
         assert torch.allclose(together["logits"][row], alone["logits"][0], atol=1e-5)
         first, second = (len(alone[name][0]) for name in ("premise", "hypothesis"))
         for rows, single, (height, width) in ((row, 0, (first, second)), (row + 3, 1, (second, first))):
@@ -128,7 +116,7 @@ def test_batch_equals_singles(build: Build, elmo: dict[str, Any] | None) -> None
 
 def test_the_flow_equals_its_parts_for_one_pair(build: Build) -> None:
     model = build()
-    batch = tensors(model.vocab, corpus()[0])
+    batch = tensors(model.vocab, corpus()[:1])
     p, q = (model.lowest_layers(batch[name]).h[0] for name in ("premise", "hypothesis"))
     pooled = []
     for own, other in ((p, q), (q, p)):
@@ -148,7 +136,7 @@ def test_the_loss_is_the_mean_over_pairs_and_the_penalty_once(build: Build) -> N
         assert len(weights) == 2
         for parameter in weights:
             parameter.data = torch.tensor([2.0, 1.0, 0.0])
-    batch = tensors(plain.vocab, *corpus())
+    batch = tensors(plain.vocab, corpus())
     output = plain(**batch)
     wanted = -output["logits"].log_softmax(1)[range(3), batch["label"]].mean().item()
     assert output["loss"].item() == pytest.approx(wanted, rel=1e-6)
@@ -162,7 +150,7 @@ def test_dropout_behind_the_attention_comes_with_elmo(build: Build) -> None:
     assert build({"at": "output"}, **keys).attention_dropout.p == 0.7
     model, seen = build({"at": "output"}, **keys).train(), []
     model.projection.register_forward_hook(lambda module, inputs, output: seen.append(inputs[0]))
-    model(**tensors(model.vocab, corpus()[2]))
+    model(**tensors(model.vocab, corpus()[2:3]))
     assert 0.5 < (seen[0] == 0).float().mean() < 0.9
 
 
@@ -201,34 +189,26 @@ def test_widths(build: Build) -> None:
 @pytest.mark.parametrize(("elmo", "count"), [(None, 23), ({"at": "input"}, 25), ({"at": "both"}, 27)])
 def test_gradients_everywhere(build: Build, elmo: dict[str, Any] | None, count: int) -> None:
     model = build(elmo).train()
-    model(**tensors(model.vocab, *corpus()))["loss"].backward()
+    model(**tensors(model.vocab, corpus()))["loss"].backward()
     parameters = {name: p for name, p in model.named_parameters() if p.requires_grad}
     assert len(parameters) == count
     assert [name for name, p in parameters.items() if p.grad is None or not p.grad.any()] == []
 
 
 def test_null_elmo_is_the_baseline(build: Build) -> None:
-    models = [build(), build(**{"elmo": None})]
-    states = [model.state_dict() for model in models]
-    assert list(states[0]) == list(states[1])
-    assert all(torch.equal(states[0][name], states[1][name]) for name in states[0])
-    losses = []
-    for model in models:
-        torch.manual_seed(3)
-        losses.append(model.train()(**tensors(model.vocab, *corpus()))["loss"].item())
-    assert losses[0] == losses[1] > 0.5
+    check_null_elmo(build, lambda vocab: tensors(vocab, corpus()))
 
 
 def test_all_three_labels_are_there_whatever_the_data_have(build: Build) -> None:
     model = build(given=corpus()[2:])
     assert model.labels == ["neutral", "entailment", "contradiction"]
     assert list(model.vocab.get_token_to_index_vocabulary("labels")) == model.labels
-    assert model(**tensors(model.vocab, *corpus()))["logits"].shape == (3, 3)
+    assert model(**tensors(model.vocab, corpus()))["logits"].shape == (3, 3)
 
 
 def test_metrics_at_the_end_of_a_pass_and_before(build: Build) -> None:
     model = build({"at": "input"})
-    model(**tensors(model.vocab, *corpus()))
+    model(**tensors(model.vocab, corpus()))
     assert set(model.get_metrics()) == {"accuracy"}
     recalls = {f"recall-{label}" for label in LABELS}
     learned = {f"elmo_input_{name}" for name in ("s0", "s1", "s2", "gamma")}
@@ -238,14 +218,8 @@ def test_metrics_at_the_end_of_a_pass_and_before(build: Build) -> None:
 
 def test_learns_three_pairs(build: Build) -> None:
     model = build({"at": "both", "layer_norm": "sentence"}, dropout=0.0, attention_dropout=0.0)
-    batch = tensors(model.vocab, *corpus())
-    optimizer = torch.optim.Adam([p for p in model.parameters() if p.requires_grad], lr=0.05)
-    for _ in range(15):
-        optimizer.zero_grad()
-        model.train()(**batch)["loss"].backward()
-        optimizer.step()
-    model.get_metrics(reset=True)
-    model.eval()(**batch)
+    batch = tensors(model.vocab, corpus())
+    fit(model, batch, lr=0.05, steps=15)
     assert model.get_metrics(reset=True)["accuracy"] == 1.0
 
 
@@ -266,7 +240,7 @@ def test_the_predictor_shows_attention_without_padding(build: Build) -> None:
 def test_the_official_fixture(build: Build) -> None:
     instances = list(SnliReader().read(FIXTURE))
     model = build(given=list(SnliReader().read(FIXTURE)))
-    assert model(**tensors(model.vocab, *instances))["loss"].isfinite()
+    assert model(**tensors(model.vocab, instances))["loss"].isfinite()
 
 
 @pytest.mark.parametrize("key", ["word_vector", "attention_drop"])

@@ -1,18 +1,13 @@
 """A small SQuAD model, and what it reads."""
 
-from collections.abc import Sequence
-from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
-import torch
-from allennlp.common import Params
-from allennlp.data import Batch, Instance, Vocabulary
-from allennlp.models import Model
+from allennlp.data import Instance
 
 from elmo_tasks.squad.model import SquadModel
 from elmo_tasks.squad.reader import SquadReader
-from tests.tiny import bilm_files
+from tests.models import make_model
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "squad"
 TINY: dict[str, Any] = {
@@ -39,21 +34,11 @@ def corpus(name: str = "train-v1.1.json") -> list[Instance]:
     return list(SquadReader().read(FIXTURES / name))
 
 
-def tensors(vocab: Vocabulary, given: Sequence[Instance]) -> dict[str, Any]:
-    batch = Batch(given)
-    batch.index_instances(vocab)
-    return batch.as_tensor_dict()
-
-
 def build(folder: Path, elmo: dict[str, Any] | None = None, **keys: Any) -> SquadModel:
     """The model in evaluation mode, its GRUs drawn wide enough for every input to matter."""
-    params = {**deepcopy(TINY), **keys}
-    if elmo is not None:
-        params["elmo"] = {**bilm_files(folder), **elmo}
-    torch.manual_seed(5)
-    model = Model.from_params(Params(params), vocab=Vocabulary.from_instances(corpus()))
+    model = make_model(TINY, corpus(), folder, elmo, **keys)
     assert isinstance(model, SquadModel)
     for name, parameter in model.named_parameters():
         if "gru" in name or "encoder" in name and "ward." in name:
             parameter.data.normal_(std=0.5)
-    return model.eval()
+    return model

@@ -1,6 +1,7 @@
 """The SQuAD model: widths, padding, gold spans that are not there, the ELMo switch, memory."""
 
 import math
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,8 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.squad.model import SquadModel, span_loss
 from elmo_tasks.squad.official import Answer
 from elmo_tasks.squad.reader import NO_SPAN, SquadReader
-from tests.squad.samples import TINY, build, corpus, tensors
+from tests.models import check_null_elmo, check_penalty, fit, tensors
+from tests.squad.samples import TINY, build, corpus
 from tests.tiny import ELMO_DIM
 
 
@@ -121,20 +123,11 @@ def test_gradients_everywhere(tmp_path: Path, elmo: dict[str, Any] | None, count
 
 
 def test_the_penalty_is_added_to_the_loss(tmp_path: Path) -> None:
-    losses = []
-    for l2 in (None, 0.1):
-        model = build(tmp_path, {"at": "input", "l2": l2})
-        mix = getattr(model.lowest_layers.elmo, "input_mix")  # noqa: B009 (optional, hence untyped)
-        mix.weights.data = torch.tensor([2.0, 1.0, 0.0])
-        losses.append(model(**tensors(model.vocab, corpus()))["loss"].item())
-    assert losses[1] - losses[0] == pytest.approx(0.1 * 5, abs=1e-4)
+    check_penalty(partial(build, tmp_path), lambda vocab: tensors(vocab, corpus()), place="input", tolerance=1e-4)
 
 
 def test_null_elmo_is_the_baseline(tmp_path: Path) -> None:
-    models = [build(tmp_path), build(tmp_path, **{"elmo": None})]
-    states = [model.state_dict() for model in models]
-    assert list(states[0]) == list(states[1])
-    assert all(torch.equal(states[0][name], states[1][name]) for name in states[0])
+    check_null_elmo(partial(build, tmp_path), lambda vocab: tensors(vocab, corpus()))
 
 
 def test_dropout_falls_on_whole_units(tmp_path: Path) -> None:
@@ -148,12 +141,7 @@ def test_dropout_falls_on_whole_units(tmp_path: Path) -> None:
 def test_learns_the_fixture(tmp_path: Path) -> None:
     model = build(tmp_path, input_dropout=0.0, output_dropout=0.0, dropout=0.0)
     batch = tensors(model.vocab, corpus()[3:])
-    optimizer = torch.optim.Adam(model.parameters(), lr=0.03)
-    for _ in range(25):
-        optimizer.zero_grad()
-        model.train()(**batch)["loss"].backward()
-        optimizer.step()
-    model.eval()(**batch)
+    fit(model, batch, lr=0.03, steps=25)
     assert model.get_metrics(reset=True)["em"] == 1.0
 
 

@@ -1,18 +1,13 @@
 """What the tests of SRL share: the fixtures, and tiny models of them."""
 
-from collections.abc import Sequence
-from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
-import torch
-from allennlp.common import Params
-from allennlp.data import Batch, Instance, Vocabulary
-from allennlp.models import Model
+from allennlp.data import Instance
 
 from elmo_tasks.srl.model import SrlTagger
 from elmo_tasks.srl.reader import SrlReader
-from tests.tiny import bilm_files
+from tests.models import make_model
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "srl"
 TALE, NOTES = FIXTURES / "tale.v4_gold_conll", FIXTURES / "web" / "notes.gold_conll"
@@ -41,17 +36,7 @@ def instance(words: str, predicate: int, tags: str | None = None) -> Instance:
     return made
 
 
-def tensors(vocab: Vocabulary, given: Sequence[Instance]) -> dict[str, Any]:
-    batch = Batch(given)
-    batch.index_instances(vocab)
-    return batch.as_tensor_dict()
-
-
 def build(folder: Path, elmo: dict[str, Any] | None = None, **keys: Any) -> SrlTagger:
-    params = {**deepcopy(TINY), **keys}
-    if elmo is not None:
-        params["elmo"] = {**bilm_files(folder), **elmo}
-    torch.manual_seed(5)
-    model = Model.from_params(Params(params), vocab=Vocabulary.from_instances(corpus()))
+    model = make_model(TINY, corpus(), folder, elmo, **keys)
     assert isinstance(model, SrlTagger)
-    return model.eval()
+    return model

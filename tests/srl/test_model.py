@@ -1,5 +1,6 @@
 """The SRL tagger: widths, loss by hand, padding, the predicate's mark, tags it has never seen, the ELMo switch."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,8 @@ import torch
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.srl.model import SrlTagger
-from tests.srl.samples import TINY, build, corpus, instance, tensors
+from tests.models import check_null_elmo, check_penalty, fit, tensors
+from tests.srl.samples import TINY, build, corpus, instance
 from tests.tiny import ELMO_DIM
 
 
@@ -116,35 +118,19 @@ def test_gradients_everywhere(tmp_path: Path, elmo: dict[str, Any] | None, count
 
 
 def test_the_penalty_is_added_to_the_loss(tmp_path: Path) -> None:
-    losses = []
-    for l2 in (None, 0.1):
-        model = build(tmp_path, {"at": "input", "l2": l2})
-        mix = getattr(model.lowest_layers.elmo, "input_mix")  # noqa: B009 (optional, hence untyped)
-        mix.weights.data = torch.tensor([2.0, 1.0, 0.0])
-        losses.append(model(**tensors(model.vocab, corpus()))["loss"].item())
-    assert losses[1] - losses[0] == pytest.approx(0.1 * 5, abs=1e-3)
+    check_penalty(partial(build, tmp_path), lambda vocab: tensors(vocab, corpus()), place="input", tolerance=1e-3)
 
 
 def test_learns_the_fixtures(tmp_path: Path) -> None:
     encoder = {**TINY["encoder"], "dropout": 0.0, "hidden_size": 16, "num_layers": 2}
     model = build(tmp_path, encoder=encoder)
     batch = tensors(model.vocab, corpus())
-    optimizer = torch.optim.Adam([p for p in model.parameters() if p.requires_grad], lr=0.05)
-    for _ in range(60):
-        optimizer.zero_grad()
-        model.train()(**batch)["loss"].backward()
-        optimizer.step()
-    model.eval()(**batch)
+    fit(model, batch, lr=0.05, steps=60)
     assert model.get_metrics(reset=True)["f1"] == 1.0
 
 
 def test_null_elmo_is_the_baseline(tmp_path: Path) -> None:
-    models = [build(tmp_path), build(tmp_path, **{"elmo": None})]
-    states = [model.state_dict() for model in models]
-    assert list(states[0]) == list(states[1])
-    assert all(torch.equal(states[0][name], states[1][name]) for name in states[0])
-    losses = [model(**tensors(model.vocab, corpus()))["loss"].item() for model in models]
-    assert losses[0] == losses[1] > 1.0
+    check_null_elmo(partial(build, tmp_path), lambda vocab: tensors(vocab, corpus()))
 
 
 def test_a_misspelt_key(tmp_path: Path) -> None:

@@ -1,21 +1,15 @@
 """Both accuracies against counts by hand and by loops, whatever the order of the labels."""
 
-import subprocess
-import sys
-from collections.abc import Iterator
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
 import torch
-import torch.distributed
 from allennlp.training.metrics import Metric
 from torch import Tensor
 
 from elmo_tasks.sst.labels import FIVE, TWO
 from elmo_tasks.sst.metric import SentimentAccuracy
-
-ROOT = Path(__file__).resolve().parents[2]
+from tests.processes import last_line, other_process
 
 ROWS = [
     ([0.1, 0.2, 0.0, 0.3, 0.4], "3"),  # 4 is most probable: wrong; positive in sum: right
@@ -81,40 +75,16 @@ def test_registered_name() -> None:
     assert Metric.by_name("elmo_tasks_sentiment_accuracy") is SentimentAccuracy
 
 
-OTHER_PROCESS = """
-import sys
-from datetime import timedelta
-import torch
+def test_processes_count_together(tmp_path: Path) -> None:
+    other = """
 from elmo_tasks.sst.metric import SentimentAccuracy
-
-torch.distributed.init_process_group(
-    "gloo", init_method=sys.argv[1], rank=1, world_size=2, timeout=timedelta(seconds=60)
-)
 metric = SentimentAccuracy(("0", "1", "2", "3", "4"))
 metric(torch.eye(5)[[2, 2, 4]], torch.tensor([2, 2, 0]))
 print(metric.get_metric())
-torch.distributed.destroy_process_group()
 """
-
-
-@pytest.fixture
-def other_process(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
-    """A second process that counts, too; this one is the first of the two."""
-    meeting = f"file://{tmp_path}/meeting"
-    command = [sys.executable, "-c", OTHER_PROCESS, meeting]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
-        torch.distributed.init_process_group(
-            "gloo", init_method=meeting, rank=0, world_size=2, timeout=timedelta(seconds=60)
-        )
-        yield process
-        torch.distributed.destroy_process_group()
-        process.kill()
-
-
-def test_processes_count_together(other_process: subprocess.Popen[str]) -> None:
-    metric = SentimentAccuracy(FIVE)
-    metric(torch.eye(5)[[4]], torch.tensor([4]))
-    expected = {"accuracy": 3 / 4, "accuracy_two_way": 1 / 2}
-    assert metric.get_metric() == expected
-    assert other_process.communicate(timeout=60)[0].splitlines()[-1] == str(expected)
-    assert other_process.returncode == 0
+    with other_process(tmp_path, other) as process:
+        metric = SentimentAccuracy(FIVE)
+        metric(torch.eye(5)[[4]], torch.tensor([4]))
+        expected = {"accuracy": 3 / 4, "accuracy_two_way": 1 / 2}
+        assert metric.get_metric() == expected
+        assert last_line(process) == str(expected)

@@ -1,22 +1,20 @@
 """The sentiment classifier: its parts in order, padding, labels in any order, gradients, the ELMo switch."""
 
 from collections.abc import Callable, Sequence
-from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from allennlp.common import Params
-from allennlp.data import Batch, Instance, Vocabulary
-from allennlp.models import Model
+from allennlp.data import Instance
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.nn import feedforward_lstm  # noqa: F401 (registers the encoder)
 from elmo_tasks.sst.model import SentimentClassifier
 from elmo_tasks.sst.predictor import SstPredictor
 from elmo_tasks.sst.reader import SstReader
-from tests.tiny import ELMO_DIM, bilm_files
+from tests.models import check_null_elmo, check_penalty, fit, make_model, tensors
+from tests.tiny import ELMO_DIM
 
 FIXTURE = Path(__file__).resolve().parents[2] / "fixtures" / "sst" / "trees.txt"
 TINY: dict[str, Any] = {
@@ -51,24 +49,14 @@ def labelled(*labels: str) -> list[Instance]:
     return made
 
 
-def tensors(vocab: Vocabulary, given: Sequence[Instance]) -> dict[str, Any]:
-    batch = Batch(given)
-    batch.index_instances(vocab)
-    return batch.as_tensor_dict()
-
-
 @pytest.fixture
 def build(tmp_path: Path) -> Build:
     def make(
         given: Sequence[Instance] | None = None, elmo: dict[str, Any] | None = None, **keys: Any
     ) -> SentimentClassifier:
-        params = {**deepcopy(TINY), **keys}
-        if elmo is not None:
-            params["elmo"] = {**bilm_files(tmp_path), **elmo}
-        torch.manual_seed(5)
-        model = Model.from_params(Params(params), vocab=Vocabulary.from_instances(given or corpus()))
+        model = make_model(TINY, given or corpus(), tmp_path, elmo, **keys)
         assert isinstance(model, SentimentClassifier)
-        return model.eval()
+        return model
 
     return make
 
@@ -173,13 +161,7 @@ def test_metrics_at_the_end_of_a_pass_and_before(build: Build) -> None:
 
 
 def test_the_penalty_is_added_to_the_loss(build: Build) -> None:
-    losses = []
-    for l2 in (None, 0.1):
-        model = build(elmo={"at": "both", "l2": l2})
-        mix = getattr(model.lowest_layers.elmo, "output_mix")  # noqa: B009 (optional, hence untyped)
-        mix.weights.data = torch.tensor([2.0, 1.0, 0.0])
-        losses.append(model(**tensors(model.vocab, corpus()))["loss"].item())
-    assert losses[1] - losses[0] == pytest.approx(0.1 * 5, abs=1e-4)
+    check_penalty(build, lambda vocab: tensors(vocab, corpus()), place="output", tolerance=1e-4)
 
 
 @pytest.mark.parametrize("head", ["elmo_tasks_relu", "elmo_tasks_maxout"])
@@ -188,23 +170,12 @@ def test_learns_a_few_phrases(build: Build, head: str) -> None:
     keys = {"encoder": encoder, "head": {"type": head, "hidden_sizes": [20, 20], "dropout": [0.0, 0.0]}}
     model = build(elmo={"at": "both"}, **keys, input_dropout=0.0, pooled_dropout=0.0)
     batch = tensors(model.vocab, corpus(min_phrase_length=4))
-    optimizer = torch.optim.Adam([p for p in model.parameters() if p.requires_grad], lr=0.02)
-    for _ in range(40):
-        optimizer.zero_grad()
-        model.train()(**batch)["loss"].backward()
-        optimizer.step()
-    model.get_metrics(reset=True)
-    model.eval()(**batch)
+    fit(model, batch, lr=0.02, steps=40)
     assert model.get_metrics(reset=True)["accuracy"] == 1.0
 
 
 def test_null_elmo_is_the_baseline(build: Build) -> None:
-    models = [build(), build(**{"elmo": None})]
-    states = [model.state_dict() for model in models]
-    assert list(states[0]) == list(states[1])
-    assert all(torch.equal(states[0][name], states[1][name]) for name in states[0])
-    losses = [model(**tensors(model.vocab, corpus()))["loss"].item() for model in models]
-    assert losses[0] == losses[1] > 1.0
+    check_null_elmo(build, lambda vocab: tensors(vocab, corpus()))
 
 
 def test_predictor_and_name(build: Build) -> None:
