@@ -1,6 +1,7 @@
 """Small random parts, and a data root of them, that tests of several rooms build models from."""
 
 import gzip
+import os
 import shutil
 from pathlib import Path
 
@@ -15,7 +16,10 @@ from tests.pretrain import toy
 ELMO_DIM = 2 * options().projection_dim
 """Width of an ELMo vector of `bilm_files`."""
 
-FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
+ROOT = Path(__file__).resolve().parents[1]
+FIXTURES = ROOT / "fixtures"
+REAL_DATA = Path(os.environ.get("ELMO_TASKS_REAL_DATA", ROOT.parent / "shared" / "data"))
+"""Corpora in official names that tests read where they are; who lacks them loses these tests alone."""
 
 CORPORA = {
     "ner/eng.bio": ("ner/eng.train", "ner/eng.testa"),

@@ -1,8 +1,5 @@
 """The coreference reader: exact clusters, genres, speakers, errors, workers, and the real corpus if at hand."""
 
-import logging
-import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +10,9 @@ from allennlp.data.dataset_readers.dataset_reader import WorkerInfo
 from elmo_tasks.coref.reader import CorefReader, document_clusters, genre_of
 from elmo_tasks.data.ontonotes import read_documents
 from elmo_tasks.errors import InputError
+from tests.tiny import FIXTURES, REAL_DATA
 
-ROOT = Path(__file__).resolve().parents[2]
-STORIES = ROOT / "fixtures" / "coref" / "stories.gold_conll"
-REAL_DATA = Path(os.environ.get("ELMO_TASKS_REAL_DATA", ROOT.parent / "shared" / "data"))
+STORIES = FIXTURES / "coref" / "stories.gold_conll"
 
 CLUSTERS = [
     [[(0, 2), (3, 4), (20, 21)], [(3, 5), (11, 12)], [(14, 18), (22, 23)]],
@@ -24,15 +20,7 @@ CLUSTERS = [
     [[(0, 2), (4, 5)]],
 ]
 
-
-@pytest.fixture(autouse=True)
-def heard_counts(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
-    """AllenNLP may have turned propagation off; the counts are read through the root logger."""
-    logger = logging.getLogger("elmo_tasks.coref.reader")
-    logger.addHandler(caplog.handler)
-    caplog.set_level(logging.INFO, logger="elmo_tasks.coref.reader")
-    yield
-    logger.removeHandler(caplog.handler)
+pytestmark = pytest.mark.usefixtures("heard_counts")
 
 
 def metadata(instance: Instance) -> dict[str, Any]:

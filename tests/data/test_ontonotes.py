@@ -1,7 +1,6 @@
 """CoNLL-2012 columns: documents, frames, names, mentions, brackets, and what is told of bad files."""
 
 import gzip
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,11 +17,11 @@ from elmo_tasks.data.brackets import (
 from elmo_tasks.data.ontonotes import Frame, OntonotesSentence, find_files, read_documents
 from elmo_tasks.data.spans import Span
 from elmo_tasks.errors import InputError
+from tests import tiny
+from tests.tiny import REAL_DATA
 
-ROOT = Path(__file__).resolve().parents[2]
-FIXTURES = ROOT / "fixtures" / "srl"
+FIXTURES = tiny.FIXTURES / "srl"
 TALE, NOTES = FIXTURES / "tale.v4_gold_conll", FIXTURES / "web" / "notes.gold_conll"
-REAL_DATA = Path(os.environ.get("ELMO_TASKS_REAL_DATA", ROOT.parent / "shared" / "data"))
 
 Write = Callable[..., Path]
 

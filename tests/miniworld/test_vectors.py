@@ -1,7 +1,6 @@
 """Word vectors for scale `mini`: the committed file, and the command that made it on a tiny text."""
 
 import gzip
-import os
 import sys
 from collections import Counter
 from pathlib import Path
@@ -11,11 +10,10 @@ import pytest
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.miniworld.vectors import WordVectors, corpus_words, train_vectors, word2vec, write_vectors
+from tests.tiny import FIXTURES, REAL_DATA
 
-ROOT = Path(__file__).resolve().parents[2]
-MINIWORLD = ROOT / "fixtures" / "miniworld"
+MINIWORLD = FIXTURES / "miniworld"
 COMMITTED = MINIWORLD / "vectors" / "w2v.100d.txt.gz"
-REAL_DATA = Path(os.environ.get("ELMO_TASKS_REAL_DATA", ROOT.parent / "shared" / "data"))
 
 TEXT = "the dog saw the cat\nthe cat saw a dog\n\na dog ran\n" * 30
 

@@ -1,8 +1,5 @@
 """The NER reader: exact fields, schemes, workers, counts, and real corpora if at hand."""
 
-import logging
-import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +12,10 @@ from allennlp.data.dataset_readers.dataset_reader import WorkerInfo
 from elmo_tasks.data.spans import spans_from_tags
 from elmo_tasks.errors import InputError
 from elmo_tasks.ner.reader import NerReader
+from tests import tiny
+from tests.tiny import REAL_DATA
 
-ROOT = Path(__file__).resolve().parents[2]
-FIXTURES = ROOT / "fixtures" / "ner"
-REAL_DATA = Path(os.environ.get("ELMO_TASKS_REAL_DATA", ROOT.parent / "shared" / "data"))
+FIXTURES = tiny.FIXTURES / "ner"
 
 WORDS = [
     ["Mira", "Oakes", "left", "Harrow", "for", "Lantern", "Bay", "Ferries", "."],
@@ -31,15 +28,7 @@ TAGS = [
     ["U-LOC", "B-ORG", "L-ORG", "O", "O", "B-MISC", "L-MISC"],
 ]
 
-
-@pytest.fixture(autouse=True)
-def heard_counts(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
-    """AllenNLP may have turned propagation off; the counts are read through the root logger."""
-    logger = logging.getLogger("elmo_tasks.ner.reader")
-    logger.addHandler(caplog.handler)
-    caplog.set_level(logging.INFO, logger="elmo_tasks.ner.reader")
-    yield
-    logger.removeHandler(caplog.handler)
+pytestmark = pytest.mark.usefixtures("heard_counts")
 
 
 def metadata(instance: Instance) -> dict[str, Any]:

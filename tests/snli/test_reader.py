@@ -2,10 +2,7 @@
 
 import gzip
 import json
-import logging
-import os
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,21 +14,12 @@ from allennlp.data.dataset_readers.dataset_reader import WorkerInfo
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.snli.reader import SnliReader, leaves
+from tests.tiny import FIXTURES, REAL_DATA
 
-ROOT = Path(__file__).resolve().parents[2]
-FIXTURE = ROOT / "fixtures" / "snli" / "snli_1.0_train.jsonl"
-REAL_DATA = Path(os.environ.get("ELMO_TASKS_REAL_DATA", ROOT.parent / "shared" / "data"))
+FIXTURE = FIXTURES / "snli" / "snli_1.0_train.jsonl"
 PAIR = {"gold_label": "neutral", "sentence1": "A dog barks.", "sentence2": "It rains."}
 
-
-@pytest.fixture(autouse=True)
-def heard_counts(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
-    """AllenNLP may have turned propagation off; the counts are read through the root logger."""
-    logger = logging.getLogger("elmo_tasks.snli.reader")
-    logger.addHandler(caplog.handler)
-    caplog.set_level(logging.INFO, logger="elmo_tasks.snli.reader")
-    yield
-    logger.removeHandler(caplog.handler)
+pytestmark = pytest.mark.usefixtures("heard_counts")
 
 
 def metadata(instance: Instance) -> dict[str, Any]:

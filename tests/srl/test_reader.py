@@ -1,9 +1,6 @@
 """The SRL reader: exact fields, which predicates, tags of overlapping spans, workers, and real data if at hand."""
 
-import logging
-import os
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,19 +14,9 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.srl.indexer import PREDICATES
 from elmo_tasks.srl.reader import SrlReader, bio_tags
 from tests.srl.samples import FIXTURES, NOTES, TALE, corpus, instance
+from tests.tiny import REAL_DATA
 
-ROOT = Path(__file__).resolve().parents[2]
-REAL_DATA = Path(os.environ.get("ELMO_TASKS_REAL_DATA", ROOT.parent / "shared" / "data"))
-
-
-@pytest.fixture(autouse=True)
-def heard_counts(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
-    """AllenNLP may have turned propagation off; the counts are read through the root logger."""
-    logger = logging.getLogger("elmo_tasks.srl.reader")
-    logger.addHandler(caplog.handler)
-    caplog.set_level(logging.INFO, logger="elmo_tasks.srl.reader")
-    yield
-    logger.removeHandler(caplog.handler)
+pytestmark = pytest.mark.usefixtures("heard_counts")
 
 
 def metadata(one: Instance) -> dict[str, Any]:

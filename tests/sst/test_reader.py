@@ -1,9 +1,6 @@
 """The SST reader: phrases and sentences, five classes and two, counts, workers, and the real treebank if at hand."""
 
-import logging
-import os
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +11,9 @@ from allennlp.data.data_loaders import MultiProcessDataLoader
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.sst.reader import SstReader
+from tests.tiny import FIXTURES, REAL_DATA
 
-ROOT = Path(__file__).resolve().parents[2]
-FIXTURE = ROOT / "fixtures" / "sst" / "trees.txt"
-REAL_DATA = Path(os.environ.get("ELMO_TASKS_REAL_DATA", ROOT.parent / "shared" / "data"))
+FIXTURE = FIXTURES / "sst" / "trees.txt"
 
 Labelled = tuple[str, str]
 SENTENCES = [
@@ -37,15 +33,7 @@ LONG_PHRASES = [
     ("The soup came at noon", "2"),
 ]
 
-
-@pytest.fixture(autouse=True)
-def heard_counts(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
-    """AllenNLP may have turned propagation off; the counts are read through the root logger."""
-    logger = logging.getLogger("elmo_tasks.sst.reader")
-    logger.addHandler(caplog.handler)
-    caplog.set_level(logging.INFO, logger="elmo_tasks.sst.reader")
-    yield
-    logger.removeHandler(caplog.handler)
+pytestmark = pytest.mark.usefixtures("heard_counts")
 
 
 def metadata(instance: Instance) -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """Sentiment trees: words, phrases, escapes, any depth, and each fault told with file and line."""
 
-import os
 from pathlib import Path
 
 import pytest
@@ -9,10 +8,9 @@ from hypothesis import strategies as st
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.sst.trees import Phrase, parse_tree, read_trees, unescape
+from tests.tiny import FIXTURES, REAL_DATA
 
-ROOT = Path(__file__).resolve().parents[2]
-FIXTURE = ROOT / "fixtures" / "sst" / "trees.txt"
-REAL_DATA = Path(os.environ.get("ELMO_TASKS_REAL_DATA", ROOT.parent / "shared" / "data"))
+FIXTURE = FIXTURES / "sst" / "trees.txt"
 
 Nested = tuple[str, "str | list[Nested]"]
 WRITTEN = {"a": "a", "(": "-LRB-", "1/2": r"1\/2", "x\xa0y": "x\xa0y", "'s": "'s"}
