@@ -19,6 +19,7 @@ from elmo_tasks.data.mentions import Cluster, Mention
 from elmo_tasks.errors import InputError
 from elmo_tasks.nn.memory import naming_the_longest
 from elmo_tasks.nn.task_model import TaskModel
+from elmo_tasks.ranges import require_dropouts, require_sizes
 
 HEAD_VALUES = ("embeddings", "input")
 """What heads are made of: the embeddings alone, or all that the encoder reads, ELMo's vectors too."""
@@ -148,6 +149,8 @@ class CorefModel(TaskModel):
             `clusters`, for each document the predicted ones (not while training); where all documents have gold
             clusters, the `loss`, a scalar; `sentences`, `key` and `part` of each document.
         """
+        complete = all(known["clusters"] is not None for known in metadata)
+        self.require_gold(complete or None)
         losses, predicted = [], []
         for row, known in enumerate(metadata):
             document = self._window(_document(text, speakers, genre, known, row))
@@ -158,7 +161,7 @@ class CorefModel(TaskModel):
         output: dict[str, Any] = {key: [known[key] for known in metadata] for key in ("sentences", "key", "part")}
         if not self.training:
             output["clusters"] = predicted
-        if all(known["clusters"] is not None for known in metadata):
+        if complete:
             output["loss"] = torch.stack(losses).sum() + self.lowest_layers.penalty()
             self._count(predicted, metadata)
         return output
@@ -267,10 +270,7 @@ def _document(text: TextFieldTensors, speakers: Tensor, genre: Tensor, known: di
 
 
 def _check(sizes: dict[str, int], dropout: float, spans_per_word: float) -> None:
-    for name, size in sizes.items():
-        if not isinstance(size, int) or size < 1:
-            raise InputError(f"{name} must be a whole number of at least 1, found {size!r}")
-    if not 0 <= dropout < 1:
-        raise InputError(f"dropout must be at least 0 and below 1, found {dropout!r}")
+    require_sizes(**sizes)
+    require_dropouts(dropout=dropout)
     if not spans_per_word > 0:
         raise InputError(f"spans_per_word must be above 0, found {spans_per_word!r}")

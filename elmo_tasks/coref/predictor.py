@@ -10,7 +10,7 @@ from allennlp.predictors import Predictor
 
 from elmo_tasks.coref.reader import UNKNOWN_GENRE
 from elmo_tasks.coref.text import SentenceSplitter
-from elmo_tasks.data.json_input import JsonLinesPredictor, metadata_of, shown, text_of
+from elmo_tasks.data.json_input import JsonLinesPredictor, metadata_of, shown, text_of, words_of
 from elmo_tasks.data.mentions import Cluster, Mention
 from elmo_tasks.errors import InputError
 
@@ -99,12 +99,7 @@ class CorefPredictor(JsonLinesPredictor):
 def _checked(sentences: Any, key: str) -> list[list[str]]:
     if not isinstance(sentences, list) or not sentences:
         raise InputError(f"{key!r} must be a list of sentences, one at least; found {shown(sentences)}")
-    for place, sentence in enumerate(sentences):
-        words = sentence if isinstance(sentence, list) else []
-        if not words or not all(isinstance(word, str) and word.strip() for word in words):
-            wanted = "a list of strings that are not blank, one at least"
-            raise InputError(f"each of the {key!r} must be {wanted}; number {place} is {shown(sentence)}")
-    return sentences
+    return [words_of(sentence, f"number {place} of {key!r}") for place, sentence in enumerate(sentences)]
 
 
 def _mention(mention: Mention, words: list[str], metadata: dict[str, Any]) -> JsonDict:

@@ -4,6 +4,7 @@ import torch
 from allennlp.training.learning_rate_schedulers import LearningRateScheduler
 
 from elmo_tasks.errors import InputError
+from elmo_tasks.ranges import require_sizes
 
 
 @LearningRateScheduler.register("elmo_tasks_staircase")
@@ -30,8 +31,7 @@ class Staircase(LearningRateScheduler):
     def __init__(self, optimizer: torch.optim.Optimizer, *, factor: float, every: int, last_epoch: int = -1) -> None:
         if not 0 < factor <= 1:
             raise InputError(f"factor must be above 0 and at most 1, found {factor!r}")
-        if not isinstance(every, int) or every < 1:
-            raise InputError(f"every must be a whole number of at least 1, found {every!r}")
+        require_sizes(every=every)
         super().__init__(optimizer, last_epoch)
         self._factor, self._every, self._updates = factor, every, 0
 

@@ -10,6 +10,9 @@ from allennlp.predictors import Predictor
 
 from elmo_tasks.errors import InputError
 
+NOT_JSON = (ValueError, RecursionError)
+"""What `json.loads` raises: besides its own error where a number has thousands of digits, or brackets are that deep."""
+
 _SHOWN = 60
 
 
@@ -31,8 +34,8 @@ class JsonLinesPredictor(Predictor):
         """
         try:
             return json.loads(line)
-        except json.JSONDecodeError as error:
-            found = f"found {shown(line.strip())}: {error.msg} at character {error.colno}"
+        except NOT_JSON as error:
+            found = f"found {shown(line.strip())}: {json_problem(error)}"
             raise InputError(f"one JSON object a line was wanted, {found}") from None
 
     def predict_instance(self, instance: Instance) -> JsonDict:
@@ -56,6 +59,26 @@ class JsonLinesPredictor(Predictor):
 def metadata_of(instance: Instance) -> dict[str, Any]:
     """What an instance's field `metadata` holds."""
     return cast(MetadataField, instance["metadata"]).metadata
+
+
+def json_problem(error: Exception) -> str:
+    """What is wrong with a text that is not JSON."""
+    if isinstance(error, json.JSONDecodeError):
+        return f"{error.msg} at character {error.colno}"
+    return str(error)
+
+
+def text_problem(value: Any) -> str | None:
+    """What is wrong with a value that should be a text, as a message goes on after its name; `None` if nothing is."""
+    if not isinstance(value, str):
+        return "must be a string"
+    if not value.strip():
+        return "is empty: it needs a word at least"
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return "holds one half of a character alone (a surrogate)"
+    return None
 
 
 def shown(value: Any) -> str:
@@ -85,8 +108,31 @@ def text_of(json_dict: Any, key: str, *, wanted: str) -> str:
         raise InputError(f"{wanted}; found {shown(json_dict)}")
     if key not in json_dict:
         raise InputError(f"{wanted}; found no {key!r}, but {sorted(json_dict)}")
-    if not isinstance(json_dict[key], str):
-        raise InputError(f"{key!r} must be a string; found {shown(json_dict[key])}")
-    if not json_dict[key].strip():
-        raise InputError(f"{key!r} is empty: it needs a word at least; found {shown(json_dict)}")
+    if problem := text_problem(json_dict[key]):
+        raise InputError(f"{key!r} {problem}; found {shown(json_dict[key])}")
     return json_dict[key]
+
+
+def words_of(words: Any, name: str) -> list[str]:
+    """
+    A list of words, checked.
+
+    # Parameters
+
+    words : `Any`
+    name : `str`
+        What to call it in the messages.
+
+    # Raises
+
+    `InputError`
+        If it is no list, or empty, or a word is none.
+    """
+    if not isinstance(words, list):
+        raise InputError(f"{name} must be a list of words; found {shown(words)}")
+    if not words:
+        raise InputError(f"{name} is empty: it needs a word at least")
+    for place, word in enumerate(words):
+        if problem := text_problem(word):
+            raise InputError(f"word {place} of {name} {problem}; found {shown(word)}")
+    return words

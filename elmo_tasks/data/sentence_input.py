@@ -7,7 +7,7 @@ from allennlp.data import DatasetReader, Token
 from allennlp.data.tokenizers import Tokenizer
 from allennlp.models import Model
 
-from elmo_tasks.data.json_input import JsonLinesPredictor, shown, text_of
+from elmo_tasks.data.json_input import JsonLinesPredictor, shown, text_of, words_of
 from elmo_tasks.data.tokenizer import BlankSpacyTokenizer
 from elmo_tasks.errors import InputError
 
@@ -92,22 +92,10 @@ class SentencePredictor(JsonLinesPredictor):
             which = "both" if "sentence" in json_dict else f"neither, but {sorted(json_dict)}"
             raise InputError(f"{self.wanted}; found {which}")
         if "tokens" in json_dict:
-            return Sentence(_checked_tokens(json_dict["tokens"]))
+            return Sentence(words_of(json_dict["tokens"], "'tokens'"))
         text = text_of(json_dict, "sentence", wanted=self.wanted)
         tokens = self._tokenizer.tokenize(text)
         return Sentence([token.ensure_text() for token in tokens], text, [_offsets(token) for token in tokens])
-
-
-def _checked_tokens(tokens: Any) -> list[str]:
-    if not isinstance(tokens, list):
-        raise InputError(f"'tokens' must be a list of words; found {shown(tokens)}")
-    if not tokens:
-        raise InputError("'tokens' is empty: it needs a word at least")
-    for position, token in enumerate(tokens):
-        if not isinstance(token, str) or not token.strip():
-            found = f"token {position} is {shown(token)}"
-            raise InputError(f"'tokens' must be words, strings that are not blank; {found}")
-    return tokens
 
 
 def _offsets(token: Token) -> tuple[int, int]:

@@ -4,6 +4,8 @@ import torch
 from allennlp.modules.seq2vec_encoders import Seq2VecEncoder
 from torch import Tensor, nn
 
+from elmo_tasks.ranges import require_dropouts, require_sizes
+
 
 @Seq2VecEncoder.register("elmo_tasks_character_cnn")
 class CharacterCnn(Seq2VecEncoder):
@@ -27,6 +29,8 @@ class CharacterCnn(Seq2VecEncoder):
 
     def __init__(self, *, embedding_dim: int, num_filters: int, width: int, dropout: float = 0.0) -> None:
         super().__init__()
+        require_sizes(num_filters=num_filters, width=width)
+        require_dropouts(dropout=dropout)
         self.convolution = nn.Conv1d(embedding_dim, num_filters, width)
         self.dropout = nn.Dropout(dropout)
         nn.init.xavier_uniform_(self.convolution.weight)

@@ -5,7 +5,7 @@ from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
 from torch import Tensor, nn
 from torch.nn import functional
 
-from elmo_tasks.errors import InputError
+from elmo_tasks.ranges import require_dropouts, require_sizes
 
 DIRECTIONS = 2
 
@@ -38,10 +38,8 @@ class CoupledLstm(Seq2SeqEncoder):
 
     def __init__(self, *, input_size: int, hidden_size: int, dropout: float = 0.0) -> None:
         super().__init__()
-        if not isinstance(hidden_size, int) or hidden_size < 1:
-            raise InputError(f"hidden_size must be a whole number of at least 1, found {hidden_size!r}")
-        if not 0 <= dropout < 1:
-            raise InputError(f"dropout must be at least 0 and below 1, found {dropout!r}")
+        require_sizes(hidden_size=hidden_size)
+        require_dropouts(dropout=dropout)
         self.input_size, self.hidden_size, self.dropout = input_size, hidden_size, dropout
         self.kernel = nn.Parameter(torch.empty(DIRECTIONS, input_size + hidden_size, 3 * hidden_size))
         self.bias = nn.Parameter(torch.empty(DIRECTIONS, 3 * hidden_size))

@@ -4,6 +4,7 @@ from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
 from torch import Tensor, nn
 
 from elmo_tasks.nn.stacked_lstm import StackedLstm
+from elmo_tasks.ranges import require_dropouts, require_sizes
 
 
 @Seq2SeqEncoder.register("elmo_tasks_feedforward_lstm")
@@ -36,6 +37,8 @@ class FeedForwardLstm(Seq2SeqEncoder):
         dropout: float = 0.0,
     ) -> None:
         super().__init__()
+        require_sizes(feedforward_size=feedforward_size)
+        require_dropouts(feedforward_dropout=feedforward_dropout)
         self.feedforward = nn.Linear(input_size, feedforward_size)
         initialize_linear(self.feedforward)
         self.feedforward_dropout = nn.Dropout(feedforward_dropout)

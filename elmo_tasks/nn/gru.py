@@ -4,7 +4,7 @@ import torch
 from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
 from torch import Tensor, nn
 
-from elmo_tasks.errors import InputError
+from elmo_tasks.ranges import require_sizes
 
 INITIAL_DEVIATION = 0.05
 """Weights start from a normal distribution of this deviation, cut at twice as much (Clark and Gardner 2017)."""
@@ -31,8 +31,7 @@ class Gru(Seq2SeqEncoder):
 
     def __init__(self, *, input_size: int, hidden_size: int) -> None:
         super().__init__()
-        if hidden_size < 1:
-            raise InputError(f"hidden_size must be at least 1, found {hidden_size!r}")
+        require_sizes(hidden_size=hidden_size)
         self._input_dim, self._output_dim = input_size, 2 * hidden_size
         self.onward, self.backward = (initialized(nn.GRU(input_size, hidden_size, batch_first=True)) for _ in range(2))
 

@@ -11,6 +11,7 @@ from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_
 
 from elmo_tasks.elmo.product import product
 from elmo_tasks.errors import InputError
+from elmo_tasks.ranges import require_dropouts, require_sizes
 
 FORGET_BIAS = 1.0
 """What the forget gates start with (appendix A.5)."""
@@ -306,10 +307,7 @@ def _step_back(d_output: Tensor, d_cell: Tensor, gates: Tensor, carried: Tensor,
 
 
 def _check(hidden_size: int, num_layers: int, dropout: float, precision: str | None) -> None:
-    for name, size in (("hidden_size", hidden_size), ("num_layers", num_layers)):
-        if not isinstance(size, int) or size < 1:
-            raise InputError(f"{name} must be a whole number of at least 1, found {size!r}")
-    if not 0 <= dropout < 1:
-        raise InputError(f"dropout must be at least 0 and below 1, found {dropout!r}")
+    require_sizes(hidden_size=hidden_size, num_layers=num_layers)
+    require_dropouts(dropout=dropout)
     if precision is not None and precision not in PRECISIONS:
         raise InputError(f"precision must be one of {', '.join(PRECISIONS)}, found {precision!r}")

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from elmo_tasks.errors import InputError
+from elmo_tasks.ranges import require_dropouts
 
 FORGET_BIAS = 1.0
 """What the forget gates start with; the paper names none. Jozefowicz et al. (2015) found 1 to help throughout."""
@@ -103,5 +104,4 @@ def initialize(layer: nn.LSTM) -> None:
 def _check(hidden_sizes: Sequence[int], dropout: float) -> None:
     if not hidden_sizes or any(not isinstance(size, int) or size < 1 for size in hidden_sizes):
         raise InputError(f"hidden_sizes must be one or more whole numbers of at least 1, found {hidden_sizes!r}")
-    if not 0 <= dropout < 1:
-        raise InputError(f"dropout must be at least 0 and below 1, found {dropout!r}")
+    require_dropouts(dropout=dropout)

@@ -13,6 +13,7 @@ from allennlp.nn.parallel import DdpAccelerator
 from elmo_tasks.elmo.embedder import ElmoTokenEmbedder
 from elmo_tasks.errors import InputError
 from elmo_tasks.nn.lowest_layers import LowestLayers
+from elmo_tasks.ranges import require_dropouts
 
 
 class TaskModel(Model):
@@ -31,7 +32,7 @@ class TaskModel(Model):
     # Raises
 
     `InputError`
-        If a key is left over.
+        If a key is left over, or a dropout is none.
     """
 
     def __init__(
@@ -51,6 +52,7 @@ class TaskModel(Model):
     ) -> None:
         if unknown:
             raise InputError(f"{type(self).__name__} has no key {', '.join(sorted(unknown))}", hint="is it misspelt?")
+        require_dropouts(input_dropout=input_dropout, output_dropout=output_dropout)
         super().__init__(vocab, regularizer, serialization_dir, ddp_accelerator)
         self.lowest_layers = LowestLayers(
             text_field_embedder=text_field_embedder,
@@ -60,3 +62,13 @@ class TaskModel(Model):
             input_dropout=input_dropout,
             output_dropout=output_dropout,
         )
+
+    def require_gold(self, gold: object) -> None:
+        """
+        # Raises
+
+        `InputError`
+            If there are no gold answers, `None`, while training.
+        """
+        if self.training and gold is None:
+            raise InputError("training needs gold answers, and the data have none")

@@ -18,6 +18,7 @@ from elmo_tasks.elmo.lstm import LstmStack, State
 from elmo_tasks.errors import InputError
 from elmo_tasks.pretrain.softmax import OutputSoftmax
 from elmo_tasks.pretrain.stream import LmBatch
+from elmo_tasks.ranges import require_dropouts
 
 PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 
@@ -115,8 +116,7 @@ class BiLanguageModel(nn.Module):
         super().__init__()
         if precision not in PRECISIONS:
             raise InputError(f"precision must be one of {', '.join(PRECISIONS)}, found {precision!r}")
-        if not 0.0 <= dropout < 1.0:
-            raise InputError(f"dropout must be at least 0 and below 1, found {dropout!r}")
+        require_dropouts(dropout=dropout)
         if softmax.dim != bilm.options.projection_dim:
             wanted = bilm.options.projection_dim
             raise InputError(f"the softmax must be as wide as projection_dim {wanted}, found {softmax.dim}")

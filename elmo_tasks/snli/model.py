@@ -13,6 +13,7 @@ from torch.nn import functional
 
 from elmo_tasks.nn.lowest_layers import construct
 from elmo_tasks.nn.task_model import TaskModel
+from elmo_tasks.ranges import require_dropouts, require_factors, require_sizes
 from elmo_tasks.snli.metric import EntailmentAccuracy
 from elmo_tasks.snli.reader import LABELS
 
@@ -48,6 +49,11 @@ class EntailmentModel(TaskModel):
         Factor on the sum of squares of all weight matrices of the recurrent and feed-forward layers; with ELMo only.
     kwargs
         See `TaskModel`.
+
+    # Raises
+
+    `InputError`
+        If a number is out of range.
     """
 
     default_predictor = "elmo_tasks_snli"
@@ -63,6 +69,9 @@ class EntailmentModel(TaskModel):
         weight_l2: float = 1e-4,
         **kwargs: Any,
     ) -> None:
+        require_sizes(hidden_size=hidden_size)
+        require_dropouts(dropout=dropout, attention_dropout=attention_dropout)
+        require_factors(weight_l2=weight_l2)
         super().__init__(vocab, **kwargs)
         uses_elmo = self.lowest_layers.uses_elmo
         self.attention_dropout = nn.Dropout(attention_dropout if uses_elmo else 0.0)
@@ -102,6 +111,7 @@ class EntailmentModel(TaskModel):
             `logits` and `probabilities` [B, 3]; `attention` [2B, T, T], of each word over the words of the other
             sentence, premises first; `premise` and `hypothesis`, the words; with gold labels the `loss`, a scalar.
         """
+        self.require_gold(label)
         h, _, mask = self.lowest_layers(stack(premise, hypothesis))  # [2B, T, D]
         attended, attention = attend(h, mask)  # [2B, T, D], [2B, T, T]
         enhanced = self.attention_dropout(enhance(h, attended))  # [2B, T, 4D]

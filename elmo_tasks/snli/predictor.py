@@ -7,9 +7,8 @@ from allennlp.data import DatasetReader, Instance
 from allennlp.models import Model
 from allennlp.predictors import Predictor
 
-from elmo_tasks.data.json_input import JsonLinesPredictor, shown, text_of
+from elmo_tasks.data.json_input import JsonLinesPredictor, text_of, words_of
 from elmo_tasks.data.tokenizer import BlankSpacyTokenizer
-from elmo_tasks.errors import InputError
 
 _WANTED = 'wanted {"premise": "raw text", "hypothesis": "raw text"}, or lists of words instead of texts'
 _SHOWN = ("label", "probabilities", "premise", "hypothesis", "premise_attention", "hypothesis_attention")
@@ -61,15 +60,5 @@ class SnliPredictor(JsonLinesPredictor):
 
     def _words(self, json_dict: Any, key: str) -> list[str]:
         if isinstance(json_dict, dict) and isinstance(json_dict.get(key), list):
-            return _checked_words(json_dict[key], key)
+            return words_of(json_dict[key], f"{key!r}")
         return [token.ensure_text() for token in self._tokenizer.tokenize(text_of(json_dict, key, wanted=_WANTED))]
-
-
-def _checked_words(words: list[Any], key: str) -> list[str]:
-    if not words:
-        raise InputError(f"{key!r} is empty: it needs a word at least")
-    for position, word in enumerate(words):
-        if not isinstance(word, str) or not word.strip():
-            found = f"word {position} is {shown(word)}"
-            raise InputError(f"{key!r} must be a text, or words that are not blank; {found}")
-    return words

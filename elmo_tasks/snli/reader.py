@@ -4,6 +4,7 @@ import json
 import logging
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 from allennlp.data import DatasetReader, Field, Instance, Token, TokenIndexer
@@ -11,8 +12,9 @@ from allennlp.data.dataset_readers.dataset_reader import PathOrStr
 from allennlp.data.fields import LabelField, MetadataField, TextField
 
 from elmo_tasks.data.files import open_text
-from elmo_tasks.data.json_input import shown
+from elmo_tasks.data.json_input import NOT_JSON, json_problem, shown, text_problem
 from elmo_tasks.data.tokenizer import BlankSpacyTokenizer
+from elmo_tasks.data.treebank import unescape
 from elmo_tasks.data.words import WordIndexer
 from elmo_tasks.elmo.indexer import CharacterIndexer
 from elmo_tasks.errors import InputError
@@ -79,13 +81,16 @@ class SnliReader(DatasetReader):
         # Raises
 
         `InputError`
-            With file and line, if a line is not JSON, has no sentences or blank ones, or an unknown label; and if the
-            file has no pair.
+            With file and line, if a line is not JSON, has no sentences or blank ones, a parse whose brackets do not
+            match, or an unknown label; and if no pair is left.
         """
         file = str(file_path)
         counts: Counter[str] = Counter()
         for pair in self.shard_iterable(_pairs(file, self._fields, counts)):
-            premise, hypothesis = (self._words(text) for text in pair.texts)
+            try:
+                premise, hypothesis = (self._words(text) for text in pair.texts)
+            except ValueError as error:
+                raise InputError(str(error), file=file, line=pair.line) from None
             yield self.text_to_instance(premise, hypothesis, pair.label, file=file, line=pair.line)
         _log_counts(file, counts)
 
@@ -142,14 +147,28 @@ class SnliReader(DatasetReader):
 
 
 def leaves(parse: str) -> list[str]:
-    """The words of a binary parse, such as `( ( A dog ) barks )`; brackets in the text are written -LRB- and -RRB-."""
-    return [piece for piece in parse.split() if piece not in ("(", ")")]
+    """
+    The words of a binary parse, such as `( ( A dog ) barks )`; brackets in the text, written -LRB- and -RRB-, are
+    brackets again.
+
+    # Raises
+
+    `ValueError`
+        If the brackets do not match.
+    """
+    pieces = parse.split()
+    depths = list(accumulate({"(": 1, ")": -1}.get(piece, 0) for piece in pieces))
+    if depths and (min(depths) < 0 or depths[-1]):
+        raise ValueError(f"the brackets of the parse do not match: {shown(parse)}")
+    return [unescape(piece) for piece in pieces if piece not in ("(", ")")]
 
 
 def _pairs(file: str, fields: tuple[str, str], counts: Counter[str]) -> Iterator[Pair]:
     """The labelled pairs of a file, or all of a file without labels; counts those of each label, `-` among them."""
     labelled = None
     for line, text in open_text(file, corpus_hint=CORPUS_HINT):
+        if not text.strip():
+            continue
         record = _record(text, file, line)
         label = _label(record, file, line)
         if labelled is None:
@@ -163,13 +182,15 @@ def _pairs(file: str, fields: tuple[str, str], counts: Counter[str]) -> Iterator
             yield Pair(line, (first, second), label)
     if labelled is None:
         raise InputError("no pair found: a JSON object per line was wanted", file=file)
+    if counts.total() == counts[NO_CONSENSUS]:
+        raise InputError(f"no pair has a gold label: all {counts.total()} are {NO_CONSENSUS!r}", file=file)
 
 
 def _record(text: str, file: str, line: int) -> dict[str, Any]:
     try:
         record = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise InputError(f"{_WANTED}, this is not JSON: {error}", file=file, line=line) from None
+    except NOT_JSON as error:
+        raise InputError(f"{_WANTED}, this is not JSON: {json_problem(error)}", file=file, line=line) from None
     if not isinstance(record, dict):
         raise InputError(f"{_WANTED}, found {shown(record)}", file=file, line=line)
     return record
@@ -188,8 +209,8 @@ def _text(record: dict[str, Any], field: str, file: str, line: int) -> str:
         hint = "tokenization: sentence needs no parses" if field in _FIELDS["parse"] else None
         raise InputError(f"{field!r} is missing; found {', '.join(sorted(record))}", file=file, line=line, hint=hint)
     text = record[field]
-    if not isinstance(text, str):
-        raise InputError(f"{field!r} must be a string; found {shown(text)}", file=file, line=line)
+    if problem := text_problem(text):
+        raise InputError(f"{field!r} {problem}; found {shown(text)}", file=file, line=line)
     return text
 
 

@@ -16,6 +16,7 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.nn.bi_attention import BiAttention
 from elmo_tasks.nn.memory import naming_the_longest
 from elmo_tasks.nn.task_model import TaskModel
+from elmo_tasks.ranges import require_dropouts, require_sizes
 from elmo_tasks.squad.layers import ChainedPointers, ResidualSelfAttention, relu_layer
 from elmo_tasks.squad.metric import SquadEmAndF1
 from elmo_tasks.squad.spans import Spans, best_spans
@@ -66,6 +67,7 @@ class SquadModel(TaskModel):
         n_best: int = 5,
         **kwargs: Any,
     ) -> None:
+        require_dropouts(dropout=dropout)
         super().__init__(vocab, **kwargs)
         width = self.lowest_layers.encoder.get_output_dim()
         _check(width=width, max_span_length=max_span_length, n_best=n_best)
@@ -109,6 +111,7 @@ class SquadModel(TaskModel):
         `InputError`
             If memory does not suffice for the batch; it names the longest passage.
         """
+        self.require_gold(span_start)
         lengths = [len(one["offsets"]) for one in metadata]
         with naming_the_longest(lengths, [_name(one) for one in metadata], hint=MEMORY_HINT):
             starts, ends, mask = self._logits(passage, question)
@@ -172,9 +175,7 @@ def span_loss(logits: Tensor, gold: Tensor) -> Tensor:
 def _check(*, width: int, **counts: int) -> None:
     if width % 2:
         raise InputError(f"the encoder's output must have an even width, as two directions have; it is {width}")
-    for name, value in counts.items():
-        if value < 1:
-            raise InputError(f"{name} must be at least 1, found {value!r}")
+    require_sizes(**counts)
 
 
 def _name(one: dict[str, Any]) -> str:

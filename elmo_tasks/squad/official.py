@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from elmo_tasks.atomic import written_aside
 from elmo_tasks.data.files import open_text
-from elmo_tasks.data.json_input import shown
+from elmo_tasks.data.json_input import NOT_JSON, json_problem, shown
 from elmo_tasks.errors import InputError
 
 CORPUS_HINT = "SQuAD v1.1 is at https://rajpurkar.github.io/SQuAD-explorer/"
@@ -77,8 +77,9 @@ def _loaded(file: str | Path) -> Any:
     text = "\n".join(line for _, line in open_text(file, corpus_hint=CORPUS_HINT))
     try:
         return json.loads(text)
-    except json.JSONDecodeError as error:
-        raise InputError(f"this is not JSON: {error.msg}", file=file, line=error.lineno) from error
+    except NOT_JSON as error:
+        line = getattr(error, "lineno", None)
+        raise InputError(f"this is not JSON: {json_problem(error)}", file=file, line=line) from None
 
 
 def _questions(root: Any, file: str) -> Iterator[Question]:

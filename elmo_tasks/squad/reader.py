@@ -88,14 +88,18 @@ class SquadReader(DatasetReader):
         _log_counts(file, counts)
 
     def _answerable(self, questions: Iterable[Question], file: str, counts: Counter[str]) -> Iterator[Question]:
+        answered = False
         for question in questions:
             if question.answers:
+                answered = True
                 yield question
             elif self._drop_unanswerable:
                 counts["dropped"] += 1
             else:
                 hint = "take a file of SQuAD v1.1, or set drop_unanswerable of the dataset reader to true"
                 raise InputError(f"{question.where}: a question without an answer", file=file, hint=hint)
+        if not answered:
+            raise InputError(f"no question has an answer: all {counts['dropped']} are dropped", file=file)
 
     def text_to_instance(
         self,

@@ -65,6 +65,7 @@ class SrlTagger(TaskModel):
             while training, where nobody reads them); with gold tags the `loss`, a scalar. Tokens with a tag that the
             model has not count in the metric, as misses, and not in the loss.
         """
+        self.require_gold(tags)
         h, _, mask = self.lowest_layers(tokens)
         logits = self.score_tags(h)  # [B, T, tags]
         output: dict[str, Any] = {"logits": logits}

@@ -1,10 +1,14 @@
 """The last layers of the biattentive classification network, of two kinds: a text's vector -> a score per label."""
 
+from collections.abc import Sequence
+
 from allennlp.common import Registrable
 from allennlp.modules import FeedForward, Maxout
 from torch import Tensor, nn
 
+from elmo_tasks.errors import InputError
 from elmo_tasks.nn.feedforward_lstm import initialize_linear
+from elmo_tasks.ranges import require_dropouts, require_sizes
 
 
 class Head(nn.Module, Registrable):
@@ -49,6 +53,7 @@ class ReluHead(Head):
     """
 
     def __init__(self, *, input_dim: int, classes: int, hidden_sizes: list[int], dropout: list[float]) -> None:
+        _check(hidden_sizes, dropout)
         hidden = FeedForward(input_dim, len(hidden_sizes), hidden_sizes, [nn.ReLU() for _ in hidden_sizes], dropout)
         super().__init__(nn.Sequential(hidden, nn.Linear(hidden_sizes[-1], classes)))
 
@@ -73,5 +78,22 @@ class MaxoutHead(Head):
     def __init__(
         self, *, input_dim: int, classes: int, hidden_sizes: list[int], dropout: list[float], pool_size: int = 4
     ) -> None:
+        _check(hidden_sizes, dropout)
+        require_sizes(**{"head.pool_size": pool_size})
         sizes = [*hidden_sizes, classes]
         super().__init__(Maxout(input_dim, len(sizes), sizes, pool_size, [*dropout, 0.0]))
+
+
+def _check(hidden_sizes: Sequence[int], dropout: Sequence[float]) -> None:
+    """
+    # Raises
+
+    `InputError`
+        If there is no layer, not one dropout for each, or a number is out of range.
+    """
+    for name, values in (("hidden_sizes", hidden_sizes), ("dropout", dropout)):
+        if not isinstance(values, list) or not values or len(values) != len(hidden_sizes):
+            raise InputError(f"head.{name} must be a list, a number for each hidden layer, found {values!r}")
+    for size, share in zip(hidden_sizes, dropout, strict=True):
+        require_sizes(**{"each of head.hidden_sizes": size})
+        require_dropouts(**{"each of head.dropout": share})

@@ -8,8 +8,10 @@ from allennlp.models import Model
 from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
 from torch import Tensor, nn
 
+from elmo_tasks.errors import InputError
 from elmo_tasks.nn.lowest_layers import construct
 from elmo_tasks.nn.task_model import TaskModel
+from elmo_tasks.ranges import require_dropouts
 from elmo_tasks.sst.biattention import FourPoolings, biattend, compare
 from elmo_tasks.sst.head import Head
 from elmo_tasks.sst.labels import FIVE, TWO
@@ -37,6 +39,11 @@ class SentimentClassifier(TaskModel):
         Share of the pooled units that are dropped.
     kwargs
         See `TaskModel`.
+
+    # Raises
+
+    `InputError`
+        If a dropout is none, or the data have labels of both five and two classes.
     """
 
     default_predictor = "elmo_tasks_sst"
@@ -50,6 +57,7 @@ class SentimentClassifier(TaskModel):
         pooled_dropout: float = 0.0,
         **kwargs: Any,
     ) -> None:
+        require_dropouts(pooled_dropout=pooled_dropout)
         super().__init__(vocab, **kwargs)
         self.labels = complete_labels(vocab)
         self.integrator = construct(integrator, width=3 * self.lowest_layers.get_output_dim())
@@ -77,6 +85,7 @@ class SentimentClassifier(TaskModel):
             `logits` and `probabilities` [B, K], in the order of `labels`; `words`; with gold labels the `loss`, a
             scalar.
         """
+        self.require_gold(label)
         h, _, mask = self.lowest_layers(tokens)
         integrated = self.integrator(compare(h, biattend(h, mask)), mask)  # [B, T, D]
         logits = self.head(self.pooled_dropout(self.pool(integrated, mask)))  # [B, K]
@@ -116,8 +125,18 @@ def complete_labels(vocab: Vocabulary) -> list[str]:
     All labels in the order of their ids, after adding to the vocabulary those that no text of the data has.
 
     AllenNLP saves the vocabulary, and looks the labels up, after it has constructed the model.
+
+    # Raises
+
+    `InputError`
+        If there are some of both.
     """
     seen = set(vocab.get_token_to_index_vocabulary(LABELS))
+    if seen & set(TWO) and seen & set(FIVE):
+        raise InputError(
+            f"the data have labels of five classes and of two: {', '.join(sorted(seen))}",
+            hint="set classes alike in dataset_reader and validation_dataset_reader",
+        )
     for label in TWO if seen & set(TWO) else FIVE:
         vocab.add_token_to_namespace(label, LABELS)
     return list(vocab.get_token_to_index_vocabulary(LABELS))

@@ -7,8 +7,9 @@ from typing import Any
 
 from allennlp.data import DatasetReader, Field, Instance, Token, TokenIndexer
 from allennlp.data.dataset_readers.dataset_reader import PathOrStr
-from allennlp.data.fields import LabelField, MetadataField, TextField
+from allennlp.data.fields import MetadataField, TextField
 
+from elmo_tasks.data.labels import KnownLabelField
 from elmo_tasks.data.words import WordIndexer
 from elmo_tasks.elmo.indexer import CharacterIndexer
 from elmo_tasks.errors import InputError
@@ -66,12 +67,15 @@ class SstReader(DatasetReader):
         # Raises
 
         `InputError`
-            With file and line, whatever `read_trees` raises.
+            With file and line, whatever `read_trees` raises; if no instance is left.
         """
         file = str(file_path)
         trees = list(read_trees(file))
         chosen = [(tree, phrase) for tree in trees for phrase in self._phrases(tree)]
         self._log_counts(file, trees, chosen)
+        if not chosen:
+            shortest = "sentence" if self._min_phrase_length is None else f"phrase of {self._min_phrase_length} words"
+            raise InputError(f"no {shortest} with one of {self._classes} labels among {len(trees)} trees", file=file)
         for tree, phrase in self.shard_iterable(chosen):
             words = tree.words[phrase.start : phrase.end]
             yield self.text_to_instance(words, self._label(phrase), file=file, line=tree.line)
@@ -114,7 +118,7 @@ class SstReader(DatasetReader):
             labels = _CLASSES[self._classes]
             if label not in labels:
                 raise InputError(f"the label must be one of {', '.join(labels)}, found {label!r}", file=file, line=line)
-            fields["label"] = LabelField(label)
+            fields["label"] = KnownLabelField(label)
         return Instance(fields)
 
     def apply_token_indexers(self, instance: Instance) -> None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from elmo_tasks.data.files import open_text
+from elmo_tasks.data.treebank import unescape
 from elmo_tasks.errors import InputError
 from elmo_tasks.sst.labels import FIVE
 
@@ -20,7 +21,6 @@ CORPUS_HINT = "the Stanford Sentiment Treebank in PTB trees comes from https://n
 
 # `\s` would also cut at no-break spaces, which are part of some words.
 _PIECE = re.compile(r"[()]|[^() \t\r]+")
-_ESCAPES = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,8 +178,3 @@ class _Parser:
             return f"a node without words: ({node.label})"
         self.phrases.append(Phrase(node.label, node.start, len(self.words)))
         return None
-
-
-def unescape(word: str) -> str:
-    """A word of a treebank as text has it."""
-    return _ESCAPES.get(word) or word.replace("\\/", "/").replace("\\*", "*")

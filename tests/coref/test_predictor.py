@@ -108,9 +108,9 @@ def test_from_a_file_to_the_response(predictor: CorefPredictor, tmp_path: Path) 
         ({"text": "a", "genres": "nw"}, r"with speakers and genre at most besides; found \['genres'\]"),
         ({"text": "a", "genre": 3}, "'genre' must be a string; found 3"),
         ({"sentences": []}, "'sentences' must be a list of sentences, one at least"),
-        ({"sentences": ["Mira left"]}, "number 0 is 'Mira left'"),
-        ({"sentences": [["Mira"], []]}, r"number 1 is \[\]"),
-        ({"sentences": [["Mira", " "]]}, "strings that are not blank"),
+        ({"sentences": ["Mira left"]}, "number 0 of 'sentences' must be a list of words; found 'Mira left'"),
+        ({"sentences": [["Mira"], []]}, "number 1 of 'sentences' is empty"),
+        ({"sentences": [["Mira", " "]]}, "word 1 of number 0 of 'sentences' is empty"),
         ({"sentences": [["Mira"]], "speakers": [["x", "y"]]}, "there must be a speaker for each word"),
     ],
 )

@@ -131,8 +131,10 @@ def test_lines_of_json(predictor: NerPredictor) -> None:
         ({"sentence": " \n\t "}, "'sentence' is empty"),
         ({"tokens": "Mira left"}, "'tokens' must be a list of words; found 'Mira left'"),
         ({"tokens": []}, "'tokens' is empty"),
-        ({"tokens": ["Mira", 7]}, "not blank; token 1 is 7"),
-        ({"tokens": ["Mira", " "]}, "not blank; token 1 is ' '"),
+        ({"tokens": ["Mira", 7]}, "word 1 of 'tokens' must be a string; found 7"),
+        ({"tokens": ["Mira", " "]}, "word 1 of 'tokens' is empty: it needs a word at least; found ' '"),
+        ({"sentence": "a \ud800"}, "'sentence' holds one half of a character alone"),
+        ({"tokens": ["\ud800"]}, "word 0 of 'tokens' holds one half of a character alone"),
         ({"sentence": ["x" * 500]}, r"found \['x{58}\.\.\.$"),
     ],
 )

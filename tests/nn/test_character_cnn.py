@@ -25,7 +25,7 @@ def test_equals_loops_for_words_shorter_than_the_filter() -> None:
 
 
 def test_dropout_falls_on_the_characters() -> None:
-    cnn = CharacterCnn(embedding_dim=4, num_filters=2, width=1, dropout=1.0)
+    cnn = CharacterCnn(embedding_dim=4, num_filters=2, width=1, dropout=1 - 1e-9)
     assert cnn.convolution.bias is not None
     cnn.convolution.bias.data.fill_(0.5)
     tokens, mask = torch.randn(1, 3, 4), torch.ones(1, 3, dtype=torch.bool)

@@ -65,5 +65,5 @@ def test_registered_with_its_widths() -> None:
 
 
 def test_no_units() -> None:
-    with pytest.raises(InputError, match="hidden_size must be at least 1, found 0"):
+    with pytest.raises(InputError, match="hidden_size must be a whole number of at least 1, found 0"):
         Gru(input_size=3, hidden_size=0)

@@ -247,3 +247,27 @@ def test_the_official_fixture(build: Build) -> None:
 def test_a_misspelt_key(build: Build, key: str) -> None:
     with pytest.raises(InputError, match=f"EntailmentModel has no key {key}"):
         build(**{key: 0})
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ({"hidden_size": 0}, "hidden_size must be a whole number of at least 1, found 0"),
+        ({"dropout": -0.1}, "dropout must be at least 0 and below 1, found -0.1"),
+        ({"attention_dropout": 1}, "attention_dropout must be at least 0 and below 1, found 1"),
+        ({"input_dropout": 1.5}, "input_dropout must be at least 0 and below 1, found 1.5"),
+        ({"weight_l2": -1.0}, "weight_l2 must be a number of at least 0, found -1.0"),
+    ],
+)
+def test_numbers_out_of_range(build: Build, keys: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        build(**keys)
+
+
+def test_training_without_labels(build: Build) -> None:
+    model = build()
+    batch = tensors(model.vocab, corpus())
+    del batch["label"]
+    assert "loss" not in model(**batch)
+    with pytest.raises(InputError, match="training needs gold answers"):
+        model.train()(**batch)

@@ -54,8 +54,26 @@ def test_fields_from_raw_sentences(caplog: pytest.LogCaptureFixture) -> None:
 
 def test_words_are_the_leaves_of_the_parses_when_asked() -> None:
     instances = list(SnliReader(tokenization="parse").read(FIXTURE))
-    assert " ".join(metadata(instances[1])["premise"]) == "The baker -LRB- Mr Oakes -RRB- ca n't find his hat ."
+    assert " ".join(metadata(instances[1])["premise"]) == "The baker ( Mr Oakes ) ca n't find his hat ."
     assert metadata(instances[0])["hypothesis"] == ["Girls", "feed", "birds", "."]
+
+
+@pytest.mark.parametrize("parse", ["( ( A dog", "A dog )", ") A ("])
+def test_brackets_of_a_parse_that_do_not_match(tmp_path: Path, parse: str) -> None:
+    pair = {**PAIR, "sentence1_binary_parse": parse, "sentence2_binary_parse": "( A dog )"}
+    file = write(tmp_path / "pairs.jsonl", pair)
+    with pytest.raises(InputError, match="pairs.jsonl:1: the brackets of the parse do not match"):
+        list(SnliReader(tokenization="parse").read(file))
+
+
+def test_blank_lines_are_passed_over(tmp_path: Path) -> None:
+    assert len(list(SnliReader().read(write(tmp_path / "pairs.jsonl", PAIR, "", PAIR, " ")))) == 2
+
+
+def test_no_pair_with_a_gold_label(tmp_path: Path) -> None:
+    file = write(tmp_path / "pairs.jsonl", *[{**PAIR, "gold_label": "-"}] * 3)
+    with pytest.raises(InputError, match="pairs.jsonl: no pair has a gold label: all 3 are '-'"):
+        list(SnliReader().read(file))
 
 
 def test_leaves() -> None:
@@ -116,7 +134,8 @@ def test_without_labels_for_predictions(tmp_path: Path) -> None:
     ("record", "message"),
     [
         ("{'single': 'quotes'}", ":2: an object with .* was wanted, this is not JSON: Expecting property name"),
-        ("", ":2: an object with .* was wanted, this is not JSON"),
+        ("1" * 5000, ":2: an object with .* was wanted, this is not JSON: Exceeds the limit"),
+        ("[" * 100_000, ":2: an object with .* was wanted, this is not JSON: maximum recursion depth"),
         (["a", "b"], r":2: an object with 'sentence1' and 'sentence2' was wanted, found \['a', 'b'\]"),
         (
             {**PAIR, "gold_label": "maybe"},
@@ -126,7 +145,8 @@ def test_without_labels_for_predictions(tmp_path: Path) -> None:
         ({"gold_label": "neutral", "sentence1": "x"}, ":2: 'sentence2' is missing; found gold_label, sentence1$"),
         ({**PAIR, "sentence1": ["A", "dog"]}, r":2: 'sentence1' must be a string; found \['A', 'dog'\]"),
         ({**PAIR, "sentence2": None}, ":2: 'sentence2' must be a string; found None"),
-        ({**PAIR, "sentence2": " \t"}, ":2: the hypothesis needs a word at least"),
+        ({**PAIR, "sentence2": " \t"}, ":2: 'sentence2' is empty: it needs a word at least"),
+        ({**PAIR, "sentence2": "a \ud800"}, ":2: 'sentence2' holds one half of a character alone"),
     ],
 )
 def test_bad_lines(tmp_path: Path, record: Any, message: str) -> None:

@@ -123,7 +123,7 @@ def test_lines_of_json(predictor: SrlPredictor) -> None:
         ({"sentence": " \n\t "}, "'sentence' is empty"),
         ({"tokens": "Mira left"}, "'tokens' must be a list of words; found 'Mira left'"),
         ({"tokens": []}, "'tokens' is empty"),
-        ({"tokens": ["Mira", " "]}, "not blank; token 1 is ' '"),
+        ({"tokens": ["Mira", " "]}, "word 1 of 'tokens' is empty"),
         ({"tokens": ["a"], "predicates": 0}, "'predicates' must be a list of whole numbers; found 0"),
         ({"tokens": ["a"], "predicates": [True]}, r"'predicates' must be a list of whole numbers; found \[True\]"),
         ({"tokens": ["a"], "predicates": [1]}, "'predicates' must be places among 1 tokens, from 0; found 1"),

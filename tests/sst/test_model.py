@@ -188,3 +188,35 @@ def test_predictor_and_name(build: Build) -> None:
 def test_a_misspelt_key(build: Build) -> None:
     with pytest.raises(InputError, match="SentimentClassifier has no key pooled_dropuot"):
         build(pooled_dropuot=0.1)
+
+
+def test_labels_of_five_classes_and_of_two(build: Build) -> None:
+    with pytest.raises(InputError, match="labels of five classes and of two: 0, .*positive .*set classes alike"):
+        build([*labelled("0", "3"), *corpus(classes=2)])
+
+
+def test_a_label_that_the_model_lacks(build: Build) -> None:
+    model = build(corpus(classes=2))
+    with pytest.raises(InputError, match="the label '3' is none of those that the model was made with: negative, pos"):
+        tensors(model.vocab, labelled("3"))
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ({"pooled_dropout": 1.0}, "pooled_dropout must be at least 0 and below 1, found 1.0"),
+        ({"head": {"hidden_sizes": [], "dropout": []}}, r"head.hidden_sizes must be a list, a number for each .*\[\]"),
+        ({"head": {"hidden_sizes": [3, 4], "dropout": [0.1]}}, r"head.dropout must be a list, .* found \[0.1\]"),
+        ({"head": {"hidden_sizes": [0], "dropout": [0.1]}}, "each of head.hidden_sizes must be a whole number"),
+        ({"head": {"hidden_sizes": [3], "dropout": [-0.1]}}, "each of head.dropout must be at least 0"),
+        (
+            {"head": {"type": "elmo_tasks_maxout", "hidden_sizes": [3], "dropout": [0.1], "pool_size": 0}},
+            "head.pool_size must be a whole number of at least 1, found 0",
+        ),
+        ({"encoder": {**TINY["encoder"], "feedforward_size": 0}}, "feedforward_size must be a whole number"),
+        ({"encoder": {**TINY["encoder"], "feedforward_dropout": 2}}, "feedforward_dropout must be at least 0"),
+    ],
+)
+def test_numbers_out_of_range(build: Build, keys: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        build(**keys)

@@ -84,8 +84,8 @@ def test_instances_of_the_reader_whatever_their_label(predictor: SstPredictor) -
         ({"sentence": " \n"}, "'sentence' is empty"),
         ({"tokens": "It works"}, "'tokens' must be a list of words; found 'It works'"),
         ({"tokens": []}, "'tokens' is empty: it needs a word at least"),
-        ({"tokens": ["It", None]}, "strings that are not blank; token 1 is None"),
-        ({"tokens": ["It", " "]}, "strings that are not blank; token 1 is ' '"),
+        ({"tokens": ["It", None]}, "word 1 of 'tokens' must be a string; found None"),
+        ({"tokens": ["It", " "]}, "word 1 of 'tokens' is empty"),
     ],
 )
 def test_bad_input(predictor: SstPredictor, inputs: Any, message: str) -> None:

@@ -136,3 +136,17 @@ def test_the_treebank(keys: dict[str, int], instances: int, words: int) -> None:
         pytest.skip(f"{file} is absent")
     seen = read(file, **keys)
     assert (len(seen), sum(len(text.split(" ")) for text, _ in seen)) == (instances, words)
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ({"min_phrase_length": 99}, "no phrase of 99 words with one of 5 labels among 2 trees"),
+        ({"classes": 2}, "no sentence with one of 2 labels among 2 trees"),
+    ],
+)
+def test_nothing_left_to_read(tmp_path: Path, keys: dict[str, Any], message: str) -> None:
+    file = tmp_path / "train.txt"
+    file.write_text("(2 (2 so) (2 so))\n(2 (4 well) (2 so))\n")
+    with pytest.raises(InputError, match=f"train.txt: {message}"):
+        list(SstReader(**keys).read(file))
