@@ -20,7 +20,7 @@
 // Expected accuracy: paper 88.0 (test; 88.1 dev); small and mini: docs/RESULTS.md.
 // Command: allennlp train training_config/snli.jsonnet -s out/snli
 //   allennlp evaluate out/snli/model.tar.gz snli_1.0_test.jsonl
-// Time: mini two minutes, small fifteen minutes on one CPU core; paper some hours on a GPU.
+// Time: mini two minutes, small ten minutes on one CPU core; paper some hours on a GPU.
 local knobs = import 'lib/knobs.libsonnet';
 local settings = import 'lib/settings.libsonnet';
 
