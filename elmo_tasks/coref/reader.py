@@ -11,7 +11,6 @@ from allennlp.data.fields import LabelField, ListField, MetadataField, TensorFie
 from allennlp.data.token_indexers import TokenCharactersIndexer
 
 from elmo_tasks.coref.clusters import clusters_by_label, without_singletons
-from elmo_tasks.data.brackets import BracketError, mentions_from_brackets
 from elmo_tasks.data.labels import UNKNOWN_LABEL
 from elmo_tasks.data.mentions import Cluster, Mention
 from elmo_tasks.data.ontonotes import NONE, OntonotesDocument, find_files, read_documents
@@ -175,13 +174,9 @@ def genre_of(key: str) -> str:
 
 
 def _labelled_mentions(document: OntonotesDocument) -> Iterator[tuple[Mention, str]]:
-    offset = 0
+    offset, name = 0, f"coreference of the document ({document.key}); part {document.part:03d}"
     for sentence in document.sentences:
-        try:
-            spans = mentions_from_brackets(sentence.columns[-1])
-        except BracketError as error:
-            problem = f"coreference of the document ({document.key}); part {document.part:03d}: {error}"
-            raise InputError(problem, file=sentence.file, line=sentence.line + error.token) from None
+        spans = sentence.mentions(of=name)
         yield from (((offset + span.start, offset + span.end), span.label) for span in spans)
         offset += len(sentence.words)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from elmo_tasks.atomic import written_aside
 from elmo_tasks.data.files import open_text
+from elmo_tasks.data.json_input import NOT_JSON
 from elmo_tasks.data.mentions import Cluster, cluster_cells
 from elmo_tasks.data.ontonotes import OntonotesDocument, read_documents
 from elmo_tasks.errors import InputError
@@ -60,7 +61,7 @@ def read_predictions(file: str | Path) -> dict[tuple[str, int], list[Cluster]]:
             document: dict[str, Any] = json.loads(line)
             clusters = [[(m["token_start"], m["token_end"]) for m in cluster] for cluster in document["clusters"]]
             found[document["key"], document["part"]] = clusters
-        except (json.JSONDecodeError, KeyError, TypeError):
+        except (*NOT_JSON, KeyError, TypeError):
             wanted = (
                 "an object with key, part and clusters, as the predictor gives for a document of a file, was wanted"
             )

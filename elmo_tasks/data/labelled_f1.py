@@ -4,9 +4,9 @@ from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
-import torch.distributed
-from allennlp.common.util import is_distributed
 from allennlp.training.metrics import Metric
+
+from elmo_tasks.data.processes import from_all_processes
 
 Row = dict[str, int]
 
@@ -69,7 +69,7 @@ class LabelledF1(Metric):
         batch: dict[str, Row] = {}
         for predicted, gold in zip(predictions, gold_labels, strict=True):
             self._count(batch, predicted, gold)
-        for rows in _from_all_processes(batch):
+        for rows in from_all_processes(batch):
             for label, row in rows.items():
                 self._rows[label] = _sum([self._rows.get(label, _sum([])), row])
 
@@ -127,12 +127,3 @@ def _scores(row: Row) -> dict[str, float]:
         "recall": correct / gold if gold else 0.0,
         "f1": 2 * correct / (predicted + gold) if correct else 0.0,
     }
-
-
-def _from_all_processes(rows: dict[str, Row]) -> list[dict[str, Row]]:
-    """Processes see different labels, hence whole tables are exchanged instead of sums per label."""
-    if not is_distributed():
-        return [rows]
-    gathered: list[Any] = [None] * torch.distributed.get_world_size()
-    torch.distributed.all_gather_object(gathered, rows)
-    return gathered

@@ -129,9 +129,14 @@ class OntonotesSentence:
         """
         return self._spans(10)
 
-    def mentions(self) -> tuple[Span, ...]:
+    def mentions(self, *, of: str = "coreference") -> tuple[Span, ...]:
         """
         Coreference by the start of the mentions; the label is the number of the cluster in its document.
+
+        # Parameters
+
+        of : `str`
+            What a message begins with: the column, and maybe the document.
 
         # Raises
 
@@ -141,7 +146,7 @@ class OntonotesSentence:
         try:
             return mentions_from_brackets(self.columns[-1])
         except BracketError as error:
-            raise self._error(f"coreference: {error}", error.token) from None
+            raise self._error(f"{of}: {error}", error.token) from None
 
     def frames(self) -> tuple[Frame, ...]:
         """

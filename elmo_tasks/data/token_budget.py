@@ -7,6 +7,7 @@ from allennlp.data import Instance
 from allennlp.data.samplers import BatchSampler
 
 from elmo_tasks.errors import InputError
+from elmo_tasks.ranges import require_sizes
 
 
 @BatchSampler.register("elmo_tasks_token_budget")
@@ -35,9 +36,9 @@ class TokenBudgetSampler(BatchSampler):
     def __init__(
         self, *, batch_size: int, sorting_key: str, max_tokens: int | None = None, shuffle: bool = True
     ) -> None:
-        for name, value in (("batch_size", batch_size), ("max_tokens", max_tokens)):
-            if value is not None and value < 1:
-                raise InputError(f"{name} must be at least 1, found {value!r}")
+        require_sizes(batch_size=batch_size)
+        if max_tokens is not None:
+            require_sizes(max_tokens=max_tokens)
         self.batch_size, self.max_tokens = batch_size, max_tokens
         self._sorting_key, self._shuffle = sorting_key, shuffle
 

@@ -4,6 +4,7 @@ import torch
 from allennlp.modules.seq2vec_encoders import Seq2VecEncoder
 from torch import Tensor, nn
 
+from elmo_tasks.nn.initialization import glorot
 from elmo_tasks.ranges import require_dropouts, require_sizes
 
 
@@ -31,11 +32,8 @@ class CharacterCnn(Seq2VecEncoder):
         super().__init__()
         require_sizes(num_filters=num_filters, width=width)
         require_dropouts(dropout=dropout)
-        self.convolution = nn.Conv1d(embedding_dim, num_filters, width)
+        self.convolution = glorot(nn.Conv1d(embedding_dim, num_filters, width))
         self.dropout = nn.Dropout(dropout)
-        nn.init.xavier_uniform_(self.convolution.weight)
-        if self.convolution.bias is not None:
-            nn.init.zeros_(self.convolution.bias)
 
     def forward(self, tokens: Tensor, mask: Tensor) -> Tensor:
         """

@@ -3,6 +3,7 @@
 from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
 from torch import Tensor, nn
 
+from elmo_tasks.nn.initialization import glorot
 from elmo_tasks.nn.stacked_lstm import StackedLstm
 from elmo_tasks.ranges import require_dropouts, require_sizes
 
@@ -11,7 +12,7 @@ from elmo_tasks.ranges import require_dropouts, require_sizes
 class FeedForwardLstm(Seq2SeqEncoder):
     """
     A ReLU layer with dropout, the same for each token, before a `StackedLstm`. AllenNLP's `compose` refuses the pair,
-    since one part is bidirectional and the other is not. The ReLU layer starts as `initialize_linear` says.
+    since one part is bidirectional and the other is not. The ReLU layer starts as `glorot` says.
 
     # Parameters
 
@@ -39,8 +40,7 @@ class FeedForwardLstm(Seq2SeqEncoder):
         super().__init__()
         require_sizes(feedforward_size=feedforward_size)
         require_dropouts(feedforward_dropout=feedforward_dropout)
-        self.feedforward = nn.Linear(input_size, feedforward_size)
-        initialize_linear(self.feedforward)
+        self.feedforward = glorot(nn.Linear(input_size, feedforward_size))
         self.feedforward_dropout = nn.Dropout(feedforward_dropout)
         self.lstm = StackedLstm(input_size=feedforward_size, hidden_sizes=hidden_sizes, dropout=dropout)
 
@@ -70,12 +70,3 @@ class FeedForwardLstm(Seq2SeqEncoder):
     def is_bidirectional(self) -> bool:
         """Always; the first half of the output runs forward."""
         return True
-
-
-def initialize_linear(layer: nn.Linear) -> None:
-    """
-    Starting values of a feed-forward layer, which the paper leaves open: Glorot-uniform weights, biases 0. With torch's
-    own, a third of the variance, a deep network learns nothing for its first hundreds of updates.
-    """
-    nn.init.xavier_uniform_(layer.weight)
-    nn.init.zeros_(layer.bias)

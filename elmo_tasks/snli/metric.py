@@ -6,11 +6,10 @@ Source: the measure of Bowman et al. (2015). Departure: values are between 0 and
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
 
-import torch.distributed
-from allennlp.common.util import is_distributed
 from allennlp.training.metrics import Metric
+
+from elmo_tasks.data.processes import from_all_processes
 
 
 @Metric.register("elmo_tasks_entailment_accuracy")
@@ -38,7 +37,7 @@ class EntailmentAccuracy(Metric):
         """
         if len(predictions) != len(gold_labels):
             raise ValueError(f"{len(predictions)} predictions for {len(gold_labels)} gold labels")
-        for counts in _from_all_processes(Counter(zip(gold_labels, predictions, strict=True))):
+        for counts in from_all_processes(Counter(zip(gold_labels, predictions, strict=True))):
             self._counts.update(counts)
 
     def get_metric(self, reset: bool = False) -> dict[str, float]:
@@ -69,11 +68,3 @@ class EntailmentAccuracy(Metric):
     def reset(self) -> None:
         """Forgets all counts."""
         self._counts = Counter()
-
-
-def _from_all_processes(counts: Counter[tuple[str, str]]) -> list[Counter[tuple[str, str]]]:
-    if not is_distributed():
-        return [counts]
-    gathered: list[Any] = [None] * torch.distributed.get_world_size()
-    torch.distributed.all_gather_object(gathered, counts)
-    return gathered

@@ -11,6 +11,7 @@ from allennlp.nn.util import masked_max, masked_mean, masked_softmax
 from torch import Tensor, nn
 from torch.nn import functional
 
+from elmo_tasks.nn.initialization import glorot
 from elmo_tasks.nn.lowest_layers import construct
 from elmo_tasks.nn.task_model import TaskModel
 from elmo_tasks.ranges import require_dropouts, require_factors, require_sizes
@@ -76,15 +77,15 @@ class EntailmentModel(TaskModel):
         uses_elmo = self.lowest_layers.uses_elmo
         self.attention_dropout = nn.Dropout(attention_dropout if uses_elmo else 0.0)
         self.weight_l2 = weight_l2 if uses_elmo else 0.0
-        self.projection = linear(4 * self.lowest_layers.get_output_dim(), hidden_size)
+        self.projection = glorot(nn.Linear(4 * self.lowest_layers.get_output_dim(), hidden_size))
         self.composition = construct(composition, width=hidden_size)
         self.labels = complete_labels(vocab)
         self.classifier = nn.Sequential(
             nn.Dropout(dropout),
-            linear(4 * self.composition.get_output_dim(), hidden_size),
+            glorot(nn.Linear(4 * self.composition.get_output_dim(), hidden_size)),
             nn.ReLU(),
             nn.Dropout(dropout),
-            linear(hidden_size, len(self.labels)),
+            glorot(nn.Linear(hidden_size, len(self.labels))),
         )
         self._accuracy = EntailmentAccuracy()
 
@@ -174,14 +175,6 @@ def complete_labels(vocab: Vocabulary) -> list[str]:
     for label in LABELS:
         vocab.add_token_to_namespace(label, NAMESPACE)
     return list(vocab.get_token_to_index_vocabulary(NAMESPACE))
-
-
-def linear(inputs: int, outputs: int) -> nn.Linear:
-    """A linear layer with Glorot-uniform weights and zero biases; the paper leaves the starting values open."""
-    layer = nn.Linear(inputs, outputs)
-    nn.init.xavier_uniform_(layer.weight)
-    nn.init.zeros_(layer.bias)
-    return layer
 
 
 def stack(premise: TextFieldTensors, hypothesis: TextFieldTensors) -> TextFieldTensors:

@@ -5,6 +5,7 @@ from allennlp.modules import InputVariationalDropout
 from torch import Tensor, nn
 
 from elmo_tasks.nn.gru import Gru
+from elmo_tasks.nn.initialization import glorot
 from elmo_tasks.nn.self_attention import SelfAttention
 
 
@@ -81,11 +82,3 @@ class ChainedPointers(nn.Module):
 def relu_layer(width: int, size: int) -> nn.Sequential:
     """A linear layer and ReLU."""
     return nn.Sequential(glorot(nn.Linear(width, size)), nn.ReLU())
-
-
-def glorot(layer: nn.Linear) -> nn.Linear:
-    """The layer with Glorot-uniform weights and no bias to start with."""
-    nn.init.xavier_uniform_(layer.weight)
-    if layer.bias is not None:
-        nn.init.zeros_(layer.bias)
-    return layer

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from elmo_tasks.atomic import written_aside
 from elmo_tasks.data.files import open_text
-from elmo_tasks.data.json_input import NOT_JSON, json_problem, shown
+from elmo_tasks.data.json_input import NOT_JSON, json_problem, shown, text_problem
 from elmo_tasks.errors import InputError
 
 CORPUS_HINT = "SQuAD v1.1 is at https://rajpurkar.github.io/SQuAD-explorer/"
@@ -106,8 +106,8 @@ def _question(asked: Any, context: str, file: str, where: str) -> Question:
 
 def _text(holder: Any, key: str, file: str, where: str) -> str:
     text: str = _get(holder, key, str, file, where)
-    if not text.strip():
-        raise InputError(f"{where}: {key!r} is empty", file=file)
+    if problem := text_problem(text):
+        raise InputError(f"{where}: {key!r} {problem}", file=file)
     return text
 
 

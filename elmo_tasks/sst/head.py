@@ -7,13 +7,13 @@ from allennlp.modules import FeedForward, Maxout
 from torch import Tensor, nn
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.nn.feedforward_lstm import initialize_linear
+from elmo_tasks.nn.initialization import glorot
 from elmo_tasks.ranges import require_dropouts, require_sizes
 
 
 class Head(nn.Module, Registrable):
     """
-    All layers start as `initialize_linear` says.
+    All layers start as `glorot` says.
 
     # Parameters
 
@@ -30,7 +30,7 @@ class Head(nn.Module, Registrable):
         self.layers = layers
         for layer in layers.modules():
             if isinstance(layer, nn.Linear):
-                initialize_linear(layer)
+                glorot(layer)
 
     def forward(self, inputs: Tensor) -> Tensor:
         """Vectors [B, D] -> scores [B, K]."""

@@ -8,7 +8,8 @@ from allennlp.common import Lazy, Params
 from allennlp.modules import FeedForward
 from allennlp.modules.seq2seq_encoders import ComposeEncoder, FeedForwardEncoder, Seq2SeqEncoder
 
-from elmo_tasks.nn.feedforward_lstm import FeedForwardLstm, initialize_linear
+from elmo_tasks.nn.feedforward_lstm import FeedForwardLstm
+from elmo_tasks.nn.initialization import glorot
 from elmo_tasks.nn.lowest_layers import construct
 from elmo_tasks.nn.stacked_lstm import StackedLstm
 
@@ -37,8 +38,7 @@ def test_padding_counts_for_nothing_and_stays_zero() -> None:
 
 
 def test_starting_values() -> None:
-    layer = torch.nn.Linear(400, 200)
-    initialize_linear(layer)
+    layer = glorot(torch.nn.Linear(400, 200))
     assert layer.weight.std().item() == pytest.approx((2 / 600) ** 0.5, rel=0.02)
     assert not layer.bias.any() and not encoder().feedforward.bias.any()
 
