@@ -1,4 +1,4 @@
-"""What the tests of all task models share: building, batches, fitting a few instances, two promises of the ELMo key."""
+"""What the tests of all task models share: building, batches, fitting a few instances, and what each model promises."""
 
 from collections.abc import Callable, Sequence
 from copy import deepcopy
@@ -48,6 +48,15 @@ def fit(model: Model, batch: dict[str, Any], *, lr: float, steps: int) -> None:
         optimizer.step()
     model.get_metrics(reset=True)
     model.eval()(**batch)
+
+
+def check_gradients(model: Model, batch: dict[str, Any], *, count: int, passes: int = 1) -> None:
+    """While training, all of `count` trained parameters get a gradient, after some passes where one may miss a few."""
+    for _ in range(passes):
+        model.train()(**batch)["loss"].backward()
+    parameters = {name: p for name, p in model.named_parameters() if p.requires_grad}
+    assert len(parameters) == count
+    assert [name for name, p in parameters.items() if p.grad is None or not p.grad.any()] == []
 
 
 def check_null_elmo(build: Callable[..., Model], batch: Callable[[Vocabulary], dict[str, Any]]) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from allennlp.commands.subcommand import Subcommand
 
+from elmo_tasks.commands.actions import ActionsSubcommand
 from elmo_tasks.commands.ngram import add_ngram_parser
 from elmo_tasks.pretrain.evaluation import ROWS, perplexity
 from elmo_tasks.pretrain.export import EXPORTED, export_run, load_trained
@@ -16,18 +17,16 @@ _HEADER = f"{'tokens':>12} {'<UNK> %':>8} {'forward':>9} {'backward':>9} {'mean'
 
 
 @Subcommand.register("bilm")
-class Bilm(Subcommand):
+class Bilm(ActionsSubcommand):
     """`allennlp bilm export | perplexity | ngram`."""
 
-    def add_subparser(self, parser: argparse._SubParsersAction) -> argparse.ArgumentParser:
-        description = "Export a trained bidirectional language model, or measure one."
-        subparser: argparse.ArgumentParser = parser.add_parser(self.name, description=description, help=description)
-        subparser.set_defaults(func=lambda _: subparser.print_help())
-        actions = subparser.add_subparsers(title="Actions", metavar="")
+    description = "Export a trained bidirectional language model, or measure one."
+
+    def add_actions(self, actions: argparse._SubParsersAction) -> None:
+        """One parser each."""
         _add_export(actions)
         _add_perplexity(actions)
         add_ngram_parser(actions)
-        return subparser
 
 
 def _add_export(actions: argparse._SubParsersAction) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from allennlp.commands.subcommand import Subcommand
 
+from elmo_tasks.commands.actions import ActionsSubcommand
 from elmo_tasks.elmo.cache_folder import CachedBiLm, CacheStatistics, clear, statistics
 
 _SHOWN_DIGITS = 12
@@ -13,17 +14,15 @@ _HEADER = f"{'weights':<{_SHOWN_DIGITS}} {'options':<{_SHOWN_DIGITS}} state prec
 
 
 @Subcommand.register("cache")
-class Cache(Subcommand):
+class Cache(ActionsSubcommand):
     """`allennlp cache stats | clear`."""
 
-    def add_subparser(self, parser: argparse._SubParsersAction) -> argparse.ArgumentParser:
-        description = "Look at the layer cache of frozen biLMs, or empty it."
-        subparser: argparse.ArgumentParser = parser.add_parser(self.name, description=description, help=description)
-        subparser.set_defaults(func=lambda _: subparser.print_help())
-        actions = subparser.add_subparsers(title="Actions", metavar="")
+    description = "Look at the layer cache of frozen biLMs, or empty it."
+
+    def add_actions(self, actions: argparse._SubParsersAction) -> None:
+        """One parser each."""
         _add_stats(actions)
         _add_clear(actions)
-        return subparser
 
 
 def _add_stats(actions: argparse._SubParsersAction) -> None:

@@ -15,7 +15,7 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.ner.model import NerTagger
 from elmo_tasks.ner.predictor import NerPredictor
 from elmo_tasks.ner.reader import NerReader
-from tests.models import check_null_elmo, check_penalty, fit, make_model, tensors
+from tests.models import check_gradients, check_null_elmo, check_penalty, fit, make_model, tensors
 
 FIXTURE = Path(__file__).resolve().parents[2] / "fixtures" / "ner" / "eng.bio"
 TINY: dict[str, Any] = {
@@ -156,7 +156,7 @@ def test_gold_types_that_the_model_has_not_are_misses_and_no_loss(build: Build) 
     assert model(**batch)["loss"].item() == pytest.approx(model(**tensors(model.vocab, known))["loss"].item(), rel=1e-5)
     model.get_metrics(reset=True)
     model(**batch)
-    assert model._entity_f1.report()["labels"]["SHIP"]["gold"] == 1
+    assert model.f1.report()["labels"]["SHIP"]["gold"] == 1
     assert model.get_metrics(reset=True)["recall-SHIP"] == 0.0
     alone = model(**tensors(model.vocab, foreign))
     assert alone["loss"].item() == 0.0
@@ -171,11 +171,8 @@ def test_labels_added_to_the_vocabulary_later_are_unknown_to_the_model(build: Bu
 
 @pytest.mark.parametrize(("elmo", "count"), [(None, 23), ({"at": "input"}, 25), ({"at": "both"}, 27)])
 def test_gradients_everywhere(build: Build, elmo: dict[str, Any] | None, count: int) -> None:
-    model = build(elmo=elmo).train()
-    model(**tensors(model.vocab, corpus()))["loss"].backward()
-    parameters = {name: p for name, p in model.named_parameters() if p.requires_grad}
-    assert len(parameters) == count
-    assert [name for name, p in parameters.items() if p.grad is None or not p.grad.any()] == []
+    model = build(elmo=elmo)
+    check_gradients(model, tensors(model.vocab, corpus()), count=count)
 
 
 def test_the_penalty_is_added_to_the_loss(build: Build) -> None:

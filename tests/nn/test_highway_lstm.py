@@ -12,6 +12,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.nn.highway_lstm import HighwayLstm, HighwayLstmLayer
+from tests.nn.padding import check_padding
 
 LENGTHS = [3, 6, 1, 5]
 
@@ -175,14 +176,7 @@ def test_built_from_its_registered_name_without_a_size() -> None:
 
 
 def test_what_stands_in_the_padding_changes_nothing() -> None:
-    stack, inputs, mask = encoder(), words(), mask_of(LENGTHS)
-    outputs = stack(inputs, mask)
-    spoiled = torch.where(mask[:, :, None], inputs, torch.full_like(inputs, 1e6))
-    assert torch.equal(stack(spoiled, mask), outputs)
-    assert not outputs[~mask].any()
-    for row, length in enumerate(LENGTHS):
-        alone = stack(inputs[row : row + 1, :length], mask_of([length]))
-        assert torch.allclose(outputs[row, :length], alone[0], atol=1e-6)
+    check_padding(encoder(), words(), mask_of(LENGTHS))
 
 
 def test_an_empty_sentence_gives_zeros() -> None:

@@ -7,6 +7,7 @@ from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.nn.stacked_lstm import StackedLstm
+from tests.nn.padding import check_padding
 
 LENGTHS = [3, 5, 1]
 
@@ -40,14 +41,7 @@ def test_one_layer_equals_torch() -> None:
 
 
 def test_what_stands_in_the_padding_changes_nothing() -> None:
-    stack, inputs, mask = encoder(), torch.randn(3, 5, 4), mask_of(LENGTHS)
-    outputs = stack(inputs, mask)
-    spoiled = torch.where(mask[:, :, None], inputs, torch.full_like(inputs, 1e6))
-    assert torch.equal(stack(spoiled, mask), outputs)
-    assert not outputs[~mask].any()
-    for row, length in enumerate(LENGTHS):
-        alone = stack(inputs[row : row + 1, :length], mask_of([length]))
-        assert torch.allclose(outputs[row, :length], alone[0], atol=1e-6)
+    check_padding(encoder(), torch.randn(3, 5, 4), mask_of(LENGTHS))
 
 
 def test_an_empty_sentence_gives_zeros() -> None:

@@ -14,7 +14,7 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.snli.model import EntailmentModel, attend, enhance, pool_pairs, stack
 from elmo_tasks.snli.predictor import SnliPredictor
 from elmo_tasks.snli.reader import LABELS, SnliReader
-from tests.models import check_null_elmo, fit, make_model, tensors
+from tests.models import check_gradients, check_null_elmo, fit, make_model, tensors
 from tests.tiny import ELMO_DIM
 
 FIXTURE = Path(__file__).resolve().parents[2] / "fixtures" / "snli" / "snli_1.0_train.jsonl"
@@ -188,11 +188,8 @@ def test_widths(build: Build) -> None:
 
 @pytest.mark.parametrize(("elmo", "count"), [(None, 23), ({"at": "input"}, 25), ({"at": "both"}, 27)])
 def test_gradients_everywhere(build: Build, elmo: dict[str, Any] | None, count: int) -> None:
-    model = build(elmo).train()
-    model(**tensors(model.vocab, corpus()))["loss"].backward()
-    parameters = {name: p for name, p in model.named_parameters() if p.requires_grad}
-    assert len(parameters) == count
-    assert [name for name, p in parameters.items() if p.grad is None or not p.grad.any()] == []
+    model = build(elmo)
+    check_gradients(model, tensors(model.vocab, corpus()), count=count)
 
 
 def test_null_elmo_is_the_baseline(build: Build) -> None:

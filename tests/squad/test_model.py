@@ -13,7 +13,7 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.squad.model import SquadModel, span_loss
 from elmo_tasks.squad.official import Answer
 from elmo_tasks.squad.reader import NO_SPAN, SquadReader
-from tests.models import check_null_elmo, check_penalty, fit, tensors
+from tests.models import check_gradients, check_null_elmo, check_penalty, fit, tensors
 from tests.squad.samples import TINY, build, corpus
 from tests.tiny import ELMO_DIM
 
@@ -115,11 +115,8 @@ def test_metrics(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("elmo", "count"), [(None, 49), ({"at": "input"}, 51), ({"at": "both"}, 53)])
 def test_gradients_everywhere(tmp_path: Path, elmo: dict[str, Any] | None, count: int) -> None:
-    model = build(tmp_path, elmo).train()
-    model(**tensors(model.vocab, corpus()))["loss"].backward()
-    parameters = {name: p for name, p in model.named_parameters() if p.requires_grad}
-    assert len(parameters) == count
-    assert [name for name, p in parameters.items() if p.grad is None or not p.grad.any()] == []
+    model = build(tmp_path, elmo)
+    check_gradients(model, tensors(model.vocab, corpus()), count=count)
 
 
 def test_the_penalty_is_added_to_the_loss(tmp_path: Path) -> None:

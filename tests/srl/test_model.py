@@ -9,7 +9,7 @@ import torch
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.srl.model import SrlTagger
-from tests.models import check_null_elmo, check_penalty, fit, tensors
+from tests.models import check_gradients, check_null_elmo, check_penalty, fit, tensors
 from tests.srl.samples import TINY, build, corpus, instance
 from tests.tiny import ELMO_DIM
 
@@ -97,7 +97,7 @@ def test_gold_tags_that_the_model_has_not_are_misses_and_no_loss(tmp_path: Path)
     model = build(tmp_path)
     known, foreign = instance("Rain fell", 1, "B-ARG1 B-V"), instance("Rain fell", 1, "B-ARG9 B-V")
     model(**tensors(model.vocab, [foreign]))
-    assert model._f1.report()["labels"]["ARG9"]["gold"] == 1
+    assert model.f1.report()["labels"]["ARG9"]["gold"] == 1
     output = model(**tensors(model.vocab, [foreign]))
     kept = -output["logits"][0, 1].log_softmax(0)[model.tags.index("B-V")].item()
     assert output["loss"].item() == pytest.approx(kept, rel=1e-5)
@@ -110,11 +110,8 @@ def test_gold_tags_that_the_model_has_not_are_misses_and_no_loss(tmp_path: Path)
 
 @pytest.mark.parametrize(("elmo", "count"), [(None, 13), ({"at": "input"}, 15), ({"at": "both"}, 17)])
 def test_gradients_everywhere(tmp_path: Path, elmo: dict[str, Any] | None, count: int) -> None:
-    model = build(tmp_path, elmo).train()
-    model(**tensors(model.vocab, corpus()))["loss"].backward()
-    parameters = {name: p for name, p in model.named_parameters() if p.requires_grad}
-    assert len(parameters) == count
-    assert [name for name, p in parameters.items() if p.grad is None or not p.grad.any()] == []
+    model = build(tmp_path, elmo)
+    check_gradients(model, tensors(model.vocab, corpus()), count=count)
 
 
 def test_the_penalty_is_added_to_the_loss(tmp_path: Path) -> None:
