@@ -25,7 +25,7 @@ from elmo_tasks.miniworld.world import Entity, build_entity, part_of
 
 AGENT, PATIENT, TIME, PLACE, CAUSE = "A0", "A1", "AM-TMP", "AM-LOC", "AM-CAU"
 ADJUNCTS = {TIME: (qa_tables.TIMES, 0.75), PLACE: (qa_tables.PLACES, 0.5), CAUSE: (qa_tables.CAUSES, 0.4)}
-AGENTS, PATIENTS, KINDS_OF_EVENT, EVENTS = 2, 2, 3, 7
+AGENTS, PATIENTS, KINDS_OF_EVENT, EVENTS = 2, 2, 5, 6
 EXTRAS = {"person": 1, "town": 2, "firm": 1}
 
 

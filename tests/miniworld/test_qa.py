@@ -26,7 +26,7 @@ from elmo_tasks.miniworld.qa_events import (
     subject_and_object,
     tell,
 )
-from elmo_tasks.miniworld.qa_questions import ask, is_certain
+from elmo_tasks.miniworld.qa_questions import ask, is_certain, is_told_by_verb
 from elmo_tasks.miniworld.scene import Scene, lines_of, words
 from elmo_tasks.miniworld.world import World
 from elmo_tasks.squad.metric import best, f1, normalize
@@ -54,9 +54,9 @@ def questions(paragraphs: list[dict[str, Any]]) -> Iterator[tuple[str, str, list
 
 def test_sizes_and_places_of_answers(files: dict[str, list[dict[str, Any]]]) -> None:
     counts = {name: sum(1 for _ in questions(paragraphs)) for name, paragraphs in files.items()}
-    assert counts == {"train-v1.1.json": 900, "dev-v1.1.json": 300, "test-v1.1.json": 300}
+    assert counts == {"train-v1.1.json": 2400, "dev-v1.1.json": 400, "test-v1.1.json": 400}
     ids = [asked["id"] for paragraphs in files.values() for paragraph in paragraphs for asked in paragraph["qas"]]
-    assert len(set(ids)) == len(ids) == 1500
+    assert len(set(ids)) == len(ids) == 3200
     for paragraphs in files.values():
         for paragraph in paragraphs:
             assert 30 < len(paragraph["context"].split()) < 130
@@ -155,6 +155,33 @@ def test_an_answer_is_certain_if_all_such_events_have_it(scene: Scene) -> None:
     assert is_certain(again, TIME, events)
 
 
+def test_the_verb_alone_tells_the_answer_if_all_its_events_have_it(scene: Scene) -> None:
+    first, again, other = (event(scene, BUY, *pair) for pair in ((0, 0), (0, 1), (1, 1)))
+    assert is_told_by_verb(first, AGENT, [first, again]) and not is_told_by_verb(first, PATIENT, [first, again])
+    assert not is_told_by_verb(first, AGENT, [first, again, other])
+    assert is_told_by_verb(first, TIME, [first, event(scene, SELL, 1, 0)])
+    assert not is_told_by_verb(first, TIME, [first, again])
+
+
+@pytest.mark.parametrize(
+    ("role", "patterns"),
+    [
+        (AGENT, {"Who bought F?", "Who was F bought by?", "By whom was F bought?"}),
+        (PATIENT, {"X did P buy?", "X was bought by P?"}),
+        (CAUSE, {"Why did P buy F?", "Why was F bought by P?"}),
+    ],
+)
+def test_questions_that_name_nobody(scene: Scene, role: str, patterns: set[str]) -> None:
+    telling = Telling(event(scene, parse_verbs("buy"), 0, 0), Verb("buy"), False)
+    phrases = [ask(scene, telling, role, named=False) for _ in range(40)]
+    assert not any(phrase.names for phrase in phrases)
+    texts = [
+        re.sub(r"^(What|Which (firm|company|business))", "X", running_text(phrase.words).text) for phrase in phrases
+    ]
+    texts = [re.sub(r"some(body|one)", "P", text) for text in texts]
+    assert {re.sub(r"a (firm|company|business)", "F", text) for text in texts} == patterns
+
+
 @pytest.mark.parametrize(
     ("verb", "passive", "pattern", "subject"),
     [
@@ -194,7 +221,7 @@ def test_forms_of_questions(scene: Scene, verb: Verb, role: str, patterns: set[s
     one = event(scene, (verb,), 0, 0)
     found = set()
     for _ in range(40):
-        phrase = ask(scene, Telling(one, verb, False), role)
+        phrase = ask(scene, Telling(one, verb, False), role, named=True)
         tokens = list(phrase.words)
         for name in sorted(phrase.names, key=lambda name: -name.start):
             tokens[name.start : name.end] = ["P" if name.label == "PER" else "F"]
