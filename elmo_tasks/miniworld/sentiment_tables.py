@@ -1,8 +1,8 @@
 """
 The vocabulary of the reviews: topics with their parts and what may be said of them, words whose polarity depends on
-their neighbours, words that have a sense without sentiment, operators.
+their neighbours, words that have a sense without sentiment.
 
-Lines are split between training and held-out files by `part_of`; operators and the words of `COMMON` are shared.
+Lines are split between training and held-out files by `part_of`; the words of `COMMON` are shared.
 """
 
 # Adjectives that fit everything, by their sentiment; every file has them.
@@ -164,104 +164,6 @@ the speech was printed on Friday
 the room is on the second floor
 """
 
-# In front of an adjective or a noun phrase, by what they do to its sentiment; every file has them.
-OPERATORS = {
-    "negated": """
-not
-hardly
-scarcely
-never
-by no means
-less than
-not exactly
-not , I fear ,
-""",
-    "reversed_fully": """
-far from
-anything but
-not at all
-not in the least
-the reverse of
-""",
-    "strengthened": """
-nothing less than
-never less than
-more than
-nothing if not
-""",
-    "unchanged": """
-nothing but
-always
-no less than
-""",
-}
-
-# In front of an adjective.
-DEGREES = {"strengthened": "very truly most", "weakened": "rather somewhat fairly"}
-
-# In front of a noun such as `charm`.
-QUALITY_OPERATORS = {
-    "unchanged": """
-full of
-not without some
-all
-nothing but
-rich in
-never short of
-""",
-    "negated": """
-without
-short of
-free from
-without a trace of
-wanting in
-not all
-""",
-}
-
-# In front of a noun phrase: what was thought of the thing, and what it turned out to be.
-FRAMES = {
-    "unchanged": """
-it was
-it was
-we were given
-everybody called it
-it turned out to be
-it has always been
-it remains
-nobody could deny that it was
-I still think it
-you will find
-""",
-    "negated": """
-we had hoped for
-we had feared
-it might have been
-it would have been
-nobody could call it
-I no longer think it
-we were spared
-it is no longer
-""",
-}
-
-# Around an adjective.
-COMPARISONS = {
-    "unchanged": """
-as {} as ever
-as {} as the last one
-no less {} than the first
-as {} as one could be
-""",
-    "negated": """
-less {} than the last one
-not as {} as they say
-no longer {}
-not so {} as it was
-too little {}
-""",
-}
-
 # The rest of a sentence, without sentiment.
 ADJUNCTS = """
 on the whole
@@ -285,8 +187,3 @@ with or without the music
 on our second visit
 for all of us
 """
-
-# Before a first clause that yields to the second one; before a second one that prevails, and one that yields.
-YIELDING_FIRST = ("although", "though", "while")
-PREVAILING = ("but", "yet", "and yet")
-YIELDING_SECOND = ("although", "though", "even if")
