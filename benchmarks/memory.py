@@ -1,0 +1,141 @@
+"""
+Seconds and peak memory of the two models whose memory grows with the text, question answering and coreference: the
+configs of scale `paper` as they are, on random texts under the official file names, each case in a process of its own.
+"""
+
+import argparse
+import json
+import os
+import platform
+import random
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import torch
+from allennlp.common import Params
+from allennlp.common.plugins import import_plugins
+from allennlp.data import Batch, DatasetReader, Instance, Vocabulary
+from allennlp.models import Model
+from allennlp.training.optimizers import Optimizer
+
+from elmo_tasks.elmo import BiLm
+from elmo_tasks.elmo.options import BiLmOptions
+
+WORDS = [f"{first}{second}" for first in "bdfgklmnprst" for second in ("ana", "eri", "ido", "olu", "una", "ime")]
+SENTENCE, PASSAGE, QUESTION, BATCH = 25, 400, 30, 45
+CASES = {
+    "coref": [("train", 1000), *(("decode", words) for words in (500, 1000, 2000, 4000, 5000))],
+    "squad": [("train", PASSAGE), ("decode", PASSAGE)],
+}
+CONFIGS = Path(__file__).resolve().parents[1] / "training_config"
+
+
+def text(words: int) -> list[str]:
+    return [random.choice(WORDS) for _ in range(words)]
+
+
+def write_coref(folder: Path, words: int) -> None:
+    lines = ["#begin document (nw/random); part 000"]
+    for start in range(0, words, SENTENCE):
+        for place, word in enumerate(text(SENTENCE)):
+            cluster = f"({random.randrange(words // 20)})" if random.random() < 0.15 else "-"
+            speaker = f"S{start % 3}"
+            lines.append(f"nw/random 0 {place} {word} NN * - - - {speaker} * {cluster}")
+        lines.append("")
+    (folder / "coref").mkdir()
+    (folder / "coref" / "train.gold_conll").write_text("\n".join([*lines, "#end document", ""]))
+
+
+def write_squad(folder: Path, words: int) -> None:
+    paragraphs = []
+    for number in range(BATCH):
+        context = text(words)
+        answer = {"text": context[0], "answer_start": 0}
+        question = {"id": str(number), "question": " ".join(text(QUESTION)), "answers": [answer]}
+        paragraphs.append({"context": " ".join(context), "qas": [question]})
+    data = {"version": "1.1", "data": [{"title": "random", "paragraphs": paragraphs}]}
+    (folder / "squad").mkdir()
+    (folder / "squad" / "train-v1.1.json").write_text(json.dumps(data))
+
+
+def write_vectors(folder: Path) -> None:
+    (folder / "vectors").mkdir()
+    rows = (" ".join([word, *(f"{random.gauss(0, 0.4):.3f}" for _ in range(300))]) for word in WORDS)
+    (folder / "vectors" / "glove.840B.300d.txt").write_text("\n".join(rows) + "\n")
+
+
+def write_bilm(folder: Path) -> None:
+    """A random one of the released size."""
+    (folder / "bilm").mkdir()
+    BiLm(BiLmOptions()).save_files(folder / "bilm" / "options.json", folder / "bilm" / "weights.hdf5")
+
+
+def run(task: str, mode: str, words: int, elmo: bool) -> dict[str, float]:
+    """One case, in this process."""
+    random.seed(1)
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        (write_coref if task == "coref" else write_squad)(folder, words)
+        write_vectors(folder)
+        if elmo:
+            write_bilm(folder)
+        os.environ.update(ELMO_TASKS_SCALE="paper", ELMO_TASKS_DATA=str(folder))
+        import_plugins()
+        params = Params.from_file(CONFIGS / f"{task}{'_elmo' if elmo else ''}.jsonnet")
+        reader = DatasetReader.from_params(params["dataset_reader"])
+        instances = list(reader.read(params["train_data_path"]))
+        vocab = Vocabulary.from_instances(instances)
+        model = Model.from_params(vocab=vocab, params=params["model"])
+    optimizer = Optimizer.from_params(
+        params["trainer"]["optimizer"], model_parameters=[list(pair) for pair in model.named_parameters()]
+    )
+    before = peak()
+    start = time.perf_counter()
+    step(model, instances, optimizer if mode == "train" else None)
+    return {"seconds": time.perf_counter() - start, "before": before, "peak": peak()}
+
+
+def step(model: Model, instances: list[Instance], optimizer: torch.optim.Optimizer | None) -> None:
+    if optimizer is None:
+        model.eval()
+        model.forward_on_instances(instances)
+        return
+    batch = Batch(instances)
+    batch.index_instances(model.vocab)
+    model.train()
+    model(**batch.as_tensor_dict())["loss"].backward()
+    optimizer.step()
+
+
+def peak() -> float:
+    """The most that this process has held so far, in GB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--task", choices=CASES, nargs="+", default=list(CASES))
+    parser.add_argument("--elmo", action="store_true", help="with a random biLM of the released size")
+    parser.add_argument("--case", nargs=3, metavar=("TASK", "MODE", "WORDS"), help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.case:
+        task, mode, words = args.case
+        print(json.dumps(run(task, mode, int(words), args.elmo)))
+        return
+    print(f"torch {torch.__version__}, {torch.get_num_threads()} threads, {platform.machine()}, elmo: {args.elmo}\n")
+    print("| task | | words | seconds | peak memory, GB | of it before the batch |\n|---|---|---|---|---|---|")
+    for task in args.task:
+        for mode, words in CASES[task]:
+            command = [sys.executable, __file__, "--case", task, mode, str(words), *(["--elmo"] if args.elmo else [])]
+            lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
+            found = json.loads(lines[-1])
+            sizes = f"{found['peak']:.2f} | {found['before']:.2f}"
+            print(f"| {task} | {mode} | {words} | {found['seconds']:.1f} | {sizes} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
