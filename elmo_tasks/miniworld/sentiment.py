@@ -22,7 +22,7 @@ from elmo_tasks.miniworld.sentiment_tree import Node, Rule, capitalised, concede
 from elmo_tasks.miniworld.tables import entries
 from elmo_tasks.miniworld.world import part_of
 
-SIZES = {"train": 300, "dev": 400, "test": 400}
+SIZES = {"train": 200, "dev": 400, "test": 400}
 SHARES = {-2: 16, -1: 30, 0: 8, 1: 30, 2: 16}
 """How many sentences of a hundred have each sentiment."""
 

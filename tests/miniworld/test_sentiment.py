@@ -192,4 +192,4 @@ def test_a_bag_of_words_fails(trees: Trees) -> None:
         "it learns what it was given"
     )
     score = bag_of_words_accuracy(trees["train"], trees["dev"], min_phrase_length=4)
-    assert 35 < score < 57, "the classifier with word vectors scores about 80"
+    assert 35 < score < 57, "the classifier with word vectors scores about 78"
