@@ -12,6 +12,7 @@ from elmo_tasks import compat, settings
 REGISTERING_MODULES: tuple[str, ...] = (
     "elmo_tasks.commands.bilm",
     "elmo_tasks.commands.cache",
+    "elmo_tasks.commands.elmo",
     "elmo_tasks.coref.metric",
     "elmo_tasks.coref.model",
     "elmo_tasks.coref.predictor",

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from allennlp.data import Instance
 from allennlp.data.samplers import BatchSampler
 
+from elmo_tasks.batches import batches_by_length
 from elmo_tasks.errors import InputError
 from elmo_tasks.ranges import require_sizes
 
@@ -58,19 +59,7 @@ class TokenBudgetSampler(BatchSampler):
         return self.batch_size
 
     def _batches(self, lengths: list[int]) -> Iterator[list[int]]:
-        batch: list[int] = []
-        for place in sorted(range(len(lengths)), key=lengths.__getitem__):
-            if batch and self._is_full(len(batch), lengths[place]):
-                yield batch
-                batch = []
-            batch.append(place)
-        if batch:
-            yield batch
-
-    def _is_full(self, size: int, next_length: int) -> bool:
-        """Whether a batch of `size` instances has no room for the next one, the longest so far."""
-        over_budget = self.max_tokens is not None and (size + 1) * next_length > self.max_tokens
-        return over_budget or size == self.batch_size
+        return batches_by_length(lengths, batch_size=self.batch_size, max_tokens=self.max_tokens)
 
     def _length(self, instance: Instance) -> int:
         if self._sorting_key not in instance.fields:

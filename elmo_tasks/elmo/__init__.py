@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING, Any
 from elmo_tasks.elmo.bilm import BiLm, BiLmOutput
 from elmo_tasks.elmo.characters import batch_to_ids
 from elmo_tasks.elmo.options import BiLmOptions
+from elmo_tasks.elmo.vectors import ElmoVectors
 
 if TYPE_CHECKING:
     from elmo_tasks.elmo.embedder import ElmoTokenEmbedder
 
-__all__ = ["BiLm", "BiLmOptions", "BiLmOutput", "ElmoTokenEmbedder", "batch_to_ids"]
+__all__ = ["BiLm", "BiLmOptions", "BiLmOutput", "ElmoTokenEmbedder", "ElmoVectors", "batch_to_ids"]
 
 
 def __getattr__(name: str) -> Any:

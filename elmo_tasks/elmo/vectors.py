@@ -1,0 +1,151 @@
+"""The file that `allennlp elmo` writes: HDF5 with a dataset of vectors for each sentence, and its reader."""
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, overload
+
+import h5py
+import numpy as np
+
+from elmo_tasks.errors import InputError
+
+FORMAT = "elmo_tasks vectors 1"
+"""The root's attribute `format`; counts up when what follows changes."""
+
+SENTENCE_TO_INDEX = "sentence_to_index"
+"""As AllenNLP 0.x has it: JSON, from each line that is not blank to the name of its dataset, a string."""
+
+INDEX, OFFSETS, SENTENCES, TOKENS, DONE = "index", "index/offsets", "index/sentences", "index/tokens", "index/done"
+"""
+Tokens `offsets[i]` to `offsets[i + 1]`, the last not included, are those of sentence i; `sentences` has the lines as
+they were. `done` counts the pieces whose vectors are there, out of the root's attribute `pieces`.
+"""
+
+PART = ".part"
+"""What the name of a file ends in until all its vectors are there."""
+
+
+class ElmoVectors(Sequence[np.ndarray]):
+    """
+    The vectors of a file's sentences, read one sentence at a time.
+
+    `vectors[i]` is the array of the sentence in line i, counted from 0: shape [L+1, T, D] where all layers were
+    written, else [T, D]; float32 or float16. A blank line has T = 0. Copies for other processes open the file anew.
+
+    # Parameters
+
+    file : `str` or `Path`
+
+    # Raises
+
+    `InputError`
+        If there is no such file; if it is none of ours, of another version, truncated or not finished.
+
+    # Example
+
+    ```python
+    with ElmoVectors("out.hdf5") as vectors:
+        for index, array in enumerate(vectors):
+            print(vectors.tokens(index), array.shape)
+    ```
+    """
+
+    def __init__(self, file: str | Path) -> None:
+        self.file = Path(file)
+        self._hdf5 = open_vectors(self.file)
+        self._count = int(self._hdf5.attrs["sentences"])
+        pieces, done = int(self._hdf5.attrs["pieces"]), int(self._hdf5[DONE][0])
+        if done != pieces:
+            self.close()
+            hint = "run the command that writes it again: it goes on"
+            raise InputError(f"not finished: {done} of {pieces} pieces are there", file=file, hint=hint)
+
+    @property
+    def info(self) -> dict[str, Any]:
+        """
+        What is known of the vectors: `options_sha256`, `weights_sha256`, `options` (the biLM's), `state`, `output`
+        (`all`, `top` or `average`), `dtype`, `text_sha256`, `tokenizer`, `max_length`, `overlap`, versions and more.
+        """
+        return {key: value if isinstance(value, str) else value.item() for key, value in self._hdf5.attrs.items()}
+
+    @property
+    def layer_names(self) -> list[str]:
+        """What stands along the first axis where all layers were written; else the one name of what was."""
+        return json.loads(self.info["layers"])
+
+    def tokens(self, index: int) -> list[str]:
+        """The T tokens of a sentence."""
+        place = self._place(index)
+        start, end = self._hdf5[OFFSETS][place : place + 2]
+        return self._hdf5[TOKENS].asstr()[start:end].tolist()
+
+    def sentence(self, index: int) -> str:
+        """A sentence's line as it was, without white space around it."""
+        return self._hdf5[SENTENCES].asstr()[self._place(index)]
+
+    def close(self) -> None:
+        """Close the file; nothing can be read afterwards."""
+        self._hdf5.close()
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, index: int) -> np.ndarray: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[np.ndarray]: ...
+
+    def __getitem__(self, index: int | slice) -> np.ndarray | list[np.ndarray]:
+        if isinstance(index, slice):
+            return [self[place] for place in range(*index.indices(self._count))]
+        return self._hdf5[str(self._place(index))][()]
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        return (self[place] for place in range(self._count))
+
+    def __enter__(self) -> "ElmoVectors":
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def __reduce__(self) -> tuple[type, tuple[Path]]:
+        return type(self), (self.file.absolute(),)
+
+    def _place(self, index: int) -> int:
+        """
+        # Raises
+
+        `IndexError` where there is no such sentence.
+        """
+        place = index + self._count if index < 0 else index
+        if not 0 <= place < self._count:
+            raise IndexError(f"{self.file} has {self._count} sentences, there is no sentence {index}")
+        return place
+
+
+def open_vectors(file: Path) -> h5py.File:
+    """
+    A file of ours, finished or not, for reading.
+
+    # Raises
+
+    `InputError` where it is missing, none of ours, of another version or truncated.
+    """
+    if not file.is_file():
+        raise InputError("no such file of vectors", file=file)
+    try:
+        hdf5 = h5py.File(file, "r", locking=False)
+    except OSError as error:
+        raise InputError(f"cannot be read as HDF5: {error}", file=file, hint="is the copy complete?") from None
+    found = hdf5.attrs.get("format")
+    if found == FORMAT:
+        return hdf5
+    old = "0" in hdf5
+    hdf5.close()
+    if found is None and old:
+        hint = "h5py reads it: h5py.File(file)['0'] is the first sentence"
+        raise InputError("vectors without an index, as AllenNLP 0.x and bilm-tf wrote them", file=file, hint=hint)
+    raise InputError(f"vectors of the format {FORMAT!r} were wanted, found {found or 'another HDF5 file'!r}", file=file)

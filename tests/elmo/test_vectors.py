@@ -1,0 +1,78 @@
+"""The reader of files of vectors: what it gives, and what it refuses."""
+
+import copy
+import pickle
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+
+from elmo_tasks.elmo import ElmoVectors
+from elmo_tasks.elmo.extract import extract
+from elmo_tasks.elmo.extraction import Extraction
+from elmo_tasks.elmo.vectors import DONE
+from elmo_tasks.errors import InputError
+from tests.elmo.samples import random_bilm
+
+TEXT = ["The harbour froze", "", "one"]
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    bilm = random_bilm().eval().requires_grad_(False)
+    extract(Extraction(bilm=bilm, settings={"input": "text"}), list(enumerate(TEXT, start=1)), tmp_path / "out.hdf5")
+    return tmp_path / "out.hdf5"
+
+
+def test_places_are_counted_as_in_a_list(file: Path) -> None:
+    with ElmoVectors(file) as vectors:
+        assert [array.shape[1] for array in vectors] == [3, 0, 1]
+        assert np.array_equal(vectors[-1], vectors[2])
+        assert [array.shape[1] for array in vectors[1:]] == [0, 1]
+        assert (vectors.tokens(-3), vectors.tokens(1), vectors.sentence(-1)) == (TEXT[0].split(), [], "one")
+        for index in (3, -4):
+            for read in (vectors.__getitem__, vectors.tokens, vectors.sentence):
+                with pytest.raises(IndexError, match=f"out.hdf5 has 3 sentences, there is no sentence {index}$"):
+                    read(index)
+
+
+def test_a_copy_opens_the_file_anew(file: Path) -> None:
+    vectors = ElmoVectors(file)
+    others = pickle.loads(pickle.dumps(vectors)), copy.deepcopy(vectors)
+    wanted = vectors[0]
+    vectors.close()
+    for other in others:
+        assert np.array_equal(other[0], wanted)
+
+
+def test_a_file_that_is_not_finished(file: Path) -> None:
+    with h5py.File(file, "r+") as hdf5:
+        hdf5[DONE][0] = 1
+    with pytest.raises(InputError, match=r"out.hdf5: not finished: 1 of 2 pieces are there .*it goes on"):
+        ElmoVectors(file)
+
+
+def test_a_truncated_file(file: Path) -> None:
+    file.write_bytes(file.read_bytes()[:-1])
+    with pytest.raises(InputError, match=r"out.hdf5: cannot be read as HDF5: .*truncated.*\(is the copy complete\?\)"):
+        ElmoVectors(file)
+
+
+def test_files_of_others(tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("The harbour froze")
+    with h5py.File(tmp_path / "old", "w") as old:
+        old["0"] = np.zeros((3, 2, 4))
+    with h5py.File(tmp_path / "other", "w") as other:
+        other["x"] = np.zeros(3)
+    with h5py.File(tmp_path / "newer", "w") as newer:
+        newer.attrs["format"] = "elmo_tasks vectors 2"
+    for name, message in (
+        ("text", "cannot be read as HDF5"),
+        ("gone", "no such file of vectors"),
+        ("old", "vectors without an index, as AllenNLP 0.x and bilm-tf wrote them .h5py reads it"),
+        ("other", "vectors of the format 'elmo_tasks vectors 1' were wanted, found 'another HDF5 file'"),
+        ("newer", "vectors of the format 'elmo_tasks vectors 1' were wanted, found 'elmo_tasks vectors 2'"),
+    ):
+        with pytest.raises(InputError, match=f"^{tmp_path / name}: {message}"):
+            ElmoVectors(tmp_path / name)
