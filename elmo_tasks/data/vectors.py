@@ -1,8 +1,7 @@
 """Word ids -> pre-trained word vectors, from a text file as GloVe and word2vec write them."""
 
 import logging
-from collections.abc import Collection, Iterator
-from pathlib import Path
+from collections.abc import Collection
 
 import numpy as np
 import torch
@@ -10,12 +9,9 @@ from allennlp.data import Vocabulary
 from allennlp.modules.token_embedders import TokenEmbedder
 from torch import Tensor, nn
 
-from elmo_tasks.data.files import open_text
-from elmo_tasks.errors import InputError
+from elmo_tasks.data.vector_files import read_vectors
 
 logger = logging.getLogger(__name__)
-
-VECTORS_HINT = "GloVe: https://nlp.stanford.edu/projects/glove/; any file of a word and its numbers per line will do"
 
 FIXED = "@@FIXED_VECTORS@@"
 """In the vocabulary, words before this entry have vectors that may be trained, those after it have fixed ones."""
@@ -115,102 +111,6 @@ class WordVectors(TokenEmbedder):
         rows = [_look_up(vectors, word) for word in new]
         extra = [unknown if row is None else torch.from_numpy(row).to(unknown) for row in rows]
         self.fixed = torch.cat([self.fixed, *(row[None] for row in extra)])
-
-
-def read_vectors(
-    file: str | Path, *, width: int, wanted: Collection[str] | None = None
-) -> Iterator[tuple[str, np.ndarray]]:
-    """
-    Streams a text file of word vectors, plain or gzip: a word, then `width` numbers, blanks between them. Words may
-    hold blanks themselves. A first line of two whole numbers is word2vec's header.
-
-    # Parameters
-
-    file : `str` or `Path`
-    width : `int`
-        Numbers of a vector.
-    wanted : `Collection[str]`, optional
-        The words to give; by default all.
-
-    # Returns
-
-    `Iterator[tuple[str, np.ndarray]]`
-        Word, and vector of float32, shape [D].
-
-    # Raises
-
-    `InputError`
-        At its line, whatever `open_text` raises; if a line has not `width` numbers, or one is not finite; if there are
-        not as many as the header speaks of. Vectors that are not wanted are looked at less closely: for their width,
-        and for anything but figures.
-    """
-    found, announced = 0, None
-    for number, line in open_text(file, corpus_hint=VECTORS_HINT):
-        text = line.rstrip(" ")
-        if number == 1 and (announced := _header(text, width, file)) is not None:
-            continue
-        word, values = _split(text, width, file, number)
-        found += 1
-        if wanted is None or word in wanted or "n" in values or "N" in values:
-            vector = _numbers(values, width, file, number)
-            if wanted is None or word in wanted:
-                yield word, vector
-    if announced is not None and found != announced:
-        raise InputError(f"{announced} vectors were announced in line 1, found {found}", file=file, hint="is it whole?")
-    if not found:
-        raise InputError(f"no word vectors found: lines of a word and {width} numbers were wanted", file=file)
-
-
-def _header(text: str, width: int, file: str | Path) -> int | None:
-    """How many vectors word2vec's header speaks of; `None` where the line is none."""
-    fields = text.split(" ")
-    if len(fields) != 2 or not all(field.isdigit() for field in fields):
-        return None
-    if int(fields[1]) != width:
-        raise _width_error(int(fields[1]), width, file, 1)
-    return int(fields[0])
-
-
-def _split(text: str, width: int, file: str | Path, number: int) -> tuple[str, str]:
-    """Word and numbers. Some words of GloVe hold blanks, so that a line may have more fields than it ought to."""
-    blanks = text.count(" ")
-    if blanks == width:
-        word, _, values = text.partition(" ")
-        return word, values
-    fields = text.split(" ")
-    surplus = fields[1 : len(fields) - width]
-    if blanks < width or all(_is_number(field) for field in surplus):
-        raise _width_error(blanks, width, file, number)
-    return " ".join(fields[: len(fields) - width]), " ".join(fields[len(fields) - width :])
-
-
-def _width_error(found: int, width: int, file: str | Path, number: int) -> InputError:
-    hint = "set embedding_dim of the word vectors to the file's width, or give another file"
-    return InputError(
-        f"a word and {width} numbers were wanted, found {found} numbers", file=file, line=number, hint=hint
-    )
-
-
-def _is_number(field: str) -> bool:
-    try:
-        float(field)
-    except ValueError:
-        return False
-    return True
-
-
-def _numbers(values: str, width: int, file: str | Path, number: int) -> np.ndarray:
-    fields = values.split(" ")
-    try:
-        with np.errstate(over="ignore"):
-            vector = np.array(fields, dtype=np.float32)  # [D]
-    except ValueError:
-        wrong = next(field for field in fields if not _is_number(field))
-        raise InputError(f"{width} numbers were wanted, found {wrong!r} among them", file=file, line=number) from None
-    if not np.isfinite(vector).all():
-        wrong = fields[int(np.argmin(np.isfinite(vector)))]
-        raise InputError(f"{width} finite numbers were wanted, found {wrong!r} among them", file=file, line=number)
-    return vector
 
 
 def _read(file: str | None, words: Collection[str], width: int, *, every_word: bool) -> dict[str, np.ndarray]:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from elmo_tasks.elmo.characters import BEGIN_OF_SENTENCE, END_OF_SENTENCE, MAX_CHARACTERS, tokens_to_ids
+from elmo_tasks.elmo.characters import BEGIN_OF_SENTENCE, END_OF_SENTENCE, token_mask, tokens_to_ids
 from elmo_tasks.elmo.lstm import LstmStack, State
 from elmo_tasks.elmo.options import BiLmOptions
 from elmo_tasks.elmo.packing import Packing
@@ -101,6 +101,16 @@ class BiLm(nn.Module):
         """Width of a layer's vector: 2P."""
         return 2 * self.options.projection_dim
 
+    @property
+    def n_layers(self) -> int:
+        """Layers, the context-free one counted: L+1."""
+        return self.options.n_layers + 1
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """The type that it computes in."""
+        return self.token_encoder.characters.dtype
+
     def forward(self, character_ids: Tensor) -> BiLmOutput:
         """
         # Parameters
@@ -109,7 +119,7 @@ class BiLm(nn.Module):
             As `batch_to_ids` gives them: each row's tokens from the left, then zeros. Sentence boundaries are added
             and removed inside; a sentence may be empty.
         """
-        mask = self._mask(character_ids)  # [B, T]
+        mask = token_mask(character_ids)  # [B, T]
         if not len(mask) or (self.state == "reset" and not mask.any()):
             return self._nothing(mask)
         packing = Packing.of(mask)
@@ -132,19 +142,9 @@ class BiLm(nn.Module):
         distinct, index = _distinct_rows(character_ids)
         return self.token_encoder(distinct)[index]
 
-    def _mask(self, character_ids: Tensor) -> Tensor:
-        if character_ids.dim() != 3 or character_ids.shape[2] != MAX_CHARACTERS:
-            raise ValueError(
-                f"character ids must have the shape [B, T, {MAX_CHARACTERS}], found {list(character_ids.shape)}"
-            )
-        mask = (character_ids > 0).any(2)  # [B, T]
-        if (mask[:, 1:] & ~mask[:, :-1]).any():
-            raise ValueError("character ids have a padding token (all zeros) before a real one")
-        return mask
-
     def _nothing(self, mask: Tensor) -> BiLmOutput:
-        shape = (self.options.n_layers + 1, *mask.shape, self.output_dim)
-        return BiLmOutput(self.boundaries.new_zeros(shape, dtype=self.token_encoder.characters.dtype), mask)
+        shape = (self.n_layers, *mask.shape, self.output_dim)
+        return BiLmOutput(self.boundaries.new_zeros(shape, dtype=self.dtype), mask)
 
     @staticmethod
     def _padded_shape(mask: Tensor) -> tuple[int, int]:

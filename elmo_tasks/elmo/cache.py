@@ -8,11 +8,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from elmo_tasks.elmo.bilm import BiLm, BiLmOutput
+from elmo_tasks.elmo.bilm import BiLmOutput
 from elmo_tasks.elmo.cache_batch import STORED, ComputedLayers, SentenceBatch
 from elmo_tasks.elmo.cache_folder import CachedBiLm, total_bytes
 from elmo_tasks.elmo.cache_segments import RECORD_BYTES, SegmentStore
-from elmo_tasks.elmo.source import Source
+from elmo_tasks.elmo.source import LayerSource, Source
 from elmo_tasks.errors import InputError
 
 logger = logging.getLogger(__name__)
@@ -42,7 +42,7 @@ class LayerCache:
     cache_dir : `str` or `Path`
         Made when the first sentence is written.
     source : `Source`
-        The files of the biLM.
+        Its files. Of CoVe, the word vectors stand where a biLM's options would.
     limit_gb : `float`
         How far all files below `cache_dir` may grow, in 10^9 bytes. Nothing is removed to make room. Processes that
         write at the same time may pass it by a batch each.
@@ -51,7 +51,7 @@ class LayerCache:
     def __init__(self, cache_dir: str | Path, source: Source, *, limit_gb: float = DEFAULT_LIMIT_GB) -> None:
         self.cache_dir = Path(os.path.abspath(Path(cache_dir).expanduser()))
         self.limit = int(limit_gb * GIGABYTE)
-        self._options, self._weights = source.options_file, source.weight_file
+        self._options, self._weights = source.companion, source.weight_file
         self._bilm: CachedBiLm | None = None
         self._store: SegmentStore | None = None
         self._writes = True
@@ -61,13 +61,13 @@ class LayerCache:
         """What a copy begins with: nothing is open, nothing has been told."""
         return {**vars(self), "_bilm": None, "_store": None, "_writes": True, "_told": set()}
 
-    def layers(self, bilm: BiLm, ids: Tensor) -> BiLmOutput:
+    def layers(self, bilm: LayerSource, ids: Tensor) -> BiLmOutput:
         """
         What `bilm(ids)` gives, rounded as said above. The biLM sees those sentences alone that are not in the cache.
 
         # Parameters
 
-        bilm : `BiLm`
+        bilm : `LayerSource`
             Loaded from the source's files.
         ids : `Tensor`, shape [B, T, 50]
         """
@@ -75,33 +75,33 @@ class LayerCache:
         if batch is None:
             return bilm(ids)
         store = self._opened(bilm)
-        stored = torch.zeros(bilm.options.n_layers + 1, *ids.shape[:2], bilm.output_dim, dtype=STORED)
+        stored = torch.zeros(bilm.n_layers, *ids.shape[:2], bilm.output_dim, dtype=STORED)
         missing = self._look_up(store, batch, stored)
         computed = ComputedLayers.of(bilm, ids, batch, missing) if missing else None
         if computed is not None:
             self._write(store, computed.copy_rounded(batch, stored))
-        layers = stored.to(ids.device).to(_precision(bilm))  # [L+1, B, T, 2P]
+        layers = stored.to(ids.device).to(bilm.dtype)  # [L+1, B, T, 2P]
         if computed is not None:
             computed.copy_exact(batch, layers)
         return BiLmOutput(layers, batch.mask)
 
-    def _opened(self, bilm: BiLm) -> SegmentStore:
+    def _opened(self, bilm: LayerSource) -> SegmentStore:
         """The store of this biLM; another one where it computes in another precision than before."""
-        precision = str(_precision(bilm)).removeprefix("torch.")
+        precision = str(bilm.dtype).removeprefix("torch.")
         if self._store is None or self._bilm is None or self._bilm.precision != precision:
             self._bilm = self._describe(bilm, precision)
             self._store = SegmentStore(self.cache_dir / self._bilm.folder_name)
             logger.info("layer cache %s: %d sentences of this biLM", self._store.folder, len(self._store))
         return self._store
 
-    def _describe(self, bilm: BiLm, precision: str) -> CachedBiLm:
+    def _describe(self, bilm: LayerSource, precision: str) -> CachedBiLm:
         return CachedBiLm(
             options_sha256=self._options.sha256,
             weights_sha256=self._weights.sha256,
             state=bilm.state,
             precision=precision,
             dtype=str(STORED).removeprefix("torch."),
-            token_bytes=(bilm.options.n_layers + 1) * bilm.output_dim * STORED.itemsize,
+            token_bytes=bilm.n_layers * bilm.output_dim * STORED.itemsize,
             options_file=self._options.path,
             weight_file=self._weights.path,
         )
@@ -138,8 +138,3 @@ class LayerCache:
         if message not in self._told:
             self._told.add(message)
             logger.warning(message, *arguments)
-
-
-def _precision(bilm: BiLm) -> torch.dtype:
-    """The type that a biLM computes in."""
-    return bilm.token_encoder.characters.dtype

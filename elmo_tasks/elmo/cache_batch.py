@@ -8,9 +8,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from elmo_tasks.elmo.bilm import BiLm
 from elmo_tasks.elmo.cache_segments import KEY_BYTES, SegmentStore
 from elmo_tasks.elmo.characters import MAX_CHARACTERS, PADDING_ID
+from elmo_tasks.elmo.source import LayerSource
 
 STORED = torch.float16
 """The type of the layers on disk: 10 bits after the leading one, values up to 65504."""
@@ -90,7 +90,7 @@ class ComputedLayers(NamedTuple):
     fits: list[bool]
 
     @classmethod
-    def of(cls, bilm: BiLm, ids: Tensor, batch: SentenceBatch, keys: list[bytes]) -> "ComputedLayers":
+    def of(cls, bilm: LayerSource, ids: Tensor, batch: SentenceBatch, keys: list[bytes]) -> "ComputedLayers":
         """One pass over those sentences of the batch alone."""
         first_rows = [batch.rows[key][0] for key in keys]
         longest = max(batch.length(key) for key in keys)

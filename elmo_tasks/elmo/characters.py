@@ -87,3 +87,35 @@ def batch_to_ids(sentences: list[list[str]]) -> torch.LongTensor:
     for row, sentence in zip(ids, sentences, strict=True):
         row[: len(sentence)] = tokens_to_ids(sentence)
     return torch.from_numpy(ids)  # type: ignore[return-value]
+
+
+def token_mask(character_ids: torch.Tensor) -> torch.Tensor:
+    """
+    Where there are tokens: bool, shape [B, T], for character ids [B, T, 50].
+
+    # Raises
+
+    `ValueError` where the shape is another, or padding comes before a token.
+    """
+    if character_ids.dim() != 3 or character_ids.shape[2] != MAX_CHARACTERS:
+        raise ValueError(
+            f"character ids must have the shape [B, T, {MAX_CHARACTERS}], found {list(character_ids.shape)}"
+        )
+    mask = (character_ids > PADDING_ID).any(2)  # [B, T]
+    if (mask[:, 1:] & ~mask[:, :-1]).any():
+        raise ValueError("character ids have a padding token (all zeros) before a real one")
+    return mask
+
+
+def ids_to_words(character_ids: torch.Tensor) -> list[bytes | None]:
+    """
+    The words, UTF-8, that rows of ids [N, 50] were made from. `None` for those of 48 bytes, which may have been cut,
+    and for sentence boundaries.
+    """
+    rows = character_ids.cpu().numpy() - 1  # [N, C]
+    lengths = (rows == END_WORD).argmax(1) - 1  # [N]
+    known = (lengths < MAX_CHARACTERS - 2) & ~np.isin(rows[:, 1], (BEGIN_SENTENCE, END_SENTENCE))
+    return [
+        row[1 : length + 1].astype(np.uint8).tobytes() if whole else None
+        for row, length, whole in zip(rows, lengths, known, strict=True)
+    ]

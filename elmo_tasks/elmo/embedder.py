@@ -12,13 +12,18 @@ from allennlp.common import Params
 from allennlp.modules.token_embedders import TokenEmbedder
 from torch import Tensor, nn
 
-from elmo_tasks.elmo.bilm import STATES, BiLm, BiLmOutput
+from elmo_tasks.elmo.bilm import STATES, BiLmOutput
 from elmo_tasks.elmo.cache import DEFAULT_LIMIT_GB, LayerCache
 from elmo_tasks.elmo.mix import LAYER_NORMS, MIXES, WEIGHTED, LayerMix, choices, is_mix
-from elmo_tasks.elmo.source import Source, open_bilm
+from elmo_tasks.elmo.source import LayerSource, Source, open_bilm, open_cove
 from elmo_tasks.errors import InputError
 
 REGISTERED_AS = "elmo_tasks"
+
+BILM, COVE = "bilm", "cove"
+
+SOURCES = (BILM, COVE)
+"""Where the layers come from."""
 
 PLACES = ("input", "output", "both")
 """Before the lowest encoder of a task model, behind it, or both (paper, section 3.3 and Table 3)."""
@@ -27,7 +32,7 @@ PLACES = ("input", "output", "both")
 @TokenEmbedder.register(REGISTERED_AS)
 class ElmoTokenEmbedder(TokenEmbedder):
     """
-    A frozen biLM with one mix of its layers for each place where a model takes ELMo vectors.
+    A frozen biLM, or CoVe, with one mix of its layers for each place where a model takes ELMo vectors.
 
     Under `model.elmo` the model calls `layers` once and then `input_vectors` and `output_vectors`. As a plain
     `TokenEmbedder` of type `elmo_tasks`, calling it gives the input vectors; `at` other than `input`, and an `l2`,
@@ -41,7 +46,8 @@ class ElmoTokenEmbedder(TokenEmbedder):
     # Parameters
 
     options_file, weight_file : `str`
-        The biLM in the official format, as path or URL.
+        The biLM in the official format, as path or URL. With `source: cove`, `weight_file` is CoVe's, and there are
+        no options.
     at : `str`
         `input`, `output` or `both`.
     mix : `str`
@@ -67,6 +73,10 @@ class ElmoTokenEmbedder(TokenEmbedder):
     archive : `bool`
         Whether the state holds the biLM's files themselves, so that archives work where the files are not. Every
         checkpoint grows by their size.
+    source : `str`
+        Where the layers come from: `bilm`, or `cove`, McCann et al.'s encoder over word vectors; see `Cove`.
+    vectors_file : `str`, optional
+        With `source: cove` alone: the word vectors that it reads, GloVe 840B, as plain text. They are never archived.
     serialization_dir : `str`, optional
         Given by AllenNLP: the folder of the run or of the unpacked archive.
 
@@ -75,13 +85,13 @@ class ElmoTokenEmbedder(TokenEmbedder):
     `InputError` listing all values that are none of these, or naming a file that is missing or not a biLM.
     """
 
-    bilm: BiLm
+    bilm: LayerSource
 
     def __init__(
         self,
         *,
-        options_file: str | Path,
-        weight_file: str | Path,
+        options_file: str | Path | None = None,
+        weight_file: str | Path | None = None,
         at: str = "input",
         mix: str = WEIGHTED,
         l2: float | None = None,
@@ -92,21 +102,20 @@ class ElmoTokenEmbedder(TokenEmbedder):
         cache_dir: str | Path | None = None,
         cache_limit_gb: float = DEFAULT_LIMIT_GB,
         archive: bool = False,
+        source: str = BILM,
+        vectors_file: str | Path | None = None,
         serialization_dir: str | None = None,
     ) -> None:
         super().__init__()
         mixing = {"at": at, "mix": mix, "l2": l2, "layer_norm": layer_norm, "gamma": gamma, "dropout": dropout}
         _refuse(_problems(**mixing, state=state, cache_dir=cache_dir, cache_limit_gb=cache_limit_gb))
-        bilm, source = open_bilm(
-            os.fspath(options_file),
-            os.fspath(weight_file),
-            state=state,
-            keep_contents=archive,
-            run_folder=serialization_dir,
-        )
+        files = {"options_file": options_file, "weight_file": weight_file, "vectors_file": vectors_file}
+        _refuse(_source_problems(source, files, archive=archive, state=state))
+        paths = {key: os.fspath(file) for key, file in files.items() if file is not None}
+        bilm, opened = _open(source, paths, state=state, archive=archive, run_folder=serialization_dir)
         object.__setattr__(self, "bilm", bilm)  # so that the module does not count it among its parts
-        self.at, self.mix, self.l2, self.archive, self.source = at, mix, l2, archive, source
-        self.cache = LayerCache(cache_dir, source, limit_gb=cache_limit_gb) if cache_dir is not None else None
+        self.at, self.mix, self.l2, self.archive, self.source = at, mix, l2, archive, opened
+        self.cache = LayerCache(cache_dir, opened, limit_gb=cache_limit_gb) if cache_dir is not None else None
         self.input_mix = self._mix(layer_norm=layer_norm, gamma=gamma) if at != "output" else None
         self.output_mix = self._mix(layer_norm=layer_norm, gamma=gamma) if at != "input" else None
         self.dropout = nn.Dropout(dropout)
@@ -196,7 +205,7 @@ class ElmoTokenEmbedder(TokenEmbedder):
         return super()._apply(*arguments, **options)
 
     def _mix(self, *, layer_norm: bool | str, gamma: bool) -> LayerMix:
-        return LayerMix(self.bilm.options.n_layers + 1, mix=self.mix, gamma=gamma, layer_norm=layer_norm)
+        return LayerMix(self.bilm.n_layers, mix=self.mix, gamma=gamma, layer_norm=layer_norm)
 
     def _mixes(self) -> dict[str, LayerMix]:
         mixes = {"input": self.input_mix, "output": self.output_mix}
@@ -219,6 +228,14 @@ class ElmoTokenEmbedder(TokenEmbedder):
                 f"a token embedder of type {REGISTERED_AS} takes no l2, since nothing adds it to the loss",
                 hint="set l2 to null, or use a model of this package with model.elmo",
             )
+
+
+def _open(
+    source: str, files: dict[str, str], *, state: str, archive: bool, run_folder: str | None
+) -> tuple[LayerSource, Source]:
+    if source == COVE:
+        return open_cove(**files, run_folder=run_folder)
+    return open_bilm(**files, state=state, keep_contents=archive, run_folder=run_folder)
 
 
 def _refuse(problems: Iterator[str]) -> None:
@@ -255,6 +272,22 @@ def _problems(
     yield from _cache_problems(cache_dir, cache_limit_gb, layer_norm=layer_norm, state=state)
 
 
+def _source_problems(source: object, files: Mapping[str, object], *, archive: object, state: object) -> Iterator[str]:
+    if source not in SOURCES:
+        yield f"source must be one of {choices(SOURCES)}, found {source!r}"
+        return
+    unused = "options_file" if source == COVE else "vectors_file"
+    for key, file in files.items():
+        if key != unused and not isinstance(file, str | os.PathLike):
+            yield f"{key} must be a path or URL, found {file!r}"
+    if files[unused] is not None:
+        yield f"{unused} must be null where source is {source}, found {files[unused]!r}"
+    if source == COVE and archive is True:
+        yield "archive must be false where source is cove, whose word vectors are too large for an archive"
+    if source == COVE and state == "carry":
+        yield "state must be reset where source is cove, which carries nothing"
+
+
 def _cache_problems(cache_dir: object, limit_gb: object, *, layer_norm: object, state: object) -> Iterator[str]:
     if cache_dir is not None and (not isinstance(cache_dir, str | os.PathLike) or not os.fspath(cache_dir)):
         yield f"cache_dir must be null or a path, found {cache_dir!r}"
@@ -273,9 +306,9 @@ def _config_problems(config: dict[str, Any], keys: Mapping[str, inspect.Paramete
         yield f"unknown key {key!r}, known are {', '.join(known)}"
     if config.get("type", REGISTERED_AS) != REGISTERED_AS:
         yield f"type must be {REGISTERED_AS} or absent, found {config['type']!r}"
-    for key in ("options_file", "weight_file"):
-        if not isinstance(config.get(key), str):
-            yield f"{key} must be a path or URL, found {config.get(key)!r}"
+    files = {key: config.get(key) for key in ("options_file", "weight_file", "vectors_file")}
+    source, archive, state = (config.get(key, keys[key].default) for key in ("source", "archive", "state"))
+    yield from _source_problems(source, files, archive=archive, state=state)
     if not isinstance(config.get("archive", False), bool):
         yield f"archive must be true or false, found {config['archive']!r}"
     defaults = {key: keys[key].default for key in inspect.signature(_problems).parameters}

@@ -1,9 +1,10 @@
-"""Where a frozen biLM comes from: its two files, what a model's state keeps of them, and how they are found again."""
+"""Where frozen layers come from: two files, what a model's state keeps of them, and how they are found again."""
 
 import json
 import os
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from pickle import UnpicklingError
@@ -14,6 +15,7 @@ import torch
 from torch import Tensor
 
 from elmo_tasks.elmo.bilm import BiLm
+from elmo_tasks.elmo.cove import Cove
 from elmo_tasks.elmo.weights import file_sha256, local_path
 from elmo_tasks.errors import InputError
 
@@ -24,7 +26,12 @@ STATE_KEY = "_extra_state"
 """How torch ends the name of what a module adds to the state."""
 
 _MARK = b"elmo_tasks biLM 1\n"
-_WHAT = {"options_file": "the biLM's options", "weight_file": "the biLM's weights"}
+_BILM = {"options_file": "the biLM's options", "weight_file": "the biLM's weights"}
+_COVE = {"vectors_file": "CoVe's word vectors", "weight_file": "CoVe's weights"}
+"""The keys that name the files in a config, and what each is."""
+
+LayerSource = BiLm | Cove
+"""What gives layers [L+1, B, T, 2P] for character ids [B, T, 50]."""
 
 
 @dataclass(frozen=True)
@@ -55,23 +62,39 @@ class File:
 @dataclass(frozen=True)
 class Source:
     """
-    The two files of a biLM; `contents` are their bytes, where they are kept.
+    The two files of a biLM or of CoVe; `contents` are their bytes, where they are kept.
 
     # Parameters
 
-    options_file, weight_file : `File`
+    files : `Mapping[str, File]`
+        By their keys in the config.
     contents : `Sequence[Tensor]`, optional
         The bytes of both, uint8.
     """
 
-    options_file: File
-    weight_file: File
+    files: Mapping[str, File]
     contents: Sequence[Tensor] | None = None
+
+    @property
+    def options_file(self) -> File:
+        """A biLM's options."""
+        return self.files["options_file"]
+
+    @property
+    def weight_file(self) -> File:
+        """The weights."""
+        return self.files["weight_file"]
+
+    @property
+    def companion(self) -> File:
+        """What belongs to the weights: a biLM's options, CoVe's word vectors."""
+        (companion,) = (file for key, file in self.files.items() if key != "weight_file")
+        return companion
 
     def to_state(self, *, with_contents: bool) -> Tensor:
         """Everything as one uint8 tensor, which any tool that handles state dictionaries can carry."""
         contents = self.contents if with_contents and self.contents is not None else ()
-        files = {key: asdict(getattr(self, key)) for key in _WHAT}
+        files = {key: asdict(file) for key, file in self.files.items()}
         head = json.dumps({**files, "sizes": [len(content) for content in contents]}).encode()
         header = np.frombuffer(_MARK + head + b"\n", np.uint8).copy()
         return torch.cat([torch.from_numpy(header), *contents])
@@ -92,7 +115,7 @@ class Source:
         sizes = fields.pop("sizes")
         contents = tuple(state[start:].cpu().split(sizes)) if sizes else None
         files = {key: File(**value) for key, value in fields.items()}
-        return cls(**files, contents=contents)
+        return cls(files, contents)
 
     def require_same(self, wanted: "Source") -> None:
         """
@@ -100,16 +123,15 @@ class Source:
 
         `InputError` naming each file that differs from the one wanted.
         """
-        pairs = [(getattr(self, key), getattr(wanted, key), what) for key, what in _WHAT.items()]
         differing = [
-            f"\n  {what}: wanted sha256 {want.sha256} (then {want.path}), found {have.sha256} ({have.path})"
-            for have, want, what in pairs
-            if have.sha256 != want.sha256
+            f"\n  {what}: wanted {_wanted(wanted.files.get(key))}, found {_found(self.files.get(key))}"
+            for key, what in {**_what(self.files), **_what(wanted.files)}.items()
+            if _sha256(self.files.get(key)) != _sha256(wanted.files.get(key))
         ]
         if differing:
             raise InputError(
-                "this model was trained on another biLM:" + "".join(differing),
-                hint="name that biLM's files in options_file and weight_file of the model's elmo",
+                f"this model was trained on another {_kind(wanted.files)}:" + "".join(differing),
+                hint=f"name that {_kind(wanted.files)}'s files in {' and '.join(wanted.files)} of the model's elmo",
             )
 
 
@@ -143,19 +165,58 @@ def open_bilm(
     `InputError` where a file is nowhere, or not a biLM.
     """
     given = {"options_file": options_file, "weight_file": weight_file}
-    then = _remembered(given, run_folder)
-    with tempfile.TemporaryDirectory() as folder:
-        located = {key: _locate(key, path, then, Path(folder)) for key, path in given.items()}
-        paths = [path for _, path in located.values()]
+    with _located(given, run_folder) as (files, paths):
         bilm = BiLm.from_files(*paths, state=state)
         contents = [torch.from_numpy(np.fromfile(path, np.uint8)) for path in paths] if keep_contents else None
-    return bilm, Source(**{key: file for key, (file, _) in located.items()}, contents=contents)
+    return bilm, Source(files, contents)
+
+
+def open_cove(vectors_file: str, weight_file: str, *, run_folder: str | None = None) -> tuple[Cove, Source]:
+    """
+    Load a frozen CoVe, and say where it came from; all as `open_bilm` does, but that an archive never holds its files.
+
+    # Raises
+
+    `InputError` where a file is nowhere, or not what it should be.
+    """
+    with _located({"vectors_file": vectors_file, "weight_file": weight_file}, run_folder) as (files, paths):
+        return Cove.from_files(*paths), Source(files)
+
+
+@contextmanager
+def _located(given: dict[str, str], run_folder: str | None) -> Iterator[tuple[dict[str, File], list[Path]]]:
+    """The files by key, and where to read them as long as the block lasts."""
+    then = _remembered(given, run_folder)
+    with tempfile.TemporaryDirectory() as folder:
+        located = {key: _locate(key, given, then, Path(folder)) for key in given}
+        yield {key: file for key, (file, _) in located.items()}, [path for _, path in located.values()]
+
+
+def _what(files: Mapping[str, object]) -> dict[str, str]:
+    """What each file is, by its key."""
+    return _COVE if "vectors_file" in files else _BILM
+
+
+def _kind(files: Mapping[str, object]) -> str:
+    return "CoVe" if "vectors_file" in files else "biLM"
+
+
+def _sha256(file: File | None) -> str | None:
+    return None if file is None else file.sha256
+
+
+def _wanted(file: File | None) -> str:
+    return "none" if file is None else f"sha256 {file.sha256} (then {file.path})"
+
+
+def _found(file: File | None) -> str:
+    return "none" if file is None else f"{file.sha256} ({file.path})"
 
 
 def _remembered(given: dict[str, str], run_folder: str | None) -> Source | None:
     """The source that a trained model in `run_folder` had, if the config gives the same paths."""
     for source in _sources_in(run_folder) if run_folder else ():
-        if all(getattr(source, key).given == path for key, path in given.items()):
+        if {key: file.given for key, file in source.files.items()} == given:
             return source
     return None
 
@@ -179,32 +240,33 @@ def _is_state(value: object) -> bool:
     return value[: len(_MARK)].cpu().numpy().tobytes() == _MARK
 
 
-def _locate(key: str, given: str, then: Source | None, folder: Path) -> tuple[File, Path]:
+def _locate(key: str, paths: Mapping[str, str], then: Source | None, folder: Path) -> tuple[File, Path]:
     """The file and where to read it, which is in `folder` where only the archive has it."""
-    path, trained = _existing(given), None if then is None else getattr(then, key)
+    given, trained = paths[key], None if then is None else then.files[key]
+    path, what = _existing(given), _what(paths)[key]
     here = None if path is None else (File(given, _absolute(given), file_sha256(path)), path)
     if trained is None or (here is not None and here[0].sha256 == trained.sha256):
-        return here or _missing(key, given, None)
+        return here or _missing(key, what, given, None)
     if (moved := trained.found()) is not None:
         return trained, moved
     if then is not None and then.contents is not None:
         unpacked = folder / key
-        then.contents[list(_WHAT).index(key)].numpy().tofile(unpacked)
+        then.contents[list(then.files).index(key)].numpy().tofile(unpacked)
         return trained, unpacked
-    return here or _missing(key, given, trained)
+    return here or _missing(key, what, given, trained)
 
 
-def _missing(key: str, given: str, trained: File | None) -> NoReturn:
+def _missing(key: str, what: str, given: str, trained: File | None) -> NoReturn:
     local_path(given)  # tells why a URL cannot be fetched
     if trained is None:
         where = "" if os.path.isabs(given) else f"; relative paths start from {os.getcwd()}"
-        raise InputError(f"no such file: {_WHAT[key]}", file=given, hint=f"set {key} of the model's elmo{where}")
+        raise InputError(f"no such file: {what}", file=given, hint=f"set {key} of the model's elmo{where}")
     then = f"on which this model was trained (then {trained.path}, sha256 {trained.sha256})"
     hint = f'put it back, or give its new place: -o \'{{"model.elmo.{key}": "PATH"}}\''
     if (changed := _existing(trained.path)) is not None:
         found = f"{changed} has changed since, its sha256 is {file_sha256(changed)}"
-        raise InputError(f"no such file: {_WHAT[key]}, {then}; {found}", file=given, hint=hint)
-    raise InputError(f"no such file: {_WHAT[key]}, {then}", file=given, hint=hint)
+        raise InputError(f"no such file: {what}, {then}; {found}", file=given, hint=hint)
+    raise InputError(f"no such file: {what}, {then}", file=given, hint=hint)
 
 
 def _existing(path_or_url: str) -> Path | None:

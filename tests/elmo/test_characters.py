@@ -8,7 +8,7 @@ import torch
 from allennlp.modules.elmo import batch_to_ids as allennlp_batch_to_ids
 
 from elmo_tasks.elmo import batch_to_ids
-from elmo_tasks.elmo.characters import token_to_ids, tokens_to_ids
+from elmo_tasks.elmo.characters import ids_to_words, token_to_ids, tokens_to_ids
 from tests.elmo.reference import characters_of
 from tests.elmo.samples import SENTENCES
 
@@ -74,3 +74,11 @@ def test_a_string_is_no_sentence() -> None:
 def test_tokens_that_are_no_strings(token: Any) -> None:
     with pytest.raises(TypeError, match="wanted a token, a string; found"):
         batch_to_ids([["a", token]])
+
+
+def test_words_are_found_again_from_their_ids() -> None:
+    words = ["ab", "é", "日" * 15, "", "y" * 47, "y" * 48, "z" * 60, "<S>", "</S>", "<s>"]
+    found = ids_to_words(torch.from_numpy(tokens_to_ids(words).astype(np.int64)))
+    wanted = [None if word in {"y" * 48, "z" * 60, "<S>", "</S>"} else word.encode() for word in words]
+    assert found == wanted
+    assert ids_to_words(torch.zeros(0, 50, dtype=torch.long)) == []

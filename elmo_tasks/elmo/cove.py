@@ -1,0 +1,179 @@
+"""Words -> the layers of CoVe (McCann et al. 2017), beside which the paper sets the biLM in Tables 2, 5 and 6."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from pickle import UnpicklingError
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from elmo_tasks.data.vector_files import VectorFile
+from elmo_tasks.elmo.bilm import BiLmOutput
+from elmo_tasks.elmo.characters import ids_to_words, token_mask
+from elmo_tasks.errors import InputError
+
+DEPTH = 2
+"""LSTM layers."""
+
+_PREFIX = "rnn."
+"""What the names of the weights may begin with: the published files have them with and without it."""
+
+_HINT = "the published file is a state dictionary of weight_ih_l0 to bias_hh_l1_reverse"
+
+
+class Cove(nn.Module):
+    """
+    The encoder of a translation model over word vectors: two biLSTM layers of 300 units each way above GloVe's 300.
+
+    It gives layers as `BiLm` does, from the same character ids, which spell the words. A word is looked up as it is
+    written; one that the vectors lack has zeros, and so has a word of 48 bytes or more, which the ids cut, and a
+    sentence boundary. A sentence is read alone, without marks at its ends.
+
+    # Parameters
+
+    vectors : `VectorFile`
+        Of width W.
+    hidden_dim : `int`
+        Units of each direction (P); W, since layer 0 is the word vector twice, as layer 0 of the biLM is.
+    """
+
+    state = "reset"
+
+    def __init__(self, vectors: VectorFile, *, hidden_dim: int = 300) -> None:
+        super().__init__()
+        self.vectors, self._hidden_dim = vectors, hidden_dim
+        widths = [vectors.width] + [2 * hidden_dim] * (DEPTH - 1)
+        lstms = (nn.LSTM(width, hidden_dim, bidirectional=True, batch_first=True) for width in widths)
+        self.lstms: Sequence[nn.LSTM] = nn.ModuleList(lstms)  # type: ignore[assignment]
+
+    @classmethod
+    def from_files(cls, vectors_file: str | Path, weight_file: str | Path) -> "Cove":
+        """
+        Load a frozen CoVe, in evaluation mode and without gradients.
+
+        # Parameters
+
+        vectors_file : `str` or `Path`
+            GloVe 840B with 300 numbers a word, plain text.
+        weight_file : `str` or `Path`
+            The published state dictionary, from which sizes are taken. Nothing in it is run.
+
+        # Raises
+
+        `InputError` where a file cannot be read; listing every weight that is missing, unused or of a wrong shape.
+        """
+        weights = _read_weights(Path(weight_file))
+        hidden_dim = _hidden_dim(weights, Path(weight_file))
+        _require_weights(weights, hidden_dim, Path(weight_file))
+        cove = cls(VectorFile(Path(vectors_file), width=hidden_dim), hidden_dim=hidden_dim)
+        for layer, lstm in enumerate(cove.lstms):
+            own = {name: weights[name.replace("_l0", f"_l{layer}")].float() for name in lstm.state_dict()}
+            lstm.load_state_dict(own)
+        return cove.eval().requires_grad_(False)
+
+    @property
+    def output_dim(self) -> int:
+        """Width of a layer's vector: 2P."""
+        return 2 * self._hidden_dim
+
+    @property
+    def n_layers(self) -> int:
+        """Layers, the word vectors counted: L+1."""
+        return len(self.lstms) + 1
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """The type that it computes in."""
+        return next(self.parameters()).dtype
+
+    def forward(self, character_ids: Tensor) -> BiLmOutput:
+        """
+        # Parameters
+
+        character_ids : `Tensor`, shape [B, T, 50]
+            As `batch_to_ids` gives them.
+        """
+        mask = token_mask(character_ids)  # [B, T]
+        words = self._word_vectors(character_ids[mask])  # [N, W]
+        layers = words.new_zeros(self.n_layers, *mask.shape, self.output_dim)  # [L+1, B, T, 2P]
+        layers[0, mask] = torch.cat([words, words], -1)
+        if mask.any():
+            self._encode(layers, mask)
+        return BiLmOutput(layers, mask)
+
+    def reset_states(self) -> None:
+        """Nothing is carried from sentence to sentence."""
+
+    def _encode(self, layers: Tensor, mask: Tensor) -> None:
+        """Layers 1 to L from layer 0."""
+        rows = mask[:, 0]  # [B], those that have a token
+        lengths = mask[rows].sum(1).cpu()
+        words = layers[0, rows, :, : self._hidden_dim]  # [B', T, W]
+        packed = pack_padded_sequence(words, lengths, batch_first=True, enforce_sorted=False)
+        for layer, lstm in enumerate(self.lstms, start=1):
+            packed, _ = lstm(packed)
+            layers[layer, rows], _ = pad_packed_sequence(packed, batch_first=True, total_length=mask.shape[1])
+
+    def _word_vectors(self, character_ids: Tensor) -> Tensor:
+        """Vectors [N, W] of the words that ids [N, 50] spell."""
+        found = np.zeros((len(character_ids), self.vectors.width), np.float32)
+        for row, word in zip(found, ids_to_words(character_ids), strict=True):
+            vector = None if word is None else self.vectors.get(word)
+            if vector is not None:
+                row[:] = vector
+        return torch.from_numpy(found).to(character_ids.device, self.dtype)
+
+
+def _read_weights(file: Path) -> dict[str, Tensor]:
+    """The file's tensors by name, without the prefix."""
+    if not file.is_file():
+        raise InputError("no such file: CoVe's weights", file=file)
+    try:
+        found = torch.load(file, map_location="cpu", weights_only=True)
+    except (OSError, RuntimeError, EOFError, UnpicklingError, ValueError, KeyError) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise InputError(f"cannot read CoVe's weights: {reason}", file=file, hint=_HINT) from None
+    if not isinstance(found, Mapping) or not all(isinstance(value, Tensor) for value in found.values()):
+        raise InputError("CoVe's weights were wanted, names and tensors; found something else", file=file, hint=_HINT)
+    return {str(name).removeprefix(_PREFIX): value for name, value in found.items()}
+
+
+def _hidden_dim(weights: Mapping[str, Tensor], file: Path) -> int:
+    """Units of a direction."""
+    first = weights.get("weight_hh_l0")
+    if first is None or first.dim() != 2:
+        names = ", ".join(sorted(weights)) or "nothing"
+        raise InputError(f"CoVe's weights were wanted, found {names}", file=file, hint=_HINT)
+    return first.shape[1]
+
+
+def _require_weights(weights: Mapping[str, Tensor], hidden_dim: int, file: Path) -> None:
+    wanted = dict(_shapes(hidden_dim))
+    problems = [
+        f"missing: {name} {shape}"
+        if name not in weights
+        else f"wrong shape: {name} wanted {shape}, found {tuple(weights[name].shape)}"
+        for name, shape in wanted.items()
+        if name not in weights or tuple(weights[name].shape) != shape
+    ]
+    problems += [f"unused: {name} {tuple(weights[name].shape)}" for name in sorted(weights.keys() - wanted.keys())]
+    problems += [f"not finite numbers: {name}" for name in wanted if name in weights and not _is_finite(weights[name])]
+    if problems:
+        listing = "".join(f"\n  {problem}" for problem in problems)
+        raise InputError(f"these are not CoVe's weights:{listing}", file=file)
+
+
+def _shapes(hidden_dim: int) -> Iterator[tuple[str, tuple[int, ...]]]:
+    for layer in range(DEPTH):
+        for direction in ("", "_reverse"):
+            width = 2 * hidden_dim if layer else hidden_dim
+            yield f"weight_ih_l{layer}{direction}", (4 * hidden_dim, width)
+            yield f"weight_hh_l{layer}{direction}", (4 * hidden_dim, hidden_dim)
+            yield f"bias_ih_l{layer}{direction}", (4 * hidden_dim,)
+            yield f"bias_hh_l{layer}{direction}", (4 * hidden_dim,)
+
+
+def _is_finite(tensor: Tensor) -> bool:
+    return tensor.is_floating_point() and bool(tensor.isfinite().all())

@@ -1,0 +1,209 @@
+"""CoVe: the layers of a plain `nn.LSTM`, from a user's files, where a model takes a biLM's."""
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from allennlp.common import Params
+from torch import Tensor, nn
+
+from elmo_tasks.elmo import ElmoTokenEmbedder, batch_to_ids
+from elmo_tasks.elmo.cache_folder import statistics
+from elmo_tasks.elmo.cove import Cove
+from elmo_tasks.elmo.source import Source
+from elmo_tasks.elmo.weights import file_sha256
+from elmo_tasks.errors import InputError
+from tests.elmo.samples import write_bilm
+
+WIDTH = 5
+WORDS = ["The", "harbour", "froze", "over", ".", "Ångström", "one", "日" * 15, "y" * 48, "é" * 30, "<S>"]
+SENTENCES = [["The", "harbour", "froze", "over", "."], [], ["one"], ["Ångström", "one", "日" * 15]]
+
+
+def write_vectors(file: Path, seed: int = 3) -> dict[str, np.ndarray]:
+    generator = np.random.default_rng(seed)
+    vectors = {word: generator.normal(size=WIDTH).astype(np.float32) for word in WORDS}
+    file.write_text("".join(f"{word} {' '.join(map(repr, map(float, vector)))}\n" for word, vector in vectors.items()))
+    return vectors
+
+
+def published(seed: int = 3) -> nn.LSTM:
+    torch.manual_seed(seed)
+    return nn.LSTM(WIDTH, WIDTH, num_layers=2, bidirectional=True, batch_first=True).eval().requires_grad_(False)
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> dict[str, str]:
+    write_vectors(tmp_path / "glove.txt")
+    torch.save(published().state_dict(), tmp_path / "cove.pth")
+    return {"vectors_file": str(tmp_path / "glove.txt"), "weight_file": str(tmp_path / "cove.pth")}
+
+
+def reference(sentence: list[str], vectors: dict[str, np.ndarray]) -> Tensor:
+    """[L+1, T, 2P] by the plain LSTM: all layers of it by a pass with two and a pass with one."""
+    full, first = published(), nn.LSTM(WIDTH, WIDTH, bidirectional=True, batch_first=True)
+    first.load_state_dict({name: value for name, value in full.state_dict().items() if "_l0" in name})
+    words = torch.stack([torch.from_numpy(vectors.get(word, np.zeros(WIDTH, np.float32))) for word in sentence])
+    with torch.no_grad():
+        return torch.stack([torch.cat([words, words], -1), first(words[None])[0][0], full(words[None])[0][0]])
+
+
+def test_the_layers_are_those_of_a_plain_lstm(files: dict[str, str], tmp_path: Path) -> None:
+    vectors, cove = write_vectors(tmp_path / "glove.txt"), Cove.from_files(**files)
+    output = cove(batch_to_ids(SENTENCES))
+    assert output.layers.shape == (3, 4, 5, 2 * WIDTH)
+    assert output.mask.sum(1).tolist() == [5, 0, 1, 3]
+    assert not output.layers[:, ~output.mask].any()
+    for row, sentence in enumerate(SENTENCES):
+        if sentence:
+            found = output.layers[:, row, : len(sentence)]
+            assert torch.allclose(found, reference(sentence, vectors), atol=1e-6)
+            assert torch.allclose(found, cove(batch_to_ids([sentence])).layers[:, 0], atol=1e-6)
+
+
+def test_words_that_are_not_known_are_zeros(files: dict[str, str], tmp_path: Path) -> None:
+    """Also those that character ids cut, or that are sentence boundaries there, though the file has them."""
+    vectors, cove = write_vectors(tmp_path / "glove.txt"), Cove.from_files(**files)
+    sentence = ["the", "y" * 48, "y" * 49, "é" * 30, "<S>", "The"]
+    layers = cove(batch_to_ids([sentence])).layers[0, 0]
+    assert not layers[:5].any()
+    assert np.allclose(layers[5].numpy(), np.tile(vectors["The"], 2))
+
+
+def test_batches_without_a_token(files: dict[str, str]) -> None:
+    cove = Cove.from_files(**files)
+    for sentences, shape in (([], (3, 0, 0, 10)), ([[], []], (3, 2, 0, 10))):
+        assert cove(batch_to_ids(sentences)).layers.shape == shape
+
+
+@pytest.mark.parametrize("prefix", ["", "rnn."])
+def test_names_with_and_without_prefix(files: dict[str, str], prefix: str) -> None:
+    wanted = Cove.from_files(**files)(batch_to_ids(SENTENCES)).layers
+    torch.save({prefix + name: value for name, value in published().state_dict().items()}, files["weight_file"])
+    assert torch.equal(Cove.from_files(**files)(batch_to_ids(SENTENCES)).layers, wanted)
+
+
+def test_the_file_format_of_its_time(files: dict[str, str]) -> None:
+    wanted = Cove.from_files(**files)(batch_to_ids(SENTENCES)).layers
+    torch.save(published().state_dict(), files["weight_file"], _use_new_zipfile_serialization=False)
+    assert torch.equal(Cove.from_files(**files)(batch_to_ids(SENTENCES)).layers, wanted)
+
+
+def changed(**changes: Tensor | None) -> dict[str, Tensor]:
+    weights = {**published().state_dict(), **changes}
+    return {name: value for name, value in weights.items() if value is not None}
+
+
+WRONG = [
+    ({"weight_hh_l1": None}, r"these are not CoVe's weights:\n  missing: weight_hh_l1 \(20, 5\)$"),
+    ({"bias_ih_l0": torch.zeros(3)}, r"\n  wrong shape: bias_ih_l0 wanted \(20,\), found \(3,\)$"),
+    ({"weight_ih_l0": torch.zeros(20, 7)}, r"\n  wrong shape: weight_ih_l0 wanted \(20, 5\), found \(20, 7\)$"),
+    ({"weight_ih_l2": torch.zeros(20, 10)}, r"\n  unused: weight_ih_l2 \(20, 10\)$"),
+    ({"bias_ih_l0": torch.full((20,), float("nan"))}, r"\n  not finite numbers: bias_ih_l0$"),
+    ({"weight_hh_l0": None}, r"CoVe's weights were wanted, found bias_hh_l0, .* \(the published file is"),
+]
+
+
+@pytest.mark.parametrize(("changes", "message"), WRONG)
+def test_weights_that_are_not_coves(files: dict[str, str], changes: dict[str, Any], message: str) -> None:
+    torch.save(changed(**changes), files["weight_file"])
+    with pytest.raises(InputError, match=f"(?s)^{files['weight_file']}: .*{message}"):
+        Cove.from_files(**files)
+
+
+class Code:
+    """What a pickle may hold: a call that leaves a trace."""
+
+    def __init__(self, trace: Path) -> None:
+        self.trace = trace
+
+    def __reduce__(self) -> tuple[Any, tuple[str, str]]:
+        return open, (str(self.trace), "w")
+
+
+def test_files_that_are_no_weights_are_never_run(files: dict[str, str], tmp_path: Path) -> None:
+    file = Path(files["weight_file"])
+    torch.save({"weight_hh_l0": Code(tmp_path / "trace")}, file)
+    contents = [file.read_bytes(), pickle.dumps(Code(tmp_path / "trace")), b"", b"no weights", b"PK\x03\x04"]
+    for content in contents:
+        file.write_bytes(content)
+        with pytest.raises(InputError, match=f"^{file}: cannot read CoVe's weights: "):
+            Cove.from_files(**files)
+    torch.save([1, 2], file)
+    with pytest.raises(InputError, match="names and tensors; found something else"):
+        Cove.from_files(**files)
+    assert not (tmp_path / "trace").exists()
+
+
+def embedder(**keys: Any) -> ElmoTokenEmbedder:
+    return ElmoTokenEmbedder.from_params(Params({"source": "cove", **keys}))
+
+
+@pytest.mark.parametrize(("mix", "layer"), [("last", 2), ("layer:0", 0), ("layer:1", 1), ("layer:2", 2)])
+def test_one_layer_behind_the_keys_of_elmo(files: dict[str, str], mix: str, layer: int) -> None:
+    ids = batch_to_ids(SENTENCES)
+    elmo = embedder(**files, mix=mix)
+    assert elmo.get_output_dim() == 2 * WIDTH
+    assert torch.equal(elmo(ids), Cove.from_files(**files)(ids).layers[layer])
+
+
+def test_all_layers_behind_the_keys_of_elmo(files: dict[str, str]) -> None:
+    ids = batch_to_ids(SENTENCES)
+    elmo = embedder(**files, mix="weighted", at="input")
+    elmo.input_mix.weights.data = torch.tensor([0.5, -1.0, 2.0])
+    layers = Cove.from_files(**files)(ids).layers
+    wanted = (elmo.input_mix.weights.softmax(0)[:, None, None, None] * layers).sum(0)
+    assert torch.allclose(elmo(ids), wanted, atol=1e-6)
+    assert not [name for name, _ in elmo.named_parameters() if "lstm" in name]
+
+
+def test_the_cache_keeps_its_layers_apart(files: dict[str, str], tmp_path: Path) -> None:
+    ids = batch_to_ids(SENTENCES)
+    first = embedder(**files, cache_dir=str(tmp_path / "cache"), mix="last")(ids)
+    write_vectors(tmp_path / "glove.txt", seed=4)
+    other = embedder(**files, cache_dir=str(tmp_path / "cache"), mix="last")(ids)
+    wanted = embedder(**files, mix="last")(ids)
+    assert not torch.allclose(first, other, atol=1e-2)
+    assert torch.allclose(other, wanted, atol=1e-3)
+    found = statistics(tmp_path / "cache")
+    assert [held.sentences for held in found] == [3, 3]
+    assert file_sha256(files["vectors_file"]) in {held.bilm.options_sha256 for held in found}
+
+
+def test_a_trained_model_wants_its_own_files(files: dict[str, str], tmp_path: Path) -> None:
+    state = embedder(**files).state_dict()
+    embedder(**files).load_state_dict(state)
+    write_vectors(tmp_path / "glove.txt", seed=4)
+    with pytest.raises(InputError, match=r"(?s)another CoVe:\n  CoVe's word vectors: wanted sha256 .*vectors_file and"):
+        embedder(**files).load_state_dict(state)
+    bilm = dict(zip(("options_file", "weight_file"), write_bilm(tmp_path), strict=True))
+    with pytest.raises(InputError, match=r"(?s)another CoVe:.*options: wanted none, found [0-9a-f]{64} "):
+        ElmoTokenEmbedder(**bilm).load_state_dict(state)
+    assert set(Source.from_state(state["_extra_state"]).files) == {"vectors_file", "weight_file"}
+
+
+MISTAKES = [
+    ({"source": "glove"}, "source must be one of bilm, cove, found 'glove'"),
+    ({"vectors_file": None}, "vectors_file must be a path or URL, found None"),
+    ({"options_file": "options.json"}, "options_file must be null where source is cove, found 'options.json'"),
+    ({"archive": True}, "archive must be false where source is cove"),
+    ({"state": "carry"}, "state must be reset where source is cove"),
+    ({"mix": "layer:3"}, "mix must be one of layer:0 to layer:2"),
+    ({"vectors_file": "absent"}, "absent: no such file: CoVe's word vectors .set vectors_file of the model's elmo"),
+    ({"weight_file": "absent"}, "absent: no such file: CoVe's weights .set weight_file of the model's elmo"),
+]
+
+
+@pytest.mark.parametrize(("changes", "message"), MISTAKES)
+def test_wrong_keys(files: dict[str, str], changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        embedder(**{**files, **changes})
+
+
+def test_a_bilm_takes_no_vectors(tmp_path: Path) -> None:
+    bilm = dict(zip(("options_file", "weight_file"), write_bilm(tmp_path), strict=True))
+    with pytest.raises(InputError, match="vectors_file must be null where source is bilm, found 'x'"):
+        ElmoTokenEmbedder(**bilm, vectors_file="x")
