@@ -1,0 +1,41 @@
+"""Precision, recall and F1 of word senses as the official scorer of Raganato et al. (2017) defines them."""
+
+from collections.abc import Collection, Hashable, Mapping
+from typing import NamedTuple, TypeVar
+
+Id = TypeVar("Id", bound=Hashable)
+
+
+class Score(NamedTuple):
+    """
+    # Parameters
+
+    precision, recall, f1 : `float`
+        In percent.
+    answered, instances : `int`
+        How many instances got an answer, and how many there are.
+    """
+
+    precision: float
+    recall: float
+    f1: float
+    answered: int
+    instances: int
+
+
+def score(gold: Mapping[Id, Collection[str]], answers: Mapping[Id, Collection[str]]) -> Score:
+    """
+    An answer is right if it is one of the instance's gold keys; of several answers to one instance each counts its
+    share. Precision is over the instances that got an answer, recall over all. Answers to other instances do not count.
+
+    # Parameters
+
+    gold, answers : `Mapping`
+        Sense keys of each instance.
+    """
+    given = {name: set(keys) for name, keys in answers.items() if keys and name in gold}
+    right = sum(len(keys & set(gold[name])) / len(keys) for name, keys in given.items())
+    precision = right / len(given) if given else 0.0
+    recall = right / len(gold) if gold else 0.0
+    f1 = 2 * precision * recall / (precision + recall) if right else 0.0
+    return Score(100 * precision, 100 * recall, 100 * f1, len(given), len(gold))
