@@ -13,6 +13,7 @@ REGISTERING_MODULES: tuple[str, ...] = (
     "elmo_tasks.commands.bilm",
     "elmo_tasks.commands.cache",
     "elmo_tasks.commands.elmo",
+    "elmo_tasks.commands.probe",
     "elmo_tasks.coref.metric",
     "elmo_tasks.coref.model",
     "elmo_tasks.coref.predictor",

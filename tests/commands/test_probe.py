@@ -1,0 +1,125 @@
+"""`allennlp probe`: what the user types, reads and finds in the JSON."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from allennlp.commands import main
+
+from elmo_tasks.commands.probe_tables import table
+from elmo_tasks.errors import InputError
+from tests.elmo.samples import write_bilm
+from tests.pretrain import toy
+from tests.probes.samples import SEMCOR, SETS, WSD
+from tests.tiny import FIXTURES, write_vectors
+
+POS = FIXTURES / "pos"
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    options_file, weight_file = write_bilm(tmp_path_factory.mktemp("bilm"))
+    return ["--options-file", options_file, "--weight-file", weight_file]
+
+
+def probe(*arguments: object) -> None:
+    with toy.own_terminal("probe", *map(str, arguments)):
+        main(prog="allennlp")
+
+
+def told(file: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(file.read_text())
+    return found
+
+
+def rows(shown: str) -> dict[str, list[str]]:
+    """By what a line begins with: `biLM 1`, `first sense`; its other cells."""
+    cells = [line.split("  ") for line in shown.splitlines()]
+    return {first: [cell.strip() for cell in rest if cell] for first, *rest in cells}
+
+
+def test_wsd(tmp_path: Path, files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    probe("wsd", WSD, "--output", tmp_path / "wsd.json", *files)
+    shown = rows(capsys.readouterr().out)
+    assert shown["F1"] == ["harbour", "market", "all", "P", "R", "paper*"]
+    assert shown["instances"] == ["8", "7", "15"]
+    assert shown["first sense"] == ["75.0", "61.5", "69.0", "71.4", "66.7", "65.9"]
+    assert [shown[f"biLM {layer}"][-1] for layer in range(3)] == ["-", "67.4", "69.0"]
+    found = told(tmp_path / "wsd.json")
+    for layer in range(3):
+        scores = found["rows"][f"biLM {layer}"]
+        assert [f"{scores[name]['f1']:.1f}" for name in ("harbour", "market", "all")] == shown[f"biLM {layer}"][:3]
+    assert (found["senses"], found["first_sense_used"], found["unanswered"]) == (15, 4, 1)
+    assert (found["train"], found["evaluated"]) == (str(SEMCOR), list(map(str, SETS)))
+    assert found["weight_file"] == files[-1]
+
+
+def test_wsd_of_other_files(tmp_path: Path, files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    index_sense = tmp_path / "index.sense"
+    index_sense.write_text("bank%1:14:00:: 1 1 0\n")
+    probe("wsd", tmp_path, "--train", SETS[1], "--evaluate", SETS[0], "--index-sense", index_sense, *files)
+    assert rows(capsys.readouterr().out)["first sense"][0] == "20.0"  # one of two banks, of eight
+
+
+def test_pos(tmp_path: Path, files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    probe("pos", POS / "train.slash", POS / "dev.conllu", "--max-steps", 2, "--output", tmp_path / "pos.json", *files)
+    shown = rows(capsys.readouterr().out)
+    assert shown["accuracy"] == ["all", "seen words", "unseen words", "paper*", "training loss", "steps"]
+    assert shown["tokens"] == ["34", "22", "12"]
+    assert [shown[f"biLM {layer}"][3] for layer in range(3)] == ["-", "97.3", "96.8"]
+    assert shown["biLM 1"][-1] == "2, not converged"
+    found = told(tmp_path / "pos.json")["rows"]
+    assert f"{found['biLM 2']['accuracy']:.1f}" == shown["biLM 2"][0]
+    assert (found["biLM 2"]["steps"], found["biLM 2"]["converged"]) == (2, False)
+    assert "loss" not in found["most frequent tag"]
+
+
+def test_neighbors(tmp_path: Path, files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    vectors = write_vectors(tmp_path / "vectors.txt.gz", ["play", "game", "sea"], width=3)
+    common = ["--corpus", SEMCOR, "--index", tmp_path / "index", *files]
+    more = ["--occurrence", 5, "--vectors", vectors, "--top", 2, "--output", tmp_path / "near.json"]
+    probe("neighbors", "play", *common, *more)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "source: (5) A fast [play] by the second baseman ended the inning ."
+    assert lines[2] == "biLM 2, nearest by cosine:" and lines[6] == f"{vectors}:"
+    found = told(tmp_path / "near.json")
+    assert [f"  {near['cosine']:.3f}  ({near['number']})" for near in found["neighbors"]] == [
+        line.rsplit(")", 1)[0] + ")" for line in lines[3:5]
+    ]
+    assert {word for word, _ in found["static"]} == {"game", "sea"}
+    probe("neighbors", "play", *common, "--sentence", "a play in three acts", "--top", 1)
+    assert capsys.readouterr().out.startswith("source: a [play] in three acts\n")
+
+
+def test_long_sentences_and_no_neighbours(tmp_path: Path, files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    corpus = tmp_path / "corpus.txt"
+    corpus.write_text(" ".join([*"abcdefghijklmn", "play", *"opqrstuvwxyz01"]))
+    vectors = write_vectors(tmp_path / "vectors.txt", ["sea"], width=3)
+    probe("neighbors", "play", "--corpus", corpus, "--index", tmp_path / "index", "--vectors", vectors, *files)
+    shown = capsys.readouterr().out
+    assert "source: (1) ... c d e f g h i j k l m n [play] o p q r s t u v w x y z ...\n" in shown
+    assert "none: the corpus has no other occurrence" in shown and "it has no vector of 'play'" in shown
+
+
+def test_mistakes_leave_no_output(tmp_path: Path, files: list[str]) -> None:
+    output = tmp_path / "out.json"
+    more = ["--output", output, *files]
+    with pytest.raises(InputError, match=r"SemCor/semcor\.data\.xml was wanted in it"):
+        probe("wsd", tmp_path, *more)
+    with pytest.raises(InputError, match="that was not trained on was wanted"):
+        probe("wsd", WSD, "--evaluate", SEMCOR, *more)
+    with pytest.raises(InputError, match="that was not trained on was wanted"):
+        probe("pos", POS / "train.slash", POS / "train.conllu", *more)
+    with pytest.raises(InputError, match="top must be a whole number of at least 1, found 0"):
+        probe("neighbors", "play", "--corpus", SEMCOR, "--index", tmp_path / "index", "--top", 0, *more)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_table() -> None:
+    assert table(["F1", "a"], [["row", 12345], ["x", 2.25], ["long row", None]]).splitlines() == [
+        "F1             a",
+        "row       12,345",
+        "x            2.2",
+        "long row       -",
+    ]
