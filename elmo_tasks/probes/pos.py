@@ -157,4 +157,4 @@ def _write_layers(source: Source, sentences: list[TaggedSentence], folder: Path)
         for block in encode_blocks(source.encoder, sentences, words=lambda sentence: sentence.words, what="encoding"):
             for file, rows in zip(files, to_half(block.layers), strict=True):
                 file.write(rows.numpy().tobytes())
-    return [np.memmap(path, np.float16, "r").reshape(-1, width) for path in paths]
+    return [np.memmap(path, np.float16, "c").reshape(-1, width) for path in paths]
