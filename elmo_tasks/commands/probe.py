@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from elmo_tasks import settings
 from elmo_tasks.atomic import written_aside
 from elmo_tasks.commands.actions import ActionsSubcommand
 from elmo_tasks.commands.probe_tables import neighbors_table, pos_table, wsd_table
+from elmo_tasks.errors import InputError
 from elmo_tasks.probes.index import open_index
 from elmo_tasks.probes.layers import Source
 from elmo_tasks.probes.neighbors import nearest_occurrences, nearest_words, occurrence_in_corpus, occurrence_in_sentence
@@ -147,6 +149,12 @@ def _told(row: PosRow) -> dict[str, Any]:
 
 
 def _source(args: argparse.Namespace) -> Source:
+    """The encoder; before it, whether there is a place for the results of what may take long."""
+    if args.output is not None and args.output.is_dir():
+        raise InputError("a file for the results was wanted, this is a folder", file=args.output)
+    if args.output is not None and not os.access(args.output.absolute().parent, os.W_OK):
+        hint = "make it, or name another"
+        raise InputError("a folder that can be written was wanted", file=args.output.absolute().parent, hint=hint)
     return Source.of_bilm(args.options_file, args.weight_file)
 
 

@@ -69,8 +69,10 @@ def _look_at(file: str | Path) -> str:
         for form, separator in SEPARATORS.items():
             if all(_is_pair(word, separator) for word in words):
                 return form
-        wanted = f"ten columns with tabs between them, or word/tag or word_tag all along, found {line[:60]!r}"
-        raise InputError(f"{wanted} was wanted", file=file, line=number, hint="--format says which it is")
+        wanted = "ten columns with tabs between them, or word/tag or word_tag all along"
+        raise InputError(
+            f"{wanted}, was wanted, found {line[:60]!r}", file=file, line=number, hint="--format says which it is"
+        )
     raise InputError("a sentence or more was wanted, found none", file=file)
 
 

@@ -153,7 +153,8 @@ class SenseVectors:
                 sums.index_add_(1, rows, vectors[:, places])
         if sums is None:
             raise ValueError("a corpus of one sentence or more was wanted")
-        self._directions = normalize(sums, dim=2)  # that of the sum is that of the mean: [L+1, senses, D]
+        sums /= torch.linalg.vector_norm(sums, dim=2, keepdim=True).clamp_(min=1e-12)
+        self._directions = sums  # those of the means: [L+1, senses, D]
 
     def nearest(self, target: Target, vectors: Tensor) -> list[str] | None:
         """

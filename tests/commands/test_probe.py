@@ -116,6 +116,15 @@ def test_mistakes_leave_no_output(tmp_path: Path, files: list[str]) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_no_place_for_the_results_is_told_before_the_work(tmp_path: Path, files: list[str]) -> None:
+    index = ["--corpus", SEMCOR, "--index", tmp_path / "index", *files]
+    with pytest.raises(InputError, match="a file for the results was wanted, this is a folder"):
+        probe("neighbors", "play", *index, "--output", tmp_path)
+    with pytest.raises(InputError, match="gone: a folder that can be written was wanted"):
+        probe("neighbors", "play", *index, "--output", tmp_path / "gone" / "out.json")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_table() -> None:
     assert table(["F1", "a"], [["row", 12345], ["x", 2.25], ["long row", None]]).splitlines() == [
         "F1             a",

@@ -19,7 +19,7 @@ def bilm() -> BiLm:
 
 
 def test_all_layers_of_all_tokens_in_the_order_of_the_text(bilm: BiLm, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(layers, "BLOCK_TOKENS", 10)
+    monkeypatch.setattr(layers, "BLOCK_TOKENS", 13)
     monkeypatch.setattr(layers, "BATCH_TOKENS", 8)
     found = list(encode_blocks(bilm, iter(SENTENCES), words=list))
     assert [block.items for block in found] == [SENTENCES[:3], SENTENCES[3:5], SENTENCES[5:]]

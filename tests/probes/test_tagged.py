@@ -46,7 +46,7 @@ def test_empty_nodes_and_a_last_line_without_end(tmp_path: Path) -> None:
         ("a/X b/Y\nc/X d\n", "auto", 2, "word/tag was wanted, found 'd'"),
         ("a/X /Y\n", "slash", 1, "word/tag was wanted, found '/Y'"),
         ("a_X b_\n", "underscore", 1, "word_tag was wanted, found 'b_'"),
-        ("\nplain text\n", "auto", 2, "word/tag or word_tag all along, found 'plain text'"),
+        ("\nplain text\n", "auto", 2, "word_tag all along, was wanted, found 'plain text'"),
         (ROW.format(1, "a", "X") + "2\tb\tY\n", "auto", 2, "10 columns with tabs between them were wanted, found 3"),
         (
             ROW.format(1, "a", "X") + ROW.format(3, "b", "X"),
