@@ -3,7 +3,9 @@
 from collections.abc import Iterator, Sequence
 
 
-def batches_by_length(lengths: Sequence[int], *, batch_size: int, max_tokens: int | None = None) -> Iterator[list[int]]:
+def batches_by_length(
+    lengths: Sequence[int], *, batch_size: int | None = None, max_tokens: int | None = None
+) -> Iterator[list[int]]:
     """
     The places of all sequences, the shortest first, cut into batches; equal lengths keep their order.
 
@@ -11,7 +13,7 @@ def batches_by_length(lengths: Sequence[int], *, batch_size: int, max_tokens: in
 
     lengths : `Sequence[int]`
         Tokens of each sequence.
-    batch_size : `int`
+    batch_size : `int`, optional
         Sequences of a batch at most; without a budget, exactly, but for the last one.
     max_tokens : `int`, optional
         Tokens of a batch at most, padding included. A sequence that is longer makes a batch alone.

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
-from elmo_tasks.data.token_budget import batches_by_length
+from elmo_tasks.batches import batches_by_length
 from elmo_tasks.elmo import batch_to_ids
 from elmo_tasks.elmo.bilm import BiLm, BiLmOutput
 from elmo_tasks.elmo.weights import file_sha256, local_path
