@@ -57,7 +57,10 @@ def _add(actions: argparse._SubParsersAction, name: str, description: str, short
     parser.add_argument(
         "--options-file", metavar="FILE", default=folder / "options.json", help="of the biLM (embedded)"
     )
-    parser.add_argument("--weight-file", metavar="FILE", default=folder / "weights.hdf5", help="of the biLM (embedded)")
+    parser.add_argument(
+        "--weight-file", metavar="FILE", default=folder / "weights.hdf5", help="of the biLM (embedded), or CoVe's"
+    )
+    parser.add_argument("--cove-vectors", metavar="FILE", help="CoVe's word vectors: CoVe in place of the biLM")
     parser.add_argument("--output", type=Path, metavar="FILE", help="write the results as JSON, too")
     return parser
 
@@ -155,11 +158,15 @@ def _source(args: argparse.Namespace) -> Source:
     if args.output is not None and not os.access(args.output.absolute().parent, os.W_OK):
         hint = "make it, or name another"
         raise InputError("a folder that can be written was wanted", file=args.output.absolute().parent, hint=hint)
+    if args.cove_vectors is not None:
+        return Source.of_cove(args.cove_vectors, args.weight_file)
     return Source.of_bilm(args.options_file, args.weight_file)
 
 
 def _write(args: argparse.Namespace, told: dict[str, Any]) -> None:
     if args.output is not None:
-        encoder = {"options_file": str(args.options_file), "weight_file": str(args.weight_file)}
+        cove = args.cove_vectors is not None
+        companion = {"vectors_file": args.cove_vectors} if cove else {"options_file": str(args.options_file)}
+        encoder = companion | {"weight_file": str(args.weight_file)}
         with written_aside(args.output) as aside:
             aside.write_text(json.dumps(encoder | told, indent=2, ensure_ascii=False) + "\n", "utf-8")

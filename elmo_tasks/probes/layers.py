@@ -10,8 +10,8 @@ from tqdm import tqdm
 
 from elmo_tasks.batches import batches_by_length
 from elmo_tasks.elmo import batch_to_ids
-from elmo_tasks.elmo.bilm import BiLm, BiLmOutput
-from elmo_tasks.elmo.weights import file_sha256, local_path
+from elmo_tasks.elmo.bilm import BiLmOutput
+from elmo_tasks.elmo.source import open_bilm, open_cove
 from elmo_tasks.errors import InputError
 
 BLOCK_TOKENS = 16_384
@@ -56,8 +56,20 @@ class Source(NamedTuple):
 
         `InputError` naming the file and what is wrong with it.
         """
-        bilm = BiLm.from_files(options_file, weight_file)
-        return cls(bilm, "biLM", *(file_sha256(local_path(file)) for file in (options_file, weight_file)))
+        bilm, files = open_bilm(str(options_file), str(weight_file))
+        return cls(bilm, "biLM", files.companion.sha256, files.weight_file.sha256)
+
+    @classmethod
+    def of_cove(cls, vectors_file: str | Path, weight_file: str | Path) -> "Source":
+        """
+        CoVe in a biLM's place; its word vectors stand for the options.
+
+        # Raises
+
+        `InputError` naming the file and what is wrong with it.
+        """
+        cove, files = open_cove(str(vectors_file), str(weight_file))
+        return cls(cove, "CoVe", files.companion.sha256, files.weight_file.sha256)
 
     def shape(self) -> tuple[int, int]:
         """How many layers there are (L+1), and how wide they are (D)."""

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from elmo_tasks.data.files import open_text
-from elmo_tasks.data.vectors import VECTORS_HINT, read_vectors
+from elmo_tasks.data.vector_files import VECTORS_HINT, read_vectors
 from elmo_tasks.errors import InputError
 from elmo_tasks.probes.index import CorpusIndex
 from elmo_tasks.probes.layers import Encoder, encode_blocks

@@ -9,6 +9,7 @@ from allennlp.commands import main
 
 from elmo_tasks.commands.probe_tables import table
 from elmo_tasks.errors import InputError
+from tests.elmo.cove_samples import write_cove
 from tests.elmo.samples import write_bilm
 from tests.pretrain import toy
 from tests.probes.samples import SEMCOR, SETS, WSD
@@ -53,6 +54,16 @@ def test_wsd(tmp_path: Path, files: list[str], capsys: pytest.CaptureFixture[str
     assert (found["senses"], found["first_sense_used"], found["unanswered"]) == (15, 4, 1)
     assert (found["train"], found["evaluated"]) == (str(SEMCOR), list(map(str, SETS)))
     assert found["weight_file"] == files[-1]
+
+
+def test_cove_in_the_bilms_place(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    vectors_file, weight_file = write_cove(tmp_path)
+    probe("wsd", WSD, "--output", tmp_path / "wsd.json", "--cove-vectors", vectors_file, "--weight-file", weight_file)
+    shown = rows(capsys.readouterr().out)
+    assert [shown[f"CoVe {layer}"][-1] for layer in range(3)] == ["-", "59.4", "64.7"]
+    found = told(tmp_path / "wsd.json")
+    assert (found["vectors_file"], found["weight_file"]) == (vectors_file, weight_file)
+    assert "options_file" not in found
 
 
 def test_wsd_of_other_files(tmp_path: Path, files: list[str], capsys: pytest.CaptureFixture[str]) -> None:

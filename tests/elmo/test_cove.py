@@ -16,30 +16,16 @@ from elmo_tasks.elmo.cove import Cove
 from elmo_tasks.elmo.source import Source
 from elmo_tasks.elmo.weights import file_sha256
 from elmo_tasks.errors import InputError
+from tests.elmo.cove_samples import WIDTH, published, write_cove, write_vectors
 from tests.elmo.samples import write_bilm
 
-WIDTH = 5
-WORDS = ["The", "harbour", "froze", "over", ".", "Ångström", "one", "日" * 15, "y" * 48, "é" * 30, "<S>"]
 SENTENCES = [["The", "harbour", "froze", "over", "."], [], ["one"], ["Ångström", "one", "日" * 15]]
-
-
-def write_vectors(file: Path, seed: int = 3) -> dict[str, np.ndarray]:
-    generator = np.random.default_rng(seed)
-    vectors = {word: generator.normal(size=WIDTH).astype(np.float32) for word in WORDS}
-    file.write_text("".join(f"{word} {' '.join(map(repr, map(float, vector)))}\n" for word, vector in vectors.items()))
-    return vectors
-
-
-def published(seed: int = 3) -> nn.LSTM:
-    torch.manual_seed(seed)
-    return nn.LSTM(WIDTH, WIDTH, num_layers=2, bidirectional=True, batch_first=True).eval().requires_grad_(False)
 
 
 @pytest.fixture
 def files(tmp_path: Path) -> dict[str, str]:
-    write_vectors(tmp_path / "glove.txt")
-    torch.save(published().state_dict(), tmp_path / "cove.pth")
-    return {"vectors_file": str(tmp_path / "glove.txt"), "weight_file": str(tmp_path / "cove.pth")}
+    vectors_file, weight_file = write_cove(tmp_path)
+    return {"vectors_file": vectors_file, "weight_file": weight_file}
 
 
 def reference(sentence: list[str], vectors: dict[str, np.ndarray]) -> Tensor:
