@@ -1,17 +1,22 @@
 """Files that are whole or absent: written aside, flushed, renamed."""
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from elmo_tasks.errors import InputError
 
+_ASIDE = re.compile(r"\..+\.\d+\.tmp")
+
 
 @contextmanager
 def written_aside(path: str | Path) -> Iterator[Path]:
     """
     Give a temporary path beside `path`; rename it to `path` when the block ends well, remove it otherwise.
+
+    Contents and name are on the disk when it ends: what is removed afterwards does not go before the new file is safe.
 
     # Raises
 
@@ -25,8 +30,24 @@ def written_aside(path: str | Path) -> Iterator[Path]:
         with aside.open("rb") as file:
             os.fsync(file.fileno())
         aside.replace(target)
+        _flush_names(target.parent)
     except OSError as error:
         raise InputError(f"cannot write: {error.strerror or error}", file=target) from error
     finally:
         with suppress(OSError):
             aside.unlink(missing_ok=True)
+
+
+def leftovers(folder: str | Path) -> Iterator[Path]:
+    """The temporary files of processes killed while they wrote, in a folder that no living process writes to."""
+    return (path for path in list(Path(folder).iterdir()) if _ASIDE.fullmatch(path.name) and path.is_file())
+
+
+def _flush_names(folder: Path) -> None:
+    """Writes a folder's entries to the disk, where the system lets a folder be opened."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

@@ -9,7 +9,9 @@ from typing import Any
 import torch
 from allennlp.data import DatasetReader, Instance, Vocabulary
 from allennlp.data.data_loaders import DataLoader
+from allennlp.data.vocabulary import NAMESPACE_PADDING_FILE
 
+from elmo_tasks.atomic import written_aside
 from elmo_tasks.errors import InputError
 from elmo_tasks.pretrain.evaluation import first_sentences
 from elmo_tasks.pretrain.sentences import count_predictions, expand_files, require_text
@@ -77,7 +79,8 @@ class LmVocabulary(Vocabulary):
 
     def save_to_files(self, directory: str) -> None:
         """
-        AllenNLP's; called for a run that goes on, too, whose weights belong to the words that it began with.
+        AllenNLP's, each file whole or absent; called for a run that goes on, too, whose weights belong to the words
+        that it began with.
 
         # Raises
 
@@ -86,7 +89,9 @@ class LmVocabulary(Vocabulary):
         saved = Path(directory) / f"{WORDS}.txt"
         if saved.is_file():
             _require_same(WordVocabulary.from_file(saved), self.to_words(), saved)
-        super().save_to_files(directory)
+        with written_aside(saved.with_name(NAMESPACE_PADDING_FILE)) as aside:
+            aside.write_text(f"{WORDS}\n", "utf-8")
+        self.to_words().save(saved)
 
     def to_words(self) -> WordVocabulary:
         """The same words as a `WordVocabulary`."""
@@ -122,8 +127,8 @@ class LmDataLoader(DataLoader):
         Paths or globs of the text, from `train_data_path` or `validation_data_path`.
     batch_size, unroll : `int`
         B rows of T tokens in each direction.
-    seed : `int`
-        Of the order of files and sentences.
+    seed : `int`, optional
+        Of the order of files and sentences. Default: the run's `pytorch_seed`, which its `seed` sets.
     steps_per_epoch : `int`, optional
         Default: as many batches as the corpus fills once, which is counted.
     shuffle : `bool`
@@ -142,13 +147,14 @@ class LmDataLoader(DataLoader):
         data_path: Any,
         batch_size: int,
         unroll: int = 20,
-        seed: int = 0,
+        seed: int | None = None,
         steps_per_epoch: int | None = None,
         shuffle: bool = True,
         max_tokens: int | None = None,
     ) -> None:
         self.files = expand_files(data_path)
-        self.batch_size, self.unroll, self.seed, self.shuffle = batch_size, unroll, seed, shuffle
+        self.batch_size, self.unroll, self.shuffle = batch_size, unroll, shuffle
+        self.seed = torch.initial_seed() if seed is None else seed
         self.endless = shuffle or steps_per_epoch is not None
         self.max_tokens = max_tokens
         self._check(steps_per_epoch)
@@ -186,8 +192,9 @@ class LmDataLoader(DataLoader):
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         if not self.endless:
-            for batch in self._single_pass():
-                yield {"batch": batch.to(self._device)}
+            skipped, self._to_skip = self._to_skip, 0
+            for number, batch in enumerate(self._single_pass()):
+                yield {} if number < skipped else {"batch": batch.to(self._device)}
             return
         for _ in range(len(self)):
             if self._to_skip:
@@ -209,13 +216,15 @@ class LmDataLoader(DataLoader):
         self._device = device
 
     def position(self) -> dict[str, Any]:
-        """Where the training stream stands: plain data for a checkpoint."""
-        return self._training_stream().position()
+        """Where the training stream stands: plain data for a checkpoint. A single pass needs a count alone."""
+        return self._training_stream().position() if self.endless else {}
 
     def resume(self, position: dict[str, Any], *, batches: int) -> None:
-        """Go on at `position` after `batches` empty batches, those that a resumed trainer passes over."""
-        self._training_stream().move_to(position)
+        """Go on at `position` after `batches` empty batches of an epoch, which a resumed trainer passes over."""
         self._to_skip = batches
+        if self.endless:
+            self._training_stream().move_to(position)
+            self._to_skip = min(batches, len(self))
 
     def release(self) -> None:
         """Let go of the open files; the next batch would begin the stream anew."""

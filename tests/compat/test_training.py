@@ -1,10 +1,15 @@
 """Schedules, checkpoints, averages and clipping: without its remedy each of them fails."""
 
+import logging
 import pickle
+import struct
 import warnings
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from inspect import Parameter, signature
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy
 import pytest
@@ -20,6 +25,8 @@ from allennlp.training.learning_rate_schedulers import CosineWithRestarts, Learn
 from allennlp.training.moving_average import ExponentialMovingAverage, MovingAverage
 
 from elmo_tasks import compat
+from elmo_tasks.compat.checkpoints import damage
+from elmo_tasks.errors import InputError
 
 
 class Line(Model):
@@ -123,29 +130,90 @@ def cut_in_half(path: Path) -> None:
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
 
 
+def change_a_bit(path: Path) -> None:
+    """Where only the checksum can tell."""
+    with zipfile.ZipFile(path) as records:
+        entry = max(records.infolist(), key=lambda entry: entry.file_size)
+    data = bytearray(path.read_bytes())
+    name, extra = struct.unpack_from("<HH", data, entry.header_offset + 26)
+    data[entry.header_offset + 30 + name + extra] ^= 1
+    path.write_bytes(data)
+
+
+@pytest.mark.parametrize("harm", [cut_in_half, change_a_bit, Path.unlink])
 @pytest.mark.parametrize("damaged", ["model_state", "training_state"])
-def test_resuming_passes_over_a_half_written_checkpoint(tmp_path: Path, damaged: str) -> None:
+def test_a_damaged_checkpoint_is_named_and_the_one_before_is_used(
+    tmp_path: Path, harm: Callable[[Path], None], damaged: str, caplog: pytest.LogCaptureFixture
+) -> None:
     trainer_in(tmp_path, epochs=3).train()
-    cut_in_half(tmp_path / f"{damaged}_e3_b0.th")
+    path = tmp_path / f"{damaged}_e3_b0.th"
+    harm(path)
     resumed = trainer_in(tmp_path, epochs=4)
-    resumed.train()
-    whole = trainer_in(tmp_path / "whole", epochs=4)
+    with heard(caplog, "elmo_tasks.compat.checkpoints"):
+        resumed.train()
+    if (damaged, harm) != ("model_state", Path.unlink):  # without it there is no checkpoint of that name
+        assert f"damaged checkpoint: {path}: " in caplog.text
+        assert "; the one before is used, model_state_e2_b0.th" in caplog.text
+        assert (tmp_path / f"{path.name}.damaged").exists() == (harm is not Path.unlink)
+    assert torch.equal(weights_of(resumed), weights_of(whole_run(tmp_path)))
+    assert damage(path) is None, "written anew"
+
+
+def test_where_every_checkpoint_is_damaged_the_run_begins_anew(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    trainer_in(tmp_path, epochs=1).train()
+    cut_in_half(tmp_path / "model_state_e1_b0.th")
+    resumed = trainer_in(tmp_path, epochs=4)
+    with heard(caplog, "elmo_tasks.compat.checkpoints"):
+        resumed.train()
+    assert "; the run begins anew" in caplog.text
+    assert torch.equal(weights_of(resumed), weights_of(whole_run(tmp_path)))
+
+
+def test_a_resumed_run_saves_where_it_would_have_saved(tmp_path: Path) -> None:
+    """Of five batches after the second and the fourth, not after the third."""
+    saved = []
+    for _ in ("whole", "resumed"):
+        trainer = trainer_in(tmp_path, epochs=1)
+        trainer._checkpointer = Checkpointer(str(tmp_path), save_every_num_batches=2, keep_most_recent_by_count=None)
+        trainer.train()
+        saved.append({path.name for path in tmp_path.glob("*.th")})
+        for path in [*tmp_path.glob("*e0_b4.th"), *tmp_path.glob("*e1_b0.th")]:
+            path.unlink()
+    assert saved[0] == saved[1] > {"model_state_e0_b2.th", "model_state_e0_b4.th", "model_state_e1_b0.th"}
+
+
+def whole_run(folder: Path) -> GradientDescentTrainer:
+    whole = trainer_in(folder / "whole", epochs=4)
     whole.train()
-    assert torch.equal(weights_of(resumed), weights_of(whole))
-    names = {path.name for path in tmp_path.glob("*_e3_b0.th")}
-    assert len(names) == 2
-    assert torch.load(tmp_path / "model_state_e3_b0.th")["linear.bias"].shape == (1,)
+    return whole
+
+
+@contextmanager
+def heard(caplog: pytest.LogCaptureFixture, name: str) -> Iterator[None]:
+    """Whatever AllenNLP has done to the root logger."""
+    logger = logging.getLogger(name)
+    logger.addHandler(caplog.handler)
+    yield
+    logger.removeHandler(caplog.handler)
+
+
+def test_a_missing_file_is_no_checkpoint_and_an_unreadable_one_no_damage(tmp_path: Path) -> None:
+    assert damage(tmp_path / "none.th") == "the file is missing"
+    with pytest.raises(IsADirectoryError):
+        damage(tmp_path)
 
 
 def test_a_save_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def half(state: object, path: str) -> None:
-        Path(path).write_bytes(b"PK\x03\x04 and then the disk was full")
+    def half(state: object, file: BinaryIO) -> None:
+        file.write(b"PK\x03\x04 and then the disk was full")
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(torch, "save", half)
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(InputError, match="training_state_e1_b0.th: cannot write: No space left"):
         trainer_in(tmp_path, epochs=1).train()
-    assert list(tmp_path.glob("*.th")) == []
+    assert [path.name for path in tmp_path.iterdir()] == ["metrics_epoch_0.json"]
 
 
 # moving averages
