@@ -59,6 +59,7 @@ REGISTERING_MODULES: tuple[str, ...] = (
     "elmo_tasks.sst.model",
     "elmo_tasks.sst.predictor",
     "elmo_tasks.sst.reader",
+    "elmo_tasks.training.trainer",
 )
 
 

@@ -10,7 +10,7 @@ PACKAGE = Path(__file__).resolve().parents[1] / "elmo_tasks"
 SOURCES = sorted(path for path in PACKAGE.rglob("*.py") if path.parent.name != "site")
 
 GROUND = {"", "compat"} | {path.stem for path in PACKAGE.glob("[!_]*.py")} - {"plugin"}
-SHARED = {"elmo", "nn", "data"}
+SHARED = {"elmo", "nn", "data", "training"}
 TASKS = {"squad", "snli", "srl", "coref", "ner", "sst", "pretrain", "miniworld"}
 EXPERIMENTS = {"probes", "ablation"}
 LEVELS = [GROUND, SHARED, TASKS, EXPERIMENTS, {"commands"}, {"plugin"}]

@@ -64,6 +64,7 @@ MANIFEST: dict[str, set[str]] = {
     "TokenEmbedder": {"elmo_tasks", "elmo_tasks_word_vectors"},
     "TokenIndexer": {"elmo_tasks_characters", "elmo_tasks_predicate", "elmo_tasks_word_ids"},
     "Tokenizer": {"elmo_tasks_spacy", "elmo_tasks_squad"},
+    "Trainer": {"elmo_tasks"},
     "TrainerCallback": {"elmo_tasks_lm_progress"},
     "Vocabulary": {"elmo_tasks_words"},
 }

@@ -86,6 +86,7 @@ knobs.checked({
   data_loader: { batch_size: 1, shuffle: true },
   validation_data_loader: { batch_size: 1, shuffle: false },
   trainer: {
+    type: 'elmo_tasks',
     num_epochs: $.num_epochs,
     [if $.patience != null then 'patience']: $.patience,
     validation_metric: '+f1',
@@ -94,7 +95,7 @@ knobs.checked({
       if $.warmup_steps == null then { type: 'elmo_tasks_staircase', factor: 0.999, every: 100 }
       else { type: 'linear_with_warmup', warmup_steps: $.warmup_steps },
     grad_norm: 5.0,
-    checkpointer: { keep_most_recent_by_count: 1 },
+    checkpointer: { keep_most_recent_by_count: 2 },
     run_confidence_checks: false,
   },
 })

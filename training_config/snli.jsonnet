@@ -79,13 +79,14 @@ knobs.checked({
     },
   },
   trainer: {
+    type: 'elmo_tasks',
     num_epochs: $.num_epochs,
     [if $.patience != null then 'patience']: $.patience,
     validation_metric: '+accuracy',
     optimizer: { type: 'adam', lr: $.learning_rate },
     [if $.scheduler != null then 'learning_rate_scheduler']: $.scheduler,
     grad_norm: 5.0,
-    checkpointer: { keep_most_recent_by_count: 1 },
+    checkpointer: { keep_most_recent_by_count: 2 },
     run_confidence_checks: false,
   },
 })

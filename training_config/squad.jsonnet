@@ -87,11 +87,12 @@ knobs.checked({
   },
   validation_data_loader: { batch_sampler: $.data_loader.batch_sampler { shuffle: false } },
   trainer: {
+    type: 'elmo_tasks',
     num_epochs: $.num_epochs,
     validation_metric: '+f1',
     optimizer: $.optimizer,
     moving_average: { type: 'elmo_tasks_exponential', decay: $.average_decay },
-    checkpointer: { keep_most_recent_by_count: 1 },
+    checkpointer: { keep_most_recent_by_count: 2 },
     run_confidence_checks: false,
   },
   evaluation: { type: 'elmo_tasks_squad' },

@@ -75,6 +75,7 @@ knobs.checked({
   },
   evaluation: { type: 'elmo_tasks_srl' },
   trainer: {
+    type: 'elmo_tasks',
     num_epochs: $.num_epochs,
     [if $.patience != null then 'patience']: $.patience,
     validation_metric: '+f1',
@@ -84,7 +85,7 @@ knobs.checked({
       warmup_steps: $.warmup_steps,
     },
     grad_clipping: 1.0,
-    checkpointer: { keep_most_recent_by_count: 1 },
+    checkpointer: { keep_most_recent_by_count: 2 },
     run_confidence_checks: false,
   },
 })

@@ -137,6 +137,14 @@ class BiLm(nn.Module):
         """Forget what `carry` has carried so far."""
         self._carried.clear()
 
+    def carried_states(self) -> dict[str, list[State]]:
+        """What `carry` has carried so far: of each direction a cell and a hidden state [B, .] per layer."""
+        return dict(self._carried)
+
+    def set_carried_states(self, states: dict[str, list[State]]) -> None:
+        """Go on with what `carried_states` gave."""
+        self._carried = dict(states)
+
     def encode_types(self, character_ids: Tensor) -> Tensor:
         """The context-free vectors [N, P] of character ids [N, 50], each distinct row computed once."""
         distinct, index = _distinct_rows(character_ids)

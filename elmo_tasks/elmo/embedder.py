@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from elmo_tasks.elmo.bilm import STATES, BiLmOutput
 from elmo_tasks.elmo.cache import DEFAULT_LIMIT_GB, LayerCache
+from elmo_tasks.elmo.lstm import State
 from elmo_tasks.elmo.mix import LAYER_NORMS, MIXES, WEIGHTED, LayerMix, choices, is_mix
 from elmo_tasks.elmo.source import LayerSource, Source, open_bilm, open_cove
 from elmo_tasks.errors import InputError
@@ -62,7 +63,7 @@ class ElmoTokenEmbedder(TokenEmbedder):
     state : `str`
         `reset`: a sentence has the same vectors whatever came before. `carry`: as upstream, each row of a batch
         starts where that row of the batch before ended, from validation into training and on; what is carried is in
-        no checkpoint, and `reset_states` forgets it.
+        the checkpoints of trainer `elmo_tasks`, in no archive, and `reset_states` forgets it.
     cache_dir : `str`, optional
         Folder where the layers of each sentence are kept, so that the biLM computes them once for all epochs, runs
         and models; relative paths start from the current folder. Layers are then rounded to float16, whether read or
@@ -187,6 +188,14 @@ class ElmoTokenEmbedder(TokenEmbedder):
     def reset_states(self) -> None:
         """Forget what `state: carry` has carried so far."""
         self.bilm.reset_states()
+
+    def carried_states(self) -> dict[str, list[State]]:
+        """What `state: carry` has carried so far; trainer `elmo_tasks` keeps it in its checkpoints."""
+        return self.bilm.carried_states()
+
+    def set_carried_states(self, states: dict[str, list[State]]) -> None:
+        """Go on with what `carried_states` gave."""
+        self.bilm.set_carried_states(states)
 
     def get_extra_state(self) -> Tensor:
         """What the state dictionary holds of the biLM: paths and sha256, and with `archive` the files; uint8."""

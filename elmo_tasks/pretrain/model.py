@@ -5,6 +5,7 @@ from typing import Any
 import torch
 from allennlp.data import Vocabulary
 from allennlp.models import Model
+from allennlp.training.metrics import Metric
 
 from elmo_tasks.elmo.bilm import BiLm
 from elmo_tasks.elmo.options import BiLmOptions
@@ -14,6 +15,36 @@ from elmo_tasks.pretrain.language_model import BiLanguageModel, LmOutput, LmStat
 from elmo_tasks.pretrain.perplexity import Perplexity
 from elmo_tasks.pretrain.softmax import OutputSoftmax
 from elmo_tasks.pretrain.stream import LmBatch
+
+
+class _PerplexityMetric(Perplexity, Metric):
+    """As a metric, so that a checkpoint within an epoch keeps what was counted."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._batches = 0
+
+    def __call__(self, output: LmOutput, batch: LmBatch) -> None:
+        self.add(output, batch)
+        self._batches += 1
+
+    def get_metric(self, reset: bool = False) -> dict[str, float]:
+        """Nothing before the first batch."""
+        if not self._batches:
+            return {}
+        report = self.report()
+        if reset:
+            self.reset()
+        return {
+            "perplexity": report.geometric,
+            "forward_perplexity": report.forward,
+            "backward_perplexity": report.backward,
+            "unknown": report.unknown_share,
+        }
+
+    def reset(self) -> None:
+        """Forgets all batches."""
+        self.__init__()  # type: ignore[misc]
 
 
 @Model.register("elmo_tasks_bilm")
@@ -68,8 +99,7 @@ class BiLmModel(Model):
         self.loss_scale = loss_scale
         self._training_states: LmStates | None = None
         self._evaluation_states: LmStates | None = None
-        self._perplexity = Perplexity()
-        self._batches = 0
+        self._perplexity = _PerplexityMetric()
 
     def forward(self, batch: LmBatch) -> dict[str, Any]:
         """
@@ -80,8 +110,7 @@ class BiLmModel(Model):
         """
         output = self.language_model(batch, self._carried())
         self._carry(output.states)
-        self._perplexity.add(_detached(output), batch)
-        self._batches += 1
+        self._perplexity(_detached(output), batch)
         return {
             "loss": output.loss * self.loss_scale,
             "nll": output.loss.detach(),
@@ -89,17 +118,7 @@ class BiLmModel(Model):
         }
 
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
-        if not self._batches:
-            return {}
-        report = self._perplexity.report()
-        if reset:
-            self._perplexity, self._batches = Perplexity(), 0
-        return {
-            "perplexity": report.geometric,
-            "forward_perplexity": report.forward,
-            "backward_perplexity": report.backward,
-            "unknown": report.unknown_share,
-        }
+        return self._perplexity.get_metric(reset)
 
     def train(self, mode: bool = True) -> "BiLmModel":
         self._evaluation_states = None

@@ -8,7 +8,6 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-import torch
 from allennlp.training.callbacks import TrainerCallback
 
 from elmo_tasks.atomic import written_aside
@@ -38,9 +37,8 @@ class _Mean:
 @TrainerCallback.register("elmo_tasks_lm_progress")
 class LmProgress(TrainerCallback):
     """
-    Logs speed, tokens seen, training loss and time left; writes `curve.jsonl`; keeps in every checkpoint where the
-    data stream and the random numbers stand, so that a run resumed with `--recover` does what the uninterrupted run
-    would have done. Without this callback a resumed run reads its way to the same data.
+    Logs speed, tokens seen, training loss and time left; writes `curve.jsonl`, which a run resumed with `--recover`
+    goes on with.
 
     A line of `curve.jsonl`: `step`, `tokens` (seen, per direction), `seconds` (of the whole run, validations and
     earlier processes included), `training_loss` (nats a token since the validation before, of the sampled softmax
@@ -71,14 +69,10 @@ class LmProgress(TrainerCallback):
         self._began = self._logged_at = time.perf_counter()
         self._since_log, self._since_validation = _Mean(), _Mean()
         self._loader: LmDataLoader | None = None
-        self._restored: dict[str, Any] | None = None
 
     def on_start(self, trainer: Any, is_primary: bool = True, **kwargs: Any) -> None:
         """Comes after the trainer has restored its checkpoint, before it asks for the first batch."""
         self._loader = _loader_of(trainer)
-        if self._restored is not None:
-            torch.set_rng_state(self._restored["random"])
-            self._loader.resume(self._restored["position"], batches=_batches_done(trainer))
         steps = math.ceil(len(self._loader) / trainer._num_gradient_accumulation_steps)
         self._steps_left = trainer._num_epochs * steps - self.steps
         self._began = self._logged_at = time.perf_counter()
@@ -140,23 +134,19 @@ class LmProgress(TrainerCallback):
             self._loader.release()
 
     def state_dict(self) -> dict[str, Any]:
-        """Of a checkpoint: counts, the place in the data, the state of the random numbers."""
+        """The counts, for a checkpoint."""
         mean = self._since_validation
-        state: dict[str, Any] = {
+        return {
             "steps": self.steps,
             "tokens": self.tokens,
             "seconds": self._seconds(),
             "since_validation": [mean.tokens, mean.total],
         }
-        if self._loader is not None:
-            state |= {"position": self._loader.position(), "random": torch.get_rng_state()}
-        return state
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         self.steps, self.tokens = state_dict["steps"], state_dict["tokens"]
         self._seconds_before = state_dict["seconds"]
-        self._since_validation = _Mean(*state_dict.get("since_validation", ()))
-        self._restored = state_dict
+        self._since_validation = _Mean(*state_dict["since_validation"])
 
     def _seconds(self) -> float:
         return self._seconds_before + time.perf_counter() - self._began
@@ -204,14 +194,6 @@ def _loader_of(trainer: Any) -> LmDataLoader:
         found = type(loader).__name__
         raise InputError(f"elmo_tasks_lm_progress goes with the data loader elmo_tasks_lm, found {found}")
     return loader
-
-
-def _batches_done(trainer: Any) -> int:
-    """The batches that the trainer is going to pass over until it stands where its checkpoint was written."""
-    an_epoch = len(trainer.data_loader)
-    groups = trainer._start_after_batches_in_epoch_completed
-    begun = min(an_epoch, groups * trainer._num_gradient_accumulation_steps)
-    return trainer._start_after_epochs_completed * an_epoch + begun
 
 
 def _step_of(line: str) -> float:

@@ -1,0 +1,182 @@
+"""Trainings in processes of their own that SIGKILL ends, and what the folders of two runs have in common."""
+
+import functools
+import importlib
+import io
+import json
+import math
+import multiprocessing
+import os
+import signal
+import sys
+import tarfile
+from collections.abc import Callable, Iterator
+from multiprocessing.context import ForkServerContext
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+import torch
+from allennlp.commands import main
+
+import elmo_tasks.plugin  # noqa: F401 (so that the server which the processes are forked from has it)
+from elmo_tasks import settings
+from elmo_tasks.pretrain.progress import CURVE_FILE
+
+CONFIGS = Path(__file__).resolve().parents[1] / "training_config"
+APART = ("duration", "memory", "seconds", "best_model_filename")
+"""What has one of these in its name may differ between two runs: times, and the path of their folder."""
+
+
+class Place(NamedTuple):
+    """
+    Where a process kills itself: when a function is about to be called for the n-th time.
+
+    # Parameters
+
+    function : `str`
+        Where it is found: `module:name` or `module:Class.name`.
+    call : `int`
+        Counted from 1.
+    half : `bool`
+        For `torch.save`: when half of the bytes are written.
+    """
+
+    function: str
+    call: int
+    half: bool = False
+
+    def lay(self) -> None:
+        """Puts the trap there."""
+        module, _, dotted = self.function.partition(":")
+        *owners, name = dotted.split(".")
+        owner = functools.reduce(getattr, owners, importlib.import_module(module))
+        function: Callable[..., Any] = getattr(owner, name)
+        calls = 0
+
+        def counted(*arguments: Any, **options: Any) -> Any:
+            nonlocal calls
+            calls += 1
+            if calls == self.call:
+                if self.half:
+                    write_half(*arguments)
+                os.kill(os.getpid(), signal.SIGKILL)
+            return function(*arguments, **options)
+
+        setattr(owner, name, counted)
+
+
+def write_half(state: Any, file: BinaryIO) -> None:
+    """What `torch.save` has written when the process stops half-way."""
+    whole = io.BytesIO()
+    torch.serialization.save(state, whole)
+    file.write(whole.getvalue()[: whole.tell() // 2])
+    file.flush()
+
+
+class Training(NamedTuple):
+    """
+    An `allennlp train`.
+
+    # Parameters
+
+    config : `str`
+        Its name below `training_config`.
+    root : `Path`
+        The data root; the biLM lies there, too.
+    overrides : `dict`
+    """
+
+    config: str
+    root: Path
+    overrides: dict[str, Any]
+
+    def run(self, folder: Path, *, killed_at: Place | None = None) -> int:
+        """Trains in a process of its own, going on where the folder exists; its exit code."""
+        process = self.start(folder, killed_at=killed_at)
+        process.join()
+        return int(process.exitcode or 0)
+
+    def start(self, folder: Path, *, killed_at: Place | None = None) -> BaseProcess:
+        """The process, forked from one that has made the imports."""
+        process = _context().Process(target=_train, args=(self, folder, killed_at))
+        process.start()
+        return process
+
+
+def warm_up() -> None:
+    """Starts the server from which the processes are forked."""
+    process = _context().Process(target=len, args=((),))
+    process.start()
+    process.join()
+
+
+def _context() -> ForkServerContext:
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([__name__])
+    return context
+
+
+def _train(training: Training, folder: Path, killed_at: Place | None) -> None:
+    torch.set_num_threads(1)
+    os.environ |= {
+        settings.SCALE_VARIABLE: "mini",
+        settings.DATA_VARIABLE: str(training.root),
+        settings.FIXTURES_VARIABLE: str(training.root),
+    }
+    log = os.open(f"{folder}.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    for stream in (1, 2):
+        os.dup2(log, stream)
+    if killed_at is not None:
+        killed_at.lay()
+    config = CONFIGS / f"{training.config}.jsonnet"
+    recover = ["--recover"] if folder.exists() else []
+    sys.argv = ["allennlp", "train", str(config), "-s", str(folder), "-o", json.dumps(training.overrides), *recover]
+    main(prog="allennlp")
+
+
+def differences(found: Path, wanted: Path) -> list[str]:
+    """Where two finished runs differ in anything but times: weights, the trainer's state, metrics, the curve."""
+    ours, theirs = dict(contents(found)), dict(contents(wanted))
+    missing = sorted(ours.keys() ^ theirs.keys())
+    return missing + [name for name in ours.keys() & theirs.keys() if not same(ours[name], theirs[name])]
+
+
+def contents(run: Path) -> Iterator[tuple[str, Any]]:
+    """What a run's folder holds, by file and by name within it; numbers, tensors and texts."""
+    for path in sorted(run.iterdir()):
+        if path.suffix == ".th":
+            yield from flat(torch.load(path), path.name)
+        elif path.name.startswith("metrics"):
+            yield from flat(json.loads(path.read_text()), path.name)
+        elif path.name == CURVE_FILE:
+            yield from flat([json.loads(line) for line in path.read_text().splitlines()], path.name)
+        elif path.name == "model.tar.gz":
+            with tarfile.open(path) as archive:
+                weights = archive.extractfile("weights.th")
+                assert weights is not None
+                yield from flat(torch.load(io.BytesIO(weights.read())), path.name)
+        elif path.is_file() and path.suffix not in (".log", ".json"):
+            yield path.name, None
+
+
+def flat(value: Any, path: str) -> Iterator[tuple[str, Any]]:
+    """The leaves of nested dictionaries and lists, those of `APART` left out."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            if not any(name in str(key) for name in APART):
+                yield from flat(item, f"{path}/{key}")
+    elif isinstance(value, list | tuple):
+        for place, item in enumerate(value):
+            yield from flat(item, f"{path}/{place}")
+    else:
+        yield path, value
+
+
+def same(one: Any, other: Any) -> bool:
+    """Equal to the last bit; not a number is equal to itself."""
+    if isinstance(one, torch.Tensor):
+        return isinstance(other, torch.Tensor) and one.dtype == other.dtype and torch.equal(one, other)
+    if isinstance(one, float) and math.isnan(one):
+        return isinstance(other, float) and math.isnan(other)
+    return type(one) is type(other) and bool(one == other)

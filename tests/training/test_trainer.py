@@ -1,0 +1,191 @@
+"""The trainer goes on exactly: a break anywhere, with everything that an epoch adds up on the way."""
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from allennlp.common import Params
+from allennlp.data import Vocabulary
+from allennlp.data.data_loaders import MultiProcessDataLoader
+from allennlp.models import Model
+from allennlp.nn import RegularizerApplicator
+from allennlp.nn.regularizers import L2Regularizer
+from allennlp.training import GradientDescentTrainer, Trainer
+from allennlp.training.metrics import Average
+
+from elmo_tasks.errors import InputError
+from elmo_tasks.training.trainer import ExactTrainer
+from tests.killing import differences
+from tests.training.test_passes import Numbers
+
+DIRECTION = torch.tensor([1.0, -2.0, 0.5])
+
+
+class Broken(BaseException):
+    """What ends a run here."""
+
+
+class Noisy(Model):
+    """A penalised regression under dropout, which reports a name in its first epoch only."""
+
+    def __init__(self) -> None:
+        super().__init__(Vocabulary(), RegularizerApplicator([("linear", L2Regularizer(0.01))]))
+        self.linear = torch.nn.Linear(3, 1)
+        self.average = Average()
+
+    def forward(self, x: torch.Tensor) -> dict[str, torch.Tensor]:
+        x = x[:, :1] * DIRECTION / 10
+        dropped = torch.nn.functional.dropout(x, 0.5, self.training)
+        loss = (self.linear(dropped).squeeze(1) - x.sum(1)).pow(2).mean()
+        self.average(loss.item())
+        return {"loss": loss}
+
+    def get_metrics(self, reset: bool = False) -> dict[str, float]:
+        names = ["mean", "large"] if self.average.get_metric() > 0.3 else ["mean"]
+        value = float(self.average.get_metric(reset))
+        return dict.fromkeys(names, value)
+
+
+def trainer_in(folder: Path, *, loader: dict[str, Any] | None = None, size: int = 11, **options: Any) -> Trainer:
+    """A trainer as its config makes it."""
+    folder.mkdir(exist_ok=True)
+    random.seed(3)
+    torch.manual_seed(3)
+    loaders = [
+        MultiProcessDataLoader(Numbers(), str(size), quiet=True, **kind)
+        for kind in ({"batch_size": 2, "shuffle": True} | (loader or {}), {"batch_size": 4, "shuffle": True})
+    ]
+    model = Noisy()
+    for made in loaders:
+        made.index_with(model.vocab)
+    config = {
+        "type": "elmo_tasks",
+        "num_epochs": 4,
+        "optimizer": {"type": "adam", "lr": 0.1},
+        "learning_rate_scheduler": {"type": "linear_with_warmup", "warmup_steps": 5, "num_steps_per_epoch": 3},
+        "moving_average": {"type": "elmo_tasks_exponential", "decay": 0.7},
+        "checkpointer": {"save_every_num_batches": 2},
+        "num_gradient_accumulation_steps": 2,
+        "enable_default_callbacks": False,
+        "run_confidence_checks": False,
+    }
+    return Trainer.from_params(
+        Params(config | options),
+        model=model,
+        serialization_dir=str(folder),
+        data_loader=loaders[0],
+        validation_data_loader=loaders[1],
+    )
+
+
+def train(folder: Path, **options: Any) -> dict[str, Any]:
+    """To the end, which is written as `allennlp train` does."""
+    trainer = trainer_in(folder, **options)
+    metrics = trainer.train()
+    (folder / "metrics.json").write_text(json.dumps(metrics))
+    torch.save(trainer.model.state_dict(), folder / "returned.th")
+    return dict(metrics)
+
+
+def break_at(monkeypatch: pytest.MonkeyPatch, step: int) -> None:
+    """At the so-manieth forward pass, validation's among them."""
+    forward, passes = ExactTrainer.batch_outputs, 0
+
+    def counted(trainer: ExactTrainer, *arguments: Any, **named: Any) -> Any:
+        nonlocal passes
+        passes += 1
+        if passes == step:
+            raise Broken
+        return forward(trainer, *arguments, **named)
+
+    monkeypatch.setattr(ExactTrainer, "batch_outputs", counted)
+
+
+@pytest.mark.parametrize("loader", [{}, {"batches_per_epoch": 4}, {"max_instances_in_memory": 4}])
+@pytest.mark.parametrize("step", [6, 12, 17])
+def test_a_broken_run_ends_as_the_run_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, loader: dict[str, Any], step: int
+) -> None:
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    train(whole, loader=loader)
+    break_at(monkeypatch, step)
+    with pytest.raises(Broken):
+        train(broken, loader=loader)
+    monkeypatch.undo()
+    train(broken, loader=loader)
+    assert differences(broken, whole) == []
+
+
+def test_what_is_compared_is_there(tmp_path: Path) -> None:
+    """Else the test above would compare little."""
+    metrics = train(tmp_path)
+    assert {"training_loss", "training_reg_loss", "training_mean", "validation_reg_loss"} <= set(metrics)
+    assert metrics["training_loss"] > metrics["training_mean"] > 0
+    names = [json.loads((tmp_path / f"metrics_epoch_{epoch}.json").read_text()) for epoch in range(4)]
+    assert "training_large" in names[0] and names[0]["training_large"] == names[3]["training_large"]
+
+
+def test_the_numbers_are_those_of_gradient_descent(tmp_path: Path) -> None:
+    ours, theirs = (train(tmp_path / kind, type=kind) for kind in ("elmo_tasks", "gradient_descent"))
+    assert type(trainer_in(tmp_path / "gradient_descent", type="gradient_descent")) is GradientDescentTrainer
+    assert {k: v for k, v in ours.items() if "duration" not in k and "memory" not in k} == {
+        k: v for k, v in theirs.items() if "duration" not in k and "memory" not in k
+    }
+
+
+@pytest.mark.parametrize("ending", [{}, {"patience": 1, "num_epochs": 40}])
+def test_a_run_that_is_over_is_not_trained_further(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: dict[str, Any]
+) -> None:
+    """By its number of epochs, or by early stopping: the break came before metrics and archive were written."""
+    train(tmp_path / "whole", **ending)
+    train(tmp_path / "again", **ending)
+    for name in ("metrics.json", "returned.th"):
+        (tmp_path / "again" / name).unlink()
+    monkeypatch.setattr(ExactTrainer, "batch_outputs", None)
+    train(tmp_path / "again", **ending)
+    assert differences(tmp_path / "again", tmp_path / "whole") == []
+    assert not (tmp_path / "again" / "metrics_epoch_39.json").exists()
+
+
+def test_best_weights_lost_between_checkpoint_and_writing(tmp_path: Path) -> None:
+    options = {"num_epochs": 1}
+    train(tmp_path / "whole", **options)
+    train(tmp_path / "again", **options)
+    (tmp_path / "again" / "best.th").write_bytes(b"half")
+    train(tmp_path / "again", **options)
+    assert differences(tmp_path / "again", tmp_path / "whole") == []
+
+
+def test_damaged_best_weights_that_are_needed(tmp_path: Path) -> None:
+    ended = {"patience": 1, "num_epochs": 40}
+    train(tmp_path, **ended)
+    (tmp_path / "best.th").write_bytes(b"half")
+    with pytest.raises(InputError, match=r"best\.th: these weights of the best epoch, \d+, are needed: it is not as"):
+        train(tmp_path, **ended)
+
+
+def test_a_checkpoint_of_another_trainer_is_refused(tmp_path: Path) -> None:
+    train(tmp_path, type="gradient_descent", num_epochs=1)
+    with pytest.raises(InputError, match='another trainer than elmo_tasks .set trainer.type to "gradient_descent"'):
+        train(tmp_path)
+
+
+def test_data_that_have_shrunk_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    break_at(monkeypatch, 6)
+    with pytest.raises(Broken):
+        train(tmp_path)
+    with pytest.raises(InputError, match="written after 4 batches of a pass over 4, which now has 2"):
+        train(tmp_path, size=4)
+
+
+def test_epochs_already_done_cost_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    train(tmp_path, num_epochs=3)
+    made = []
+    original = MultiProcessDataLoader._iter_batches
+    monkeypatch.setattr(MultiProcessDataLoader, "_iter_batches", lambda self: made.append(1) or original(self))
+    train(tmp_path, num_epochs=4)
+    assert len(made) == 2, "one pass of training and one of validation"
