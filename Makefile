@@ -14,7 +14,7 @@ PYTHON := $(shell for python in $(CANDIDATES); do \
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test bench worlds vectors lint format clean
+.PHONY: help install demo test bench soak worlds vectors lint format clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -46,6 +46,9 @@ test: lint ## lint, types and tests
 
 bench: install ## the biLM's speed beside AllenNLP's, as docs/PERFORMANCE.md has it
 	@$(BIN)/python benchmarks/bilm.py
+
+soak: install ## sixty trainings killed and resumed, as docs/RELIABILITY.md has it: a quarter of an hour
+	@PYTHONPATH=. OMP_NUM_THREADS=1 $(BIN)/python benchmarks/soak.py
 
 worlds: install ## write the embedded corpora anew, which a test compares with the committed ones
 	@$(BIN)/python -c "from elmo_tasks.miniworld.generate import write_all; write_all('fixtures/miniworld')"

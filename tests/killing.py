@@ -66,12 +66,16 @@ class Place(NamedTuple):
         setattr(owner, name, counted)
 
 
-def write_half(state: Any, file: BinaryIO) -> None:
+def write_half(state: Any, file: BinaryIO | str) -> None:
     """What `torch.save` has written when the process stops half-way."""
     whole = io.BytesIO()
     torch.serialization.save(state, whole)
-    file.write(whole.getvalue()[: whole.tell() // 2])
-    file.flush()
+    half = whole.getvalue()[: whole.tell() // 2]
+    if isinstance(file, str):
+        Path(file).write_bytes(half)
+    else:
+        file.write(half)
+        file.flush()
 
 
 class Training(NamedTuple):

@@ -1,0 +1,140 @@
+"""
+Trainings killed with SIGKILL at random and resumed with `--recover`: does each end as the run left alone?
+
+Each of three small runs is trained once undisturbed. Then it is trained again and again, each time killed up to four
+times on the way, one of them in the middle of writing a file of a checkpoint, the others at a random moment, until
+there were twenty kills. All that is in the folders at the end is compared to the last bit: weights, archive, the
+trainer's state with its random numbers, metrics, the curve; only times, memory and paths may differ.
+"""
+
+import argparse
+import random
+import shutil
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from tests.killing import Place, Training, differences, warm_up
+from tests.pretrain import toy
+from tests.tiny import FIXTURES, write_data_root
+
+CHAIN = 4
+"""Kills of one run at the most."""
+
+PART = 0.7
+"""Of the time of an undisturbed run: by then a random kill comes, so that few runs end before."""
+
+SIGKILLED = -9
+SMALL_CHARACTERS = "model.text_field_embedder.token_embedders.token_characters.encoder.num_filters"
+OVERRIDES: dict[str, dict[str, Any]] = {
+    "ner_elmo": {
+        "dataset_reader.max_instances": 24,
+        "model.encoder.hidden_sizes": [12, 8],
+        SMALL_CHARACTERS: 4,
+        "data_loader.batch_sampler.batch_size": 4,
+        "trainer.num_epochs": 5,
+        "trainer.patience": 3,
+        "trainer.checkpointer.save_every_num_batches": 2,
+    },
+    "squad": {
+        "dataset_reader.max_instances": 24,
+        "model.encoder.hidden_size": 8,
+        SMALL_CHARACTERS: 4,
+        "data_loader.batch_sampler.batch_size": 4,
+        "trainer.num_epochs": 4,
+        "trainer.patience": 3,
+        "trainer.checkpointer.save_every_num_batches": 2,
+    },
+    "bilm": toy.overrides(),
+}
+"""NER with ELMo, a schedule and dropout; SQuAD with a moving average; the biLM with its carried states."""
+
+
+def data_root(folder: Path) -> Path:
+    """Tiny vectors, biLM and text; the labelled data of the embedded world, of which few are read."""
+    root = write_data_root(folder)
+    for task in ("ner", "squad"):
+        shutil.copytree(FIXTURES / "miniworld" / task, root / task, dirs_exist_ok=True)
+    return root
+
+
+def where(run: Path) -> str:
+    """What a killed run was doing, from what it left."""
+    if any(path.name.endswith(".tmp") for path in run.glob(".*")):
+        return "writing a file"
+    log = run / "out.log"
+    lines = log.read_text(errors="replace").splitlines() if log.is_file() else []
+    for line in reversed(lines):
+        for said, doing in (
+            ("archiving", "ending"),
+            ("Epoch duration", "between epochs"),
+            ("Validating", "validation"),
+            ("- Training", "training"),
+            ("Beginning training", "training"),
+        ):
+            if said in line:
+                return doing
+    return "beginning"
+
+
+def kill_and_go_on(training: Training, run: Path, *, seconds: float, saves: int, drawn: random.Random) -> list[str]:
+    """Kills a run up to `CHAIN` times, unless it ends first, and lets it end; where the kills fell."""
+    fell: list[str] = []
+    in_checkpoint = drawn.randrange(CHAIN)
+    for number in range(CHAIN):
+        half = Place("torch:save", drawn.randint(1, 2 if number else saves), half=True)
+        process = training.start(run, killed_at=half if number == in_checkpoint else None)
+        process.join(None if number == in_checkpoint else drawn.uniform(0.0, PART * seconds))
+        process.kill()
+        process.join()
+        if process.exitcode != SIGKILLED:
+            return fell
+        fell.append(where(run))
+    training.run(run)
+    return fell
+
+
+def soak(config: str, root: Path, out: Path, *, kills: int, drawn: random.Random) -> bool:
+    """One line of the table; whether all runs ended alike."""
+    training = Training(config, root, OVERRIDES[config])
+    began = time.perf_counter()
+    training.run(out / config)
+    seconds = time.perf_counter() - began
+    saves = 2 * len(list((out / config).glob("metrics_epoch_*.json")))
+    fell: list[str] = []
+    runs = failed = 0
+    while len(fell) < kills:
+        runs += 1
+        run = out / f"{config}-{runs}"
+        fell += kill_and_go_on(training, run, seconds=seconds, saves=saves, drawn=drawn)
+        if differing := differences(run, out / config):
+            failed += 1
+            print(f"{run.name} differs in {', '.join(differing[:5])}\n{Path(f'{run}.log').read_text()[-1500:]}")
+    places = ", ".join(f"{place} {count}" for place, count in Counter(fell).most_common())
+    print(f"| {config} | {seconds:.1f} s | {len(fell)} | {runs - failed} of {runs} | {places} |", flush=True)
+    return failed == 0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("configs", nargs="*", help=f"of {', '.join(OVERRIDES)} (default: all)")
+    parser.add_argument("--kills", type=int, default=20, help="of each kind of run, at least (default: 20)")
+    parser.add_argument("--seed", type=int, default=1, help="of the moments (default: 1)")
+    options = parser.parse_args()
+    drawn = random.Random(options.seed)
+    began = time.perf_counter()
+    print("| run | undisturbed | kills | runs equal to the last bit | the kills fell into |\n|---|---|---|---|---|")
+    with tempfile.TemporaryDirectory() as folder:
+        warm_up()
+        root = data_root(Path(folder) / "data")
+        of = options.configs or OVERRIDES
+        alike = [soak(config, root, Path(folder), kills=options.kills, drawn=drawn) for config in of]
+    print(f"{(time.perf_counter() - began) / 60:.1f} minutes")
+    return 0 if all(alike) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
