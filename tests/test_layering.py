@@ -12,7 +12,7 @@ SOURCES = sorted(path for path in PACKAGE.rglob("*.py") if path.parent.name != "
 GROUND = {"", "compat"} | {path.stem for path in PACKAGE.glob("[!_]*.py")} - {"plugin"}
 SHARED = {"elmo", "nn", "data", "training"}
 TASKS = {"squad", "snli", "srl", "coref", "ner", "sst", "pretrain", "miniworld"}
-EXPERIMENTS = {"probes", "ablation"}
+EXPERIMENTS = {"probes", "ablation", "checks"}
 LEVELS = [GROUND, SHARED, TASKS, EXPERIMENTS, {"commands"}, {"plugin"}]
 
 

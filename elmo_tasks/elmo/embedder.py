@@ -1,9 +1,8 @@
 """Character ids -> ELMo vectors (paper, sections 3.2 and 3.3): frozen layers, and a mix of them for each place."""
 
 import inspect
-import math
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,22 +11,22 @@ from allennlp.common import Params
 from allennlp.modules.token_embedders import TokenEmbedder
 from torch import Tensor, nn
 
-from elmo_tasks.elmo.bilm import STATES, BiLmOutput
+from elmo_tasks.elmo.bilm import BiLmOutput
 from elmo_tasks.elmo.cache import DEFAULT_LIMIT_GB, LayerCache
+from elmo_tasks.elmo.embedder_faults import (
+    BILM,
+    COVE,
+    REGISTERED_AS,
+    Fault,
+    faults_of_config,
+    faults_of_mixing,
+    faults_of_source,
+    refuse,
+)
 from elmo_tasks.elmo.lstm import State
-from elmo_tasks.elmo.mix import LAYER_NORMS, MIXES, WEIGHTED, LayerMix, choices, is_mix
+from elmo_tasks.elmo.mix import WEIGHTED, LayerMix
 from elmo_tasks.elmo.source import LayerSource, Source, open_bilm, open_cove
 from elmo_tasks.errors import InputError
-
-REGISTERED_AS = "elmo_tasks"
-
-BILM, COVE = "bilm", "cove"
-
-SOURCES = (BILM, COVE)
-"""Where the layers come from."""
-
-PLACES = ("input", "output", "both")
-"""Before the lowest encoder of a task model, behind it, or both (paper, section 3.3 and Table 3)."""
 
 
 @TokenEmbedder.register(REGISTERED_AS)
@@ -109,9 +108,9 @@ class ElmoTokenEmbedder(TokenEmbedder):
     ) -> None:
         super().__init__()
         mixing = {"at": at, "mix": mix, "l2": l2, "layer_norm": layer_norm, "gamma": gamma, "dropout": dropout}
-        _refuse(_problems(**mixing, state=state, cache_dir=cache_dir, cache_limit_gb=cache_limit_gb))
+        refuse(faults_of_mixing(**mixing, state=state, cache_dir=cache_dir, cache_limit_gb=cache_limit_gb))
         files = {"options_file": options_file, "weight_file": weight_file, "vectors_file": vectors_file}
-        _refuse(_source_problems(source, files, archive=archive, state=state))
+        refuse(faults_of_source(source, files, archive=archive, state=state))
         paths = {key: os.fspath(file) for key, file in files.items() if file is not None}
         bilm, opened = _open(source, paths, state=state, archive=archive, run_folder=serialization_dir)
         object.__setattr__(self, "bilm", bilm)  # so that the module does not count it among its parts
@@ -124,13 +123,21 @@ class ElmoTokenEmbedder(TokenEmbedder):
     @classmethod
     def from_params(cls, params: Params, **extras: Any) -> "ElmoTokenEmbedder":
         """Checks the config before AllenNLP converts it; the registry alone brings a constructor along."""
-        _refuse(_config_problems(params.as_dict(quiet=True), inspect.signature(cls).parameters))
+        config = params.as_dict(quiet=True)
+        known = [key for key in inspect.signature(cls).parameters if key != "serialization_dir"]
+        refuse(cls.config_problems(config), unknown=config.keys() - {*known, "type"}, known=known)
         if "type" in params:
             params.pop("type")
         embedder = super().from_params(params=params, **extras)
         if "constructor_to_call" in extras:
             embedder._refuse_places()
         return embedder
+
+    @classmethod
+    def config_problems(cls, config: dict[str, Any]) -> Iterator[Fault]:
+        """All that is wrong with the values of a config, as far as can be told without the files."""
+        defaults = {key: parameter.default for key, parameter in inspect.signature(cls).parameters.items()}
+        return faults_of_config(config, defaults)
 
     @property
     def has_input(self) -> bool:
@@ -245,84 +252,3 @@ def _open(
     if source == COVE:
         return open_cove(**files, run_folder=run_folder)
     return open_bilm(**files, state=state, keep_contents=archive, run_folder=run_folder)
-
-
-def _refuse(problems: Iterator[str]) -> None:
-    found = list(problems)
-    if found:
-        raise InputError("elmo: " + "; ".join(found))
-
-
-def _problems(
-    *,
-    at: object,
-    mix: object,
-    l2: object,
-    layer_norm: object,
-    gamma: object,
-    dropout: object,
-    state: object,
-    cache_dir: object,
-    cache_limit_gb: object,
-) -> Iterator[str]:
-    for key, value, values in (("at", at, PLACES), ("layer_norm", layer_norm, LAYER_NORMS), ("state", state, STATES)):
-        if value not in values:
-            yield f"{key} must be one of {choices(values)}, found {value!r}"
-    if not is_mix(mix):
-        yield f"mix must be one of {choices(MIXES)}, found {mix!r}"
-    if not isinstance(gamma, bool):
-        yield f"gamma must be true or false, found {gamma!r}"
-    if l2 is not None and not 0.0 <= _number(l2) < math.inf:
-        yield f"l2 must be null or a number of at least 0, found {l2!r}"
-    elif l2 and mix != WEIGHTED:
-        yield f"l2 must be null where mix is {mix}, which has no weights to penalise; found {l2}"
-    if not 0.0 <= _number(dropout) < 1.0:
-        yield f"dropout must be a number from 0 up to, not including, 1, found {dropout!r}"
-    yield from _cache_problems(cache_dir, cache_limit_gb, layer_norm=layer_norm, state=state)
-
-
-def _source_problems(source: object, files: Mapping[str, object], *, archive: object, state: object) -> Iterator[str]:
-    if source not in SOURCES:
-        yield f"source must be one of {choices(SOURCES)}, found {source!r}"
-        return
-    unused = "options_file" if source == COVE else "vectors_file"
-    for key, file in files.items():
-        if key != unused and not isinstance(file, str | os.PathLike):
-            yield f"{key} must be a path or URL, found {file!r}"
-    if files[unused] is not None:
-        yield f"{unused} must be null where source is {source}, found {files[unused]!r}"
-    if source == COVE and archive is True:
-        yield "archive must be false where source is cove, whose word vectors are too large for an archive"
-    if source == COVE and state == "carry":
-        yield "state must be reset where source is cove, which carries nothing"
-
-
-def _cache_problems(cache_dir: object, limit_gb: object, *, layer_norm: object, state: object) -> Iterator[str]:
-    if cache_dir is not None and (not isinstance(cache_dir, str | os.PathLike) or not os.fspath(cache_dir)):
-        yield f"cache_dir must be null or a path, found {cache_dir!r}"
-    elif cache_dir is not None:
-        for key, value, dependent in (("state", state, "carry"), ("layer_norm", layer_norm, "batch")):
-            if value == dependent:
-                yield f"cache_dir must be null where {key} is {value}: vectors then depend on other sentences"
-    if not 0.0 < _number(limit_gb) < math.inf:
-        yield f"cache_limit_gb must be a number above 0, found {limit_gb!r}"
-
-
-def _config_problems(config: dict[str, Any], keys: Mapping[str, inspect.Parameter]) -> Iterator[str]:
-    """All that is wrong with a config, as far as can be told without the files."""
-    known = [key for key in keys if key != "serialization_dir"]
-    for key in config.keys() - {*known, "type"}:
-        yield f"unknown key {key!r}, known are {', '.join(known)}"
-    if config.get("type", REGISTERED_AS) != REGISTERED_AS:
-        yield f"type must be {REGISTERED_AS} or absent, found {config['type']!r}"
-    files = {key: config.get(key) for key in ("options_file", "weight_file", "vectors_file")}
-    source, archive, state = (config.get(key, keys[key].default) for key in ("source", "archive", "state"))
-    yield from _source_problems(source, files, archive=archive, state=state)
-    if not isinstance(config.get("archive", False), bool):
-        yield f"archive must be true or false, found {config['archive']!r}"
-    defaults = {key: keys[key].default for key in inspect.signature(_problems).parameters}
-    yield from _problems(**{key: config.get(key, default) for key, default in defaults.items()})
-
-
-def _number(value: object) -> float:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else math.nan
