@@ -8,10 +8,12 @@ AllenNLP does not walk a plugin's modules, so every module that registers someth
 import importlib
 
 from elmo_tasks import compat, settings
+from elmo_tasks.checks.training import check_before_training
 
 REGISTERING_MODULES: tuple[str, ...] = (
     "elmo_tasks.commands.bilm",
     "elmo_tasks.commands.cache",
+    "elmo_tasks.commands.check",
     "elmo_tasks.commands.elmo",
     "elmo_tasks.commands.probe",
     "elmo_tasks.coref.metric",
@@ -83,3 +85,4 @@ def register_all() -> None:
 compat.apply()
 settings.apply_defaults()
 register_all()
+check_before_training()

@@ -34,10 +34,14 @@ def scale() -> str:
     InputError
         if `ELMO_TASKS_SCALE` holds anything else.
     """
-    value = os.environ.get(SCALE_VARIABLE) or SCALES[0]
+    value = _given_scale()
     if value not in SCALES:
         raise InputError(f"{SCALE_VARIABLE} must be one of {', '.join(SCALES)}, not {value!r}")
     return value
+
+
+def _given_scale() -> str:
+    return os.environ.get(SCALE_VARIABLE) or SCALES[0]
 
 
 def fixtures_root() -> Path:
@@ -53,31 +57,22 @@ def data_root() -> Path | None:
 
     Only `mini` has a default, the embedded miniworld: at `small` and `paper` an unset root must
     stay an error.
-
-    # Raises
-
-    InputError
-        if `ELMO_TASKS_SCALE` is none of the three scales.
     """
     value = os.environ.get(DATA_VARIABLE, "")
     if value and value != os.environ.get(DEFAULT_VARIABLE):
         return Path(value).expanduser().absolute()
-    return fixtures_root() / "miniworld" if scale() == "mini" else None
+    return fixtures_root() / "miniworld" if _given_scale() == SCALES[0] else None
 
 
 def apply_defaults() -> None:
     """
     Writes scale, data root and fixtures root into `os.environ`, the paths absolute; an unknown data
-    root becomes `""`.
-
-    # Raises
-
-    InputError
-        if `ELMO_TASKS_SCALE` is none of the three scales.
+    root becomes `""`. A scale that is none stays as it is: every config that reads it says so, and
+    what does not, such as `allennlp --help`, goes on.
     """
     root = data_root()
     given = os.environ.get(DATA_VARIABLE, "") not in ("", os.environ.get(DEFAULT_VARIABLE))
-    os.environ[SCALE_VARIABLE] = scale()
+    os.environ[SCALE_VARIABLE] = _given_scale()
     os.environ[DATA_VARIABLE] = "" if root is None else str(root)
     os.environ[FIXTURES_VARIABLE] = str(fixtures_root())
     os.environ.pop(DEFAULT_VARIABLE, None)
@@ -88,5 +83,5 @@ def apply_defaults() -> None:
 def announce() -> None:
     """Logs scale and data root, once per run: worker processes keep silent."""
     if multiprocessing.parent_process() is None:
-        logger.info("scale: %s (%s)", scale(), SCALE_VARIABLE)
+        logger.info("scale: %s (%s)", _given_scale(), SCALE_VARIABLE)
         logger.info("data root: %s (%s)", data_root() or "not set", DATA_VARIABLE)

@@ -4,6 +4,7 @@ import logging
 from pathlib import Path
 
 import pytest
+from allennlp.common import Params
 
 from elmo_tasks import settings
 from elmo_tasks.errors import InputError
@@ -65,7 +66,13 @@ def test_the_miniworld_may_be_chosen_at_any_scale(monkeypatch: pytest.MonkeyPatc
 def test_an_unknown_scale_lists_the_choices(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ELMO_TASKS_SCALE", "huge")
     with pytest.raises(InputError, match="must be one of mini, small, paper, not 'huge'"):
-        settings.apply_defaults()
+        settings.scale()
+
+
+def test_an_unknown_scale_is_left_to_the_configs(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert values(monkeypatch, SCALE="huge")[:2] == ("huge", "")
+    with pytest.raises(RuntimeError, match='ELMO_TASKS_SCALE must be one of mini, small, paper, not "huge"'):
+        Params.from_file(ROOT / "training_config" / "ner.jsonnet")
 
 
 def test_fixtures_come_from_the_wheel_where_there_is_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -77,7 +77,8 @@ def _refuses_null(parameter: Parameter, choice: "Choice") -> bool:
         return False
     constructed = _is_lazy(parameter.annotation) or hasattr(parameter.annotation, "from_params")
     simple = parameter.annotation in SCALARS or get_origin(parameter.annotation) is not None
-    return constructed or (simple and (choice.is_ours or parameter.default is Parameter.empty))
+    counted = parameter.annotation is int and str(choice.cls.__module__).startswith("allennlp.training.")
+    return constructed or counted or (simple and (choice.is_ours or parameter.default is Parameter.empty))
 
 
 def _problems(path: str, value: Any, annotation: Any, context: Context) -> Iterator[Problem]:
@@ -116,7 +117,7 @@ def _of_parts(path: str, value: Any, annotation: Any, context: Context) -> Itera
 def _of_union(path: str, value: Any, annotation: Any, context: Context) -> Iterator[Problem]:
     """None where one of the types fits; otherwise those of the type that comes nearest."""
     tried = []
-    for alternative in set(_alternatives(annotation)) - {NONE}:
+    for alternative in (one for one in _alternatives(annotation) if one is not NONE):
         found = [] if _is_opaque(alternative) else list(_problems(path, value, alternative, context))
         if not found:
             return

@@ -10,6 +10,7 @@ from allennlp.common import FromParams, Params, Registrable
 from allennlp.common.checks import ConfigurationError
 from allennlp.evaluation import Evaluator
 from allennlp.nn.parallel import DdpAccelerator
+from allennlp.training.optimizers import Optimizer
 
 from elmo_tasks.checks.annotations import Context, Supplied, value_problems
 from elmo_tasks.checks.problem import Problem, a, below, listed, nearest, shown
@@ -19,6 +20,8 @@ GIVEN_TO_TRAINING = frozenset({"serialization_dir", "local_rank", "ddp_accelerat
 
 BESIDE_TRAINING = ("distributed", "evaluation", "include_in_archive", "random_seed", "numpy_seed", "pytorch_seed")
 """Keys of a config that `allennlp train` and `evaluate` read themselves."""
+
+GROUP_OPTIONS = ("requires_grad", "optimizer_name")
 
 DISTRIBUTED = ("cuda_devices", "num_nodes", "primary_address", "primary_port", "ddp_accelerator")
 
@@ -58,6 +61,7 @@ def shape_problems(config: Mapping[str, Any]) -> list[Problem]:
     problems = list(object_problems("", plain, TrainModel, GIVEN_TO_TRAINING, beside=BESIDE_TRAINING))
     if isinstance(beside.get("evaluation"), Mapping):
         problems += object_problems("evaluation", beside["evaluation"], Evaluator, None)
+    problems += _group_problems(plain.get("trainer"))
     problems += _distributed_problems(beside.get("distributed"))
     return in_order(problems, config)
 
@@ -73,6 +77,28 @@ def in_order(problems: list[Problem], config: Mapping[str, Any]) -> list[Problem
         return places.get(path, -1)
 
     return sorted(problems, key=place)
+
+
+def _group_problems(trainer: Any) -> Iterator[Problem]:
+    """
+    Those of options of a parameter group: PyTorch takes any. Only what is nearly the name of an option is told, since a
+    schedule may read others.
+    """
+    optimizer = trainer.get("optimizer") if isinstance(trainer, dict) else None
+    groups = optimizer.get("parameter_groups") if isinstance(optimizer, dict) else None
+    try:
+        choice, _ = _choose(Optimizer, optimizer) if isinstance(groups, list) else (None, {})
+    except Mismatch:
+        return
+    if choice is None:
+        return
+    known = [*(choice.keys().parameters.keys() - {"model_parameters", "parameter_groups"}), *GROUP_OPTIONS]
+    for place, group in enumerate(groups):
+        options = group[1] if isinstance(group, list) and len(group) == 2 and isinstance(group[1], dict) else {}
+        for key in options:
+            if key not in known and nearest(key, known):
+                path = f"trainer.optimizer.parameter_groups.{place}.1.{key}"
+                yield unknown_key(path, key, choice.cls.__name__, known)
 
 
 def _distributed_problems(given: Any) -> Iterator[Problem]:

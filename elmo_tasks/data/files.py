@@ -63,14 +63,15 @@ def _open_binary(path: str | Path, corpus_hint: str | None) -> BufferedReader:
     try:
         return open(path, "rb")
     except FileNotFoundError:
-        raise InputError("no such file", file=path, hint=_missing_hint(path, corpus_hint)) from None
+        raise InputError("no such file", file=path, hint=missing_hint(path, corpus_hint)) from None
     except IsADirectoryError:
         raise InputError("a file was wanted, this is a folder", file=path) from None
     except OSError as error:
         raise InputError(f"the file cannot be opened: {error.strerror}", file=path) from error
 
 
-def _missing_hint(path: str | Path, corpus_hint: str | None) -> str:
+def missing_hint(path: str | Path, corpus_hint: str | None = None) -> str:
+    """What to do about a file that is not there: below the data root it names the variable that sets it."""
     data_root = os.environ.get(DATA_VARIABLE)
     target = Path(os.path.abspath(path))
     if not data_root or not target.is_relative_to(os.path.abspath(data_root)):

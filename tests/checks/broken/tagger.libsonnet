@@ -1,0 +1,15 @@
+// A model and a reader of AllenNLP's own.
+local settings = import '../../../training_config/lib/settings.libsonnet';
+
+{
+  dataset_reader: { type: 'conll2003', tag_label: 'ner' },
+  train_data_path: settings.file('ner/eng.train'),
+  validation_data_path: settings.file('ner/eng.testa'),
+  model: {
+    type: 'simple_tagger',
+    text_field_embedder: { token_embedders: { tokens: { type: 'embedding', embedding_dim: 6 } } },
+    encoder: { type: 'lstm', input_size: 6, hidden_size: 4 },
+  },
+  data_loader: { batch_size: 2 },
+  trainer: { optimizer: 'adam', num_epochs: 1, validation_metric: '+accuracy' },
+}

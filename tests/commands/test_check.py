@@ -1,0 +1,46 @@
+"""`allennlp check`: what it prints, and its exit status."""
+
+import json
+from pathlib import Path
+
+import pytest
+from allennlp.commands import main
+
+from elmo_tasks import settings
+from tests.pretrain import toy
+from tests.test_configs import FOLDER
+from tests.tiny import write_data_root
+
+
+@pytest.fixture(autouse=True)
+def mini(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv(settings.SCALE_VARIABLE, "mini")
+    root = write_data_root(tmp_path)
+    for name in (settings.DATA_VARIABLE, settings.FIXTURES_VARIABLE):
+        monkeypatch.setenv(name, str(root))
+
+
+def check(*arguments: object) -> int | str | None:
+    """The exit status."""
+    with toy.own_terminal("check", *map(str, arguments)), pytest.raises(SystemExit) as stopped:
+        main(prog="allennlp")
+    return stopped.value.code
+
+
+def test_nothing_wrong(capsys: pytest.CaptureFixture[str]) -> None:
+    assert check(FOLDER / "ner.jsonnet") == 0
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line.startswith(f"{FOLDER}/ner.jsonnet: nothing wrong, one step taken (loss ")
+
+
+def test_several_configs_and_overrides(capsys: pytest.CaptureFixture[str]) -> None:
+    overrides = json.dumps({"trainer.num_epoch": 3})
+    assert check(FOLDER / "ner.jsonnet", FOLDER / "sst.jsonnet", "-o", overrides, "--no-build") == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split(":")[0].split("/")[-1] for line in lines] == [
+        "ner.jsonnet",
+        "  trainer.num_epoch",
+        "sst.jsonnet",
+        "  trainer.num_epoch",
+    ]
+    assert "1 problem, " in lines[0]
