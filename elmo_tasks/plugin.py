@@ -84,5 +84,5 @@ def register_all() -> None:
 
 compat.apply()
 settings.apply_defaults()
-register_all()
 check_before_training()
+register_all()

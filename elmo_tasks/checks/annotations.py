@@ -77,7 +77,7 @@ def _refuses_null(parameter: Parameter, choice: "Choice") -> bool:
         return False
     constructed = _is_lazy(parameter.annotation) or hasattr(parameter.annotation, "from_params")
     simple = parameter.annotation in SCALARS or get_origin(parameter.annotation) is not None
-    counted = parameter.annotation is int and str(choice.cls.__module__).startswith("allennlp.training.")
+    counted = parameter.annotation in (int, float) and str(choice.cls.__module__).startswith("allennlp.training.")
     return constructed or counted or (simple and (choice.is_ours or parameter.default is Parameter.empty))
 
 

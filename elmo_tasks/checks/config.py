@@ -2,7 +2,7 @@
 
 import copy
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,11 +12,18 @@ from allennlp.common import Params
 from elmo_tasks.checks.files import file_problems, split_problems
 from elmo_tasks.checks.idle import idle_problems
 from elmo_tasks.checks.problem import Problem, shown
+from elmo_tasks.checks.regexes import invalid_regexes
 from elmo_tasks.checks.shape import in_order, shape_problems
 from elmo_tasks.checks.step import Step, take_step
 from elmo_tasks.compat.terminal import one_line
 
-STATIC: tuple[Callable[[dict[str, Any]], Any], ...] = (shape_problems, file_problems, split_problems, idle_problems)
+STATIC: tuple[Callable[[dict[str, Any]], Iterable[Problem]], ...] = (
+    shape_problems,
+    file_problems,
+    split_problems,
+    idle_problems,
+    invalid_regexes,
+)
 
 
 READABLE = "a config that can be read"
@@ -76,7 +83,7 @@ def _step(config: dict[str, Any], problems: list[Problem]) -> Step:
     A step with the config, or with one in which what can be left out is left out: then only problems that cannot come
     from this are told.
     """
-    if any(problem.kind in ("file", "name", "missing") for problem in problems):
+    if any(problem.kind in ("file", "name", "missing", "regex") for problem in problems):
         return Step()
     wrong = [problem for problem in problems if problem.kind in ("key", "type", "value")]
     if not wrong:

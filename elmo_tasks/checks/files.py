@@ -10,7 +10,7 @@ from typing import Any
 
 from allennlp.data import DatasetReader
 
-from elmo_tasks.checks.problem import Problem, below
+from elmo_tasks.checks.problem import Problem, below, shown
 from elmo_tasks.data.files import missing_hint
 
 DATA_PATHS = ("train_data_path", "validation_data_path", "test_data_path")
@@ -28,9 +28,14 @@ TEST_NAMES = {"test", "testb"}
 
 def file_problems(config: dict[str, Any]) -> Iterator[Problem]:
     """Those of files that are missing, as far as files can be told from other names."""
+    ours = _is_ours(config)
     for key in DATA_PATHS:
-        for path, name in _strings(key, config.get(key)):
-            if _is_ours(config) or _looks_like_a_file(name):
+        value = config.get(key)
+        if ours and key in config and not _names_files(value, may_be_null=key != DATA_PATHS[0]):
+            yield Problem(path=key, wanted="a path, or a list of paths", found=shown(value), kind="type")
+            continue
+        for path, name in _strings(key, value):
+            if ours or _looks_like_a_file(name):
                 yield from _missing(path, name, _corpus_hint(config))
     for path, name in _named_files("", {key: config[key] for key in config if key not in DATA_PATHS}):
         yield from _missing(path, name)
@@ -50,6 +55,12 @@ def split_problems(config: dict[str, Any]) -> Iterator[Problem]:
                 found=f"{what}" if same and same[0] == file else f"{file}, {what}",
                 kind="split",
             )
+
+
+def _names_files(value: Any, *, may_be_null: bool) -> bool:
+    if isinstance(value, list):
+        return bool(value) and all(isinstance(part, str) for part in value)
+    return isinstance(value, str) or (value is None and may_be_null)
 
 
 def _strings(path: str, value: Any) -> Iterator[tuple[str, str]]:
@@ -80,8 +91,8 @@ def _missing(path: str, name: str, corpus_hint: str | None = None) -> Iterator[P
     whole = name.partition("!")[0]
     parts = [whole] if Path(whole).exists() else [part.strip() for part in whole.split(",")]
     for part in parts:
-        if not Path(part).exists() and not glob.glob(part, recursive=True):
-            found = f"nothing at {part} ({missing_hint(part, corpus_hint)})"
+        if not part or not Path(part).exists() and not glob.glob(part, recursive=True):
+            found = f"nothing at {part} ({missing_hint(part, corpus_hint)})" if part else '""'
             yield Problem(path=path, wanted="a file that is there", found=found, kind="file")
 
 

@@ -13,6 +13,31 @@ from elmo_tasks.checks.record import Record
 WANTED = "a regex that matches a parameter of the model"
 
 
+def invalid_regexes(config: dict[str, Any]) -> Iterator[Problem]:
+    """The regexes of a config that are none, wherever AllenNLP reads one."""
+    for path, regex in _regexes("", config):
+        try:
+            re.compile(regex)
+        except re.error as error:
+            yield Problem(path=path, wanted="a regex", found=f"{shown(regex)}: {error}", kind="regex")
+
+
+def _regexes(path: str, value: Any) -> Iterator[tuple[str, str]]:
+    for key, part in value.items() if isinstance(value, dict) else ():
+        here = below(path, key)
+        entries = list(enumerate(part)) if isinstance(part, list) else []
+        if key in ("prevent_regexes", "no_grad"):
+            yield from ((below(here, place), entry) for place, entry in entries if isinstance(entry, str))
+        elif key in ("regexes", "parameter_groups"):
+            for place, entry in entries:
+                first = entry[0] if isinstance(entry, list) and entry else None
+                if isinstance(first, str):
+                    yield f"{here}.{place}.0", first
+                yield from ((f"{here}.{place}.0.{which}", regex) for which, regex in enumerate(_strings(first)))
+        else:
+            yield from _regexes(here, part)
+
+
 def regex_problems(config: dict[str, Any], model: nn.Module, record: Record) -> Iterator[Problem]:
     """
     # Parameters

@@ -18,7 +18,9 @@ from elmo_tasks.checks.signatures import Choice
 
 GIVEN_TO_TRAINING = frozenset({"serialization_dir", "local_rank", "ddp_accelerator"})
 
-BESIDE_TRAINING = ("distributed", "evaluation", "include_in_archive", "random_seed", "numpy_seed", "pytorch_seed")
+SEEDS = ("seed", "random_seed", "numpy_seed", "pytorch_seed")
+
+BESIDE_TRAINING = ("distributed", "evaluation", "include_in_archive", *SEEDS)
 """Keys of a config that `allennlp train` and `evaluate` read themselves."""
 
 GROUP_OPTIONS = ("requires_grad", "optimizer_name")
@@ -59,8 +61,9 @@ def shape_problems(config: Mapping[str, Any]) -> list[Problem]:
     plain = Params(copy.deepcopy(dict(config))).as_dict(quiet=True)  # "None" is null, as for AllenNLP
     beside = {key: plain.pop(key) for key in BESIDE_TRAINING if key in plain}
     problems = list(object_problems("", plain, TrainModel, GIVEN_TO_TRAINING, beside=BESIDE_TRAINING))
-    if isinstance(beside.get("evaluation"), Mapping):
+    if "evaluation" in beside:
         problems += object_problems("evaluation", beside["evaluation"], Evaluator, None)
+    problems += _seed_problems(beside)
     problems += _group_problems(plain.get("trainer"))
     problems += _distributed_problems(beside.get("distributed"))
     return in_order(problems, config)
@@ -79,6 +82,13 @@ def in_order(problems: list[Problem], config: Mapping[str, Any]) -> list[Problem
     return sorted(problems, key=place)
 
 
+def _seed_problems(beside: Mapping[str, Any]) -> Iterator[Problem]:
+    for key in SEEDS:
+        value = beside.get(key)
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
+            yield Problem(path=key, wanted="a whole number of at least 0", found=shown(value), kind="type")
+
+
 def _group_problems(trainer: Any) -> Iterator[Problem]:
     """
     Those of options of a parameter group: PyTorch takes any. Only what is nearly the name of an option is told, since a
@@ -86,23 +96,38 @@ def _group_problems(trainer: Any) -> Iterator[Problem]:
     """
     optimizer = trainer.get("optimizer") if isinstance(trainer, dict) else None
     groups = optimizer.get("parameter_groups") if isinstance(optimizer, dict) else None
+    if not isinstance(optimizer, dict) or not isinstance(groups, list):
+        return
     try:
-        choice, _ = _choose(Optimizer, optimizer) if isinstance(groups, list) else (None, {})
+        choice, _ = _choose(Optimizer, optimizer)
     except Mismatch:
         return
     if choice is None:
         return
     known = [*(choice.keys().parameters.keys() - {"model_parameters", "parameter_groups"}), *GROUP_OPTIONS]
     for place, group in enumerate(groups):
-        options = group[1] if isinstance(group, list) and len(group) == 2 and isinstance(group[1], dict) else {}
-        for key in options:
+        path = f"trainer.optimizer.parameter_groups.{place}"
+        if not _is_group(group):
+            yield Problem(path=path, wanted="[[regex, ...], {option: value, ...}]", found=shown(group), kind="type")
+            continue
+        for key in group[1]:
             if key not in known and nearest(key, known):
-                path = f"trainer.optimizer.parameter_groups.{place}.1.{key}"
-                yield unknown_key(path, key, choice.cls.__name__, known)
+                yield unknown_key(f"{path}.1.{key}", key, choice.cls.__name__, known)
+
+
+def _is_group(group: Any) -> bool:
+    """What AllenNLP takes apart, without a look at it, into regexes and options."""
+    if not isinstance(group, list) or len(group) != 2:
+        return False
+    regexes, options = group
+    return isinstance(regexes, list) and all(isinstance(one, str) for one in regexes) and isinstance(options, dict)
 
 
 def _distributed_problems(given: Any) -> Iterator[Problem]:
+    if given is None:
+        return
     if not isinstance(given, Mapping):
+        yield Problem(path="distributed", wanted=f"an object ({listed(DISTRIBUTED)})", found=shown(given), kind="type")
         return
     for key, value in given.items():
         if key not in DISTRIBUTED:

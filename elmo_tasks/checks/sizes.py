@@ -36,10 +36,7 @@ def told_misfit(message: str, record: Record, config: dict[str, Any]) -> Problem
     given, wanted = int(found["given"]), int(found["wanted"])
     modules = record.modules()
     readers = [path for path, one in modules if width(one, "get_input_dim") == wanted]
-    writers = _writers(modules, given)
-    if not readers or not writers:
-        return None
-    return _problem(readers[-1], wanted, writers, given, config)
+    return _problem(readers[-1], wanted, _writers(modules, given), given, config) if readers else None
 
 
 def _writers(modules: list[tuple[str, nn.Module]], given: int) -> list[str]:
@@ -122,8 +119,8 @@ def width(module: nn.Module, method: str) -> int | None:
 def _problem(reader: str, wanted: int, writers: list[str], given: int, config: dict[str, Any]) -> Problem:
     path = _with_key(reader, wanted, IN_KEYS, config)
     source = " and ".join(_with_key(writer, given, OUT_KEYS, config) for writer in writers) or "what it reads"
-    verb = "have" if len(writers) > 1 else "has"
-    return Problem(path=path, wanted=f"{given}, the width that {source} {verb}", found=str(wanted), kind="size")
+    together = " together" if len(writers) > 1 else ""
+    return Problem(path=path, wanted=f"{given}, the width of {source}{together}", found=str(wanted), kind="size")
 
 
 def _with_key(path: str, size: int, keys: tuple[str, ...], config: Any) -> str:

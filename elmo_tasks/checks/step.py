@@ -20,13 +20,14 @@ from elmo_tasks.checks.problem import Problem, nearest, shown
 from elmo_tasks.checks.record import PATH, Record, recorded
 from elmo_tasks.checks.regexes import regex_problems
 from elmo_tasks.checks.shape import BESIDE_TRAINING
+from elmo_tasks.checks.shape import SEEDS as ALL_SEEDS
 from elmo_tasks.checks.signatures import keys_of
 from elmo_tasks.checks.sizes import Misfit, told_misfit, watched
 from elmo_tasks.compat.terminal import causes, one_line
 
 INSTANCES = 8
 
-SEEDS = ("random_seed", "numpy_seed", "pytorch_seed")
+SEED, *SEEDS = ALL_SEEDS
 
 
 @dataclass
@@ -59,13 +60,12 @@ def take_step(config: dict[str, Any]) -> Step:
     running: list[str] = []
     with recorded() as record, tempfile.TemporaryDirectory() as folder:
         try:
-            prepare_environment(Params({key: smaller.pop(key) for key in SEEDS if key in smaller}))
-            for key in BESIDE_TRAINING:
-                smaller.pop(key, None)
+            beside = {key: smaller.pop(key) for key in BESIDE_TRAINING if key in smaller}
+            prepare_environment(Params(_seeds(beside)))
             built = TrainModel.from_params(params=Params(smaller), serialization_dir=folder, local_rank=0)
             step.problems += namespace_problems(config, _namespaces(built.model.vocab))
             with watched(record, config) as running:
-                step.problems += _run(built, config, step)
+                step.problems += _run(built, config, step, running)
             step.problems += regex_problems(config, built.model, record)
         except Misfit as misfit:
             step.problems.append(misfit.problem)
@@ -123,12 +123,20 @@ def _leave_rare_words_out(part: Any) -> None:
             _leave_rare_words_out(value)
 
 
-def _run(built: TrainModel, config: dict[str, Any], step: Step) -> Iterator[Problem]:
+def _seeds(beside: dict[str, Any]) -> dict[str, Any]:
+    """AllenNLP's three, which `seed` sets all."""
+    one = dict.fromkeys(SEEDS, beside[SEED]) if SEED in beside else {}
+    return {**one, **{key: beside[key] for key in SEEDS if key in beside}}
+
+
+def _run(built: TrainModel, config: dict[str, Any], step: Step, running: list[str]) -> Iterator[Problem]:
     trainer, model = built.trainer, built.model
+    running[:] = ["data_loader"]
     batch = next(iter(trainer.data_loader), None)
     if batch is None:
         yield Problem(path="train_data_path", wanted="instances", found="none", kind="build")
         return
+    running[:] = ["model"]
     model.train()
     batch = move_to_device(batch, trainer.cuda_device)
     outputs = trainer.batch_outputs(batch, for_training=True) if hasattr(trainer, "batch_outputs") else model(**batch)
@@ -137,10 +145,11 @@ def _run(built: TrainModel, config: dict[str, Any], step: Step) -> Iterator[Prob
     step.loss = loss.item()
     if not math.isfinite(step.loss):
         yield Problem(path="model", wanted="a finite loss", found=str(step.loss), kind="build")
-    yield from _validate(trainer, model, config)
+    yield from _validate(trainer, model, config, running)
 
 
-def _validate(trainer: Any, model: Any, config: dict[str, Any]) -> Iterator[Problem]:
+def _validate(trainer: Any, model: Any, config: dict[str, Any], running: list[str]) -> Iterator[Problem]:
+    running[:] = ["validation_data_loader" if "validation_data_loader" in config else "data_loader"]
     loader = getattr(trainer, "_validation_data_loader", None)
     if loader is None:
         return
@@ -148,6 +157,7 @@ def _validate(trainer: Any, model: Any, config: dict[str, Any]) -> Iterator[Prob
     if batch is None:
         yield Problem(path="validation_data_path", wanted="instances", found="none", kind="build")
         return
+    running[:] = ["model"]
     model.eval()
     with torch.no_grad():
         model(**move_to_device(batch, trainer.cuda_device))

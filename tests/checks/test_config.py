@@ -54,6 +54,19 @@ def test_a_copy_of_the_test_file_is_the_test_file(root: Path) -> None:
     assert problem.kind == "split" and str(root / "ner" / "eng.testb") in problem.found
 
 
+@pytest.mark.parametrize(
+    ("overrides", "path"),
+    [
+        ({"train_data_path": None}, "train_data_path"),
+        ({"validation_data_path": [3]}, "validation_data_path"),
+        ({"model.elmo.options_file": ""}, "model.elmo.options_file"),
+    ],
+)
+def test_paths_that_are_none(overrides: dict[str, object], path: str) -> None:
+    (problem,) = check_config(FOLDER / "ner_elmo.jsonnet", json.dumps(overrides), build=False).problems
+    assert problem.path == path
+
+
 def test_without_building_the_rest_is_told() -> None:
     overrides = json.dumps({"trainer.num_epoch": 3, "model.encoder.input_size": 5})
     report = check_config(FOLDER / "ner.jsonnet", overrides, build=False)

@@ -30,7 +30,8 @@ def test_every_config_is_clean_at_every_scale(
 
 
 def test_unknown_keys_alone_and_the_config_stays_as_it_is() -> None:
-    config = resolved("ner", **{"trainer.num_epoch": 3, "trainer.num_epochs": "many", "model.x": {"y": 1}})
+    trainer = {"trainer.type": "gradient_descent", "trainer.num_epoch": 3}
+    config = resolved("ner", **trainer, **{"trainer.num_epochs": "many", "model.x": {"y": 1}})
     before = copy.deepcopy(config)
     found = unknown_keys(config)
     assert [problem.path for problem in found] == ["model.x", "trainer.num_epoch"]
@@ -152,9 +153,13 @@ def test_each_kind_of_problem(keys: dict[str, Any], message: str) -> None:
         ({"trainer.patience": 0}, ["trainer.patience"]),
         ({"trainer.learning_rate_scheduler": {"type": "reduce_on_plateau", "patience": 0}}, []),
         ({"trainer.optimizer.lr": -1}, ["trainer.optimizer.lr"]),
+        ({"seed": 5, "numpy_seed": "x"}, ["numpy_seed"]),
         ({"random_sed": 1, "random_seed": 2, "evaluation": {"tpe": 1}}, ["evaluation.tpe", "random_sed"]),
         ({"trainer.optimizer.parameter_groups": [[["a"], {"lrr": 1, "layer": 3}]]},
          ["trainer.optimizer.parameter_groups.0.1.lrr"]),
+        ({"trainer.optimizer.parameter_groups": ["a", [["b"], {}], ["c", {}], [["d"]]]},
+         [f"trainer.optimizer.parameter_groups.{place}" for place in (0, 2, 3)]),
+        ({"trainer.optimizer.lr": None, "distributed": 2}, ["trainer.optimizer.lr", "distributed"]),
         ({"distributed": {"cuda_devices": [0], "port": 3}}, ["distributed.port"]),
         ({"trainer.checkpointer": None, "trainer.patience": "None"}, []),
     ],

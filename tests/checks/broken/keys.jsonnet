@@ -20,6 +20,7 @@
   },
   data_loader+: { batch_sampler+: { sorting_key: 'tokens' } },
   trainer+: {
+    type: 'gradient_descent',
     num_epoch: 3,
     patiance: 2,
     callbacks: [{ type: 'elmo_tasks_lm_progress', evry: 3 }],
