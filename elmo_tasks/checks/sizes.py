@@ -126,7 +126,10 @@ def _problem(reader: str, wanted: int, writers: list[str], given: int, config: d
 def _with_key(path: str, size: int, keys: tuple[str, ...], config: Any) -> str:
     """The path of the key that sets this size, where one does."""
     for part in path.split("."):
-        config = config[int(part)] if isinstance(config, list) and part.isdigit() else (config or {}).get(part)
+        if isinstance(config, list) and part.isdigit():
+            config = config[int(part)]
+        else:
+            config = config.get(part) if isinstance(config, dict) else None
     if isinstance(config, dict):
         for key in keys:
             if config.get(key) == size:

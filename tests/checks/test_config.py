@@ -20,7 +20,6 @@ EXPECTED = "// expected: "
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Small files under the official names; no folder of it is named for tests."""
     root = write_data_root(tmp_path_factory.mktemp("data"))
-    shutil.copy(root / "ner" / "eng.testa", root / "ner" / "eng.testb")
     (root / "ner" / "eng.testb").write_text("A DT I-NP O\nship NN I-NP O\n\n")
     return root
 
