@@ -40,6 +40,8 @@ REGISTERING_MODULES: tuple[str, ...] = (
     "elmo_tasks.pretrain.data_loader",
     "elmo_tasks.pretrain.model",
     "elmo_tasks.pretrain.progress",
+    "elmo_tasks.pretrain.task_text",
+    "elmo_tasks.pretrain.tuning",
     "elmo_tasks.snli.metric",
     "elmo_tasks.snli.model",
     "elmo_tasks.snli.predictor",

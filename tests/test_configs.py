@@ -54,7 +54,8 @@ def read(name: str, **overrides: Any) -> Params:
 def build(folder: Path, name: str, **overrides: Any) -> TrainModel:
     torch.manual_seed(2)
     params = read(name, **overrides)
-    params.pop("evaluation", None)  # the key of `allennlp evaluate`; `allennlp train` drops it, too
+    for key in ("evaluation", "include_in_archive"):  # `allennlp train` drops them, too
+        params.pop(key, None)
     built = TrainModel.from_params(params=params, serialization_dir=str(folder), local_rank=0)
     assert isinstance(built, TrainModel)
     return built
@@ -67,7 +68,7 @@ def tagger(folder: Path, name: str, **overrides: Any) -> NerTagger:
 
 
 def test_all_configs_are_seen() -> None:
-    assert sorted(CONFIGS) == sorted(["bilm", *TASKS, *(f"{task}_elmo" for task in TASKS)])
+    assert sorted(CONFIGS) == sorted(["bilm", "bilm_finetune", *TASKS, *(f"{task}_elmo" for task in TASKS)])
 
 
 @pytest.mark.parametrize("name", CONFIGS)

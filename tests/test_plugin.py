@@ -22,6 +22,7 @@ MANIFEST: dict[str, set[str]] = {
         "elmo_tasks_squad",
         "elmo_tasks_srl",
         "elmo_tasks_sst",
+        "elmo_tasks_task_text",
     },
     "Evaluator": {"elmo_tasks_squad", "elmo_tasks_srl"},
     "Head": {"elmo_tasks_maxout", "elmo_tasks_relu"},
@@ -42,6 +43,7 @@ MANIFEST: dict[str, set[str]] = {
         "elmo_tasks_squad",
         "elmo_tasks_srl",
         "elmo_tasks_sst",
+        "elmo_tasks_tuned_bilm",
     },
     "MovingAverage": {"elmo_tasks_exponential"},
     "Predictor": {
@@ -65,7 +67,7 @@ MANIFEST: dict[str, set[str]] = {
     "TokenIndexer": {"elmo_tasks_characters", "elmo_tasks_predicate", "elmo_tasks_word_ids"},
     "Tokenizer": {"elmo_tasks_spacy", "elmo_tasks_squad"},
     "Trainer": {"elmo_tasks"},
-    "TrainerCallback": {"elmo_tasks_lm_progress"},
+    "TrainerCallback": {"elmo_tasks_lm_progress", "elmo_tasks_tuning"},
     "Vocabulary": {"elmo_tasks_words"},
 }
 """Every name that the plugin registers, by the AllenNLP class that it is registered under."""

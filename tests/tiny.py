@@ -65,4 +65,5 @@ def write_data_root(root: Path) -> Path:
     for name, width in (("w2v.100d.txt.gz", 100), ("glove.6B.100d.txt", 100), ("glove.840B.300d.txt", 300)):
         write_vectors(root / "vectors" / name, ["the", "left", "Harrow", "ferry", "mira"], width=width)
     bilm_files(root / "bilm")
+    (root / "bilm" / "vocabulary.txt").write_text(words)
     return root

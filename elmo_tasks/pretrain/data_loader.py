@@ -29,6 +29,10 @@ WORDS = "words"
 class LmReader(DatasetReader):
     """Makes no instances: AllenNLP wants a reader in every config, the data loader reads the text itself."""
 
+    def text_files(self, data_path: Any) -> list[Path]:
+        """The text, a tokenised sentence a line, of what a config names. Raises `InputError`."""
+        return expand_files(data_path)
+
     def _read(self, file_path: Any) -> Iterator[Instance]:
         return iter(())
 
@@ -44,6 +48,7 @@ class LmVocabulary(Vocabulary):
         size: int | None = None,
         min_count: int | None = None,
         file: str | None = None,
+        reader: DatasetReader | None = None,
     ) -> "LmVocabulary":
         """
         Count the words of a corpus, or take an existing list of them.
@@ -56,6 +61,8 @@ class LmVocabulary(Vocabulary):
             Keep so many of the most frequent words, or those seen so often.
         file : `str`, optional
             An existing `vocabulary.txt` instead.
+        reader : `DatasetReader`, optional
+            Of `files` that are no plain text, such as `elmo_tasks_task_text`.
 
         # Raises
 
@@ -67,7 +74,7 @@ class LmVocabulary(Vocabulary):
             if size is not None or min_count is not None:
                 raise InputError("vocabulary elmo_tasks_words: size and min_count go with files, not with file")
             return cls.of(WordVocabulary.from_file(file))
-        return cls.of(WordVocabulary.count(expand_files(files or []), size=size, min_count=min_count))
+        return cls.of(WordVocabulary.count(text_files(reader, files or []), size=size, min_count=min_count))
 
     @classmethod
     def of(cls, words: WordVocabulary) -> "LmVocabulary":
@@ -99,6 +106,11 @@ class LmVocabulary(Vocabulary):
         return WordVocabulary([by_id[i] for i in range(len(by_id))])
 
 
+def text_files(reader: DatasetReader | None, data_path: Any) -> list[Path]:
+    """The text files that a config's path means to its reader, if that is one of ours; else those that it names."""
+    return reader.text_files(data_path) if isinstance(reader, LmReader) else expand_files(data_path)
+
+
 def _require_same(saved: WordVocabulary, found: WordVocabulary, file: Path) -> None:
     if saved.words == found.words:
         return
@@ -124,7 +136,8 @@ class LmDataLoader(DataLoader):
     # Parameters
 
     data_path : `str` or `list[str]`
-        Paths or globs of the text, from `train_data_path` or `validation_data_path`.
+        Paths or globs of the text, from `train_data_path` or `validation_data_path`; a corpus, where the reader is
+        `elmo_tasks_task_text`.
     batch_size, unroll : `int`
         B rows of T tokens in each direction.
     seed : `int`, optional
@@ -152,7 +165,8 @@ class LmDataLoader(DataLoader):
         shuffle: bool = True,
         max_tokens: int | None = None,
     ) -> None:
-        self.files = expand_files(data_path)
+        self.reader = reader  # keeps text that it has written
+        self.files = text_files(reader, data_path)
         self.batch_size, self.unroll, self.shuffle = batch_size, unroll, shuffle
         self.seed = torch.initial_seed() if seed is None else seed
         self.endless = shuffle or steps_per_epoch is not None

@@ -30,8 +30,9 @@ OPTIONS_FILE, WEIGHT_FILE = "options.json", "weights.hdf5"
 VOCABULARY_FILE, SOFTMAX_FILE = "vocabulary.txt", "softmax.hdf5"
 EXPORTED = (OPTIONS_FILE, WEIGHT_FILE, VOCABULARY_FILE, SOFTMAX_FILE)
 
-MODEL_TYPES = ("elmo_tasks_bilm",)
-"""Registered models whose runs can be exported."""
+TUNED_TYPE = "elmo_tasks_tuned_bilm"
+MODEL_TYPES = ("elmo_tasks_bilm", TUNED_TYPE)
+"""Registered models whose runs can be exported; the second's config names the biLM that it began with."""
 
 _WORDS_FILE = "vocabulary/words.txt"
 _CHECKPOINT = re.compile(r"model_state_e(\d+)_b(\d+)\.th")
@@ -187,6 +188,8 @@ def _options(folder: Path, place: Path) -> BiLmOptions:
         raise InputError(f"config.json names no model: {error}", file=place) from None
     if kind not in MODEL_TYPES:
         raise InputError(f"a run of {' or '.join(MODEL_TYPES)} was wanted, found {kind}", file=place)
+    if kind == TUNED_TYPE:
+        return BiLmOptions.from_file(_found(folder / OPTIONS_FILE, place))
     return BiLmOptions.from_dict(options)
 
 

@@ -14,6 +14,7 @@ from elmo_tasks.pretrain.data_loader import LmVocabulary
 from elmo_tasks.pretrain.language_model import BiLanguageModel, LmOutput, LmStates
 from elmo_tasks.pretrain.perplexity import Perplexity
 from elmo_tasks.pretrain.softmax import OutputSoftmax
+from elmo_tasks.pretrain.start import Start
 from elmo_tasks.pretrain.stream import LmBatch
 
 
@@ -47,6 +48,7 @@ class _PerplexityMetric(Perplexity, Metric):
         self.__init__()  # type: ignore[misc]
 
 
+@Model.register("elmo_tasks_tuned_bilm", constructor="tuned")
 @Model.register("elmo_tasks_bilm")
 class BiLmModel(Model):
     """
@@ -97,9 +99,38 @@ class BiLmModel(Model):
         softmax = OutputSoftmax(len(vocab.to_words()), bilm.options.projection_dim, negatives=negatives)
         self.language_model = BiLanguageModel(bilm, softmax, dropout=dropout, precision=precision)
         self.loss_scale = loss_scale
+        self.knows_words = False
+        """Whether the softmax has been trained on these very words."""
         self._training_states: LmStates | None = None
         self._evaluation_states: LmStates | None = None
         self._perplexity = _PerplexityMetric()
+
+    @classmethod
+    def tuned(
+        cls,
+        vocab: Vocabulary,
+        bilm: str | dict[str, str],
+        negatives: int | None = None,
+        dropout: float = 0.1,
+        precision: str = "float32",
+        loss_scale: float = 1.0,
+    ) -> "BiLmModel":
+        """
+        A model that goes on from a trained one: `elmo_tasks_tuned_bilm` (paper, appendix A.1).
+
+        # Parameters
+
+        bilm : `str` or `dict`
+            See `Start.of`. Its softmax is used for the words that both vocabularies have.
+        vocab, negatives, dropout, precision, loss_scale
+            As above.
+        """
+        start = Start.of(bilm)
+        options = start.bilm.options.to_dict()
+        model = cls(vocab, options, negatives, dropout, precision, loss_scale)
+        model.language_model.bilm.load_state_dict(start.bilm.state_dict())
+        model.knows_words = start.fill_softmax(model.language_model.softmax, vocab.to_words())
+        return model
 
     def forward(self, batch: LmBatch) -> dict[str, Any]:
         """

@@ -27,9 +27,11 @@ local scales = ['mini', 'small', 'paper'];
   fixture(name):: fixtures + '/' + name,
 
   // The official-format files of this scale's biLM.
+  bilm_folder:: if scale == 'paper' then data + '/bilm' else fixtures + '/bilm',
   bilm:: {
-    local folder = if scale == 'paper' then data + '/bilm' else fixtures + '/bilm',
-    options_file: folder + '/options.json',
-    weight_file: folder + '/weights.hdf5',
+    options_file: $.bilm_folder + '/options.json',
+    weight_file: $.bilm_folder + '/weights.hdf5',
   },
+  // The words of its softmax; the official biLM comes without the one and the other.
+  bilm_vocabulary:: if scale == 'paper' then data + '/lm/vocab-2016-09-10.txt' else $.bilm_folder + '/vocabulary.txt',
 }
