@@ -8,6 +8,14 @@ from allennlp.common.util import is_distributed
 _Value = TypeVar("_Value")
 
 
+def process_count() -> int:
+    """
+    How many processes train together. AllenNLP takes the mean of their gradients, so that a loss which is a sum over
+    the batch must be multiplied by it, to be the sum over all processes' parts.
+    """
+    return torch.distributed.get_world_size() if is_distributed() else 1
+
+
 def from_all_processes(value: _Value) -> list[_Value]:
     """
     The values of all processes, in their order; of this one alone where there are no others. For tables whose keys

@@ -9,6 +9,7 @@ from allennlp.modules.conditional_random_field.conditional_random_field import a
 from torch import Tensor, nn
 
 from elmo_tasks.data.labels import UNKNOWN_LABEL
+from elmo_tasks.data.processes import process_count
 from elmo_tasks.data.spans import OUTSIDE, split_tag
 from elmo_tasks.ner.metric import EntityF1
 from elmo_tasks.nn.tagger import LABELS, Tagger
@@ -20,8 +21,9 @@ class NerTagger(Tagger):
     The biLSTM-CRF tagger.
 
     The loss of a batch is the sum over its sentences of the negative log-likelihood of the gold tags, plus ELMo's
-    penalty: `elmo.l2` weighs against a sum, as it did in AllenNLP's model. The field has scores for pairs of tags, none
-    for the first and the last one; the Viterbi search passes through legal BIOUL sequences alone, the loss does not.
+    penalty: `elmo.l2` weighs against a sum, as it did in AllenNLP's model; the batches of processes that train together
+    are one. The field has scores for pairs of tags, none for the first and the last one; the Viterbi search passes
+    through legal BIOUL sequences alone, the loss does not.
 
     The tags that the vocabulary lacks for a type it has (no person of one word in a small corpus) are added, so that
     every sentence has a legal sequence.
@@ -52,7 +54,7 @@ class NerTagger(Tagger):
         kept = ~foreign.any(1)  # [B]
         if not kept.any():
             return logits.sum() * 0.0
-        return -self.crf(logits[kept], tags[kept].clamp(min=0), mask[kept])
+        return -self.crf(logits[kept], tags[kept].clamp(min=0), mask[kept]) * process_count()
 
 
 def complete_tags(vocab: Vocabulary) -> list[str]:
