@@ -21,6 +21,7 @@ REGISTERING_MODULES: tuple[str, ...] = (
     "elmo_tasks.coref.predictor",
     "elmo_tasks.coref.reader",
     "elmo_tasks.coref.schedule",
+    "elmo_tasks.data.share",
     "elmo_tasks.data.token_budget",
     "elmo_tasks.data.tokenizer",
     "elmo_tasks.data.vectors",

@@ -13,7 +13,7 @@ from elmo_tasks import plugin, settings
 
 MANIFEST: dict[str, set[str]] = {
     "BatchSampler": {"elmo_tasks_token_budget"},
-    "DataLoader": {"elmo_tasks_lm"},
+    "DataLoader": {"elmo_tasks_lm", "elmo_tasks_share"},
     "DatasetReader": {
         "elmo_tasks_coref",
         "elmo_tasks_lm",
