@@ -14,10 +14,14 @@ PYTHON := $(shell for python in $(CANDIDATES); do \
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test bench soak worlds vectors lint format clean
+# Of `make table1`: seeds of each row, and runs at a time, among which the cores are divided.
+SEEDS := 1
+WORKERS := 2
+
+.PHONY: help install demo table1 test bench soak worlds vectors lint format clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo "  PYTHON=/path/to/python chooses the interpreter (3.11 to 3.13) that .venv is built with"
 
 install: $(STAMP) ## build .venv with everything in it; does nothing when it is up to date
@@ -40,6 +44,10 @@ $(STAMP): requirements.txt constraints.txt pyproject.toml $(wildcard elmo_tasks/
 
 demo: install ## train ner with and without ELMo at scale mini, and show both scores
 	@$(BIN)/python -m elmo_tasks.commands.demo
+
+table1: install ## Table 1 for all six tasks at scale mini, into out/table1; SEEDS=3 for three seeds
+	@ELMO_TASKS_SCALE=mini ELMO_TASKS_DATA= $(BIN)/allennlp ablate training_config/ablations/table1.jsonnet \
+		-s out/table1 --seeds $(SEEDS) --workers $(WORKERS)
 
 test: lint ## lint, types and tests
 	@$(BIN)/python -m pytest

@@ -11,6 +11,7 @@ from elmo_tasks import compat, settings
 from elmo_tasks.checks.training import check_before_training
 
 REGISTERING_MODULES: tuple[str, ...] = (
+    "elmo_tasks.commands.ablate",
     "elmo_tasks.commands.bilm",
     "elmo_tasks.commands.cache",
     "elmo_tasks.commands.check",

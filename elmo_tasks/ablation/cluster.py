@@ -1,0 +1,93 @@
+"""Carries runs out on a Ray cluster whose nodes share the folder of the runs. A lost node's runs go on elsewhere."""
+
+import importlib
+import os
+import subprocess
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from elmo_tasks.ablation import folder as folders
+from elmo_tasks.ablation.local import Outcome, command, conclude
+from elmo_tasks.ablation.runs import Run
+from elmo_tasks.errors import InputError
+
+RETRIES = 5
+"""How many nodes may be lost under one run."""
+
+
+def carry_out(runs: Iterable[Run]) -> Iterator[Outcome]:
+    """
+    The outcomes, as they come. Ray places runs by cores and GPUs: one core each (`OMP_NUM_THREADS`, if it is set), and
+    a GPU where the cluster has some.
+
+    The cluster is that of `RAY_ADDRESS`, or one of this machine alone. A run whose node is lost begins again on another
+    one, from its last checkpoint; its result is one file, so that none counts twice.
+
+    # Raises
+
+    `InputError`
+        If Ray is not installed.
+    """
+    ray = _ray()
+    ray.init(address=os.environ.get("RAY_ADDRESS"), ignore_reinit_error=True, log_to_driver=False)
+    cores = int(os.environ.get("OMP_NUM_THREADS") or 1)
+    gpus = 1 if ray.cluster_resources().get("GPU") else 0
+    remote = ray.remote(num_cpus=cores, num_gpus=gpus, max_retries=RETRIES)(in_process)
+    refs: dict[str, Any] = {}
+    waiting: dict[Any, Run] = {}
+    for run in runs:
+        folders.lay_out(run)
+        others = [refs[digest] for digest in run.after if digest in refs]
+        ref = remote.remote(str(run.folder), dict(os.environ), cores, *others)
+        refs[run.digest], waiting[ref] = ref, run
+    try:
+        while waiting:
+            (ref,), _ = ray.wait(list(waiting))
+            yield _outcome(ray, ref, waiting.pop(ref))
+    finally:
+        for ref in waiting:
+            ray.cancel(ref, force=True)
+
+
+def in_process(folder: str, environment: dict[str, str], threads: int, *others: tuple[int, float]) -> tuple[int, float]:
+    """
+    On a node: the exit code of a run's own process, and its seconds.
+
+    # Parameters
+
+    environment : `dict[str, str]`
+        That of the command's process: scale and data root.
+    others : `tuple[int, float]`
+        What this gave for the runs that it builds on, for which Ray waits.
+    """
+    began = time.monotonic()
+    if any(code for code, _ in others):
+        return 1, 0.0
+    ours = {key: value for key, value in environment.items() if key.startswith(("ELMO_TASKS_", "PYTHONPATH"))}
+    given = dict(os.environ) | ours | {name: str(threads) for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS")}
+    with open(Path(folder) / folders.LOG, "ab") as log:
+        code = subprocess.run(
+            command(folder, parent=os.getpid()), env=given, stdin=subprocess.DEVNULL, stdout=log, stderr=log
+        ).returncode
+    return code, time.monotonic() - began
+
+
+def _outcome(ray: Any, ref: Any, run: Run) -> Outcome:
+    try:
+        code, seconds = ray.get(ref)
+    except ray.exceptions.RayError as error:
+        if folders.is_finished(run.folder):
+            return Outcome(run, 0.0, None)
+        reason = f"Ray: {str(error).splitlines()[0]}"
+        folders.write_json(run.folder / folders.FAILURE, {"row": run.row.name, "seed": run.seed, "reason": reason})
+        return Outcome(run, 0.0, reason)
+    return Outcome(run, seconds, conclude(run, code))
+
+
+def _ray() -> Any:
+    try:
+        return importlib.import_module("ray")
+    except ImportError:
+        raise InputError("the executor ray needs Ray", hint="pip install 'elmo-tasks[ray]'") from None

@@ -1,0 +1,127 @@
+"""The folder of a run: its plan, log, model and result, each file whole or absent; one process at a time."""
+
+import json
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from elmo_tasks.ablation.runs import Run
+from elmo_tasks.atomic import written_aside
+from elmo_tasks.errors import InputError
+
+PLAN, RESULT, FAILURE, LOG, ATTEMPT, MODEL = (
+    "plan.json",
+    "result.json",
+    "failure.json",
+    "log.txt",
+    "attempt.json",
+    "model",
+)
+WAIT = 20.0
+"""Seconds for a process that is being ended to let go of a run."""
+
+
+def lay_out(run: Run) -> None:
+    """Makes the folder of a run, and forgets how it failed before. Raises `InputError` where it cannot be written."""
+    write_json(
+        run.folder / PLAN,
+        {"row": run.row.name, "seed": run.seed, "label": run.label, "split": run.row.split} | run.plan,
+    )
+    (run.folder / FAILURE).unlink(missing_ok=True)
+
+
+def read_json(file: Path) -> dict[str, Any] | None:
+    """What a JSON file of ours holds; None where it is not there, or is no whole object."""
+    try:
+        found = json.loads(file.read_text("utf-8"))
+    except (OSError, ValueError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def write_json(file: Path, value: dict[str, Any]) -> None:
+    """Writes a JSON file, whole or not at all. Raises `InputError`."""
+    with written_aside(file) as aside:
+        aside.write_text(json.dumps(value, indent=1, ensure_ascii=False), "utf-8")
+
+
+def is_finished(folder: Path) -> bool:
+    """Whether the run has its result."""
+    return read_json(folder / RESULT) is not None
+
+
+@contextmanager
+def held(folder: Path, *, wait: float = WAIT) -> Iterator[None]:
+    """
+    Keeps other processes from the run; a process that ends, however, lets go.
+
+    # Raises
+
+    `InputError`
+        If another one has it, for `wait` seconds.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        with FileLock(folder / ".lock", timeout=wait):
+            yield
+    except Timeout:
+        raise InputError("another process is at this run", file=folder, hint="wait for it, or end it") from None
+
+
+def seconds_before(folder: Path) -> float:
+    """Seconds that attempts which ended early have spent; the last one up to its last line in the log."""
+    attempt = read_json(folder / ATTEMPT)
+    if attempt is None:
+        return 0.0
+    log = folder / LOG
+    last_sign = log.stat().st_mtime if log.exists() else attempt["began"]
+    return float(attempt["before"] + max(0.0, last_sign - attempt["began"]))
+
+
+def begin_attempt(folder: Path) -> None:
+    """Notes when this attempt began, and what those before it have spent."""
+    write_json(folder / ATTEMPT, {"before": seconds_before(folder), "began": time.time()})
+
+
+def can_go_on(folder: Path, config: dict[str, Any]) -> bool:
+    """
+    Whether AllenNLP's `--recover` has something to go on from: a checkpoint of a training with this very config. What
+    is there otherwise is removed.
+    """
+    model = folder / MODEL
+    same = read_json(model / "config.json") == config
+    if same and any(model.glob("model_state_e*.th")) and any(model.glob("training_state_e*.th")):
+        return True
+    shutil.rmtree(model, ignore_errors=True)
+    return False
+
+
+def remove_checkpoints(folder: Path) -> None:
+    """Of a finished training the archive stays, and what says how it went."""
+    for pattern in ("model_state_*.th", "training_state_*.th", "best.th"):
+        for path in (folder / MODEL).glob(pattern):
+            path.unlink()
+
+
+def failure_reason(folder: Path, code: int) -> str:
+    """The last line of the log that tells something; what ended the process, if nothing does."""
+    if code < 0:
+        killed = "killed, perhaps for want of memory" if code == -9 else f"ended by signal {-code}"
+        return f"{killed} (log: {folder / LOG})"
+    try:
+        lines = (folder / LOG).read_text("utf-8", errors="replace").replace("\r", "\n").splitlines()
+    except OSError:
+        lines = []
+    said = [line.strip() for line in lines if line.strip()]
+    errors = [line for line in said if line.startswith("error:") or _is_exception(line)]
+    return (errors or said or [f"exit code {code}, and no word"])[-1].removeprefix("error: ")
+
+
+def _is_exception(line: str) -> bool:
+    name = line.partition(":")[0]
+    return name.rpartition(".")[2].endswith(("Error", "Exception", "Interrupt")) and " " not in name

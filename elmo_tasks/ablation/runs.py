@@ -1,0 +1,224 @@
+"""Second step: rows -> runs. A run is a row with a seed; the hash of all that decides its result names its folder."""
+
+import copy
+import hashlib
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from allennlp.common import Params
+from allennlp.common.params import with_overrides
+
+from elmo_tasks.ablation.keys import unknown_keys
+from elmo_tasks.ablation.table import Row, Table
+from elmo_tasks.compat.terminal import one_line
+from elmo_tasks.errors import InputError
+
+DIGITS = 12
+"""Of the hash in a folder's name."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """
+    # Parameters
+
+    row : `Row`
+    seed : `int`
+    plan : `dict[str, Any]`
+        All that decides the result: `config`, resolved and seeded; `cached`, whether the biLM's layers are kept on disk
+        (rounded to float16); `file`, what is scored in place of the validation data; and of runs that build on others
+        these runs' hashes: `bilm_of`, or `ensemble` with `members` and `how`.
+    folder : `Path`
+    """
+
+    row: Row
+    seed: int
+    plan: dict[str, Any] = field(repr=False)
+    folder: Path
+
+    @property
+    def digest(self) -> str:
+        """The hash of the plan."""
+        return digest_of(self.plan)
+
+    @property
+    def after(self) -> list[str]:
+        """The hashes of the runs that it builds on."""
+        ensemble = self.plan["ensemble"]
+        return [digest for digest in (self.plan["bilm_of"],) if digest] + (ensemble["members"] if ensemble else [])
+
+    @property
+    def label(self) -> str:
+        """For people."""
+        return self.row.name if self.row.once else f"{self.row.name}, seed {self.seed}"
+
+
+class Planner:
+    """
+    Makes the runs of a table.
+
+    # Parameters
+
+    table : `Table`
+    home : `Path`
+        The folder of the runs' folders; tables may share it, and then share runs.
+    cached : `bool`
+        Whether rows with ELMo keep the biLM's layers on disk, where their config allows it and names no folder itself.
+
+    # Raises
+
+    `InputError`
+        With all rows whose base cannot be read or whose changes nobody knows, or all that resolve alike. Rows that
+        need files that are not there are not looked into.
+    """
+
+    def __init__(self, table: Table, home: Path, *, cached: bool = True) -> None:
+        self.table, self.home, self._cached = table, home, cached
+        self.bases: dict[str, dict[str, Any]] = {}
+        self.resolved: dict[str, dict[str, Any]] = {}
+        self._read: dict[Path, dict[str, Any]] = {}
+        problems = []
+        for row in table.rows:
+            if not row.missing:
+                problems += [f"row {row.name}: {problem}" for problem in self._resolve(row)]
+        problems = problems or list(self._alike())
+        if problems:
+            raise InputError("; ".join(problems), hint=f"table {table.name}")
+
+    def runs(self, rows: Iterable[Row], seeds: Iterable[int]) -> list[Run]:
+        """The runs of these rows, those that they build on before them, none twice, none of rows with missing files."""
+        found: dict[str, Run] = {}
+        for row in rows:
+            for seed in [1] if row.once else seeds:
+                for run in self._with_others(row, seed):
+                    found.setdefault(run.digest, run)
+        return list(found.values())
+
+    def run(self, row: Row, seed: int) -> Run:
+        """The run of a row, which must be resolved."""
+        plan = self._plan(row, seed)
+        name = f"{row.name}-{digest_of(plan)}" if row.once else f"{row.name}-{seed}-{digest_of(plan)}"
+        return Run(row, seed, plan, find_folder(self.home, digest_of(plan)) or self.home / name)
+
+    def differences(self, row: Row) -> dict[str, tuple[Any, Any]]:
+        """The dotted keys in which a resolved row differs from its base, with both values; `...` for none."""
+        before, after = (dict(flattened(c)) for c in (self.bases[row.name], self.resolved[row.name]))
+        keys = [key for key in {**before, **after} if before.get(key, ...) != after.get(key, ...)]
+        return {key: (before.get(key, ...), after.get(key, ...)) for key in keys}
+
+    def _with_others(self, row: Row, seed: int) -> Iterator[Run]:
+        if row.missing or any(self.table.row(name).missing for name in row.others):
+            return
+        if row.bilm_of:
+            yield self.run(self.table.row(row.bilm_of), 1)
+        if row.ensemble:
+            for member in range(1, row.ensemble.members + 1):
+                yield self.run(self.table.row(row.ensemble.of), member)
+        yield self.run(row, seed)
+
+    def _resolve(self, row: Row) -> Iterator[str]:
+        try:
+            base = self._read.get(row.config) or self._read.setdefault(row.config, read_config(row.config))
+            config = with_overrides(base, row.changes)
+        except (RuntimeError, ValueError, KeyError) as error:
+            yield one_line(error) or str(error)
+            return
+        self.bases[row.name], self.resolved[row.name] = base, config
+        unknown = unknown_keys(config, base)
+        if unknown:
+            yield f"nobody knows the key {', '.join(unknown)}"
+
+    def _alike(self) -> Iterator[str]:
+        first: dict[str, str] = {}
+        for name in self.resolved:
+            row = self.table.row(name)
+            if any(self.table.row(other).missing for other in row.others):
+                continue
+            other = first.setdefault(digest_of(self._plan(row, 1)), name)
+            if other != name:
+                yield f"rows {other} and {name} resolve to the same config"
+
+    def _plan(self, row: Row, seed: int) -> dict[str, Any]:
+        config = with_overrides(self.resolved[row.name], dict.fromkeys(row.seed_keys, seed))
+        members = []
+        if row.ensemble is not None:
+            of = self.table.row(row.ensemble.of)
+            members = [digest_of(self._plan(of, member)) for member in range(1, row.ensemble.members + 1)]
+        return {
+            "config": config,
+            "cached": self._cached and cacheable(config),
+            "file": row.file,
+            "finetune": row.finetune,
+            "bilm_of": row.bilm_of and digest_of(self._plan(self.table.row(row.bilm_of), 1)),
+            "ensemble": row.ensemble and {"members": members, "how": row.ensemble.how},
+        }
+
+
+def read_config(path: Path) -> dict[str, Any]:
+    """
+    A config as AllenNLP resolves it.
+
+    # Raises
+
+    `InputError`
+        If it is not there.
+    """
+    if not path.is_file():
+        raise InputError("no such config", file=path)
+    return dict(Params.from_file(path).as_dict(quiet=True))
+
+
+def digest_of(plan: dict[str, Any]) -> str:
+    """The hash of a plan, whatever the order of its keys."""
+    canonical = json.dumps(plan, sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(canonical.encode()).hexdigest()[:DIGITS]
+
+
+def find_folder(home: Path, digest: str) -> Path | None:
+    """The folder of the run with this hash, whatever its row is called there."""
+    return next(iter(sorted(home.glob(f"*-{digest}"))), None)
+
+
+def elmo_of(config: dict[str, Any]) -> dict[str, Any] | None:
+    """The object under `model.elmo`, if the config has one."""
+    model = config.get("model")
+    elmo = model.get("elmo") if isinstance(model, dict) else None
+    return elmo if isinstance(elmo, dict) else None
+
+
+def cacheable(config: dict[str, Any]) -> bool:
+    """Whether the layers of the config's biLM may be kept on disk: see `ElmoTokenEmbedder`."""
+    elmo = elmo_of(config)
+    if elmo is None or elmo.get("cache_dir") is not None:
+        return False
+    return elmo.get("state", "reset") == "reset" and elmo.get("layer_norm", False) != "batch"
+
+
+def runnable(plan: dict[str, Any], home: Path) -> dict[str, Any]:
+    """The config of a plan with the paths that are known only now: of the layer cache, and of a tuned biLM."""
+    config = copy.deepcopy(plan["config"])
+    elmo = elmo_of(config)
+    if plan["cached"] and elmo is not None:
+        elmo["cache_dir"] = str(home / "layers")
+    if plan["bilm_of"]:
+        folder = find_folder(home, plan["bilm_of"])
+        if elmo is None or folder is None:
+            raise InputError(f"the tuned biLM is not there: run {plan['bilm_of']}", file=home)
+        exported = folder / "model" / "exported"
+        elmo |= {"options_file": str(exported / "options.json"), "weight_file": str(exported / "weights.hdf5")}
+    return config
+
+
+def flattened(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """The leaves of nested objects and lists, by dotted keys."""
+    if isinstance(value, dict) and value:
+        for key, inner in value.items():
+            yield from flattened(inner, f"{prefix}{key}.")
+    elif isinstance(value, list) and any(isinstance(item, dict) for item in value):
+        for place, inner in enumerate(value):
+            yield from flattened(inner, f"{prefix}{place}.")
+    else:
+        yield prefix[:-1], value

@@ -1,0 +1,139 @@
+"""One call of the command: what there is to do, doing it, and the files that tell of it."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from elmo_tasks.ablation import cluster, local
+from elmo_tasks.ablation import folder as folders
+from elmo_tasks.ablation.local import Begun, Outcome
+from elmo_tasks.ablation.progress import Estimates, duration
+from elmo_tasks.ablation.runs import Planner, Run
+from elmo_tasks.ablation.summary import Summary
+from elmo_tasks.ablation.table import PERCENT, Row, read_table
+from elmo_tasks.ablation.text import markdown
+from elmo_tasks.atomic import written_aside
+from elmo_tasks.ranges import require_sizes
+
+LOCAL, RAY = "local", "ray"
+EXECUTORS = (LOCAL, RAY)
+
+
+class Session:
+    """
+    # Parameters
+
+    table : `str`
+        The table's file.
+    folder : `Path`
+        Gets `table.md`, `results.jsonl` and `report.html`.
+    runs : `Path`, optional
+        The folder of the runs' folders; `runs` in `folder` by default.
+    rows : `list[str]`
+        Patterns; without one all rows.
+    seeds, workers : `int`
+    executor : `str`
+        `local` or `ray`.
+    cached : `bool`
+        See `Planner`.
+
+    # Raises
+
+    `InputError`
+        If the table or a row of it is faulty, a pattern matches nothing, or a number is below 1.
+    """
+
+    def __init__(
+        self,
+        table: str,
+        folder: Path,
+        *,
+        runs: Path | None = None,
+        rows: list[str] | None = None,
+        seeds: int = 1,
+        workers: int = 1,
+        executor: str = LOCAL,
+        cached: bool = True,
+    ) -> None:
+        require_sizes(seeds=seeds, workers=workers)
+        self.folder, self.seeds, self.workers, self.executor = folder.absolute(), seeds, workers, executor
+        self.table = read_table(table)
+        home = (runs or self.folder / "runs").absolute()
+        self._planner = Planner(self.table, home, cached=cached)
+        self.rows = self.table.chosen(rows or [])
+        self._all = self._planner.runs(self.rows, range(1, seeds + 1))
+        self.estimates = Estimates(self._planner)
+        self.left = [run for run in self._all if not folders.is_finished(run.folder)]
+        self._learn_from_finished_runs()
+        self.interrupted = False
+
+    @property
+    def report_file(self) -> Path:
+        """Where the report is."""
+        return self.folder / "report.html"
+
+    def differences(self, row: Row) -> dict[str, tuple[Any, Any]]:
+        """See `Planner.differences`."""
+        return self._planner.differences(row)
+
+    def carry_out(self) -> Iterator[str]:
+        """Carries out what is left, and tells of each run that begins or ends. The files are written after each one."""
+        yield self._begin()
+        self.interrupted = True
+        left = list(self.left)
+        for event in self._events(left):
+            if isinstance(event, Begun):
+                yield f"begins: {event.run.label}"
+            else:
+                left.remove(event.run)
+                yield self._ended(event, left)
+                self.write()
+        self.interrupted = False
+
+    def write(self) -> Summary:
+        """Writes the three files from what is finished so far. Raises `InputError` where they cannot be written."""
+        from elmo_tasks.ablation.report import report  # Matplotlib: no other command needs to wait for it.
+
+        summary = Summary(self._planner, seeds=self.seeds)
+        records = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in summary.all_records())
+        for name, text in (
+            ("results.jsonl", records),
+            ("table.md", markdown(summary)),
+            ("report.html", report(summary)),
+        ):
+            with written_aside(self.folder / name) as aside:
+                aside.write_text(text, "utf-8")
+        return summary
+
+    def _events(self, left: list[Run]) -> Iterator[Begun | Outcome]:
+        if self.executor == RAY:
+            return cluster.carry_out(list(left))
+        return local.carry_out(list(left), workers=self.workers)
+
+    def _begin(self) -> str:
+        time_left = duration(self.estimates.left(self.left, workers=self.workers))
+        done = len(self._all) - len(self.left)
+        return f"{self.table.title}: {len(self._all)} runs, {done} finished before; estimate for the rest: {time_left}"
+
+    def _ended(self, outcome: Outcome, left: list[Run]) -> str:
+        run = outcome.run
+        told = f"[{len(self._all) - len(left)}/{len(self._all)}] {run.label}: "
+        if outcome.reason is not None:
+            told += f"FAILED: {outcome.reason}"
+        else:
+            self.estimates.measured(run, outcome.seconds)
+            told += f"{self._score(run)}, {duration(outcome.seconds)}"
+        return f"{told}; {duration(self.estimates.left(left, workers=self.workers))} left"
+
+    def _score(self, run: Run) -> str:
+        record = folders.read_json(run.folder / folders.RESULT) or {"scores": {}}
+        cells = [cell for cell in run.row.cells if cell.metric in record["scores"]]
+        factor = {cell.metric: 100 if cell.metric in PERCENT else 1 for cell in cells}
+        return ", ".join(f"{cell.metric} {factor[cell.metric] * record['scores'][cell.metric]:.1f}" for cell in cells)
+
+    def _learn_from_finished_runs(self) -> None:
+        for run in self._planner.runs(self.table.rows, range(1, self.seeds + 1)):
+            record = folders.read_json(run.folder / folders.RESULT)
+            if record is not None:
+                self.estimates.measured(run, record["seconds"])

@@ -1,0 +1,158 @@
+"""From rows to runs: what is resolved, hashed, refused, and shared."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from elmo_tasks.ablation.runs import Planner, runnable
+from elmo_tasks.ablation.table import read_table
+from elmo_tasks.errors import InputError
+from tests.ablation.tables import LAST, finish, planner, row, write_table
+
+
+def test_a_run_is_a_row_with_a_seed_in_a_folder_of_its_own(tmp_path: Path) -> None:
+    planned = planner(tmp_path, [row("baseline"), row("last", changes=LAST)])
+    runs = planned.runs(planned.table.rows, [1, 2])
+    assert [(run.row.name, run.seed) for run in runs] == [("baseline", 1), ("baseline", 2), ("last", 1), ("last", 2)]
+    assert len({run.folder for run in runs}) == 4
+    assert runs[3].folder.name == f"last-2-{runs[3].digest}"
+    config = runs[3].plan["config"]
+    assert [config[key] for key in ("random_seed", "numpy_seed", "pytorch_seed")] == [2, 2, 2]
+    assert (config["model"]["elmo"]["mix"], config["model"]["elmo"]["l2"]) == ("last", None)
+
+
+def test_the_hash_is_of_the_whole_resolved_config(tmp_path: Path) -> None:
+    base = tmp_path / "base.jsonnet"
+
+    def digest(text: str, **keys: Any) -> str:
+        base.write_text(text)
+        planned = planner(tmp_path, [row("a", config=str(base), **keys)])
+        return planned.runs(planned.table.rows, [1])[0].digest
+
+    plain = "{ trainer: { num_epochs: %d } }"
+    first = digest(plain % 3)
+    assert digest(plain % 4) != first, "the base has changed, the row has not"
+    assert digest(plain % 3) == first
+    assert digest(plain % 4, changes={"trainer.num_epochs": 3}) == first, "it resolves alike"
+    assert digest(plain % 3, split="test", file="eng.testb") != first, "another score"
+
+
+def test_runs_of_the_same_config_are_found_under_another_row_name(tmp_path: Path) -> None:
+    (run,) = planner(tmp_path, [row("one")]).runs(planner(tmp_path, [row("one")]).table.rows, [1])
+    finish(run, f1=0.5)
+    planned = planner(tmp_path, [row("another")])
+    (other,) = planned.runs(planned.table.rows, [1])
+    assert other.folder == run.folder
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"model.elmo.mx": "last"}, r"model.elmo.'mx' \(nearest: 'mix'\)"),
+        ({"model.elmoo": None}, r"model.'elmoo' \(nearest: 'elmo'\)"),
+        ({"model.elmoo.mix": "last"}, "unused keys"),
+        ({"trainer.num_epoch": 3}, r"trainer.'num_epoch' \(nearest: 'num_epochs'\)"),
+        ({"trainer.optimizer.betas_": 3}, r"trainer.optimizer.'betas_' \(nearest: 'betas'\)"),
+        ({"trainer.optimizer": {"type": "sgd", "momentun": 0.9}}, r"optimizer.'momentun' \(nearest: 'momentum'\)"),
+        ({"data_loader.share": 0.1}, r"data_loader.'share' \("),
+        ({"dataset_reader.max_instance": 3}, r"dataset_reader.'max_instance' \(nearest: 'max_instances'\)"),
+        ({"model.encoder.hidden_size": [3]}, r"model.encoder.'hidden_size' \(nearest: 'hidden_sizes'\)"),
+        ({"random_sed": 3}, r"'random_sed' \(nearest: 'random_seed'\)"),
+        ({"trainer.callbacks": [{"type": "elmo_tasks_lm_progress", "evry": 3}]}, r"callbacks.0.'evry' \(nearest"),
+        (
+            {"model.text_field_embedder.token_embedders.tokens.trainabel": True},
+            r"token_embedders.tokens.'trainabel' \(nearest: 'trainable'\)",
+        ),
+    ],
+)
+def test_a_key_that_nobody_knows_is_refused(changes: dict[str, Any], message: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=f"row wrong: .*{message}"):
+        planner(tmp_path, [row("right"), row("wrong", changes=changes)])
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"model.elmo.cache_limit_gb": 1.0},
+        {"dataset_reader.max_instances": 3},
+        {"trainer.patience": 3, "distributed": {"cuda_devices": [-1, -1]}},
+        {"data_loader.type": "elmo_tasks_share", "data_loader.share": 0.1, "data_loader.batches_per_epoch": 3},
+        {"trainer.optimizer": {"type": "sgd", "lr": 0.1, "momentum": 0.9}},
+        {"model.text_field_embedder.token_embedders.tokens.trainable": False},
+        {"trainer.learning_rate_scheduler": {"type": "reduce_on_plateau", "mode": "max"}},
+        {"model.input_dropout": 0.1},
+        {"validation_dataset_reader": {"type": "elmo_tasks_ner", "max_instances": 3}},
+    ],
+)
+def test_a_key_that_the_base_lacks_and_the_constructor_knows_is_taken(changes: dict[str, Any], tmp_path: Path) -> None:
+    planned = planner(tmp_path, [row("plain"), row("changed", changes=changes)])
+    assert {key.partition(".")[0] for key in planned.differences(planned.table.row("changed"))} == {
+        key.partition(".")[0] for key in changes
+    }
+
+
+def test_all_faulty_rows_are_told_at_once(tmp_path: Path) -> None:
+    rows = [row("a", changes={"trainer.num_epoch": 3}), row("b", config="nowhere.jsonnet")]
+    with pytest.raises(InputError, match=r"row a: .*row b: .*nowhere.jsonnet: no such config"):
+        planner(tmp_path, rows)
+
+
+def test_rows_that_resolve_alike_are_refused(tmp_path: Path) -> None:
+    rows = [row("one"), row("two", changes={"model.elmo.at": "input"})]
+    with pytest.raises(InputError, match="rows one and two resolve to the same config"):
+        planner(tmp_path, rows)
+
+
+def test_differences_tell_both_values(tmp_path: Path) -> None:
+    planned = planner(tmp_path, [row("last", changes=LAST | {"trainer.patience": 3})])
+    found = planned.differences(planned.table.rows[0])
+    assert found["model.elmo.mix"] == ("weighted", "last")
+    assert found["model.elmo.l2"] == (0.1, None)
+    assert found["trainer.patience"] == (..., 3)
+    assert len(found) == 3
+
+
+def test_layers_are_cached_where_the_config_allows_it(tmp_path: Path) -> None:
+    table = write_table(
+        tmp_path,
+        [
+            row("baseline"),
+            row("elmo"),
+            row("carry", changes={"model.elmo.state": "carry"}),
+            row("batch", changes={"model.elmo.layer_norm": "batch"}),
+            row("own", changes={"model.elmo.cache_dir": "own"}),
+        ],
+    )
+    planned = Planner(read_table(table), tmp_path / "runs")
+    runs = {run.row.name: run for run in planned.runs(planned.table.rows, [1])}
+    folders = {
+        name: runnable(run.plan, planned.home)["model"].get("elmo", {}).get("cache_dir") for name, run in runs.items()
+    }
+    layers = str(tmp_path / "runs" / "layers")
+    assert folders == {"baseline": None, "elmo": layers, "carry": None, "batch": None, "own": "own"}
+    elsewhere = Planner(read_table(table), tmp_path / "other")
+    assert elsewhere.runs([elsewhere.table.row("elmo")], [1])[0].digest == runs["elmo"].digest
+    plain = Planner(read_table(table), tmp_path / "runs", cached=False)
+    assert plain.runs([plain.table.row("elmo")], [1])[0].digest != runs["elmo"].digest, "rounded layers are another run"
+
+
+def test_an_ensemble_brings_its_members_and_a_tuned_biLM_its_tuning(tmp_path: Path) -> None:
+    rows = [
+        row("elmo"),
+        row("together", ensemble={"of": "elmo", "members": 3}),
+        row("lm", config=row("x")["config"].replace("ner_elmo", "bilm_finetune"), finetune=True),
+        row("tuned", bilm_of="lm"),
+    ]
+    planned = planner(tmp_path, rows)
+    runs = planned.runs([planned.table.row("together")], [1, 2, 3, 4, 5])
+    assert [(run.row.name, run.seed) for run in runs] == [("elmo", 1), ("elmo", 2), ("elmo", 3), ("together", 1)]
+    assert runs[-1].after == [run.digest for run in runs[:-1]]
+    tuned = planned.runs([planned.table.row("tuned")], [1, 2])
+    assert [(run.row.name, run.seed) for run in tuned] == [("lm", 1), ("tuned", 1), ("tuned", 2)]
+    assert tuned[1].after == tuned[2].after == [tuned[0].digest]
+    with pytest.raises(InputError, match="the tuned biLM is not there"):
+        runnable(tuned[1].plan, planned.home)
+    finish(tuned[0])
+    files = runnable(tuned[1].plan, planned.home)["model"]["elmo"]
+    assert files["weight_file"] == str(tuned[0].folder / "model" / "exported" / "weights.hdf5")

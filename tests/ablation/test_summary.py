@@ -1,0 +1,123 @@
+"""From results to the table: means, increases, epochs, what is missing, and how it is written."""
+
+from pathlib import Path
+
+import pytest
+
+from elmo_tasks.ablation.runs import Planner
+from elmo_tasks.ablation.summary import Summary, first_better, increase
+from elmo_tasks.ablation.text import markdown, remarks, terminal
+from tests.ablation.tables import LAST, fail, finish, planner, row
+
+ROWS = [
+    row("baseline", column="baseline", paper=90.15),
+    row("elmo", column="ELMo", paper={"mean": 92.22, "deviation": 0.1}),
+    row("last", column="last", changes=LAST, paper={"says": "failed"}),
+    row("cove", column="CoVe", needs=["/nowhere/cove.hdf5"], paper=88.2),
+]
+
+
+@pytest.fixture
+def planned(tmp_path: Path) -> Planner:
+    return planner(tmp_path, ROWS, increase={"of": "ELMo", "over": "baseline"})
+
+
+def finished(planned: Planner, name: str, *scores: float) -> None:
+    for seed, f1 in enumerate(scores, start=1):
+        finish(planned.run(planned.table.row(name), seed), f1=f1)
+
+
+def test_means_and_deviations_over_seeds(planned: Planner) -> None:
+    finished(planned, "baseline", 0.60, 0.61, 0.65)
+    place = Summary(planned, seeds=3).place("NER", "baseline")
+    assert place is not None and place.remarks == []
+    assert (place.mean, place.deviation) == (pytest.approx(62.0), pytest.approx(7**0.5))
+    assert place.difference == pytest.approx(62.0 - 90.15)
+
+
+def test_one_seed_has_no_deviation(planned: Planner) -> None:
+    finished(planned, "baseline", 0.6)
+    place = Summary(planned, seeds=1).place("NER", "baseline")
+    assert place is not None and place.deviation is None and place.values == [pytest.approx(60.0)]
+
+
+def test_the_increase_of_table_1() -> None:
+    papers = increase(85.8, 81.1)
+    assert papers is not None
+    assert (round(papers.absolute, 1), round(papers.relative, 1)) == (4.7, 24.9)
+    assert increase(None, 81.1) is None and increase(85.8, None) is None
+
+
+def test_terminal_and_markdown(planned: Planner) -> None:
+    finished(planned, "baseline", 0.60, 0.61, 0.65)
+    finished(planned, "elmo", 0.66)
+    fail(planned.run(planned.table.row("last"), 1), "ValueError: diverged")
+    summary = Summary(planned, seeds=1)
+    shown = markdown(summary)
+    assert "|  |  | baseline | ELMo | last | CoVe | increase, absolute / relative |" in shown
+    assert "| NER | ours | 62.0 ± 2.6 (n=3) | 66.0 (n=1) | failed | missing | +4.0 / 10.5% |" in shown
+    assert "|  | paper | 90.15 | 92.22 ± 0.1 | failed | 88.2 | +2.1 / 21.0% |" in shown
+    assert "|  | difference | -28.2 | -26.2 | – | – | +1.9 |" in shown
+    assert remarks(summary) == ["last: seed 1 failed: ValueError: diverged", "cove: missing: needs /nowhere/cove.hdf5"]
+    assert "62.0 ± 2.6 (n=3)  66.0 (n=1)" in terminal(summary)
+
+
+def test_a_row_that_was_not_run_is_missing(planned: Planner) -> None:
+    assert "elmo: missing: not run" in remarks(Summary(planned, seeds=1))
+    assert "| NER | ours | missing | missing | missing | missing | – |" in markdown(Summary(planned, seeds=1))
+
+
+def test_a_failed_seed_does_not_hide_the_others(planned: Planner) -> None:
+    finished(planned, "elmo", 0.6)
+    fail(planned.run(planned.table.row("elmo"), 2), "killed")
+    shown = markdown(Summary(planned, seeds=2))
+    assert "60.0 (n=1, some failed)" in shown and "- elmo: seed 2 failed: killed" in shown
+
+
+def test_results_of_another_config_do_not_count(tmp_path: Path) -> None:
+    before = planner(tmp_path, [row("elmo", changes={"trainer.num_epochs": 3})])
+    finished(before, "elmo", 0.9)
+    after = planner(tmp_path, [row("elmo", changes={"trainer.num_epochs": 4})])
+    place = Summary(after, seeds=1).place("NER", "elmo")
+    assert place is not None and place.values == []
+
+
+def test_a_half_written_result_is_none(planned: Planner) -> None:
+    finished(planned, "elmo", 0.6)
+    file = planned.run(planned.table.row("elmo"), 1).folder / "result.json"
+    file.write_text(file.read_text()[:40])
+    assert Summary(planned, seeds=1).records["elmo"] == {}
+
+
+def test_another_split_than_the_papers_is_told(tmp_path: Path) -> None:
+    planned = planner(tmp_path, [row("elmo", paper_split="test", paper=92.22)])
+    assert "elmo: scored on dev, the paper's number is of test" in remarks(Summary(planned, seeds=1))
+
+
+def test_the_epoch_that_passes_the_baseline(tmp_path: Path) -> None:
+    cells = [{"column": "passes", "metric": "passes", "over": "baseline", "paper": 10}]
+    planned = planner(tmp_path, [row("baseline"), row("elmo", cells=cells), row("last", changes=LAST, cells=cells)])
+    table = planned.table
+    finish(planned.run(table.row("baseline"), 1), curve=[0.2, 0.5, 0.4], f1=0.5)
+    finish(planned.run(table.row("elmo"), 1), curve=[0.4, 0.5, 0.51, 0.6], f1=0.6)
+    finish(planned.run(table.row("last"), 1), curve=[0.1, 0.2], f1=0.2)
+    summary = Summary(planned, seeds=1)
+    cell = table.row("elmo").cells[0]
+    assert summary.shown(table.row("elmo"), cell).values == [3.0]
+    assert summary.shown(table.row("last"), cell).remarks == ["never, or the other row is missing"]
+
+
+def test_first_better() -> None:
+    curves = [{"curve": [{"epoch": 1, "f1": 0.1}, {"epoch": 2, "f1": 0.3}]}, {"curve": [{"epoch": 1, "f1": 0.2}]}]
+    assert first_better(curves[0], curves[1], "f1") == 2.0
+    assert first_better(curves[1], curves[0], "f1") is None
+
+
+def test_runs_of_several_states_of_the_code_are_told(planned: Planner) -> None:
+    finished(planned, "elmo", 0.6, 0.7)
+    run = planned.run(planned.table.row("elmo"), 2)
+    file = run.folder / "result.json"
+    file.write_text(file.read_text().replace("c" * 40, "d" * 40 + "+"))
+    told = remarks(Summary(planned, seeds=2))
+    assert "runs of 2 states of the code: cccccccccccc, dddddddddddd" in told
+    assert any(line.startswith("a + behind a commit") for line in told)

@@ -1,0 +1,21 @@
+// Table 1 (section 4): six tasks without and with ELMo. Test data at `paper`, but for SQuAD, whose are not public; dev at
+// `mini` and `small`.
+// Command: allennlp ablate training_config/ablations/table1.jsonnet -s out/table1 --seeds 3
+local ablation = import '../lib/ablation.libsonnet';
+
+local pair(task, baseline, elmo) = [
+  ablation.baseline(task) + ablation.scored_on_test(task) + { paper: baseline },
+  ablation.elmo(task) + ablation.scored_on_test(task) + { paper: elmo },
+];
+
+{
+  title: 'Table 1: ELMo in six models',
+  about: 'Increase: absolute, and relative to the error that the baseline leaves. ' + ablation.caps,
+  increase: { of: 'ELMo', over: 'baseline' },
+  rows: pair('squad', 81.1, 85.8)
+        + pair('snli', 88.0, { mean: 88.7, deviation: 0.17 })
+        + pair('srl', 81.4, 84.6)
+        + pair('coref', 67.2, 70.4)
+        + pair('ner', 90.15, { mean: 92.22, deviation: 0.10 })
+        + pair('sst', 51.4, { mean: 54.7, deviation: 0.5 }),
+}

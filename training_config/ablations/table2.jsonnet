@@ -1,0 +1,39 @@
+// Table 2 (section 5.1): the last layer alone, or all layers with a large and a small lambda; and what the text says of
+// CoVe. Dev data. Places are those of the configs: SQuAD and SNLI input and output, SRL input.
+// Command: allennlp ablate training_config/ablations/table2.jsonnet -s out/table2 --seeds 3
+local ablation = import '../lib/ablation.libsonnet';
+local settings = import '../lib/settings.libsonnet';
+
+local task(name, baseline, last, one, small) = [
+  ablation.baseline(name) { paper: baseline },
+  ablation.elmo(name, 'last only') { name: name + '-last', changes: ablation.only('last'), paper: last },
+  ablation.elmo(name, 'all, λ=1') { name: name + '-lambda-1', changes: ablation.weighted(1.0), paper: one },
+  ablation.elmo(name, 'all, λ=0.001') {
+    name: name + '-lambda-0.001',
+    changes: ablation.weighted(0.001),
+    paper: small,
+  },
+];
+
+// McCann et al. (2017): their encoder in the place of the biLM.
+local cove(name, last, one) = [
+  row {
+    line: super.line + ', CoVe',
+    changes+: { 'model.elmo.weight_file': settings.file('cove/weights.hdf5') },
+    needs: [settings.file('cove/weights.hdf5')],
+  }
+  for row in [
+    ablation.elmo(name, 'last only') { name: name + '-cove-last', changes: ablation.only('last'), paper: last },
+    ablation.elmo(name, 'all, λ=1') { name: name + '-cove-lambda-1', changes: ablation.weighted(1.0), paper: one },
+  ]
+];
+
+{
+  title: 'Table 2: the last layer, or all of them',
+  about: 'Dev data. ' + ablation.caps,
+  rows: task('squad', 80.8, 84.7, 85.0, 85.2)
+        + task('snli', 88.1, 89.1, 89.3, 89.5)
+        + task('srl', 81.6, 84.1, 84.6, 84.8)
+        + cove('snli', 88.2, 88.7)
+        + cove('srl', 82.1, 82.2),
+}

@@ -1,0 +1,94 @@
+// What the tables under `ablations/` share: for each task its two configs, its score, its splits, and rough times.
+//
+// A table is an object for `allennlp ablate`: `title`, `about`, `rows`, and what is shown besides. A row has
+//   name     its own in the table; names the folders of its runs
+//   config   the base, a path from the table's folder
+//   changes  dotted keys of the resolved config and their values in this row
+//   line, column   where its score stands in the table
+//   metric   which score; `f1`, `accuracy` and `em` are shown in percent
+//   split    `dev`, the validation data of the config, or `test` with the `file` that is scored
+//   paper    the paper's number: a number, { mean, deviation }, or { says: 'words' }; `paper_split`: what it is of
+//   needs    files without which the row is shown as missing
+//   minutes  of one run on one CPU core, for the estimates; null where nobody has measured it
+// and where it is no plain training `finetune`, `ensemble`, or `bilm_of` (see finetuning.jsonnet, ensembles.jsonnet).
+local settings = import 'settings.libsonnet';
+
+// Minutes without and with ELMo, the layers cached.
+local minutes(mini, small) = settings.choose({ mini: mini, small: small, paper: [null, null] });
+
+local tasks = {
+  squad: {
+    line: 'SQuAD',
+    metric: 'f1',
+    minutes: minutes([2, 5], [30, 60]),
+    // The test set is not public: dev is scored in its place.
+    test: null,
+  },
+  snli: {
+    line: 'SNLI',
+    metric: 'accuracy',
+    minutes: minutes([1.2, 3], [9, 12]),
+    test: settings.file('snli/snli_1.0_test.jsonl'),
+  },
+  srl: {
+    line: 'SRL',
+    metric: 'f1',
+    minutes: minutes([2, 4], [60, 80]),
+    test: settings.file('srl/test'),
+  },
+  coref: {
+    line: 'Coref',
+    metric: 'f1',
+    minutes: minutes([3, 5], [120, 150]),
+    test: settings.file('coref/test.gold_conll'),
+  },
+  ner: {
+    line: 'NER',
+    metric: 'f1',
+    minutes: minutes([0.7, 2], [3.5, 8]),
+    test: settings.file('ner/eng.testb'),
+  },
+  sst: {
+    line: 'SST-5',
+    metric: 'accuracy',
+    minutes: minutes([1, 2], [8, 16]),
+    test: settings.file('sst/test.txt'),
+  },
+};
+
+{
+  tasks: tasks,
+
+  // A row of a task: its baseline, or its model with ELMo.
+  local row(task, elmo) = {
+    config: '../' + task + (if elmo then '_elmo' else '') + '.jsonnet',
+    line: tasks[task].line,
+    metric: tasks[task].metric,
+    minutes: tasks[task].minutes[if elmo then 1 else 0],
+    split: 'dev',
+    changes: {},
+  },
+  baseline(task):: row(task, false) { name: task + '-baseline', column: 'baseline' },
+  elmo(task, column='ELMo'):: row(task, true) { name: task + '-elmo', column: column },
+
+  // Scored on the test data at `paper`, where the task has public ones, and on dev at the other scales.
+  scored_on_test(task):: {
+    paper_split: 'test',
+    [if settings.scale == 'paper' && tasks[task].test != null then 'split']: 'test',
+    [if settings.scale == 'paper' && tasks[task].test != null then 'file']: tasks[task].test,
+  },
+
+  // All layers with the weights' penalty lambda.
+  weighted(lambda):: { 'model.elmo.mix': 'weighted', 'model.elmo.l2': lambda },
+  // One layer has no weights to penalise.
+  only(mix):: { 'model.elmo.mix': mix, 'model.elmo.l2': null },
+
+  // The scale in words, for the table's header.
+  caps: settings.choose({
+    mini: 'Scale mini: the embedded world, small models, both rows of a pair with the same cap in epochs.',
+    small: 'Scale small: small real data and the embedded biLM. Both rows of a pair have the same cap in updates '
+           + '(SQuAD 6 epochs, SNLI 3, SRL 20 of 65 batches, coreference 20, NER 15, SST 8 of 60 batches): no run is '
+           + 'said to have converged.',
+    paper: 'Scale paper: the data, the biLM and the hyper-parameters of the paper.',
+  }),
+}
