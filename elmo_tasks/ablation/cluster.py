@@ -2,14 +2,12 @@
 
 import importlib
 import os
-import subprocess
-import time
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import Any
 
 from elmo_tasks.ablation import folder as folders
-from elmo_tasks.ablation.local import Outcome, command, conclude
+from elmo_tasks.ablation.local import Outcome, conclude
+from elmo_tasks.ablation.process import command, in_process
 from elmo_tasks.ablation.runs import Run
 from elmo_tasks.errors import InputError
 
@@ -40,7 +38,7 @@ def carry_out(runs: Iterable[Run]) -> Iterator[Outcome]:
     for run in runs:
         folders.lay_out(run)
         others = [refs[digest] for digest in run.after if digest in refs]
-        ref = remote.remote(str(run.folder), dict(os.environ), cores, *others)
+        ref = remote.remote(command(run.folder), str(run.folder), _environment(cores), *others)
         refs[run.digest], waiting[ref] = ref, run
     try:
         while waiting:
@@ -51,27 +49,10 @@ def carry_out(runs: Iterable[Run]) -> Iterator[Outcome]:
             ray.cancel(ref, force=True)
 
 
-def in_process(folder: str, environment: dict[str, str], threads: int, *others: tuple[int, float]) -> tuple[int, float]:
-    """
-    On a node: the exit code of a run's own process, and its seconds.
-
-    # Parameters
-
-    environment : `dict[str, str]`
-        That of the command's process: scale and data root.
-    others : `tuple[int, float]`
-        What this gave for the runs that it builds on, for which Ray waits.
-    """
-    began = time.monotonic()
-    if any(code for code, _ in others):
-        return 1, 0.0
-    ours = {key: value for key, value in environment.items() if key.startswith(("ELMO_TASKS_", "PYTHONPATH"))}
-    given = dict(os.environ) | ours | {name: str(threads) for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS")}
-    with open(Path(folder) / folders.LOG, "ab") as log:
-        code = subprocess.run(
-            command(folder, parent=os.getpid()), env=given, stdin=subprocess.DEVNULL, stdout=log, stderr=log
-        ).returncode
-    return code, time.monotonic() - began
+def _environment(cores: int) -> dict[str, str]:
+    """What a run must find on its node as it is here: scale, data root, and where the package lies."""
+    ours = {key: value for key, value in os.environ.items() if key.startswith(("ELMO_TASKS_", "PYTHONPATH"))}
+    return ours | {name: str(cores) for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS")}
 
 
 def _outcome(ray: Any, ref: Any, run: Run) -> Outcome:

@@ -20,11 +20,11 @@ from allennlp.common import Params
 import elmo_tasks
 from elmo_tasks.ablation import folder as folders
 from elmo_tasks.ablation.ensemble import score_ensemble
+from elmo_tasks.ablation.process import PLUGIN
 from elmo_tasks.ablation.runs import find_folder, runnable
 from elmo_tasks.ablation.watch import end_with
 from elmo_tasks.errors import InputError
 
-PLUGIN = "elmo_tasks.plugin"
 BEST = "best_validation_"
 PACKAGES = ("torch", "allennlp", "numpy")
 
@@ -54,10 +54,9 @@ def execute(folder: str | Path, *, parent: int | None = None) -> None:
     with folders.held(place):
         if folders.is_finished(place):
             return
-        before = folders.seconds_before(place)
-        folders.begin_attempt(place)
-        began = time.time()
-        found = _ensemble(plan, place) if plan["ensemble"] else _train(plan, place)
+        before, began = folders.seconds_before(place), time.time()
+        with folders.attempt(place):
+            found = _ensemble(plan, place) if plan["ensemble"] else _train(plan, place)
         spent = {"seconds": round(before + time.time() - began, 1), "started": _clock(began), **_used()}
         folders.write_json(place / folders.RESULT, _about(plan, place) | found | spent)
         folders.remove_checkpoints(place)

@@ -1,7 +1,9 @@
 """The folder of a run: its plan, log, model and result, each file whole or absent; one process at a time."""
 
 import json
+import os
 import shutil
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,6 +12,7 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
+from elmo_tasks.ablation import process
 from elmo_tasks.ablation.runs import Run
 from elmo_tasks.atomic import written_aside
 from elmo_tasks.errors import InputError
@@ -18,12 +21,14 @@ PLAN, RESULT, FAILURE, LOG, ATTEMPT, MODEL = (
     "plan.json",
     "result.json",
     "failure.json",
-    "log.txt",
+    process.LOG,
     "attempt.json",
     "model",
 )
 WAIT = 20.0
 """Seconds for a process that is being ended to let go of a run."""
+BEAT = 2.0
+"""Seconds between two signs of life."""
 
 
 def lay_out(run: Run) -> None:
@@ -74,18 +79,31 @@ def held(folder: Path, *, wait: float = WAIT) -> Iterator[None]:
 
 
 def seconds_before(folder: Path) -> float:
-    """Seconds that attempts which ended early have spent; the last one up to its last line in the log."""
+    """Seconds that attempts which ended early have spent, up to their last sign of life."""
     attempt = read_json(folder / ATTEMPT)
     if attempt is None:
         return 0.0
-    log = folder / LOG
-    last_sign = log.stat().st_mtime if log.exists() else attempt["began"]
-    return float(attempt["before"] + max(0.0, last_sign - attempt["began"]))
+    return float(attempt["before"] + max(0.0, (folder / ATTEMPT).stat().st_mtime - attempt["began"]))
 
 
-def begin_attempt(folder: Path) -> None:
-    """Notes when this attempt began, and what those before it have spent."""
+@contextmanager
+def attempt(folder: Path) -> Iterator[None]:
+    """Notes when this attempt begins and what those before it have spent, and gives signs of life while it goes on."""
     write_json(folder / ATTEMPT, {"before": seconds_before(folder), "began": time.time()})
+    ended = threading.Event()
+
+    def beat() -> None:
+        while not ended.wait(BEAT):
+            os.utime(folder / ATTEMPT)
+
+    thread = threading.Thread(target=beat, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+        os.utime(folder / ATTEMPT)
 
 
 def can_go_on(folder: Path, config: dict[str, Any]) -> bool:

@@ -3,7 +3,6 @@
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
@@ -12,7 +11,7 @@ from typing import IO, NamedTuple, Protocol
 import torch
 
 from elmo_tasks.ablation import folder as folders
-from elmo_tasks.ablation.execute import PLUGIN
+from elmo_tasks.ablation.process import command
 from elmo_tasks.ablation.runs import Run
 
 PAUSE = 0.2
@@ -56,7 +55,7 @@ class Process:
         folders.lay_out(run)
         self._log: IO[bytes] = (run.folder / folders.LOG).open("ab")
         self._process = subprocess.Popen(
-            command(run.folder, parent=os.getpid()),
+            [*command(run.folder), "--parent", str(os.getpid())],
             env=environment(place, workers=workers),
             stdin=subprocess.DEVNULL,
             stdout=self._log,
@@ -78,12 +77,6 @@ class Process:
                 self._process.wait(GRACE)
                 break
         self._log.close()
-
-
-def command(folder: object, *, parent: int) -> list[str]:
-    """What carries out the run in a folder, and ends when the process `parent` does."""
-    given = ["ablate-run", str(folder), "--parent", str(parent), "--include-package", PLUGIN]
-    return [sys.executable, "-m", "allennlp", *given]
 
 
 def environment(place: int, *, workers: int) -> dict[str, str]:

@@ -158,7 +158,7 @@ def test_gpus_are_dealt_out(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_real_process_is_ended_with_its_children(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     code = "import subprocess, sys; p = subprocess.Popen(['sleep', '60']); print(p.pid, flush=True); p.wait()"
-    monkeypatch.setattr(local, "command", lambda folder, *, parent: [sys.executable, "-c", code])
+    monkeypatch.setattr(local, "command", lambda folder: [sys.executable, "-c", code])
     events = local.carry_out([run(tmp_path, "a")], workers=1)
     begun = next(events)
     log = begun.run.folder / folders.LOG
@@ -221,14 +221,16 @@ def test_outcomes_tell_seconds(tmp_path: Path) -> None:
     assert isinstance(events[1], Outcome) and 0 <= events[1].seconds < 5
 
 
-def test_time_of_broken_attempts_counts_up_to_their_last_sign(tmp_path: Path) -> None:
-    folders.write_json(tmp_path / folders.ATTEMPT, {"before": 100.0, "began": time.time() - 50})
-    log = tmp_path / folders.LOG
-    log.write_text("epoch 3")
-    os.utime(log, (time.time() - 20, time.time() - 20))
+def test_time_of_broken_attempts_counts_up_to_their_last_sign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / folders.ATTEMPT
+    folders.write_json(file, {"before": 100.0, "began": time.time() - 50})
+    os.utime(file, (time.time() - 20, time.time() - 20))
     assert folders.seconds_before(tmp_path) == pytest.approx(130.0, abs=2.0)
-    folders.begin_attempt(tmp_path)
-    log.write_text("epoch 4")
+    monkeypatch.setattr(folders, "BEAT", 0.01)
+    with folders.attempt(tmp_path):
+        os.utime(file, (0, 0))
+        while not file.stat().st_mtime:
+            time.sleep(0.01)
     assert folders.seconds_before(tmp_path) == pytest.approx(130.0, abs=2.0)
 
 
