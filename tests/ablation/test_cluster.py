@@ -1,0 +1,72 @@
+"""Runs on a Ray cluster of two nodes, one of which is lost while they go on."""
+
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from elmo_tasks.ablation import cluster
+from elmo_tasks.ablation import folder as folders
+from elmo_tasks.ablation.local import Outcome
+from tests.ablation.test_local import run
+
+ray = pytest.importorskip("ray", reason="Ray is optional: pip install ray")
+cluster_utils = pytest.importorskip("ray.cluster_utils")
+
+WORKER = """
+import json, os, sys, time
+from pathlib import Path
+from elmo_tasks.ablation import watch
+watch.PAUSE = 0.05
+watch.end_with(int(sys.argv[3]))
+folder = Path(sys.argv[1])
+with (folder / "begun.txt").open("a") as file:
+    print(os.getpid(), file=file)
+while (folder.parent / "wait").exists():
+    time.sleep(0.05)
+temporary = folder / "result.tmp"
+temporary.write_text(json.dumps({"by": os.getpid()}))
+temporary.rename(folder / "result.json")
+"""
+"""A run that goes on until it may end, and is as any other for the executor."""
+
+
+def begun(folder: Path) -> list[str]:
+    file = folder / "begun.txt"
+    return file.read_text().split() if file.exists() else []
+
+
+def test_a_lost_node_loses_no_result_and_none_counts_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "command", lambda folder: [sys.executable, "-c", WORKER, str(folder)])
+    monkeypatch.setenv("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")
+    nodes = cluster_utils.Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
+    second = nodes.add_node(num_cpus=1)
+    monkeypatch.setenv("RAY_ADDRESS", nodes.address)
+    (tmp_path / "wait").touch()
+    runs = [run(tmp_path, name) for name in "abcd"]
+    try:
+        outcomes: list[Outcome] = []
+        listener = threading.Thread(target=lambda: outcomes.extend(cluster.carry_out(runs)))
+        listener.start()
+        _until(lambda: sum(bool(begun(one.folder)) for one in runs) == 2)
+        nodes.remove_node(second, allow_graceful=False)
+        _until(lambda: any(not Path(f"/proc/{process}").exists() for one in runs for process in begun(one.folder)))
+        (tmp_path / "wait").unlink()
+        listener.join(120)
+    finally:
+        ray.shutdown()
+        nodes.shutdown()
+    assert sorted(outcome.run.row.name for outcome in outcomes) == ["a", "b", "c", "d"]
+    assert [outcome.reason for outcome in outcomes] == [None] * 4
+    assert all(folders.is_finished(one.folder) for one in runs)
+    assert sum(len(begun(one.folder)) for one in runs) >= 5, "the lost node's run has begun again"
+
+
+def _until(holds: Callable[[], bool], seconds: float = 150.0) -> None:
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.1)
