@@ -10,6 +10,7 @@ from matplotlib import colormaps, rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
+from matplotlib.ticker import MaxNLocator
 
 from elmo_tasks.ablation.summary import Record, Summary, metric_of
 from elmo_tasks.ablation.table import PERCENT, Row
@@ -187,7 +188,7 @@ def _curve(series: Iterable[tuple[str, list[float], list[float]]], metric: str) 
         axes.plot(epochs, scores, color=colour, linewidth=1.2, alpha=0.8, label=name if new else None, **marker)
     axes.set_xlabel("epoch")
     axes.set_ylabel(f"{metric} on dev, %" if metric in PERCENT else metric)
-    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.grid(alpha=0.3)
     axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
     return _svg(figure)

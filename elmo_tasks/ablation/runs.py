@@ -11,8 +11,8 @@ from typing import Any
 from allennlp.common import Params
 from allennlp.common.params import with_overrides
 
-from elmo_tasks.ablation.keys import unknown_keys
 from elmo_tasks.ablation.table import Row, Table
+from elmo_tasks.checks import unknown_keys
 from elmo_tasks.compat.terminal import one_line
 from elmo_tasks.errors import InputError
 
@@ -127,9 +127,8 @@ class Planner:
             yield one_line(error) or str(error)
             return
         self.bases[row.name], self.resolved[row.name] = base, config
-        unknown = unknown_keys(config, base)
-        if unknown:
-            yield f"nobody knows the key {', '.join(unknown)}"
+        of_base = {problem.path for problem in unknown_keys(base)}
+        yield from (str(problem) for problem in unknown_keys(config) if problem.path not in of_base)
 
     def _alike(self) -> Iterator[str]:
         first: dict[str, str] = {}

@@ -12,6 +12,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from elmo_tasks.data.vector_files import VectorFile
 from elmo_tasks.elmo.bilm import BiLmOutput
 from elmo_tasks.elmo.characters import ids_to_words, token_mask
+from elmo_tasks.elmo.lstm import State
 from elmo_tasks.errors import InputError
 
 DEPTH = 2
@@ -105,6 +106,13 @@ class Cove(nn.Module):
 
     def reset_states(self) -> None:
         """Nothing is carried from sentence to sentence."""
+
+    def carried_states(self) -> dict[str, list[State]]:
+        """Nothing."""
+        return {}
+
+    def set_carried_states(self, states: dict[str, list[State]]) -> None:
+        """Nothing to go on with."""
 
     def _encode(self, layers: Tensor, mask: Tensor) -> None:
         """Layers 1 to L from layer 0."""

@@ -132,7 +132,8 @@ class Passes(DataLoader):
 
 def followed(loader: DataLoader) -> Resumable:
     """
-    The data loader itself if it knows its place, else AllenNLP's own with something that does.
+    The data loader itself if it knows its place, else AllenNLP's own, or one that makes batches as it does, with
+    something that does.
 
     # Raises
 
@@ -140,7 +141,7 @@ def followed(loader: DataLoader) -> Resumable:
     """
     if isinstance(loader, Resumable):
         return loader
-    if type(loader) is MultiProcessDataLoader:
+    if isinstance(loader, MultiProcessDataLoader) and type(loader).__iter__ is MultiProcessDataLoader.__iter__:
         return Passes(loader)
     raise InputError(
         f"trainer elmo_tasks cannot go on exactly with the data loader {type(loader).__name__}: it wants multiprocess, "

@@ -11,6 +11,7 @@ from allennlp.data.data_loaders import MultiProcessDataLoader, SimpleDataLoader
 from allennlp.data.fields import TensorField
 from allennlp.data.samplers import BucketBatchSampler
 
+from elmo_tasks.data.share import ShareDataLoader
 from elmo_tasks.errors import InputError
 from elmo_tasks.training.passes import Passes, followed
 from elmo_tasks.training.randomness import random_state, set_random_state
@@ -112,6 +113,21 @@ def test_the_length_is_the_loaders() -> None:
     assert [len(loader(kind)) for kind in ("shuffled", "longer epochs")] == [6, 8]
     with pytest.raises(TypeError):
         len(loader("in pieces"))
+
+
+def test_a_loader_that_makes_its_batches_as_allennlp_does_is_followed() -> None:
+    share = ShareDataLoader(Numbers(), "8", share=0.5, batch_size=1)
+    share.index_with(Vocabulary())
+    assert isinstance(followed(share), Passes)
+
+
+def test_a_loader_that_makes_its_own_batches_is_refused() -> None:
+    class Backwards(MultiProcessDataLoader):
+        def __iter__(self) -> Iterator[Any]:
+            return reversed(list(super().__iter__()))
+
+    with pytest.raises(InputError, match="the data loader Backwards"):
+        followed(Backwards(Numbers(), "3", batch_size=1))
 
 
 def test_a_loader_that_does_not_know_its_place_is_refused() -> None:

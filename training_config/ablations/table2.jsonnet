@@ -16,11 +16,15 @@ local task(name, baseline, last, one, small) = [
 ];
 
 // McCann et al. (2017): their encoder in the place of the biLM.
+local cove_files = {
+  'model.elmo.vectors_file': settings.file('vectors/glove.840B.300d.txt'),
+  'model.elmo.weight_file': settings.file('cove/wmtlstm-8f474287.pth'),
+};
 local cove(name, last, one) = [
   row {
     line: super.line + ', CoVe',
-    changes+: { 'model.elmo.weight_file': settings.file('cove/weights.hdf5') },
-    needs: [settings.file('cove/weights.hdf5')],
+    changes+: cove_files { 'model.elmo.source': 'cove', 'model.elmo.options_file': null },
+    needs: std.objectValues(cove_files),
   }
   for row in [
     ablation.elmo(name, 'last only') { name: name + '-cove-last', changes: ablation.only('last'), paper: last },
