@@ -18,7 +18,7 @@
 // Expected average F1 of MUC, B-cubed and CEAF-e: paper 67.2 (CoNLL-2012 test); small and mini: docs/RESULTS.md.
 // Command: allennlp train training_config/coref.jsonnet -s out/coref
 //   allennlp evaluate out/coref/model.tar.gz test.gold_conll
-// Time: mini some minutes, small some hours on two CPU cores; paper two days on a GPU.
+// Time: mini two minutes on one CPU core, small not yet measured; paper two days on a GPU.
 local knobs = import 'lib/knobs.libsonnet';
 local settings = import 'lib/settings.libsonnet';
 

@@ -17,7 +17,7 @@
 //   allennlp evaluate out/squad/model.tar.gz dev-v1.1.json --predictions-output-file predictions.json
 //   writes the answers as the official script reads them.
 //   Long paragraphs: a file with (import 'squad.jsonnet') { max_tokens:: 9000 } bounds the tokens of a batch.
-// Time: mini two minutes, small half an hour on one CPU core; paper a day on a GPU.
+// Time: mini four minutes, small half an hour on one CPU core; paper a day on a GPU.
 local knobs = import 'lib/knobs.libsonnet';
 local settings = import 'lib/settings.libsonnet';
 

@@ -16,7 +16,7 @@
 // Command: allennlp train training_config/srl.jsonnet -s out/srl
 //   allennlp evaluate out/srl/model.tar.gz TEST_FOLDER --predictions-output-file out/srl/test.props
 //   perl srl-eval.pl out/srl/test.props.gold out/srl/test.props
-// Time: not yet measured; paper some days on a GPU.
+// Time: mini a minute on one CPU core, small not yet measured; paper some days on a GPU.
 local knobs = import 'lib/knobs.libsonnet';
 local settings = import 'lib/settings.libsonnet';
 
