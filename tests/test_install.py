@@ -116,19 +116,16 @@ def test_the_plugin_works_from_another_folder(python: Path, elsewhere: Path) -> 
 
 
 def test_mistakes_end_in_one_line(python: Path, elsewhere: Path) -> None:
-    train = ("train", "needs_data.jsonnet", "-s", "never")
-    runs = {
-        "ELMO_TASKS_DATA is not set (at needs_data.jsonnet:1:1-78)": start(
-            python, elsewhere, *train, ELMO_TASKS_SCALE="small"
-        ),
-        "ELMO_TASKS_SCALE must be one of mini, small, paper, not 'huge'": start(
-            python, elsewhere, "--help", ELMO_TASKS_SCALE="huge"
-        ),
-    }
-    for message, run in runs.items():
-        _, errors = run.communicate(timeout=120)
-        lines = [line for line in errors.splitlines() if " - INFO - " not in line]
-        assert (run.returncode, lines) == (1, [f"error: {message}"])
+    train = start(python, elsewhere, "train", "needs_data.jsonnet", "-s", "never", ELMO_TASKS_SCALE="small")
+    help_ = start(python, elsewhere, "--help", ELMO_TASKS_SCALE="huge")
+    _, errors = train.communicate(timeout=120)
+    lines = [line for line in errors.splitlines() if " - INFO - " not in line]
+    assert (train.returncode, lines) == (
+        1,
+        ["error: ELMO_TASKS_DATA is not set (at needs_data.jsonnet:1:1-78)"],
+    )
+    help_.communicate(timeout=120)
+    assert help_.returncode == 0, "help does not hang on the scale"
     assert not (elsewhere / "never").exists()
 
 
@@ -164,7 +161,7 @@ def test_make_help_lists_every_target() -> None:
     assert phony is not None
     listed = re.findall(r"^  make (\w+) ", make("help").stdout, re.MULTILINE)
     assert sorted(listed) == sorted(phony[1].split())
-    assert len(listed) == 10
+    assert len(listed) == 12
 
 
 def test_make_without_a_suitable_python_says_so() -> None:

@@ -70,8 +70,9 @@ def test_a_long_measurement_tells_how_far_it_is(
     monkeypatch.setattr("elmo_tasks.pretrain.evaluation.SECONDS", -1.0)
     with caplog.at_level("INFO", logger="elmo_tasks.pretrain.evaluation"):
         bilm("perplexity", run, text, "--batch-size", "1")
-    assert caplog.messages
-    assert all(re.fullmatch(rf"{text}: [0-9,]+ tokens, perplexity [0-9.]+ so far", line) for line in caplog.messages)
+    lines = [record.getMessage() for record in caplog.records if record.name == "elmo_tasks.pretrain.evaluation"]
+    assert lines
+    assert all(re.fullmatch(rf"{text}: [0-9,]+ tokens, perplexity [0-9.]+ so far", line) for line in lines)
 
 
 def test_without_an_action_the_help_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
