@@ -10,6 +10,8 @@ from pathlib import Path
 import torch.distributed
 
 ROOT = Path(__file__).resolve().parents[1]
+SECONDS = 300
+"""How long one waits for the other, which may have to share its core with many."""
 
 _BEGIN = """
 import sys
@@ -17,10 +19,14 @@ from datetime import timedelta
 import torch
 import torch.distributed
 torch.distributed.init_process_group(
-    "gloo", init_method=sys.argv[1], rank=1, world_size=2, timeout=timedelta(seconds=60)
+    "gloo", init_method=sys.argv[1], rank=1, world_size=2, timeout=timedelta(seconds=int(sys.argv[2]))
 )
 """
-_END = "torch.distributed.destroy_process_group()\n"
+_END = """
+sys.stdout.flush()
+sys.stdin.read()  # until the first is done with what both compute: a peer that leaves early breaks the connection
+torch.distributed.destroy_process_group()
+"""
 
 
 @contextmanager
@@ -36,18 +42,21 @@ def other_process(folder: Path, code: str) -> Iterator[subprocess.Popen[str]]:
         Prints what is to be compared.
     """
     meeting = f"file://{folder}/meeting"
-    command = [sys.executable, "-c", _BEGIN + code + _END, meeting]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
-        torch.distributed.init_process_group(
-            "gloo", init_method=meeting, rank=0, world_size=2, timeout=timedelta(seconds=60)
-        )
-        yield process
-        torch.distributed.destroy_process_group()
-        process.kill()
+    command = [sys.executable, "-c", _BEGIN + code + _END, meeting, str(SECONDS)]
+    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            torch.distributed.init_process_group(
+                "gloo", init_method=meeting, rank=0, world_size=2, timeout=timedelta(seconds=SECONDS)
+            )
+            yield process
+        finally:
+            if torch.distributed.is_initialized():
+                torch.distributed.destroy_process_group()
+            process.kill()
 
 
 def last_line(process: subprocess.Popen[str]) -> str:
     """The last line that the process prints, when it has ended well."""
-    printed = process.communicate(timeout=60)[0]
+    printed = process.communicate(timeout=SECONDS)[0]
     assert process.returncode == 0
     return printed.splitlines()[-1]
