@@ -51,6 +51,12 @@ def fixtures_root() -> Path:
     return installed if installed.is_dir() else package.parent / "fixtures"
 
 
+def embedded_bilm() -> tuple[Path, Path]:
+    """The options and the weights of the embedded biLM."""
+    folder = fixtures_root() / "bilm"
+    return folder / "options.json", folder / "weights.hdf5"
+
+
 def data_root() -> Path | None:
     """
     The absolute root of the corpora, or `None` where it has to be set and is not.

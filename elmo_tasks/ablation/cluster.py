@@ -62,7 +62,7 @@ def _outcome(ray: Any, ref: Any, run: Run) -> Outcome:
         if folders.is_finished(run.folder):
             return Outcome(run, 0.0, None)
         reason = f"Ray: {str(error).splitlines()[0]}"
-        folders.write_json(run.folder / folders.FAILURE, {"row": run.row.name, "seed": run.seed, "reason": reason})
+        folders.note_failure(run, reason)
         return Outcome(run, 0.0, reason)
     return Outcome(run, seconds, conclude(run, code))
 

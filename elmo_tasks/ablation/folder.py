@@ -55,6 +55,11 @@ def write_json(file: Path, value: dict[str, Any]) -> None:
         aside.write_text(json.dumps(value, indent=1, ensure_ascii=False), "utf-8")
 
 
+def note_failure(run: Run, reason: str) -> None:
+    """Keeps why a run has failed. Raises `InputError` where it cannot be written."""
+    write_json(run.folder / FAILURE, {"row": run.row.name, "seed": run.seed, "reason": reason})
+
+
 def is_finished(folder: Path) -> bool:
     """Whether the run has its result."""
     return read_json(folder / RESULT) is not None

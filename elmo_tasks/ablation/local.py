@@ -157,5 +157,5 @@ def conclude(run: Run, code: int) -> str | None:
     if code == 0 and folders.is_finished(run.folder):
         return None
     reason = folders.failure_reason(run.folder, code)
-    folders.write_json(run.folder / folders.FAILURE, {"row": run.row.name, "seed": run.seed, "reason": reason})
+    folders.note_failure(run, reason)
     return reason

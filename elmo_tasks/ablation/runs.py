@@ -127,8 +127,9 @@ class Planner:
             yield one_line(error) or str(error)
             return
         self.bases[row.name], self.resolved[row.name] = base, config
-        of_base = {problem.path for problem in unknown_keys(base)}
-        yield from (str(problem) for problem in unknown_keys(config) if problem.path not in of_base)
+        if unknown := unknown_keys(config):
+            of_base = {problem.path for problem in unknown_keys(base)}
+            yield from (str(problem) for problem in unknown if problem.path not in of_base)
 
     def _alike(self) -> Iterator[str]:
         first: dict[str, str] = {}

@@ -11,11 +11,11 @@ from typing import Any
 from allennlp.common import Params
 
 from elmo_tasks.ablation.nearest import not_known
+from elmo_tasks.compat.seeds import SEEDS
 from elmo_tasks.compat.terminal import one_line
 from elmo_tasks.errors import InputError
 
 DEV, TEST = "dev", "test"
-SEED_KEYS = ("random_seed", "numpy_seed", "pytorch_seed")
 PERCENT = ("f1", "accuracy", "em")
 """Metrics between 0 and 1 that tables show in percent."""
 
@@ -76,7 +76,7 @@ class Row:
     needs: tuple[str, ...] = ()
     minutes: float | None = None
     x: float | None = None
-    seed_keys: tuple[str, ...] = SEED_KEYS
+    seed_keys: tuple[str, ...] = SEEDS
     finetune: bool = False
     ensemble: Ensemble | None = None
     bilm_of: str | None = None
@@ -205,7 +205,7 @@ def _row(path: Path, given: dict[str, Any]) -> Row:
                 "line": given.get("line", name),
                 "cells": tuple(_cell(cell) for cell in given.get("cells") or [_own_cell(given)]),
                 "needs": tuple(given.get("needs", ())),
-                "seed_keys": tuple(given.get("seed_keys", SEED_KEYS)),
+                "seed_keys": tuple(given.get("seed_keys", SEEDS)),
                 "ensemble": None if ensemble is None else Ensemble(**ensemble),
             }
         )

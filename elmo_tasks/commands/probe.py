@@ -53,13 +53,9 @@ class Probe(ActionsSubcommand):
 def _add(actions: argparse._SubParsersAction, name: str, description: str, short: str) -> argparse.ArgumentParser:
     """A parser with what all three take."""
     parser: argparse.ArgumentParser = actions.add_parser(name, description=description, help=short)
-    folder = settings.fixtures_root() / "bilm"
-    parser.add_argument(
-        "--options-file", metavar="FILE", default=folder / "options.json", help="of the biLM (embedded)"
-    )
-    parser.add_argument(
-        "--weight-file", metavar="FILE", default=folder / "weights.hdf5", help="of the biLM (embedded), or CoVe's"
-    )
+    options_file, weight_file = settings.embedded_bilm()
+    parser.add_argument("--options-file", metavar="FILE", default=options_file, help="of the biLM (embedded)")
+    parser.add_argument("--weight-file", metavar="FILE", default=weight_file, help="of the biLM (embedded), or CoVe's")
     parser.add_argument("--cove-vectors", metavar="FILE", help="CoVe's word vectors: CoVe in place of the biLM")
     parser.add_argument("--output", type=Path, metavar="FILE", help="write the results as JSON, too")
     return parser

@@ -63,10 +63,30 @@ def read_vectors(
         raise InputError(f"no word vectors found: lines of a word and {width} numbers were wanted", file=file)
 
 
+def width_of(file: str | Path) -> int:
+    """
+    Numbers of a vector, by the first line, whose word is taken to hold no blank.
+
+    # Raises
+
+    `InputError`
+        Whatever `open_text` raises; if the file is empty.
+    """
+    for _, line in open_text(file, corpus_hint=VECTORS_HINT):
+        fields = line.split()
+        return int(fields[1]) if _is_header(fields) else len(fields) - 1
+    raise InputError("word vectors were wanted, the file is empty", file=file)
+
+
+def _is_header(fields: list[str]) -> bool:
+    """Whether a first line is word2vec's: how many vectors, and how wide."""
+    return len(fields) == 2 and all(field.isdecimal() for field in fields)
+
+
 def _header(text: str, width: int, file: str | Path) -> int | None:
     """How many vectors word2vec's header speaks of; `None` where the line is none."""
     fields = text.split(" ")
-    if len(fields) != 2 or not all(field.isdigit() for field in fields):
+    if not _is_header(fields):
         return None
     if int(fields[1]) != width:
         raise _width_error(int(fields[1]), width, file, 1)

@@ -70,7 +70,7 @@ class Extraction:
     @property
     def shape(self) -> Shape:
         """What is written for a sentence."""
-        layers = self.bilm.options.n_layers + 1 if self.output == "all" else None
+        layers = self.bilm.n_layers if self.output == "all" else None
         return Shape(layers, self.bilm.output_dim, np.dtype("<f2" if self.float16 else "<f4"))
 
     @property
@@ -80,7 +80,7 @@ class Extraction:
             **self.settings,
             "state": self.bilm.state,
             "output": self.output,
-            "layers": _layer_names(self.output, self.bilm.options.n_layers),
+            "layers": _layer_names(self.output, self.bilm.n_layers),
             "dtype": "float16" if self.float16 else "float32",
             "max_length": self.max_length,
             "overlap": self.overlap,
@@ -123,6 +123,6 @@ class Extraction:
 
 def _layer_names(output: str, n_layers: int) -> str:
     """JSON, as all of an attribute that is more than a number or a text."""
-    names = ["layer 0, context-free", *(f"layer {layer}" for layer in range(1, n_layers + 1))]
-    chosen = {"all": names, "top": names[-1:], "average": [f"mean of layers 0 to {n_layers}"]}
+    names = ["layer 0, context-free", *(f"layer {layer}" for layer in range(1, n_layers))]
+    chosen = {"all": names, "top": names[-1:], "average": [f"mean of layers 0 to {n_layers - 1}"]}
     return json.dumps(chosen[output])

@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from elmo_tasks.data.files import open_text
-from elmo_tasks.data.vector_files import VECTORS_HINT, read_vectors
+from elmo_tasks.data.vector_files import read_vectors, width_of
 from elmo_tasks.errors import InputError
 from elmo_tasks.probes.index import CorpusIndex
 from elmo_tasks.probes.layers import Encoder, encode_blocks
@@ -161,7 +160,7 @@ def nearest_words(file: str | Path, word: str, *, top: int) -> list[tuple[str, f
     `InputError`
         Whatever `read_vectors` raises.
     """
-    width = _width(file)
+    width = width_of(file)
     own = dict(read_vectors(file, width=width, wanted={word, word.lower()}))
     name = word if word in own else word.lower()
     if name not in own:
@@ -173,12 +172,3 @@ def nearest_words(file: str | Path, word: str, *, top: int) -> list[tuple[str, f
         named = zip((other for other, _ in chunk), near.tolist(), strict=True)
         best = sorted([*best, *named], key=lambda pair: -pair[1])[:top]
     return best
-
-
-def _width(file: str | Path) -> int:
-    """Numbers of a vector, by the first line."""
-    for _, line in open_text(file, corpus_hint=VECTORS_HINT):
-        fields = line.split()
-        header = len(fields) == 2 and all(field.isdecimal() for field in fields)
-        return int(fields[1]) if header else len(fields) - 1
-    raise InputError("word vectors were wanted, the file is empty", file=file)
