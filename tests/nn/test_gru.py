@@ -44,6 +44,27 @@ def test_equals_loops_and_padding_changes_nothing() -> None:
     assert all(p.grad is not None and p.grad.isfinite().all() and p.grad.any() for p in gru.parameters())
 
 
+def test_one_loop_for_both_directions_equals_torch_and_so_does_its_gradient(monkeypatch: pytest.MonkeyPatch) -> None:
+    gru = wide(Gru(input_size=3, hidden_size=4)).double()
+    mask = torch.arange(6)[None] < torch.tensor([6, 2, 0])[:, None]
+    inputs, wanted = torch.randn(3, 6, 3, dtype=torch.double), torch.randn(3, 6, 8, dtype=torch.double)
+
+    def results() -> list[Tensor]:
+        gru.zero_grad()
+        read = inputs.clone().requires_grad_()
+        outputs = gru(read, mask)
+        (outputs * wanted).sum().backward()
+        gradients = [parameter.grad for parameter in (read, *gru.parameters())]
+        return [outputs, *(gradient for gradient in gradients if gradient is not None)]
+
+    ours = results()
+    monkeypatch.setattr(gru, "_together", gru._library)
+    theirs = results()
+    assert len(ours) == 10
+    for own, other in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(own, other, rtol=1e-12, atol=1e-12)
+
+
 def test_an_empty_row_gives_zeros() -> None:
     gru = wide(Gru(input_size=2, hidden_size=2))
     mask = torch.tensor([[True, True], [False, False]])
