@@ -17,12 +17,16 @@ def written_aside(path: str | Path) -> Iterator[Path]:
     Give a temporary path beside `path`; rename it to `path` when the block ends well, remove it otherwise.
 
     Contents and name are on the disk when it ends: what is removed afterwards does not go before the new file is safe.
+    A pipe or a device, which no file can replace, is given itself.
 
     # Raises
 
     `InputError` where the folder cannot be written or the disk is full; `path` is then as it was.
     """
     target = Path(path)
+    if target.exists() and not target.is_file() and not target.is_dir():
+        yield target
+        return
     aside = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)

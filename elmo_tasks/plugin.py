@@ -16,6 +16,7 @@ REGISTERING_MODULES: tuple[str, ...] = (
     "elmo_tasks.commands.cache",
     "elmo_tasks.commands.check",
     "elmo_tasks.commands.elmo",
+    "elmo_tasks.commands.predict",
     "elmo_tasks.commands.probe",
     "elmo_tasks.coref.metric",
     "elmo_tasks.coref.model",

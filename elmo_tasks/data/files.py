@@ -42,21 +42,50 @@ def open_text(path: str | Path, *, corpus_hint: str | None = None) -> Iterator[t
         At the first step, if the file is missing, a folder or unreadable; at its line, if bytes are
         not UTF-8 or are binary (NUL), or if the gzip stream is truncated or damaged.
     """
-    with _byte_stream(path, corpus_hint) as stream:
-        for number, raw in _raw_lines(stream, path):
+    with _open_binary(path, corpus_hint) as opened:
+        for number, line in lines_of(opened, path):
+            if isinstance(line, InputError):
+                raise line
+            yield number, line
+
+
+def lines_of(opened: BufferedReader, name: str | Path) -> Iterator[tuple[int, str | InputError]]:
+    """
+    `open_text` over bytes that are open already, which goes on behind a line that is no text.
+
+    # Parameters
+
+    opened : `BufferedReader`
+    name : `str` or `Path`
+        Of the file, for the messages.
+
+    # Returns
+
+    `Iterator[tuple[int, str | InputError]]`
+        In place of a line that is not UTF-8, or binary, what is wrong with it.
+
+    # Raises
+
+    `InputError`
+        If the gzip stream is truncated or damaged.
+    """
+    with _unzipped(opened) as stream:
+        for number, raw in _raw_lines(stream, name):
             if number == 1:
                 raw = raw.removeprefix(_BYTE_ORDER_MARK)
-            yield number, _decode(raw, path, number)
+            try:
+                yield number, _decode(raw, name, number)
+            except InputError as error:
+                yield number, error
 
 
 @contextmanager
-def _byte_stream(path: str | Path, corpus_hint: str | None) -> Iterator[Iterable[bytes]]:
-    with _open_binary(path, corpus_hint) as raw:
-        if raw.peek(2)[:2] == _GZIP_MAGIC:
-            with gzip.GzipFile(fileobj=raw) as unzipped:
-                yield unzipped
-        else:
-            yield raw
+def _unzipped(raw: BufferedReader) -> Iterator[Iterable[bytes]]:
+    if raw.peek(2)[:2] == _GZIP_MAGIC:
+        with gzip.GzipFile(fileobj=raw) as unzipped:
+            yield unzipped
+    else:
+        yield raw
 
 
 def _open_binary(path: str | Path, corpus_hint: str | None) -> BufferedReader:

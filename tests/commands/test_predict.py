@@ -1,0 +1,193 @@
+"""`allennlp predict`: order, bad lines, what is refused before anything is touched, memory."""
+
+import gzip
+import io
+import json
+import os
+import resource
+import sys
+import threading
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from allennlp.commands.subcommand import Subcommand
+from allennlp.common.util import JsonDict
+
+from elmo_tasks.commands import predict as command
+from elmo_tasks.commands.predict import LinePredictions, Predict
+from elmo_tasks.data.json_input import JsonLinesPredictor
+from elmo_tasks.errors import InputError
+
+
+class Doubling(JsonLinesPredictor):
+    """Doubles a number; cannot do it with others."""
+
+    def __init__(self) -> None:
+        self.batches: list[int] = []
+
+    def predict_json(self, inputs: JsonDict) -> JsonDict:
+        return self.predict_batch_json([inputs])[0]
+
+    def predict_batch_json(self, inputs: list[JsonDict]) -> list[JsonDict]:
+        self.batches.append(len(inputs))
+        for one in inputs:
+            if one["n"] == -1:
+                raise InputError("-1 was found")
+        return [{"twice": 2 * one["n"]} for one in inputs]
+
+
+def run(lines: bytes, tmp_path: Path, *, batch_size: int) -> tuple[list[Any], str | None]:
+    """The lines of the output, and the error at the end."""
+    read, written = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    read.write_bytes(lines)
+    manager = LinePredictions(Doubling(), str(read), str(written), batch_size, False, False)
+    error = None
+    try:
+        manager.run()
+    except InputError as raised:
+        error = str(raised)
+    return [json.loads(line) for line in written.read_text().splitlines()], error
+
+
+@pytest.mark.parametrize("batch_size", [1, 2, 3, 50])
+def test_bad_lines_stand_in_their_places_and_stop_no_other(
+    batch_size: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = [b'{"n": 1}', b"", b"  ", b"{n", b'{"n": 2}', b'{"n": -1}', b'{"n": "\xff"}', b'{"m": 1}', b'{"n": 3}']
+    found, error = run(b"\n".join(lines), tmp_path, batch_size=batch_size)
+    assert [one.get("twice", one.get("line")) for one in found] == [2, 4, 4, 6, 7, 8, 6]
+    assert found[0] == {"twice": 2} and found[-1] == {"twice": 6}
+    faults = [one["error"] for one in found if "error" in one]
+    assert "one JSON object a line was wanted" in faults[0] and faults[1] == "-1 was found"
+    assert "UTF-8 text was wanted, byte 8 of the line is 0xff" in faults[2] and faults[3] == "KeyError: 'n'"
+    assert error == "4 of the lines could not be used, which the output tells in their places"
+    assert capsys.readouterr().err.splitlines()[1] == "line 6: -1 was found"
+
+
+def test_only_the_first_faults_are_told_on_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found, _ = run(b'{"n": -1}\n' * 100, tmp_path, batch_size=7)
+    assert len(found) == 100 and len(capsys.readouterr().err.splitlines()) == command.SHOWN_FAULTS == 10
+
+
+def test_sound_lines_are_computed_in_batches(tmp_path: Path) -> None:
+    (tmp_path / "in.jsonl").write_text('{"n": 1}\n' * 10)
+    predictor = Doubling()
+    LinePredictions(predictor, str(tmp_path / "in.jsonl"), None, 4, False, False).run()
+    assert predictor.batches == [4, 4, 2]
+
+
+class Watching(Doubling):
+    """Doubles, and looks at the memory of the process now and then."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.memory: list[int] = []
+
+    def predict_batch_json(self, inputs: list[JsonDict]) -> list[JsonDict]:
+        if inputs[0]["n"] % 10_000 == 0:
+            self.memory.append(int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize())
+        return super().predict_batch_json(inputs)
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="the memory of a process is read from /proc")
+def test_a_hundred_thousand_lines_in_order_and_in_flat_memory(tmp_path: Path) -> None:
+    read, written = tmp_path / "in.jsonl.gz", tmp_path / "out.jsonl"
+    with gzip.open(read, "wt", compresslevel=1) as file:
+        file.writelines(f'{{"n": {number}, "text": "{"x" * 400}"}}\n' for number in range(100_000))
+    predictor = Watching()
+    LinePredictions(predictor, str(read), str(written), 50, False, False).run()
+    lines = written.read_text().splitlines()
+    assert len(lines) == 100_000 and lines[-1] == '{"twice": 199998}'
+    assert all(json.loads(line) == {"twice": 2 * number} for number, line in enumerate(lines))
+    assert len(predictor.memory) == 10
+    assert predictor.memory[-1] - predictor.memory[1] < 4e6, "the lines have 42 MB"
+
+
+def test_standard_input(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(
+        sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(b'\xef\xbb\xbf{"n": 4}\n{"n": 5}')))
+    )
+    LinePredictions(Doubling(), "-", None, 8, True, False).run()
+    shown = capsys.readouterr().out
+    assert shown.index('{"twice": 8}') < shown.index('{"twice": 10}')
+
+
+def test_a_gzip_file_that_is_cut_off_keeps_what_was_whole(tmp_path: Path) -> None:
+    whole = gzip.compress(b"".join(b'{"n": %d}\n' % number for number in range(100_000)))
+    found, error = run(whole[: len(whole) // 2], tmp_path, batch_size=10)
+    *sound, last = found
+    assert len(sound) > 1000 and sound == [{"twice": 2 * number} for number in range(len(sound))]
+    assert last["line"] == len(found) and "the gzip stream is truncated or damaged from here on" in last["error"]
+    assert error == "1 of the lines could not be used, which the output tells in their places"
+
+
+class Broken(Doubling):
+    """Is stopped by hand in the second batch."""
+
+    def predict_json(self, inputs: JsonDict) -> JsonDict:
+        if self.batches:
+            raise KeyboardInterrupt
+        return super().predict_json(inputs)
+
+
+def test_stopped_in_the_midst_of_it_the_old_output_is_untouched(tmp_path: Path) -> None:
+    read, written = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    read.write_text('{"n": 1}\n' * 2)
+    written.write_text("precious")
+    with pytest.raises(KeyboardInterrupt):
+        LinePredictions(Broken(), str(read), str(written), 1, False, False).run()
+    assert written.read_text() == "precious" and len(list(tmp_path.iterdir())) == 2
+
+
+def test_into_a_pipe(tmp_path: Path) -> None:
+    read, pipe, received = tmp_path / "in.jsonl", tmp_path / "pipe", list[str]()
+    read.write_text('{"n": 1}\n')
+    os.mkfifo(pipe)
+    reader = threading.Thread(target=lambda: received.append(pipe.read_text()), daemon=True)
+    reader.start()
+    LinePredictions(Doubling(), str(read), str(pipe), 1, False, False).run()
+    reader.join(timeout=5)
+    assert received == ['{"twice": 2}\n'] and pipe.is_fifo()
+
+
+def parse(*words: object) -> Any:
+    parser = ArgumentParser()
+    Predict().add_subparser(parser.add_subparsers())
+    return parser.parse_args(["predict", *map(str, words)])
+
+
+def test_it_is_the_command_that_allennlp_runs() -> None:
+    assert Subcommand.by_name("predict") is Predict
+    assert parse("a.tar.gz", "in.jsonl").func is command.predict
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--silent"], "--silent without --output-file leaves no place for the predictions"),
+        (["--batch-size", 0], "--batch-size must be at least 1, found 0"),
+        (["--output-file", "IN"], "input and output are the same file"),
+    ],
+)
+def test_refused_before_anything_is_opened(words: list[object], message: str, tmp_path: Path) -> None:
+    read = tmp_path / "in.jsonl"
+    read.write_text('{"n": 1}\n')
+    words = [read if word == "IN" else word for word in words]
+    with pytest.raises(InputError, match=message):
+        command.predict(parse(tmp_path / "none.tar.gz", read, *words))
+    assert read.read_text() == '{"n": 1}\n'
+
+
+def test_a_missing_input_or_archive_leaves_the_output_alone(tmp_path: Path) -> None:
+    read, written = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    written.write_text("precious")
+    with pytest.raises(FileNotFoundError, match=r"in\.jsonl"):
+        command.predict(parse(tmp_path / "none.tar.gz", read, "--output-file", written))
+    read.write_text('{"n": 1}\n')
+    with pytest.raises(FileNotFoundError, match=r"none\.tar\.gz"):
+        command.predict(parse(tmp_path / "none.tar.gz", read, "--output-file", written))
+    with pytest.raises(InputError, match="a file was wanted, this is a folder"):
+        command.predict(parse(tmp_path / "none.tar.gz", tmp_path, "--output-file", written))
+    assert written.read_text() == "precious"
