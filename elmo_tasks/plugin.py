@@ -18,6 +18,7 @@ REGISTERING_MODULES: tuple[str, ...] = (
     "elmo_tasks.commands.elmo",
     "elmo_tasks.commands.predict",
     "elmo_tasks.commands.probe",
+    "elmo_tasks.coref.evaluator",
     "elmo_tasks.coref.metric",
     "elmo_tasks.coref.model",
     "elmo_tasks.coref.predictor",

@@ -17,7 +17,8 @@
 //
 // Expected average F1 of MUC, B-cubed and CEAF-e: paper 67.2 (CoNLL-2012 test); small and mini: docs/RESULTS.md.
 // Command: allennlp train training_config/coref.jsonnet -s out/coref
-//   allennlp evaluate out/coref/model.tar.gz test.gold_conll
+//   allennlp evaluate out/coref/model.tar.gz test.gold_conll --predictions-output-file out/coref/response
+//   perl scorer.pl all out/coref/response.key out/coref/response
 // Time: mini two minutes on one CPU core, small not yet measured; paper two days on a GPU.
 local knobs = import 'lib/knobs.libsonnet';
 local settings = import 'lib/settings.libsonnet';
@@ -98,4 +99,5 @@ knobs.checked({
     checkpointer: { keep_most_recent_by_count: 2 },
     run_confidence_checks: false,
   },
+  evaluation: { type: 'elmo_tasks_coref' },
 })

@@ -2,14 +2,15 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import index
 from pathlib import Path
 from typing import Any
 
 from elmo_tasks.atomic import written_aside
 from elmo_tasks.data.files import open_text
 from elmo_tasks.data.json_input import NOT_JSON
-from elmo_tasks.data.mentions import Cluster, cluster_cells
+from elmo_tasks.data.mentions import Cluster, Mention, cluster_cells
 from elmo_tasks.data.ontonotes import OntonotesDocument, read_documents
 from elmo_tasks.errors import InputError
 
@@ -37,13 +38,29 @@ def write_response(key_file: str | Path, predictions: Predictions, response_file
     `InputError`
         If a document has no prediction, a mention leaves its document, or a file cannot be read or written.
     """
+    write_lines(response_file, response_lines(key_file, predictions))
+
+
+def response_lines(key_file: str | Path, predictions: Predictions) -> Iterator[str]:
+    """The lines that `write_response` writes. Raises what it does."""
     cells: dict[int, str] = {}
     for document in read_documents(key_file):
         cells.update(_document_cells(document, predictions, key_file))
-    with written_aside(response_file) as aside, aside.open("w", encoding="utf-8", newline="\n") as stream:
-        for number, line in open_text(key_file):
-            replaced = _LAST_COLUMN.sub(cells[number], line) if number in cells else line
-            stream.write(f"{replaced}\n")
+    for number, line in open_text(key_file):
+        yield _LAST_COLUMN.sub(cells[number], line) if number in cells else line
+
+
+def write_lines(file: str | Path, lines: Iterable[str]) -> None:
+    """
+    Writes a text file, whole or not at all.
+
+    # Raises
+
+    `InputError`
+        If it cannot be written.
+    """
+    with written_aside(file) as aside, aside.open("w", encoding="utf-8", newline="\n") as stream:
+        stream.writelines(f"{line}\n" for line in lines)
 
 
 def read_predictions(file: str | Path) -> dict[tuple[str, int], list[Cluster]]:
@@ -59,14 +76,22 @@ def read_predictions(file: str | Path) -> dict[tuple[str, int], list[Cluster]]:
     for number, line in open_text(file):
         try:
             document: dict[str, Any] = json.loads(line)
-            clusters = [[(m["token_start"], m["token_end"]) for m in cluster] for cluster in document["clusters"]]
-            found[document["key"], document["part"]] = clusters
+            name = (document["key"], index(document["part"]))
+            clusters = [[_mention(mention) for mention in cluster] for cluster in document["clusters"]]
         except (*NOT_JSON, KeyError, TypeError):
             wanted = (
                 "an object with key, part and clusters, as the predictor gives for a document of a file, was wanted"
             )
             raise InputError(wanted, file=file, line=number) from None
+        if name in found:
+            raise InputError(f"the document ({name[0]}); part {name[1]:03d} comes twice", file=file, line=number)
+        found[name] = clusters
     return found
+
+
+def _mention(found: Mapping[str, Any]) -> Mention:
+    """Raises `KeyError` or `TypeError` where it is none."""
+    return index(found["token_start"]), index(found["token_end"])
 
 
 def _document_cells(document: OntonotesDocument, predictions: Predictions, file: str | Path) -> dict[int, str]:

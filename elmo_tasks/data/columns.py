@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from elmo_tasks.data.files import open_text
+from elmo_tasks.data.files import open_text, refuse_carriage_return
 from elmo_tasks.errors import InputError
 
 _DOCUMENT_START = "-DOCSTART-"
@@ -87,10 +87,7 @@ class _RowChecker:
         fields = [field for field in _GAP.split(line) if field]
         if not fields or fields[0] == _DOCUMENT_START:
             return []
-        if "\r" in line:
-            hint = "old Macintosh line ends: convert them with `tr '\\r' '\\n'`"
-            problem = "a carriage return within the line"
-            raise InputError(problem, file=self._path, line=number, hint=hint)
+        refuse_carriage_return(line, file=self._path, line=number)
         self._check_width(len(fields), number)
         return fields
 

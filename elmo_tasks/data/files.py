@@ -79,6 +79,18 @@ def lines_of(opened: BufferedReader, name: str | Path) -> Iterator[tuple[int, st
                 yield number, error
 
 
+def refuse_carriage_return(text: str, *, file: str | Path, line: int) -> None:
+    """
+    # Raises
+
+    `InputError`
+        If a carriage return stands within the line, as in files whose lines end in nothing else.
+    """
+    if "\r" in text:
+        hint = "old Macintosh line ends: convert them with `tr '\\r' '\\n'`"
+        raise InputError("a carriage return within the line", file=file, line=line, hint=hint)
+
+
 @contextmanager
 def _unzipped(raw: BufferedReader) -> Iterator[Iterable[bytes]]:
     if raw.peek(2)[:2] == _GZIP_MAGIC:

@@ -15,7 +15,8 @@ def cluster_cells(clusters: Iterable[Cluster], *, length: int) -> list[str]:
     """
     The column of brackets over `length` words, `-` where there is none; clusters are numbered in their order.
 
-    Brackets cannot tell which mentions of one cluster cross; those of different clusters may.
+    A mention that its cluster has twice is written once. Brackets cannot tell which mentions of one cluster cross;
+    those of different clusters may.
 
     # Raises
 
@@ -24,7 +25,7 @@ def cluster_cells(clusters: Iterable[Cluster], *, length: int) -> list[str]:
     """
     opening: list[list[str]] = [[] for _ in range(length)]
     closing: list[list[str]] = [[] for _ in range(length)]
-    labelled = [(start, end, label) for label, cluster in enumerate(clusters) for start, end in cluster]
+    labelled = [(start, end, label) for label, cluster in enumerate(clusters) for start, end in dict.fromkeys(cluster)]
     for start, end, label in sorted(labelled, key=lambda one: (one[0], -one[1])):
         if not 0 <= start < end <= length:
             raise ValueError(f"no words {start} to {end} in a document of {length}")

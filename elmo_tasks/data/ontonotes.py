@@ -10,10 +10,12 @@ OntoNotes in the columns of CoNLL-2012, which SRL and coreference read: document
 | 12 to the last but one | arguments, a column for each word that has a frameset, in their order |
 | the last | coreference |
 
-Blanks and tabs separate columns. `#begin document (KEY); part 000` opens a document, an empty line ends a sentence.
+Blanks and tabs separate columns. `#begin document (KEY); part 000` opens a document, `#end document` closes it, an
+empty line ends a sentence; other lines that begin with `#` and have too few columns for a word are comments.
 """
 
 import glob
+import logging
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,9 +24,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from elmo_tasks.data.brackets import BracketError, mentions_from_brackets, spans_from_brackets
-from elmo_tasks.data.files import open_text
+from elmo_tasks.data.files import open_text, refuse_carriage_return
+from elmo_tasks.data.json_input import shown
 from elmo_tasks.data.spans import Span
 from elmo_tasks.errors import InputError
+
+logger = logging.getLogger(__name__)
 
 NONE = "-"
 """What stands where a word has no lemma, frameset, sense or speaker."""
@@ -41,7 +46,10 @@ _FIRST_FRAME = 11
 _MIN_COLUMNS = 12
 # `str.split()` would also cut at no-break spaces, which are part of some tokens.
 _GAP = re.compile(r"[ \t]+")
-_BEGIN = re.compile(r"#begin document \((.*)\)(?:; part (\d+))?\s*")
+_BEGIN, _END = "#begin document", "#end document"
+_MARKS = (_BEGIN, _END)
+_BEGIN_LINE = re.compile(rf"{_BEGIN} \((.*)\)(?:; part ([0-9]{{1,9}}))?\s*")
+_PART = re.compile("[0-9]{1,9}")
 
 
 class Frame(NamedTuple):
@@ -215,7 +223,7 @@ def find_files(path: str | Path) -> list[Path]:
         found = [file for file in target.rglob("*") if file.name.endswith(_SUFFIXES) and file.is_file()]
         problem = "no file below this folder ends in .gold_conll or .v4_gold_conll"
     elif glob.has_magic(str(path)) and not target.exists():
-        found = [Path(file) for file in glob.glob(str(path), recursive=True)]
+        found = [Path(file) for file in glob.glob(str(path), recursive=True) if Path(file).is_file()]
         problem = "no file fits this pattern"
     else:
         return [target]
@@ -227,72 +235,95 @@ def find_files(path: str | Path) -> list[Path]:
 def read_documents(path: str | Path) -> Iterator[OntonotesDocument]:
     """
     Streams the documents of one file, plain or gzip. Words outside `#begin` and `#end` belong to the document that
-    their first two columns name.
+    their first two columns name. A document without its end is told in the log: the file may have been cut off.
 
     # Raises
 
     `InputError`
-        With file and line: if a line has too few columns or not as many as the sentence's first one, or the file holds
-        no sentence; besides, whatever `open_text` raises.
+        With file and line: if a line has too few columns or not as many as the sentence's first one, a document comes
+        twice, or the file holds no sentence; besides, whatever `open_text` raises.
     """
-    sentences = _sentences(path)
-    for (key, part), pairs in groupby(sentences, key=lambda pair: pair[0]):
-        yield OntonotesDocument(key, part, tuple(sentence for _, sentence in pairs))
+    for document, sentences in groupby(_Sentences(path), key=lambda pair: pair[0]):
+        yield OntonotesDocument(document.key, document.part, tuple(sentence for _, sentence in sentences))
 
 
-_Header = tuple[str, int]
+class _Header(NamedTuple):
+    """A document's name, and the line where it begins; 0 for words outside `#begin` and `#end`."""
+
+    key: str
+    part: int
+    line: int = 0
 
 
-def _sentences(path: str | Path) -> Iterator[tuple[_Header, OntonotesSentence]]:
-    """Each sentence with the key and the part of its document."""
-    header: _Header | None = None
-    rows: list[list[str]] = []
-    number = found = 0
-    for number, line in open_text(path, corpus_hint=CORPUS_HINT):
-        fields = [] if line.startswith("#") else [field for field in _GAP.split(line) if field]
-        if fields:
-            rows.append(_checked(fields, rows, path, number))
-            continue
-        if rows:
-            yield _finished(rows, header, path, end=number)
-            found, rows = found + 1, []
-        header = _header(line, header, path, number)
-    if rows:
-        yield _finished(rows, header, path, end=number + 1)
-    elif not found:
-        raise InputError("no sentence found: lines of 12 or more columns were wanted", file=path)
+class _Sentences:
+    """Each sentence of a file with its document's header."""
 
+    def __init__(self, path: str | Path) -> None:
+        self._path = path
+        self._header: _Header | None = None
+        self._begun: dict[tuple[str, int], int] = {}
+        self._rows: list[list[str]] = []
 
-def _checked(fields: list[str], rows: list[list[str]], path: str | Path, number: int) -> list[str]:
-    if len(fields) < _MIN_COLUMNS:
-        problem = f"at least {_MIN_COLUMNS} columns were wanted, found {len(fields)}"
-        raise InputError(problem, file=path, line=number)
-    if rows and len(fields) != len(rows[0]):
-        problem = f"{len(rows[0])} columns were wanted as on line {number - len(rows)}, found {len(fields)}"
-        raise InputError(problem, file=path, line=number)
-    return fields
+    def __iter__(self) -> Iterator[tuple[_Header, OntonotesSentence]]:
+        number = found = 0
+        for number, line in open_text(self._path, corpus_hint=CORPUS_HINT):
+            fields = [field for field in _GAP.split(line) if field]
+            mark = line.startswith(_MARKS)
+            if line.startswith("#") and not mark and len(fields) < _MIN_COLUMNS:
+                continue
+            if fields and not mark:
+                refuse_carriage_return(line, file=self._path, line=number)
+                self._rows.append(self._checked(fields, number))
+                continue
+            if self._rows:
+                yield self._finished(end=number)
+                found += 1
+            if mark:
+                self._mark(line, number)
+        if self._rows:
+            yield self._finished(end=number + 1)
+        elif not found:
+            raise InputError("no sentence found: lines of 12 or more columns were wanted", file=self._path)
+        self._warn_of_open_document()
 
+    def _checked(self, fields: list[str], number: int) -> list[str]:
+        rows = self._rows
+        if len(fields) < _MIN_COLUMNS:
+            problem = f"at least {_MIN_COLUMNS} columns were wanted, found {len(fields)}"
+            raise InputError(problem, file=self._path, line=number)
+        if rows and len(fields) != len(rows[0]):
+            problem = f"{len(rows[0])} columns were wanted as on line {number - len(rows)}, found {len(fields)}"
+            raise InputError(problem, file=self._path, line=number)
+        return fields
 
-def _finished(
-    rows: list[list[str]], header: _Header | None, path: str | Path, *, end: int
-) -> tuple[_Header, OntonotesSentence]:
-    """A sentence of which the last word stands on the line before `end`."""
-    sentence = OntonotesSentence(str(path), end - len(rows), tuple(zip(*rows, strict=True)))
-    return header or (rows[0][0], _part(rows[0][1])), sentence
+    def _finished(self, *, end: int) -> tuple[_Header, OntonotesSentence]:
+        """The sentence of which the last word stands on the line before `end`."""
+        rows, self._rows = self._rows, []
+        sentence = OntonotesSentence(str(self._path), end - len(rows), tuple(zip(*rows, strict=True)))
+        return self._header or _Header(rows[0][0], _part(rows[0][1])), sentence
 
+    def _mark(self, line: str, number: int) -> None:
+        """Takes in where a document begins or ends."""
+        if line.startswith(_END):
+            self._header = None
+            return
+        match = _BEGIN_LINE.fullmatch(line)
+        if match is None:
+            problem = f"'#begin document (KEY); part 000' was wanted, found {shown(line)}"
+            raise InputError(problem, file=self._path, line=number)
+        self._warn_of_open_document()
+        name = match[1], _part(match[2] or "0")
+        if name in self._begun:
+            problem = f"the document ({name[0][:60]}); part {name[1]:03d} begins on line {self._begun[name]} already"
+            raise InputError(problem, file=self._path, line=number)
+        self._begun[name] = number
+        self._header = _Header(*name, line=number)
 
-def _header(line: str, header: _Header | None, path: str | Path, number: int) -> _Header | None:
-    """The document that holds from this line on, which has no word."""
-    if line.startswith("#end document"):
-        return None
-    if not line.startswith("#begin document"):
-        return header
-    match = _BEGIN.fullmatch(line)
-    if match is None:
-        problem = f"'#begin document (KEY); part 000' was wanted, found {line!r}"
-        raise InputError(problem, file=path, line=number)
-    return match[1], _part(match[2] or "0")
+    def _warn_of_open_document(self) -> None:
+        if self._header is not None:
+            message = "%s:%d: the document that begins here has no '#end document'; is the file whole?"
+            logger.warning(message, self._path, self._header.line)
 
 
 def _part(text: str) -> int:
-    return int(text) if text.isdigit() else 0
+    return int(text) if _PART.fullmatch(text) else 0

@@ -12,6 +12,8 @@ from elmo_tasks.atomic import written_aside
 from elmo_tasks.data.brackets import brackets_from_spans
 from elmo_tasks.data.spans import spans_from_tags
 
+_NONE, _UNKNOWN = "-", "?"
+
 
 class Proposition(NamedTuple):
     """
@@ -24,6 +26,7 @@ class Proposition(NamedTuple):
     predicate : `int`
         Its place among the T words.
     lemma : `str`
+        Where it is `-`, which stands for no predicate there, `?` is written.
     tags : `Sequence[str]`
         T tags in BIO.
     """
@@ -56,9 +59,9 @@ def write_props(file: str | Path, propositions: Iterable[Proposition]) -> None:
 
 def _sentence(propositions: Sequence[Proposition]) -> str:
     length = len(propositions[0].tags)
-    lemmas = ["-"] * length
+    lemmas = [_NONE] * length
     for one in propositions:
-        lemmas[one.predicate] = one.lemma
+        lemmas[one.predicate] = _UNKNOWN if one.lemma == _NONE else one.lemma
     columns = [brackets_from_spans(spans_from_tags(one.tags), length=length) for one in propositions]
     rows = zip(lemmas, *columns, strict=True)
     return "".join(f"{' '.join(row)}\n" for row in rows) + "\n"

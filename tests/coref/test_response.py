@@ -37,6 +37,7 @@ def test_clusters_follow_the_antecedents() -> None:
 
 def test_cells_by_hand() -> None:
     clusters: list[Cluster] = [[(0, 3), (0, 1), (4, 5)], [(0, 2), (1, 4)]]
+    assert cluster_cells([[(0, 1), (0, 1), (2, 3)]], length=3) == ["(0)", "-", "(0)"]
     assert cluster_cells(clusters, length=6) == ["(0|(1|(0)", "(1|1)", "0)", "1)", "(0)", "-"]
     with pytest.raises(ValueError, match="no words 2 to 9 in a document of 4"):
         cluster_cells([[(0, 1), (2, 9)]], length=4)
@@ -111,4 +112,19 @@ def test_predictions_of_the_predictor_are_read(tmp_path: Path) -> None:
     assert read_predictions(file) == {("nw/a", 2): [[(0, 1), (4, 6)]]}
     file.write_text(file.read_text() + '{"clusters": []}\n')
     with pytest.raises(InputError, match="predictions.jsonl:2: an object with key, part and clusters"):
+        read_predictions(file)
+
+
+@pytest.mark.parametrize("end", ['"x"', "0.5", "null", "[1]"])
+def test_a_mention_that_is_none(end: str, tmp_path: Path) -> None:
+    file = tmp_path / "predictions.jsonl"
+    file.write_text('{"key": "k", "part": 0, "clusters": [[{"token_start": 0, "token_end": END}]]}'.replace("END", end))
+    with pytest.raises(InputError, match="predictions.jsonl:1: an object with key, part and clusters"):
+        read_predictions(file)
+
+
+def test_a_document_predicted_twice(tmp_path: Path) -> None:
+    file = tmp_path / "predictions.jsonl"
+    file.write_text('{"key": "k", "part": 3, "clusters": []}\n' * 2)
+    with pytest.raises(InputError, match=r"jsonl:2: the document \(k\); part 003 comes twice"):
         read_predictions(file)

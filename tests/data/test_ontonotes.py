@@ -104,6 +104,44 @@ def test_words_outside_any_document_belong_to_the_one_they_name(write: Write) ->
     assert found == [("doc", 0, ["a", "b"]), ("other", 3, ["c"]), ("doc", 0, ["d"])]
 
 
+def test_documents_of_one_name_are_never_one(write: Write) -> None:
+    document = ["#begin document (k); part 001", row("a", coref="(1)"), "", "#end document"]
+    with pytest.raises(InputError, match=r"a\.gold_conll:5: the document \(k\); part 001 begins on line 1 already"):
+        list(read_documents(write(*document, *document)))
+    other = [document[0].replace("001", "002"), *document[1:]]
+    assert [(one.key, one.part) for one in read_documents(write(*document, *other))] == [("k", 1), ("k", 2)]
+
+
+def test_comments_end_no_sentence_and_a_word_may_begin_with_a_hash(write: Write) -> None:
+    hashed = row("c").replace("doc", "#doc", 1)
+    (document,) = read_documents(write("# made by hand", row("a"), "# a note", row("b"), hashed))
+    assert [sentence.words for sentence in document.sentences] == [("a", "b", "c")]
+
+
+@pytest.mark.parametrize("part", ["²", "9" * 5000, "-", "x"])
+def test_a_second_column_that_is_no_number(part: str, write: Write) -> None:
+    (document,) = read_documents(write(row("a").replace("doc 0", f"doc {part}", 1)))
+    assert (document.key, document.part) == ("doc", 0)
+
+
+@pytest.mark.parametrize(
+    ("lines", "warnings"),
+    [
+        (["#begin document (k); part 000", row("a"), "", "#end document"], 0),
+        (["#begin document (k); part 000", row("a"), ""], 1),
+        (["#begin document (k); part 000", row("a"), "#begin document (l); part 000", row("a"), "#end document"], 1),
+        ([row("a")], 0),
+    ],
+)
+def test_a_document_without_end_is_told(
+    lines: list[str], warnings: int, write: Write, caplog: pytest.LogCaptureFixture
+) -> None:
+    file = write(*lines)
+    assert list(read_documents(file))
+    assert len(caplog.messages) == warnings
+    assert all("a.gold_conll:1: the document that begins here has no '#end" in message for message in caplog.messages)
+
+
 def test_files_of_a_folder_a_pattern_and_a_name(tmp_path: Path) -> None:
     (tmp_path / "b" / "c").mkdir(parents=True)
     for name in ("b/x.v4_gold_conll", "b/c/y.gold_conll.gz", "a.gold_conll", "b/x.v4_auto_conll", "b/x.txt"):
@@ -128,6 +166,8 @@ def test_no_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
+        ([row("a\rb")], "1: a carriage return within the line"),
+        (["#begin document (k); part " + "9" * 5000], "1: '#begin document .KEY.; part 000' was wanted, found .{,70}$"),
         ([], "no sentence found"),
         (["#begin document (a); part 000", "", "#end document"], "no sentence found"),
         (["#begin document a"], "1: '#begin document .KEY.; part 000' was wanted, found '#begin document a'"),

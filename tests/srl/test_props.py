@@ -19,6 +19,10 @@ def test_by_hand_in_any_order() -> None:
     assert props([]) == ""
 
 
+def test_a_predicate_without_lemma_is_a_predicate_still() -> None:
+    assert props([LATER._replace(lemma="-")]) == "- *\n? (V*)\n\n"
+
+
 def test_written_whole(tmp_path: Path) -> None:
     write_props(tmp_path / "new" / "dev.props", [SECOND, FIRST, LATER])
     assert (tmp_path / "new" / "dev.props").read_text() == TEXT
