@@ -10,6 +10,9 @@ from elmo_tasks.data.files import open_text
 from elmo_tasks.data.json_input import NOT_JSON, json_problem, shown, text_problem
 from elmo_tasks.errors import InputError
 
+_SHOWN = 60
+"""Characters of an id that a message shows."""
+
 CORPUS_HINT = "SQuAD v1.1 is at https://rajpurkar.github.io/SQuAD-explorer/"
 
 
@@ -49,8 +52,9 @@ def read_questions(file: str | Path) -> Iterator[Question]:
     # Raises
 
     `InputError`
-        With file, article, paragraph and question: if something is missing, empty or of another type, or an id comes
-        twice; whatever `open_text` raises; if the file is not JSON.
+        With file, article, paragraph and question: if something is missing, empty or of another type, an answer starts
+        outside its paragraph, or an id comes twice; if there is no question; whatever `open_text` raises; if the file
+        is not JSON.
     """
     seen: set[str] = set()
     for question in _questions(_loaded(file), str(file)):
@@ -58,6 +62,8 @@ def read_questions(file: str | Path) -> Iterator[Question]:
             raise InputError(f"{question.where}: the id comes twice", file=file)
         seen.add(question.id)
         yield question
+    if not seen:
+        raise InputError("no question found", file=file, hint=CORPUS_HINT)
 
 
 def write_predictions(file: str | Path, predictions: Mapping[str, str]) -> None:
@@ -86,22 +92,29 @@ def _questions(root: Any, file: str) -> Iterator[Question]:
     for number, article in enumerate(_get(root, "data", list, file, "the file"), start=1):
         name = f"article {number}"
         title = _get(article, "title", str, file, name) if _has(article, "title") else ""
-        name = f"article {title!r}" if title else name
+        name = f"article {shown(title)}" if title else name
         for place, paragraph in enumerate(_get(article, "paragraphs", list, file, name), start=1):
             where = f"{name}, paragraph {place}"
             context = _text(paragraph, "context", file, where)
-            for asked in _get(paragraph, "qas", list, file, where):
-                yield _question(asked, context, file, where)
+            for count, asked in enumerate(_get(paragraph, "qas", list, file, where), start=1):
+                identifier = _text(asked, "id", file, f"{where}, question {count}")
+                yield _question(asked, identifier, context, file, f"{where}, question {identifier[:_SHOWN]}")
 
 
-def _question(asked: Any, context: str, file: str, where: str) -> Question:
-    identifier = _text(asked, "id", file, where)
-    where = f"{where}, question {identifier}"
+def _question(asked: Any, identifier: str, context: str, file: str, where: str) -> Question:
     answers = _get(asked, "answers", list, file, where)
-    if _has(asked, "is_impossible") and asked["is_impossible"]:
+    if _has(asked, "is_impossible") and _get(asked, "is_impossible", bool, file, where):
         answers = []
-    golds = (Answer(_get(a, "text", str, file, where), _get(a, "answer_start", int, file, where)) for a in answers)
-    return Question(identifier, _text(asked, "question", file, where), context, tuple(golds), where)
+    golds = tuple(_answer(answer, context, file, where) for answer in answers)
+    return Question(identifier, _text(asked, "question", file, where), context, golds, where)
+
+
+def _answer(answer: Any, context: str, file: str, where: str) -> Answer:
+    found = Answer(_text(answer, "text", file, where), _get(answer, "answer_start", int, file, where))
+    if not 0 <= found.start < len(context):
+        problem = f"'answer_start' {shown(found.start)} lies outside the paragraph of {len(context)} characters"
+        raise InputError(f"{where}: {problem}", file=file)
+    return found
 
 
 def _text(holder: Any, key: str, file: str, where: str) -> str:
@@ -115,9 +128,9 @@ def _get(holder: Any, key: str, wanted: type, file: str, where: str) -> Any:
     if not isinstance(holder, dict):
         raise InputError(f"{where}: an object with {key!r} was wanted, found {shown(holder)}", file=file)
     if key not in holder:
-        raise InputError(f"{where}: {key!r} is missing, found {sorted(holder)}", file=file)
+        raise InputError(f"{where}: {key!r} is missing, found {shown(sorted(holder))}", file=file)
     value = holder[key]
-    if not isinstance(value, wanted) or isinstance(value, bool):
+    if not isinstance(value, wanted) or (isinstance(value, bool) and wanted is not bool):
         raise InputError(f"{where}: {key!r} must be of type {wanted.__name__}, found {shown(value)}", file=file)
     return value
 

@@ -24,6 +24,9 @@ logger = logging.getLogger(__name__)
 NO_SPAN = -1
 """The start and the end of an answer that is not found among the passage's tokens."""
 
+UNALIGNED_PERCENT = 1.0
+"""With more answers than these not found in their paragraphs, the count is a warning."""
+
 CHARACTERS_READ = 14
 """As many characters of a word reach the character CNN (Clark and Gardner 2017)."""
 
@@ -68,7 +71,7 @@ class SquadReader(DatasetReader):
 
         `InputError`
             With file, article, paragraph and question: for a question without an answer, unless they are dropped;
-            whatever `read_questions` raises.
+            whatever `read_questions` raises. If no answer at all is found in its paragraph.
         """
         file, counts = str(file_path), Counter[str]()
         questions = self.shard_iterable(self._answerable(read_questions(file), file, counts))
@@ -86,6 +89,11 @@ class SquadReader(DatasetReader):
                 counts.update(_kinds(instance, question.answers))
                 yield instance
         _log_counts(file, counts)
+        if counts["questions"] and counts["unaligned"] == counts["questions"]:
+            hint = "answer_start counts the characters before the answer in the paragraph, not its bytes"
+            raise InputError(
+                "none of the answers stands in its paragraph where answer_start says", file=file, hint=hint
+            )
 
     def _answerable(self, questions: Iterable[Question], file: str, counts: Counter[str]) -> Iterator[Question]:
         answered = False
@@ -207,7 +215,8 @@ def _kinds(instance: Instance, answers: Sequence[Answer]) -> Iterator[str]:
 
 def _log_counts(file: str, counts: Counter[str]) -> None:
     share = 100 * counts["unaligned"] / max(1, counts["questions"])
-    logger.info(
+    logger.log(
+        logging.WARNING if share > UNALIGNED_PERCENT else logging.INFO,
         "%s: %d questions; %d without an answer dropped; %d (%.2f%%) whose answer is not found in its paragraph, not"
         " trained on; %d whose answer ends inside a token, trained on the whole tokens",
         file,

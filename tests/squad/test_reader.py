@@ -129,6 +129,15 @@ def test_counts_are_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> 
     (message,) = [record.message for record in caplog.records if record.name == "elmo_tasks.squad.reader"]
     assert "4 questions; 1 without an answer dropped; 1 (25.00%) whose answer is not found" in message
     assert "; 1 whose answer ends inside a token" in message
+    assert caplog.records[-1].levelname == "WARNING", "a quarter is many"
+
+
+def test_no_answer_stands_where_it_should(tmp_path: Path) -> None:
+    file = write(tmp_path, "The ferry left.", [gold("ferry", 5)], [gold("left", 9)])
+    with pytest.raises(
+        InputError, match=r"none of the answers stands in its paragraph .* \(answer_start counts the char"
+    ):
+        list(SquadReader().read(file))
 
 
 def test_questions_without_an_answer_are_refused(tmp_path: Path) -> None:
