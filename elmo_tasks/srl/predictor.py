@@ -7,11 +7,15 @@ from allennlp.common.util import JsonDict
 from allennlp.data import Instance
 from allennlp.predictors import Predictor
 
+from elmo_tasks.batches import batches_by_length
 from elmo_tasks.data.json_input import metadata_of, shown
 from elmo_tasks.data.sentence_input import WANTED, Sentence, SentencePredictor
 from elmo_tasks.data.spans import spans_from_tags
 from elmo_tasks.errors import InputError
 from elmo_tasks.srl.indexer import PREDICATES
+
+MAX_TOKENS = 8192
+"""Frames times words that are computed at once; a longer sentence has a batch for each of its frames."""
 
 
 @Predictor.register("elmo_tasks_srl")
@@ -89,10 +93,16 @@ class SrlPredictor(SentencePredictor):
         return [place for place, word in enumerate(sentence.words) if word.lower() in known]
 
     def _tags(self, instances: list[Instance]) -> list[list[str]]:
-        for instance in instances:
-            self._dataset_reader.apply_token_indexers(instance)
-        outputs = self._model.forward_on_instances(instances) if instances else []
-        return [output["tags"] for output in outputs]
+        """Tags of each instance, in batches whose memory is bounded: a line may have any number of frames."""
+        tags: dict[int, list[str]] = {}
+        lengths = [len(metadata_of(instance)["words"]) for instance in instances]
+        for places in batches_by_length(lengths, max_tokens=MAX_TOKENS):
+            batch = [instances[place] for place in places]
+            for instance in batch:
+                self._dataset_reader.apply_token_indexers(instance)
+            outputs = self._model.forward_on_instances(batch)
+            tags.update((place, output["tags"]) for place, output in zip(places, outputs, strict=True))
+        return [tags[place] for place in range(len(instances))]
 
 
 def _checked_predicates(predicates: Any, words: Sequence[str]) -> list[int]:

@@ -99,6 +99,15 @@ def test_batch_equals_one_by_one_in_order_and_is_one_batch(predictor: SrlPredict
     assert [len(one["frames"]) for one in batch] == [2, 0, 1]
 
 
+def test_a_long_line_is_cut_into_batches(predictor: SrlPredictor, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("elmo_tasks.srl.predictor.MAX_TOKENS", 25)
+    long, short = {"tokens": ["sold"] * 10}, {"tokens": ["sold", "it"]}
+    batch = predictor.predict_batch_json([long, short])
+    assert predictor._model.batches == [1 + 1, 2, 2, 2, 2, 1]
+    assert [frame["tags"] for frame in batch[0]["frames"]] == [tagged(10, place) for place in range(10)]
+    assert [frame["tags"] for frame in batch[1]["frames"]] == [tagged(2, 0)]
+
+
 def test_instances_of_the_reader(predictor: SrlPredictor) -> None:
     results = predictor.predict_batch_instance(corpus())
     assert [frame["verb"] for one in results for frame in one["frames"]] == [
