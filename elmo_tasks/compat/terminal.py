@@ -17,6 +17,7 @@ from elmo_tasks.errors import InputError
 TRACEBACK_VARIABLE = "ELMO_TASKS_TRACEBACK"
 
 JSONNET_PREFIXES = ("RUNTIME ERROR: ", "STATIC ERROR: ")
+OVERRIDES_PREFIX = "overrides dict contains unused keys: "
 TORCH_WRITER_PREFIXES = ("[enforce fail at inline_container.cc", "PytorchStreamWriter failed")
 
 
@@ -63,6 +64,8 @@ def one_line(error: BaseException) -> str | None:
         return os_error_line(error)
     if isinstance(error, RuntimeError) and str(error).startswith(JSONNET_PREFIXES):
         return jsonnet_line(str(error))
+    if isinstance(error, ValueError) and str(error).startswith(OVERRIDES_PREFIX):
+        return f"the overrides (-o) change what the configuration has not: {str(error).removeprefix(OVERRIDES_PREFIX)}"
     if isinstance(error, RuntimeError) and str(error).startswith(TORCH_WRITER_PREFIXES):
         return f"a checkpoint could not be written (is the disk full?): {error}"
     return None

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from allennlp.common import logging as allennlp_logging
 from allennlp.common.checks import ConfigurationError
+from allennlp.common.params import with_overrides
 
 from elmo_tasks.compat import terminal
 from elmo_tasks.errors import InputError
@@ -44,6 +45,13 @@ def test_mistakes_of_the_user_are_one_line(error: Exception, line: str | None) -
     shown = terminal.one_line(error)
     assert shown is not None and "\n" not in shown
     assert line is None or shown == line
+
+
+def test_overrides_of_what_is_not_there() -> None:
+    with pytest.raises(ValueError) as raised:
+        with_overrides({"a": {}}, {"a.b": 1, "d.e": 2})
+    line = terminal.one_line(raised.value)
+    assert line == "the overrides (-o) change what the configuration has not: ['d.e']"
 
 
 @pytest.mark.parametrize("error", [ValueError("x"), RuntimeError("x"), ConnectionError("x")])
