@@ -14,6 +14,7 @@ from elmo_tasks.coref.clusters import clusters_by_label, without_singletons
 from elmo_tasks.data.labels import UNKNOWN_LABEL
 from elmo_tasks.data.mentions import Cluster, Mention
 from elmo_tasks.data.ontonotes import NONE, OntonotesDocument, find_files, read_documents
+from elmo_tasks.data.tokenizer import FirstCharacters
 from elmo_tasks.data.words import WordIndexer
 from elmo_tasks.elmo.indexer import CharacterIndexer
 from elmo_tasks.errors import InputError
@@ -201,7 +202,9 @@ def _numbered(speakers: Sequence[str]) -> list[int]:
 def _default_indexers() -> dict[str, TokenIndexer]:
     return {
         "tokens": WordIndexer(),
-        "token_characters": TokenCharactersIndexer(min_padding_length=WIDEST_FILTER),
+        "token_characters": TokenCharactersIndexer(
+            character_tokenizer=FirstCharacters(), min_padding_length=WIDEST_FILTER
+        ),
         "elmo": CharacterIndexer(),
     }
 

@@ -1,9 +1,9 @@
-"""Raw text to tokens, without a model to download."""
+"""Raw text to tokens, without a model to download, and words to characters."""
 
 from typing import Any
 
 import spacy
-from allennlp.data.tokenizers import Token, Tokenizer
+from allennlp.data.tokenizers import CharacterTokenizer, Token, Tokenizer
 
 
 @Tokenizer.register("elmo_tasks_spacy")
@@ -30,3 +30,26 @@ class BlankSpacyTokenizer(Tokenizer):
 
     def _to_params(self) -> dict[str, Any]:
         return {"type": "elmo_tasks_spacy"}
+
+
+class FirstCharacters(CharacterTokenizer):
+    """
+    A word's first characters, for a character CNN: a batch is as wide as its longest word, and texts of the web hold
+    words of thousands.
+
+    # Parameters
+
+    limit : `int`, optional
+        How many; by default as many as AllenNLP's ELMo reads of a word.
+    marked : `bool`
+        Whether `<w>` stands before them and `</w>` behind.
+    """
+
+    def __init__(self, *, limit: int = 50, marked: bool = False) -> None:
+        super().__init__(start_tokens=["<w>"] if marked else None, end_tokens=["</w>"] if marked else None)
+        self._limit = limit
+
+    def tokenize(self, text: str) -> list[Token]:
+        """A token for each of the characters kept."""
+        tokens: list[Token] = super().tokenize(text[: self._limit])
+        return tokens

@@ -9,11 +9,11 @@ from allennlp.data import DatasetReader, Field, Instance, Token, TokenIndexer
 from allennlp.data.dataset_readers.dataset_reader import PathOrStr
 from allennlp.data.fields import MetadataField, TextField
 from allennlp.data.token_indexers import TokenCharactersIndexer
-from allennlp.data.tokenizers import CharacterTokenizer
 
 from elmo_tasks.data.columns import ColumnSentence, read_columns
 from elmo_tasks.data.labels import OpenSequenceLabelField
 from elmo_tasks.data.spans import Scheme, detect_scheme, spans_from_tags, to_bioul
+from elmo_tasks.data.tokenizer import FirstCharacters
 from elmo_tasks.data.words import WordIndexer
 from elmo_tasks.elmo.indexer import CharacterIndexer
 from elmo_tasks.errors import InputError
@@ -130,7 +130,7 @@ class NerReader(DatasetReader):
 
 
 def _default_indexers() -> dict[str, TokenIndexer]:
-    characters = CharacterTokenizer(start_tokens=["<w>"], end_tokens=["</w>"])
+    characters = FirstCharacters(marked=True)
     return {
         "tokens": WordIndexer(),
         "token_characters": TokenCharactersIndexer(character_tokenizer=characters, min_padding_length=3),

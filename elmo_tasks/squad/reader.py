@@ -13,11 +13,12 @@ from allennlp.data.fields import IndexField, MetadataField, TextField
 from allennlp.data.token_indexers import TokenCharactersIndexer
 from allennlp.data.tokenizers import Tokenizer
 
+from elmo_tasks.data.tokenizer import FirstCharacters
 from elmo_tasks.data.words import WordIndexer
 from elmo_tasks.elmo.indexer import CharacterIndexer
 from elmo_tasks.errors import InputError
 from elmo_tasks.squad.official import Answer, Question, read_questions
-from elmo_tasks.squad.tokenization import FirstCharacters, SquadTokenizer
+from elmo_tasks.squad.tokenization import SquadTokenizer
 
 logger = logging.getLogger(__name__)
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from allennlp.data.tokenizers import CharacterTokenizer, Token, Tokenizer
+from allennlp.data.tokenizers import Token, Tokenizer
 
 from elmo_tasks.data.tokenizer import BlankSpacyTokenizer
 
@@ -36,19 +36,6 @@ class SquadTokenizer(Tokenizer):
 
     def _to_params(self) -> dict[str, Any]:
         return {"type": "elmo_tasks_squad"}
-
-
-class FirstCharacters(CharacterTokenizer):
-    """A word's first characters, as many as `limit`."""
-
-    def __init__(self, *, limit: int) -> None:
-        super().__init__()
-        self._limit = limit
-
-    def tokenize(self, text: str) -> list[Token]:
-        """A token for each of the characters kept."""
-        tokens: list[Token] = super().tokenize(text[: self._limit])
-        return tokens
 
 
 def _pieces(word: Token) -> Iterator[Token]:

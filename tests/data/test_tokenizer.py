@@ -4,9 +4,12 @@ import pickle
 
 import pytest
 from allennlp.common import Params
+from allennlp.data import Vocabulary
 from allennlp.data.tokenizers import Tokenizer
 
-from elmo_tasks.data.tokenizer import BlankSpacyTokenizer
+from elmo_tasks.coref.reader import CorefReader
+from elmo_tasks.data.tokenizer import BlankSpacyTokenizer, FirstCharacters
+from elmo_tasks.ner.reader import NerReader
 
 TEXT = "  Mr. O'Neil didn't pay $5.50 in Zürich;\n\n he said: “No!” 😀 "
 
@@ -42,3 +45,20 @@ def test_registered_and_restored_from_its_params() -> None:
 def test_survives_pickling() -> None:
     tokenizer = pickle.loads(pickle.dumps(BlankSpacyTokenizer()))
     assert tokenizer.tokenize(TEXT) == BlankSpacyTokenizer().tokenize(TEXT)
+
+
+def test_first_characters() -> None:
+    assert [token.text for token in FirstCharacters(limit=3).tokenize("abcde")] == ["a", "b", "c"]
+    assert [token.text for token in FirstCharacters(limit=3, marked=True).tokenize("abcde")] == [
+        *("<w>", "a", "b", "c", "</w>")
+    ]
+
+
+@pytest.mark.parametrize("reader", [NerReader(), CorefReader()])
+def test_a_giant_word_does_not_widen_the_batch(reader: NerReader | CorefReader) -> None:
+    giant = "x" * 10_000
+    instance = reader.text_to_instance([giant, "y"] if isinstance(reader, NerReader) else [[giant, "y"]])
+    reader.apply_token_indexers(instance)
+    instance.index_fields(Vocabulary())
+    shapes = [list(lengths.values()) for lengths in instance.get_padding_lengths().values()]
+    assert 50 <= max(length for of_one in shapes for length in of_one) <= 52

@@ -3,7 +3,7 @@
 import pytest
 from allennlp.data.tokenizers import Tokenizer
 
-from elmo_tasks.squad.tokenization import FirstCharacters, SquadTokenizer
+from elmo_tasks.squad.tokenization import SquadTokenizer
 
 TOKENIZER = SquadTokenizer()
 
@@ -42,7 +42,3 @@ def test_offsets_are_those_of_the_text() -> None:
 def test_white_space_has_no_tokens() -> None:
     assert TOKENIZER.tokenize(" \n\u00a0 ") == []
     assert isinstance(Tokenizer.by_name("elmo_tasks_squad")(), SquadTokenizer)
-
-
-def test_first_characters() -> None:
-    assert [token.text for token in FirstCharacters(limit=3).tokenize("abcde")] == ["a", "b", "c"]
