@@ -35,6 +35,9 @@ class TaskModel(Model):
         If a key is left over, or a dropout is none.
     """
 
+    _version = 1
+    """Of what a trained model's state holds; torch writes it with the weights. Older ones must go on loading."""
+
     def __init__(
         self,
         vocab: Vocabulary,
@@ -72,3 +75,14 @@ class TaskModel(Model):
         """
         if self.training and gold is None:
             raise InputError("training needs gold answers, and the data have none")
+
+    def _load_from_state_dict(
+        self, state_dict: dict[str, Any], prefix: str, local_metadata: dict[str, Any], *rest: Any
+    ) -> None:
+        """Raises `InputError` where a newer elmo_tasks wrote the weights."""
+        if (found := local_metadata.get("version", 1)) > self._version:
+            raise InputError(
+                f"the model is of version {found} of its format, and {self._version} is the newest that is known here",
+                hint="load it with a newer elmo_tasks",
+            )
+        super()._load_from_state_dict(state_dict, prefix, local_metadata, *rest)
