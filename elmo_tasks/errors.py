@@ -1,6 +1,12 @@
 """Errors that are the user's to mend: a bad file, a wrong setting, a missing corpus."""
 
+import re
 from pathlib import Path
+
+_LONGEST = 500
+"""Characters of a line of a message; what is beyond is cut out of its middle."""
+
+_CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 
 
 class InputError(ValueError):
@@ -31,6 +37,13 @@ class InputError(ValueError):
     ) -> None:
         where = "" if file is None else f"{file}: " if line is None else f"{file}:{line}: "
         advice = "" if hint is None else f" ({hint})"
-        super().__init__(f"{where}{problem}{advice}")
+        super().__init__(f"{where}{_legible(problem)}{advice}")
         self.file = None if file is None else str(file)
         self.line = line
+
+
+def _legible(problem: str) -> str:
+    """The text with long lines shortened and control characters spelt out: bad files hold words of any kind."""
+    lines = (_CONTROL.sub(lambda found: repr(found[0])[1:-1], line) for line in problem.split("\n"))
+    half = _LONGEST // 2
+    return "\n".join(line if len(line) <= _LONGEST else f"{line[:half]} ... {line[-half:]}" for line in lines)

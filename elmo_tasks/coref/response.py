@@ -76,7 +76,7 @@ def read_predictions(file: str | Path) -> dict[tuple[str, int], list[Cluster]]:
     for number, line in open_text(file):
         try:
             document: dict[str, Any] = json.loads(line)
-            name = (document["key"], index(document["part"]))
+            name = (f"{document['key']}", index(document["part"]))
             clusters = [[_mention(mention) for mention in cluster] for cluster in document["clusters"]]
         except (*NOT_JSON, KeyError, TypeError):
             wanted = (

@@ -73,10 +73,12 @@ class BiLm(nn.Module):
 
         `InputError` naming the file and all that is wrong with it.
         """
-        from elmo_tasks.elmo.weights import load_weights, local_path
+        from elmo_tasks.elmo.weights import load_weights, local_path, require_fitting_size
 
         options_path, weight_path = local_path(options_file), local_path(weight_file)
-        bilm = cls(BiLmOptions.from_file(options_path), state=state)
+        options = BiLmOptions.from_file(options_path)
+        require_fitting_size(options, weight_path, options_file=options_path)
+        bilm = cls(options, state=state)
         load_weights(bilm, weight_path, options_file=options_path)
         return bilm.eval().requires_grad_(False)
 

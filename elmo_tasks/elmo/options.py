@@ -129,10 +129,11 @@ class BiLmOptions:
             raise InputError(f"cannot read the biLM's options: {error}", file=path) from None
         try:
             return cls.from_dict(json.loads(text))
-        except json.JSONDecodeError as error:
-            raise InputError(f"not JSON: {error.msg}", file=path, line=error.lineno) from None
         except InputError as error:
             raise InputError(str(error), file=path) from None
+        except (ValueError, RecursionError) as error:  # besides bad JSON, giant numbers and deep brackets
+            problem, line = getattr(error, "msg", error), getattr(error, "lineno", None)
+            raise InputError(f"not JSON: {problem}", file=path, line=line) from None
 
     def to_dict(self) -> dict[str, Any]:
         """The structure of `options.json`; `n_characters` is 262, as AllenNLP and bilm-tf want it for embedding."""

@@ -23,6 +23,9 @@ _FILE_GATES = "ijfo"
 _OUR_GATES = "iofj"
 FLOAT32_MANTISSA = 23
 
+_MOST_COMPRESSED = 100
+"""No file of trained weights is smaller than its parameters by so much."""
+
 
 class _Dataset(NamedTuple):
     """A dataset of the file: its name and shape, and how it goes into the biLM and comes out of it."""
@@ -52,6 +55,24 @@ def file_sha256(path: str | Path) -> str:
     """SHA-256 of a file's bytes, in hexadecimal."""
     with Path(path).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def require_fitting_size(options: BiLmOptions, weight_file: str | Path, *, options_file: str | Path) -> None:
+    """
+    # Raises
+
+    `InputError` where the options ask for a biLM far larger than the weight file, before it takes that memory.
+    """
+    if not Path(weight_file).is_file():
+        return
+    try:
+        with torch.device("meta"):
+            count = sum(parameter.numel() for parameter in BiLm(options).parameters())
+    except (RuntimeError, TypeError):  # numbers that torch cannot count with
+        count = None
+    if count is None or count * np.float32().nbytes > _MOST_COMPRESSED * Path(weight_file).stat().st_size:
+        found = "more parameters than can be counted" if count is None else f"{count:,} parameters"
+        raise InputError(f"the options ask for {found}, which {weight_file} cannot hold", file=options_file)
 
 
 def load_weights(bilm: BiLm, weight_file: str | Path, *, options_file: str | Path) -> None:
