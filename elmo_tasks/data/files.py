@@ -42,7 +42,7 @@ def open_text(path: str | Path, *, corpus_hint: str | None = None) -> Iterator[t
         At the first step, if the file is missing, a folder or unreadable; at its line, if bytes are
         not UTF-8 or are binary (NUL), or if the gzip stream is truncated or damaged.
     """
-    with _open_binary(path, corpus_hint) as opened:
+    with open_binary(path, corpus_hint) as opened:
         for number, line in lines_of(opened, path):
             if isinstance(line, InputError):
                 raise line
@@ -67,14 +67,12 @@ def lines_of(opened: BufferedReader, name: str | Path) -> Iterator[tuple[int, st
     # Raises
 
     `InputError`
-        If the gzip stream is truncated or damaged.
+        If the file cannot be read, or the gzip stream is truncated or damaged.
     """
-    with _unzipped(opened) as stream:
+    with _unzipped(opened, name) as stream:
         for number, raw in _raw_lines(stream, name):
-            if number == 1:
-                raw = raw.removeprefix(_BYTE_ORDER_MARK)
             try:
-                yield number, _decode(raw, name, number)
+                yield number, decode_line(raw, name, number)
             except InputError as error:
                 yield number, error
 
@@ -92,15 +90,30 @@ def refuse_carriage_return(text: str, *, file: str | Path, line: int) -> None:
 
 
 @contextmanager
-def _unzipped(raw: BufferedReader) -> Iterator[Iterable[bytes]]:
-    if raw.peek(2)[:2] == _GZIP_MAGIC:
+def _unzipped(raw: BufferedReader, name: str | Path) -> Iterator[Iterable[bytes]]:
+    if _begins_as_gzip(raw, name):
         with gzip.GzipFile(fileobj=raw) as unzipped:
             yield unzipped
     else:
         yield raw
 
 
-def _open_binary(path: str | Path, corpus_hint: str | None) -> BufferedReader:
+def _begins_as_gzip(raw: BufferedReader, path: str | Path) -> bool:
+    try:
+        return raw.peek(2)[:2] == _GZIP_MAGIC
+    except OSError as error:
+        raise InputError(f"the file cannot be read: {error.strerror}", file=path) from error
+
+
+def open_binary(path: str | Path, corpus_hint: str | None = None) -> BufferedReader:
+    """
+    A file opened for reading bytes; the parameters are those of `open_text`.
+
+    # Raises
+
+    `InputError`
+        If the file is missing, a folder or unreadable, or if no file can have this path.
+    """
     try:
         return open(path, "rb")
     except FileNotFoundError:
@@ -109,6 +122,8 @@ def _open_binary(path: str | Path, corpus_hint: str | None) -> BufferedReader:
         raise InputError("a file was wanted, this is a folder", file=path) from None
     except OSError as error:
         raise InputError(f"the file cannot be opened: {error.strerror}", file=path) from error
+    except ValueError as error:  # a NUL, or half a character
+        raise InputError(f"no file can have the path {str(path)!r:.200}: {error}") from None
 
 
 def missing_hint(path: str | Path, corpus_hint: str | None = None) -> str:
@@ -139,11 +154,21 @@ def _raw_lines(stream: Iterable[bytes], path: str | Path) -> Iterator[tuple[int,
         raise InputError(problem, file=path, line=number or None) from error
 
 
-def _decode(raw: bytes, path: str | Path, number: int) -> str:
-    if number == 1 and raw.startswith(_UTF16_MARKS):
-        hint = "convert it with `iconv -f utf-16 -t utf-8`"
-        raise InputError("UTF-8 text was wanted, this is UTF-16", file=path, line=number, hint=hint)
-    if b"\0" in raw:
+def decode_line(raw: bytes, path: str | Path, number: int) -> str:
+    """
+    A line of a file, without its end and, in line 1, without a byte order mark.
+
+    # Raises
+
+    `InputError`
+        With file and line, if it is no UTF-8 or holds a NUL.
+    """
+    if number == 1:
+        raw = raw.removeprefix(_BYTE_ORDER_MARK)
+        if raw.startswith(_UTF16_MARKS):
+            hint = "convert it with `iconv -f utf-16 -t utf-8`"
+            raise InputError("UTF-8 text was wanted, this is UTF-16", file=path, line=number, hint=hint)
+    if 0 in raw:
         raise InputError("text was wanted, this is binary (a NUL byte)", file=path, line=number)
     try:
         return raw.rstrip(b"\r\n").decode("utf-8")

@@ -148,6 +148,20 @@ def test_path_through_a_file(write: Write) -> None:
     assert "cannot be opened: Not a directory" in error_of(write(b"red O\n") / "below")
 
 
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("a\0b", r"no file can have the path 'a\\x00b': embedded null byte"),
+        ("/proc/self/mem", "/proc/self/mem: the file cannot be read: "),
+    ],
+)
+def test_paths_that_cannot_be_read(path: str, message: str) -> None:
+    if path.startswith("/") and not Path(path).exists():
+        pytest.skip(f"{path} is absent")
+    with pytest.raises(InputError, match=message):
+        list(open_text(path))
+
+
 def test_file_is_closed_when_left_early(write: Write) -> None:
     lines = open_text(write(b"one\ntwo\n"))
     assert next(lines) == (1, "one")
