@@ -1,19 +1,23 @@
 """Text files of word vectors as GloVe and word2vec write them, read through or looked up word by word."""
 
 import mmap
-from collections.abc import Collection, Iterator
+import re
+from array import array
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from elmo_tasks.data.files import open_text
+from elmo_tasks.data.files import decode_line, open_binary, open_text
 from elmo_tasks.errors import InputError
 
 VECTORS_HINT = "GloVe: https://nlp.stanford.edu/projects/glove/; any file of a word and its numbers per line will do"
 
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _GZIP_MAGIC = b"\x1f\x8b"
+_HEADER = re.compile(r"([0-9]{1,18}) ([0-9]{1,18})")
+_OF_NUMBERS = b" +-.0123456789Ee"
+_TABS = "blanks stand before the numbers, here there are tabs: convert them with `tr '\\t' ' '`"
 
 _REMEMBERED = 2**16
 """Words whose vectors are kept by a `VectorFile`: at 300 numbers each about 80 MB."""
@@ -42,21 +46,27 @@ def read_vectors(
     # Raises
 
     `InputError`
-        At its line, whatever `open_text` raises; if a line has not `width` numbers, or one is not finite; if there are
-        not as many as the header speaks of. Vectors that are not wanted are looked at less closely: for their width,
-        and for anything but figures.
+        At its line, whatever `open_text` raises; if a line has not `width` numbers, or one is not finite; if a word is
+        empty, or begins or ends with a blank; if there are not as many as the header speaks of. Vectors that are not
+        wanted are looked at less closely: for their width, and for `nan` and `inf`.
     """
+    for number, word, values in _entries(open_text(file, corpus_hint=VECTORS_HINT), width, file):
+        if wanted is None or word in wanted:
+            yield word, _numbers(values, width, file, number)
+        elif "n" in values or "N" in values:
+            _numbers(values, width, file, number)
+
+
+def _entries(lines: Iterable[tuple[int, str]], width: int, file: str | Path) -> Iterator[tuple[int, str, str]]:
+    """Line number, word, and its numbers as text, of each vector of a file."""
     found, announced = 0, None
-    for number, line in open_text(file, corpus_hint=VECTORS_HINT):
+    for number, line in lines:
         text = line.rstrip(" ")
-        if number == 1 and (announced := _header(text, width, file)) is not None:
+        if number == 1 and (announced := _announced(text, width, file)) is not None:
             continue
         word, values = _split(text, width, file, number)
+        yield number, word, values
         found += 1
-        if wanted is None or word in wanted or "n" in values or "N" in values:
-            vector = _numbers(values, width, file, number)
-            if wanted is None or word in wanted:
-                yield word, vector
     if announced is not None and found != announced:
         raise InputError(f"{announced} vectors were announced in line 1, found {found}", file=file, hint="is it whole?")
     if not found:
@@ -70,46 +80,80 @@ def width_of(file: str | Path) -> int:
     # Raises
 
     `InputError`
-        Whatever `open_text` raises; if the file is empty.
+        Whatever `open_text` raises; if the file is empty; if its first line is neither a header nor a word and numbers.
     """
     for _, line in open_text(file, corpus_hint=VECTORS_HINT):
-        fields = line.split()
-        return int(fields[1]) if _is_header(fields) else len(fields) - 1
+        text = line.rstrip(" ")
+        if "\r" in text:
+            raise _line_end_error(file, 1)
+        word, *numbers = text.split(" ")
+        width = header[1] if (header := _header(text)) else len(numbers)
+        wrong = next((field for field in numbers if not _is_number(field)), None)
+        if word and width and wrong is None:
+            return width
+        found = "no number" if not width else "no word" if wrong is None else f"{wrong!r:.60} among its numbers"
+        hint = _TABS if "\t" in text else "a first word that holds blanks needs a line with count and width before it"
+        raise InputError(
+            f"a word without blanks and its numbers were wanted, found {found}", file=file, line=1, hint=hint
+        )
     raise InputError("word vectors were wanted, the file is empty", file=file)
 
 
-def _is_header(fields: list[str]) -> bool:
-    """Whether a first line is word2vec's: how many vectors, and how wide."""
-    return len(fields) == 2 and all(field.isdecimal() for field in fields)
+def _header(text: str) -> tuple[int, int] | None:
+    """What word2vec's first line says: how many vectors, and how wide; `None` where the line is another."""
+    match = _HEADER.fullmatch(text)
+    return None if match is None else (int(match[1]), int(match[2]))
 
 
-def _header(text: str, width: int, file: str | Path) -> int | None:
-    """How many vectors word2vec's header speaks of; `None` where the line is none."""
-    fields = text.split(" ")
-    if not _is_header(fields):
+def _announced(text: str, width: int, file: str | Path) -> int | None:
+    """How many vectors the header speaks of; `None` where the line is none."""
+    header = _header(text)
+    if header is None:
         return None
-    if int(fields[1]) != width:
-        raise _width_error(int(fields[1]), width, file, 1)
-    return int(fields[0])
+    if header[1] != width:
+        raise _width_error(header[1], width, text, file, 1)
+    return header[0]
 
 
 def _split(text: str, width: int, file: str | Path, number: int) -> tuple[str, str]:
-    """Word and numbers. Some words of GloVe hold blanks, so that a line may have more fields than it ought to."""
+    """Word and numbers."""
+    if "\r" in text:
+        raise _line_end_error(file, number)
     blanks = text.count(" ")
-    if blanks == width:
-        word, _, values = text.partition(" ")
-        return word, values
+    word, values = text.split(" ", 1) if blanks == width else _with_blanks(text, blanks, width, file, number)
+    if not word:
+        raise _word_error(word, width, file, number)
+    return word, values
+
+
+def _with_blanks(text: str, blanks: int, width: int, file: str | Path, number: int) -> tuple[str, str]:
+    """Word and numbers of a line with more fields than it ought to have: some words of GloVe hold blanks."""
     fields = text.split(" ")
-    surplus = fields[1 : len(fields) - width]
-    if blanks < width or all(_is_number(field) for field in surplus):
-        raise _width_error(blanks, width, file, number)
-    return " ".join(fields[: len(fields) - width]), " ".join(fields[len(fields) - width :])
+    first = len(fields) - width  # of the numbers
+    if blanks < width or all(_is_number(field) for field in fields[1:first]):
+        raise _width_error(blanks, width, text, file, number)
+    if not (fields[0] and fields[first - 1]):
+        raise _word_error(" ".join(fields[:first]), width, file, number)
+    return " ".join(fields[:first]), " ".join(fields[first:])
 
 
-def _width_error(found: int, width: int, file: str | Path, number: int) -> InputError:
+def _word_error(word: str, width: int, file: str | Path, number: int) -> InputError:
+    problem = f"a word, one blank and {width} numbers were wanted, found the word {word!r:.60}"
+    return InputError(problem, file=file, line=number, hint="no blank stands before the word, and one before a number")
+
+
+def _line_end_error(file: str | Path, number: int) -> InputError:
+    hint = "old Macintosh line ends: convert them with `tr '\\r' '\\n'`"
+    return InputError("a carriage return within the line", file=file, line=number, hint=hint)
+
+
+def _width_error(found: int, width: int, text: str, file: str | Path, number: int) -> InputError:
     hint = "set embedding_dim of the word vectors to the file's width, or give another file"
     return InputError(
-        f"a word and {width} numbers were wanted, found {found} numbers", file=file, line=number, hint=hint
+        f"a word and {width} numbers were wanted, found {found} numbers",
+        file=file,
+        line=number,
+        hint=_TABS if "\t" in text else hint,
     )
 
 
@@ -121,18 +165,29 @@ def _is_number(field: str) -> bool:
     return True
 
 
+def _has_other_characters(values: str) -> bool:
+    """Whether there is something in a vector's text that decimal numbers and blanks have not."""
+    return bool(values.encode().translate(None, _OF_NUMBERS))
+
+
 def _numbers(values: str, width: int, file: str | Path, number: int) -> np.ndarray:
-    fields = values.split(" ")
+    fields, problem = values.split(" "), f"{width} numbers were wanted"
     try:
         with np.errstate(over="ignore"):
             vector = np.array(fields, dtype=np.float32)  # [D]
     except ValueError:
         wrong = next(field for field in fields if not _is_number(field))
-        raise InputError(f"{width} numbers were wanted, found {wrong!r} among them", file=file, line=number) from None
-    if not np.isfinite(vector).all():
-        wrong = fields[int(np.argmin(np.isfinite(vector)))]
-        raise InputError(f"{width} finite numbers were wanted, found {wrong!r} among them", file=file, line=number)
-    return vector
+    else:
+        finite = np.isfinite(vector)  # [D]
+        if finite.all() and not _has_other_characters(values):
+            return vector
+        # Python also takes 1_0, and digits of other scripts, for numbers.
+        wrong, problem = (
+            (next(field for field in fields if _has_other_characters(field)), problem)
+            if finite.all()
+            else (fields[int(np.argmin(finite))], f"{width} finite numbers were wanted")
+        )
+    raise InputError(f"{problem}, found {wrong!r:.60} among them", file=file, line=number)
 
 
 class VectorFile:
@@ -152,14 +207,18 @@ class VectorFile:
     # Raises
 
     `InputError`
-        If there is no such file; at its line, if a line has not `width` numbers; later, if one is no finite number.
+        If it is gzip; whatever `read_vectors` raises, but for numbers that are none, which are told when their word is
+        first asked for.
     """
 
     def __init__(self, file: Path, *, width: int) -> None:
         self.file, self.width = file, width
         self._map: mmap.mmap | None = None
         self._known: dict[bytes, np.ndarray | None] = {}
-        self._places = self._index()
+        self._starts = array("Q")  # of each line
+        self._places: dict[bytes, int] = {}  # line of each word
+        for number, word, _ in _entries(self._lines(), width, file):
+            self._places.setdefault(word.encode(), number)
 
     def __getstate__(self) -> dict[str, Any]:
         """What a copy begins with: the file is not open."""
@@ -178,11 +237,11 @@ class VectorFile:
         return self._known[word]
 
     def _read(self, word: bytes) -> np.ndarray | None:
-        place = self._places.get(word)
-        if place is None:
+        number = self._places.get(word)
+        if number is None:
             return None
-        number, start = place
         self._map = self._map or self._mapped()
+        start = self._starts[number - 1]
         line = self._map[start : self._end(self._map, start)].decode("utf-8", "replace").rstrip(" \r\n")
         return _numbers(" ".join(line.split(" ")[-self.width :]), self.width, self.file, number)
 
@@ -192,32 +251,22 @@ class VectorFile:
         return len(mapped) if found < 0 else found
 
     def _mapped(self) -> mmap.mmap:
-        try:
-            with self.file.open("rb") as file:
+        with open_binary(self.file, VECTORS_HINT) as file:
+            try:
                 return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        except OSError as error:
-            raise InputError(f"the file cannot be read: {error.strerror}", file=self.file, hint=VECTORS_HINT) from None
-        except ValueError:
-            raise InputError(
-                f"no word vectors found: lines of a word and {self.width} numbers were wanted", file=self.file
-            ) from None
+            except OSError as error:
+                raise InputError(f"the file cannot be read: {error.strerror}", file=self.file) from None
+            except ValueError:
+                raise InputError(
+                    f"no word vectors found: lines of a word and {self.width} numbers were wanted", file=self.file
+                ) from None
 
-    def _index(self) -> dict[bytes, tuple[int, int]]:
-        """Line and place of each word."""
-        mapped, places = self._mapped(), dict[bytes, tuple[int, int]]()
+    def _lines(self) -> Iterator[tuple[int, str]]:
+        """Numbers and texts of the lines; notes where each begins."""
+        mapped, start = self._mapped(), 0
         if mapped[:2] == _GZIP_MAGIC:
             raise InputError("plain text was wanted, this is gzip", file=self.file, hint="unpack it with gunzip")
-        start = 0
         for number, line in enumerate(iter(mapped.readline, b""), start=1):
-            text = line.removeprefix(_BYTE_ORDER_MARK) if number == 1 else line
-            text = text.rstrip(b"\r\n").rstrip(b" ")
-            if number > 1 or _header(text.decode("utf-8", "replace"), self.width, self.file) is None:
-                places.setdefault(self._word(text, number), (number, start))
+            self._starts.append(start)
             start += len(line)
-        return places
-
-    def _word(self, text: bytes, number: int) -> bytes:
-        if text.count(b" ") == self.width:
-            return text.partition(b" ")[0]
-        word, _ = _split(text.decode("utf-8", "surrogateescape"), self.width, self.file, number)
-        return word.encode("utf-8", "surrogateescape")
+            yield number, decode_line(line, self.file, number)

@@ -43,13 +43,21 @@ def test_faults_are_told_with_their_line(tmp_path: Path) -> None:
         (TEXT.replace(" 9", ""), f"{file}:3: a word and 3 numbers were wanted, found 2 numbers"),
         ("", f"{file}: no word vectors found"),
         ("2 4\n" + TEXT, f"{file}:1: a word and 3 numbers were wanted, found 4 numbers"),
+        ("6 3\n" + TEXT, f"{file}: 6 vectors were announced in line 1, found 5 .is it whole"),
+        ("5 3\n", f"{file}: 5 vectors were announced in line 1, found 0"),
+        (TEXT.replace("Å", "\0"), f"{file}:3: text was wanted, this is binary"),
+        (TEXT.replace("Å ", "Å  "), f"{file}:3: a word, one blank and 3 numbers were wanted, found the word 'Å '"),
+        (TEXT.replace("\n", "\r"), f"{file}:1: a carriage return within the line"),
     ):
         with pytest.raises(InputError, match=message):
             vectors(tmp_path, text)
+    file.write_bytes(TEXT.encode("latin-1"))
+    with pytest.raises(InputError, match=f"{file}:3: UTF-8 text was wanted, byte 1 of the line is 0xc5"):
+        VectorFile(file, width=3)
     file.write_bytes(gzip.compress(TEXT.encode()))
     with pytest.raises(InputError, match="plain text was wanted, this is gzip .unpack it with gunzip"):
         VectorFile(file, width=3)
-    with pytest.raises(InputError, match="gone: the file cannot be read: No such file"):
+    with pytest.raises(InputError, match="gone: no such file"):
         VectorFile(tmp_path / "gone", width=3)
 
 

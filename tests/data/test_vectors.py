@@ -121,9 +121,10 @@ def test_every_kind_of_file_reads_alike(file: Path, tmp_path: Path) -> None:
 
 def test_words_that_hold_blanks_or_figures(tmp_path: Path) -> None:
     path = tmp_path / "v.txt"
-    path.write_text(". . . 1 2 3\n1999 4 5 6\nat name@domain 7 8 9\nnan 1 1 1\n")
+    path.write_text(". . . 1 2 3\n1999 4 5 6\nat name@domain 7 8 9\nnan 1 1 1\n1 \u00a03/4 2 2 2\n\u00a0 3 3 3 \n")
     found = {word: vector.tolist() for word, vector in read_vectors(path, width=3)}
-    assert found == {". . .": [1, 2, 3], "1999": [4, 5, 6], "at name@domain": [7, 8, 9], "nan": [1, 1, 1]}
+    plain = {". . .": [1, 2, 3], "1999": [4, 5, 6], "at name@domain": [7, 8, 9], "nan": [1, 1, 1]}
+    assert found == {**plain, "1 \u00a03/4": [2, 2, 2], "\u00a0": [3, 3, 3]}
 
 
 def test_the_first_of_two_vectors_counts(tmp_path: Path) -> None:
@@ -149,6 +150,17 @@ def test_the_first_of_two_vectors_counts(tmp_path: Path) -> None:
         ("4 3\n", r"v\.txt: 4 vectors were announced in line 1, found 0"),
         ("3 3\nthe 1 2 3\nof 4 5 6\n", r"v\.txt: 3 vectors were announced in line 1, found 2 \(is it whole\?\)"),
         ("the 1 2 3\n\0\0", r"v\.txt:2: text was wanted, this is binary"),
+        (f"{'9' * 5000} 3\nthe 1 2 3\n", r"v\.txt:1: a word and 3 numbers were wanted, found 1 numbers"),
+        (f"1 {'9' * 5000}\nthe 1 2 3\n", r"v\.txt:1: a word and 3 numbers were wanted, found 1 numbers"),
+        ("the  1 2 3\n", r"v\.txt:1: a word, one blank and 3 numbers were wanted, found the word 'the '"),
+        ("the 1 2 3\n 1 2 3\n", r"v\.txt:2: a word, one blank and 3 numbers were wanted, found the word ''"),
+        ("the 1 2 3\n of 1 2 3\n", r"v\.txt:2: a word, one blank and 3 numbers were wanted, found the word ' of'"),
+        ("the 1 2 3\rof 4 5 6\rmay 7 8 9\r", r"v\.txt:1: a carriage return within the line \(old Macintosh"),
+        ("the\t1\t2\t3\n", r"v\.txt:1: .* found 0 numbers \(blanks stand before the numbers, here there are tabs"),
+        ("the 1 2 1_0\n", r"v\.txt:1: 3 numbers were wanted, found '1_0' among them"),
+        ("the 1 2 \u0663\n", r"v\.txt:1: 3 numbers were wanted, found '\u0663' among them"),
+        ("the 1 2 3\u00a0\n", r"v\.txt:1: 3 numbers were wanted, found '3\\xa0' among them"),
+        (f"the 1 2 {'x' * 5000}\n", r"v\.txt:1: 3 numbers were wanted, found 'x{59} among them$"),
     ],
 )
 def test_bad_files(tmp_path: Path, text: str, message: str) -> None:

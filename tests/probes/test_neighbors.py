@@ -101,6 +101,23 @@ def test_words_of_a_file(tmp_path: Path, header: str, monkeypatch: pytest.Monkey
     assert nearest_words(file, "gone", top=1) is None
 
 
+@pytest.mark.parametrize(
+    ("first", "found"),
+    [
+        ("play", "no number"),
+        ("", "no number"),
+        ("5 0", "no number"),
+        (" 1 2", "no word"),
+        ("New York 1 2", "'York' among its numbers .a first word that holds blanks needs a line with count and width"),
+        ("play\t1\t2", "no number .blanks stand before the numbers, here there are tabs"),
+    ],
+)
+def test_a_first_line_that_tells_no_width(tmp_path: Path, first: str, found: str) -> None:
+    (tmp_path / "vectors.txt").write_text(f"{first}\nsea 1 2\n")
+    with pytest.raises(InputError, match=f"vectors.txt:1: a word without blanks and its numbers .*, found {found}"):
+        nearest_words(tmp_path / "vectors.txt", "sea", top=1)
+
+
 def test_an_empty_file_of_vectors(tmp_path: Path) -> None:
     (tmp_path / "vectors.txt").write_text("")
     with pytest.raises(InputError, match="word vectors were wanted, the file is empty"):
