@@ -10,6 +10,7 @@ from allennlp.modules.token_embedders import TokenEmbedder
 from torch import Tensor, nn
 
 from elmo_tasks.data.vector_files import read_vectors
+from elmo_tasks.errors import InputError
 
 logger = logging.getLogger(__name__)
 
@@ -44,7 +45,8 @@ class WordVectors(TokenEmbedder):
     # Raises
 
     `InputError`
-        With file and line, if the file is missing, is no text, or has a line that is not a word and D finite numbers.
+        With file and line, if the file is missing, is no text, or has a line that is not a word and D finite numbers;
+        if the data that the vocabulary was counted from have the word that marks the end of the trained ones.
     """
 
     def __init__(
@@ -59,6 +61,7 @@ class WordVectors(TokenEmbedder):
     ) -> None:
         super().__init__()
         self._namespace, self._file = vocab_namespace, pretrained_file
+        _refuse_fixed(vocab, vocab_namespace)
         _, _, *in_data = vocab.get_token_to_index_vocabulary(vocab_namespace)  # after padding and unknown words
         vectors = _read(pretrained_file, in_data, embedding_dim, every_word=every_word)
         first_fixed = vocab.add_token_to_namespace(FIXED, vocab_namespace)
@@ -113,6 +116,13 @@ class WordVectors(TokenEmbedder):
         self.fixed = torch.cat([self.fixed, *(row[None] for row in extra)])
 
 
+def _refuse_fixed(vocab: Vocabulary, namespace: str) -> None:
+    """A vocabulary that was saved has the entry of right; only one that was just counted tells what its data have."""
+    counted = vocab._retained_counter or {}
+    if FIXED in counted.get(namespace, {}):
+        raise InputError(f"the data have the word {FIXED!r}, which has a meaning of its own", hint="spell it otherwise")
+
+
 def _read(file: str | None, words: Collection[str], width: int, *, every_word: bool) -> dict[str, np.ndarray]:
     """The file's vectors of these words, or of all it has, the first where a word comes twice; says what it found."""
     if file is None:
@@ -120,9 +130,7 @@ def _read(file: str | None, words: Collection[str], width: int, *, every_word: b
     wanted = None if every_word else {*words, *(word.lower() for word in words)}
     vectors: dict[str, np.ndarray] = {}
     for word, vector in read_vectors(file, width=width, wanted=wanted):
-        # AllenNLP saves a word per line; one that ends in a carriage return would come back without it.
-        if "\r" not in word:
-            vectors.setdefault(word, vector)
+        vectors.setdefault(word, vector)
     exact = sum(word in vectors for word in words)
     lowered = sum(word not in vectors and word.lower() in vectors for word in words)
     logger.info("%s: vectors of %d of %d words, %d more in lower case", file, exact, len(words), lowered)

@@ -73,6 +73,13 @@ def test_only_words_of_the_data_unless_asked(file: Path) -> None:
     assert vocab.get_vocab_size() == 4
 
 
+def test_the_data_must_not_spell_the_end_of_the_trained_words(file: Path) -> None:
+    with pytest.raises(InputError, match=f"the data have the word '{FIXED}', which has a meaning of its own"):
+        embedder(file, vocabulary("the", FIXED, "may"))
+    vocab = vocabulary("the")
+    assert [len(embedder(file, vocab).weight) for _ in range(2)] == [3, 3]
+
+
 def test_not_trainable(file: Path) -> None:
     assert not embedder(file, vocabulary("the"), trainable=False).weight.requires_grad
 
