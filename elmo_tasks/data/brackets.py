@@ -89,7 +89,7 @@ def _parts(cell: str, token: int) -> tuple[list[str], int]:
     """The labels that a cell opens, and how many brackets it closes."""
     match = _CELL.fullmatch(cell)
     if match is None:
-        raise BracketError(f"brackets such as '(ARG0*', '*' or '*)' were wanted, found {cell!r}", token)
+        raise BracketError(f"brackets such as '(ARG0*', '*' or '*)' were wanted, found {cell!r:.60}", token)
     return match[1].split("(")[1:], len(match[2])
 
 
@@ -97,13 +97,13 @@ def _mention_parts(cell: str, token: int) -> Iterator[tuple[str, str, str]]:
     for part in cell.split("|"):
         match = _MENTION.fullmatch(part)
         if match is None or not (match[1] or match[3]):
-            raise BracketError(f"brackets such as '(12', '12)' or '(12)|(3' were wanted, found {cell!r}", token)
+            raise BracketError(f"brackets such as '(12', '12)' or '(12)|(3' were wanted, found {cell!r:.60}", token)
         yield match[1], match[2], match[3]
 
 
 def _closed(stack: list[tuple[int, str]], cell: str, token: int) -> Span:
     if not stack:
-        raise BracketError(f"{cell!r} closes a bracket that was not opened", token)
+        raise BracketError(f"{cell!r:.60} closes a bracket that was not opened", token)
     start, label = stack.pop()
     return Span(start, token + 1, label)
 
@@ -111,7 +111,7 @@ def _closed(stack: list[tuple[int, str]], cell: str, token: int) -> Span:
 def _check_all_closed(stack: list[tuple[int, str]]) -> None:
     if stack:
         start, label = stack[-1]
-        raise BracketError(f"the bracket '({label}' is not closed in its sentence", start)
+        raise BracketError(f"the bracket {'(' + label!r:.60} is not closed in its sentence", start)
 
 
 def _in_order(spans: list[Span]) -> tuple[Span, ...]:

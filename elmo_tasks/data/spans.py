@@ -72,7 +72,7 @@ def split_tag(tag: str) -> tuple[str, str]:
     letter, _, label = tag.partition("-")
     if letter not in _LETTERS or not label:
         wanted = "expected 'O', or one of B, I, U, L, S, E with a dash and a type, as in 'B-PER'"
-        raise ValueError(f"the tag {tag!r} cannot be: {wanted}")
+        raise ValueError(f"the tag {tag!r:.60} cannot be: {wanted}")
     return letter, label
 
 
@@ -140,9 +140,9 @@ class _Faults:
     def add(self, line: int, previous: str, tag: str, *, at_end: bool) -> None:
         self.count += 1
         if self.count == 1:
-            after = "the beginning of the sentence" if previous == "" else f"'{previous}'"
+            after = "the beginning of the sentence" if previous == "" else f"{previous!r:.60}"
             self.line = line
-            self.story = f"'{previous}' ends the sentence" if at_end else f"'{tag}' after {after}"
+            self.story = f"{previous!r:.60} ends the sentence" if at_end else f"{tag!r:.60} after {after}"
 
 
 def detect_scheme(sentences: Iterable[tuple[int, Sequence[str]]], *, file: str | Path | None = None) -> Scheme:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from elmo_tasks.data.files import open_text
+from elmo_tasks.data.json_input import shown
 from elmo_tasks.data.treebank import unescape
 from elmo_tasks.errors import InputError
 from elmo_tasks.sst.labels import FIVE
@@ -137,11 +138,11 @@ class _Parser:
     def take(self, piece: str) -> str | None:
         """What is wrong with the next piece, `None` if nothing is."""
         if self.phrases and not self.open:
-            return f"text after the end of the tree: {piece!r}"
+            return f"text after the end of the tree: {shown(piece)}"
         if piece == "(":
             return self._enter()
         if not self.open:
-            return f"a tree opens with a bracket; found {piece!r}"
+            return f"a tree opens with a bracket; found {shown(piece)}"
         if piece == ")":
             return self._leave()
         return self._word(piece) if self.open[-1].label else self._label(piece)
@@ -154,18 +155,18 @@ class _Parser:
         if self.open and self.open[-1].label is None:
             return "a label from 0 to 4 was wanted, found another node"
         if self.open and self.open[-1].has_word:
-            return f"a node has one word or nodes, not both; found a node after {self.words[-1]!r}"
+            return f"a node has one word or nodes, not both; found a node after {shown(self.words[-1])}"
         self.open.append(_Node(len(self.words)))
         return None
 
     def _label(self, piece: str) -> str | None:
         self.open[-1].label = piece
-        return None if piece in FIVE else f"a label from 0 to 4 was wanted, found {piece!r}"
+        return None if piece in FIVE else f"a label from 0 to 4 was wanted, found {shown(piece)}"
 
     def _word(self, piece: str) -> str | None:
         node = self.open[-1]
         if len(self.words) > node.start:
-            return f"a node has one word or nodes; found {piece!r} after {self.words[-1]!r}"
+            return f"a node has one word or nodes; found {shown(piece)} after {shown(self.words[-1])}"
         node.has_word = True
         self.words.append(unescape(piece))
         return None

@@ -138,6 +138,13 @@ def test_tag_that_cannot_be(tag: str) -> None:
         spans_from_tags([tag])
 
 
+def test_a_long_tag_is_told_in_short() -> None:
+    for tag in ("\x1b[31m" * 999, "B-" + "\x1b[31m" * 999, "I-" + "X" * 9999):
+        with pytest.raises(InputError) as caught:
+            detect_scheme([(1, ["S-X", tag, "U-X"])], file="eng.train")
+        assert len(str(caught.value)) < 400 and str(caught.value).isprintable()
+
+
 @pytest.mark.parametrize(
     ("corpus", "line", "story"),
     [

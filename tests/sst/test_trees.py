@@ -105,6 +105,11 @@ def test_any_depth() -> None:
         ("(3 It works)", "a node has one word or nodes; found 'works' after 'It'"),
         ("(3 (2 It) works)", "a node has one word or nodes; found 'works' after 'It'"),
         ("(3 It (2 works))", "a node has one word or nodes, not both; found a node after 'It'"),
+        (f"({'x' * 99} It)", r"a label from 0 to 4 was wanted, found 'x{59}\.\.\."),
+        (f"(3 {'x' * 99} It)", r"a node has one word or nodes; found 'It' after 'x{59}\.\.\."),
+        (f"(3 {'x' * 99} (2 It))", r"a node has one word or nodes, not both; found a node after 'x{59}\.\.\."),
+        (f"(3 It) {'x' * 99}", r"text after the end of the tree: 'x{59}\.\.\."),
+        ("x" * 99, r"a tree opens with a bracket; found 'x{59}\.\.\."),
     ],
 )
 def test_faults(text: str, problem: str, tmp_path: Path) -> None:
