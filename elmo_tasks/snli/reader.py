@@ -154,13 +154,18 @@ def leaves(parse: str) -> list[str]:
     # Raises
 
     `ValueError`
-        If the brackets do not match.
+        If the brackets do not match, there is more than one tree, or a bracket is part of a word.
     """
     pieces = parse.split()
     depths = list(accumulate({"(": 1, ")": -1}.get(piece, 0) for piece in pieces))
     if depths and (min(depths) < 0 or depths[-1]):
         raise ValueError(f"the brackets of the parse do not match: {shown(parse)}")
-    return [unescape(piece) for piece in pieces if piece not in ("(", ")")]
+    words = [piece for piece in pieces if piece not in ("(", ")")]
+    if any("(" in word or ")" in word for word in words):
+        raise ValueError(f"blanks around each bracket of the parse were wanted; found {shown(parse)}")
+    if 0 in depths[:-1]:
+        raise ValueError(f"one tree was wanted, with brackets around it; found {shown(parse)}")
+    return [unescape(word) for word in words]
 
 
 def _pairs(file: str, fields: tuple[str, str], counts: Counter[str]) -> Iterator[Pair]:
@@ -207,7 +212,7 @@ def _label(record: dict[str, Any], file: str, line: int) -> str | None:
 def _text(record: dict[str, Any], field: str, file: str, line: int) -> str:
     if field not in record:
         hint = "tokenization: sentence needs no parses" if field in _FIELDS["parse"] else None
-        raise InputError(f"{field!r} is missing; found {', '.join(sorted(record))}", file=file, line=line, hint=hint)
+        raise InputError(f"{field!r} is missing; found {shown(sorted(record))}", file=file, line=line, hint=hint)
     text = record[field]
     if problem := text_problem(text):
         raise InputError(f"{field!r} {problem}; found {shown(text)}", file=file, line=line)

@@ -66,6 +66,20 @@ def test_brackets_of_a_parse_that_do_not_match(tmp_path: Path, parse: str) -> No
         list(SnliReader(tokenization="parse").read(file))
 
 
+@pytest.mark.parametrize(
+    ("parse", "message"),
+    [
+        ("(A dog)", r"blanks around each bracket of the parse were wanted; found '\(A dog\)'"),
+        ("((((", "blanks around each bracket"),
+        ("( A ) ( B )", r"one tree was wanted, with brackets around it; found '\( A \) \( B \)'"),
+        ("A dog", "one tree was wanted"),
+    ],
+)
+def test_parses_that_are_no_tree(parse: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        leaves(parse)
+
+
 def test_blank_lines_are_passed_over(tmp_path: Path) -> None:
     assert len(list(SnliReader().read(write(tmp_path / "pairs.jsonl", PAIR, "", PAIR, " ")))) == 2
 
@@ -79,6 +93,7 @@ def test_no_pair_with_a_gold_label(tmp_path: Path) -> None:
 def test_leaves() -> None:
     assert leaves("( ( A dog ) ( barks . ) )") == ["A", "dog", "barks", "."]
     assert leaves("Rain") == ["Rain"]
+    assert leaves("( :-RRB- ( dog-LRB-s-RRB- -RRB- ) )") == [":-RRB-", "dog-LRB-s-RRB-", ")"]
     assert leaves("( )") == []
 
 
@@ -142,7 +157,14 @@ def test_without_labels_for_predictions(tmp_path: Path) -> None:
             ":2: 'gold_label' must be one of entailment, neutral, contradiction, -; found 'ma",
         ),
         ({**PAIR, "gold_label": 1}, ":2: 'gold_label' must be one of .*; found 1"),
-        ({"gold_label": "neutral", "sentence1": "x"}, ":2: 'sentence2' is missing; found gold_label, sentence1$"),
+        (
+            {"gold_label": "neutral", "sentence1": "x"},
+            r":2: 'sentence2' is missing; found \['gold_label', 'sentence1'\]$",
+        ),
+        (
+            {"gold_label": "neutral", "a\nb": 1, "c" * 5000: 2},
+            r":2: 'sentence1' is missing; found \['a\\nb', 'c{50}\.\.\.$",
+        ),
         ({**PAIR, "sentence1": ["A", "dog"]}, r":2: 'sentence1' must be a string; found \['A', 'dog'\]"),
         ({**PAIR, "sentence2": None}, ":2: 'sentence2' must be a string; found None"),
         ({**PAIR, "sentence2": " \t"}, ":2: 'sentence2' is empty: it needs a word at least"),
