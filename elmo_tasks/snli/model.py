@@ -11,6 +11,7 @@ from allennlp.nn.util import masked_max, masked_mean, masked_softmax
 from torch import Tensor, nn
 from torch.nn import functional
 
+from elmo_tasks.errors import InputError
 from elmo_tasks.nn.initialization import glorot
 from elmo_tasks.nn.lowest_layers import construct
 from elmo_tasks.nn.task_model import TaskModel
@@ -149,7 +150,15 @@ class EntailmentModel(TaskModel):
 
         `dict[str, float]`
             `accuracy`; at the end of a pass, `reset`, each class's recall besides, and what ELMo has learned.
+
+        # Raises
+
+        `InputError`
+            At the end of an evaluation in which no pair had a gold label.
         """
+        if reset and not self.training and not self._accuracy.report():
+            hint = "`allennlp predict` takes pairs without labels"
+            raise InputError("there is nothing to score: no pair has a gold label", hint=hint)
         scores = self._accuracy.get_metric(reset)
         return scores | self.lowest_layers.describe() if reset else {"accuracy": scores["accuracy"]}
 

@@ -213,6 +213,17 @@ def test_metrics_at_the_end_of_a_pass_and_before(build: Build) -> None:
     assert model.get_metrics()["accuracy"] == 0.0
 
 
+def test_nothing_to_score_is_an_error_at_the_end_of_an_evaluation_alone(build: Build) -> None:
+    model = build()
+    batch = tensors(model.vocab, corpus())
+    del batch["label"]
+    model(**batch)
+    assert model.get_metrics() == {"accuracy": 0.0}
+    with pytest.raises(InputError, match="there is nothing to score: no pair has a gold label .`allennlp predict`"):
+        model.get_metrics(reset=True)
+    assert model.train().get_metrics(reset=True) == {"accuracy": 0.0}
+
+
 def test_learns_three_pairs(build: Build) -> None:
     model = build({"at": "both", "layer_norm": "sentence"}, dropout=0.0, attention_dropout=0.0)
     batch = tensors(model.vocab, corpus())
