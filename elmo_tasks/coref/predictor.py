@@ -65,18 +65,21 @@ class CorefPredictor(JsonLinesPredictor):
         # Raises
 
         `InputError`
-            If it is not an object with either a text or sentences, or these are empty or of another type.
+            If it is not an object with either a text or sentences, these are empty or of another type, or a text has
+            speakers.
         """
         if not isinstance(json_dict, dict):
             raise InputError(f"{_WANTED}; found {shown(json_dict)}")
         if ("text" in json_dict) == ("sentences" in json_dict):
-            which = "both" if "text" in json_dict else f"neither, but {sorted(json_dict)}"
+            which = "both" if "text" in json_dict else f"neither, but {shown(sorted(json_dict))}"
             raise InputError(f"{_WANTED}; found {which}")
         if unknown := sorted(set(json_dict) - set(_KEYS)):
-            raise InputError(f"{_WANTED}, with speakers and genre at most besides; found {unknown}")
+            raise InputError(f"{_WANTED}, with speakers and genre at most besides; found {shown(unknown)}")
         genre = text_of(json_dict, "genre", wanted=_WANTED) if "genre" in json_dict else UNKNOWN_GENRE
         if "sentences" in json_dict:
             return self._sentences_instance(json_dict, genre)
+        if json_dict.get("speakers") is not None:
+            raise InputError("'speakers' go with 'sentences', whose words they speak; found them with 'text'")
         return self._text_instance(text_of(json_dict, "text", wanted=_WANTED), genre)
 
     def _sentences_instance(self, json_dict: JsonDict, genre: str) -> Instance:

@@ -1,10 +1,14 @@
 """Last step of SQuAD: passage and question in, the best spans with offsets out."""
 
+import math
+from typing import Any
+
 from allennlp.common.util import JsonDict
 from allennlp.data import Instance
 from allennlp.predictors import Predictor
 
-from elmo_tasks.data.json_input import JsonLinesPredictor, metadata_of, text_of
+from elmo_tasks.data.json_input import JsonLinesPredictor, metadata_of, shown, text_of
+from elmo_tasks.errors import InputError
 
 _WANTED = 'wanted {"passage": "raw text", "question": "raw text"}'
 
@@ -40,7 +44,16 @@ class SquadPredictor(JsonLinesPredictor):
         # Raises
 
         `InputError`
-            If it is not an object with a passage and a question, or one of them is empty or of another type.
+            If it is not an object with a passage and a question, or one of them is empty or of another type; if the id
+            is neither a string nor a finite number.
         """
         passage, question = (text_of(json_dict, key, wanted=_WANTED) for key in ("passage", "question"))
-        return self._dataset_reader.text_to_instance(question, passage, id=json_dict.get("id"))
+        return self._dataset_reader.text_to_instance(question, passage, id=_identifier(json_dict.get("id")))
+
+
+def _identifier(value: Any) -> str | int | float | None:
+    """An id, which stands in the result as it came."""
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if value is None or isinstance(value, str) or (number and abs(value) < math.inf):
+        return value
+    raise InputError(f"'id' must be a string or a finite number; found {shown(value)}")

@@ -105,6 +105,8 @@ def test_from_a_file_to_the_response(predictor: CorefPredictor, tmp_path: Path) 
         (["Mira"], r"found \['Mira'\]"),
         ({"text": " \n"}, "'text' is empty"),
         ({"text": 7}, "'text' must be a string; found 7"),
+        ({"text": "a", "speakers": [["x"]]}, "'speakers' go with 'sentences', .* found them with 'text'"),
+        ({"x" * 99: 1}, r"found neither, but \['x{58}\.\.\.$"),
         ({"text": "a", "genres": "nw"}, r"with speakers and genre at most besides; found \['genres'\]"),
         ({"text": "a", "genre": 3}, "'genre' must be a string; found 3"),
         ({"sentences": []}, "'sentences' must be a list of sentences, one at least"),

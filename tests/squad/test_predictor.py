@@ -48,6 +48,12 @@ def test_batch_equals_one_by_one_in_order(predictor: SquadPredictor) -> None:
     assert len(batch[1]["n_best"]) == 5
 
 
+@pytest.mark.parametrize("identifier", ["a", "", 7, -0.5, 10**400])
+def test_the_id_comes_back_as_it_was(predictor: SquadPredictor, identifier: str | float) -> None:
+    result = predictor.predict_json({"passage": "Mira.", "question": "Who?", "id": identifier})
+    assert result["id"] == identifier and type(result["id"]) is type(identifier)
+
+
 def test_a_passage_with_fewer_spans_than_wanted(predictor: SquadPredictor) -> None:
     assert len(predictor.predict("Who?", "Mira.")["n_best"]) == 3
 
@@ -65,6 +71,13 @@ def test_instances_of_the_reader(predictor: SquadPredictor) -> None:
         (["x"], r"found \['x'\]"),
         ({"passage": "x", "question": 7}, "'question' must be a string; found 7"),
         ({"passage": " \n", "question": "x"}, "'passage' is empty"),
+        *[
+            (
+                {"passage": "x", "question": "x", "id": value},
+                r"'id' must be a string or a finite number; found (nan|-inf|\[|T)",
+            )
+            for value in (float("nan"), float("-inf"), ["a"], True)
+        ],
     ],
 )
 def test_bad_input(predictor: SquadPredictor, inputs: Any, message: str) -> None:
