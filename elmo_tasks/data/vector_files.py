@@ -15,7 +15,8 @@ from elmo_tasks.errors import InputError
 VECTORS_HINT = "GloVe: https://nlp.stanford.edu/projects/glove/; any file of a word and its numbers per line will do"
 
 _GZIP_MAGIC = b"\x1f\x8b"
-_HEADER = re.compile(r"([0-9]{1,18}) ([0-9]{1,18})")
+_HEADER = re.compile(r"([0-9]+) ([0-9]+)")
+_MOST_DIGITS = 18
 _OF_NUMBERS = b" +-.0123456789Ee"
 _TABS = "blanks stand before the numbers, here there are tabs: convert them with `tr '\\t' ' '`"
 
@@ -87,7 +88,7 @@ def width_of(file: str | Path) -> int:
         if "\r" in text:
             raise _line_end_error(file, 1)
         word, *numbers = text.split(" ")
-        width = header[1] if (header := _header(text)) else len(numbers)
+        width = header[1] if (header := _header(text, file)) else len(numbers)
         wrong = next((field for field in numbers if not _is_number(field)), None)
         if word and width and wrong is None:
             return width
@@ -99,15 +100,19 @@ def width_of(file: str | Path) -> int:
     raise InputError("word vectors were wanted, the file is empty", file=file)
 
 
-def _header(text: str) -> tuple[int, int] | None:
+def _header(text: str, file: str | Path) -> tuple[int, int] | None:
     """What word2vec's first line says: how many vectors, and how wide; `None` where the line is another."""
     match = _HEADER.fullmatch(text)
-    return None if match is None else (int(match[1]), int(match[2]))
+    if match is None:
+        return None
+    if max(map(len, match.groups())) > _MOST_DIGITS:
+        raise InputError(f"a count and a width were wanted, found {text!r:.60}", file=file, line=1)
+    return int(match[1]), int(match[2])
 
 
 def _announced(text: str, width: int, file: str | Path) -> int | None:
     """How many vectors the header speaks of; `None` where the line is none."""
-    header = _header(text)
+    header = _header(text, file)
     if header is None:
         return None
     if header[1] != width:

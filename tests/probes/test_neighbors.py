@@ -118,6 +118,13 @@ def test_a_first_line_that_tells_no_width(tmp_path: Path, first: str, found: str
         nearest_words(tmp_path / "vectors.txt", "sea", top=1)
 
 
+@pytest.mark.parametrize("first", ["9" * 5000 + " 2", "1 " + "9" * 5000])
+def test_a_header_of_thousands_of_digits(tmp_path: Path, first: str) -> None:
+    (tmp_path / "vectors.txt").write_text(f"{first}\nsea 1 2\n")
+    with pytest.raises(InputError, match="vectors.txt:1: a count and a width were wanted, found '[19]"):
+        nearest_words(tmp_path / "vectors.txt", "sea", top=1)
+
+
 def test_an_empty_file_of_vectors(tmp_path: Path) -> None:
     (tmp_path / "vectors.txt").write_text("")
     with pytest.raises(InputError, match="word vectors were wanted, the file is empty"):
