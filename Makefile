@@ -55,8 +55,9 @@ test: lint ## lint, types and tests
 bench: install ## the biLM's speed beside AllenNLP's, as docs/PERFORMANCE.md has it
 	@$(BIN)/python benchmarks/bilm.py
 
-soak: install ## sixty trainings killed and resumed, as docs/RELIABILITY.md has it: a quarter of an hour
+soak: install ## trainings killed and resumed, and damaged files read, as docs/RELIABILITY.md has it: half an hour
 	@PYTHONPATH=. OMP_NUM_THREADS=1 $(BIN)/python benchmarks/soak.py
+	@PYTHONPATH=. OMP_NUM_THREADS=1 $(BIN)/python benchmarks/fuzz.py
 
 worlds: install ## write the embedded corpora anew, which a test compares with the committed ones
 	@$(BIN)/python -c "from elmo_tasks.miniworld.generate import write_all; write_all('fixtures/miniworld')"

@@ -10,6 +10,7 @@ What AllenNLP 2.10.1, unmodified, needs on today's Python and PyTorch: all of it
 | a run killed while its folder or its configuration is made cannot be resumed | `recovery.begin_or_go_on` |
 | three seeds have to be set alike | `seeds.accept_one_seed` |
 | after `--recover` a moving average follows dead tensors | `averaging.follow_live_parameters` |
+| a damaged archive ends in a traceback, one may unpack anywhere | `archives.tell_damaged_archives` |
 | sparse gradients have no norm on CPU | `gradients.clip_sparse_gradients` |
 | a bar between two types is not read as a union | `annotations.read_new_style_unions` |
 | deprecations inside AllenNLP reach the user's terminal | `noise.silence_known_noise` |
@@ -24,6 +25,7 @@ that fails without it. `apply` may be called more than once.
 from collections.abc import Callable
 
 from elmo_tasks.compat.annotations import read_new_style_unions
+from elmo_tasks.compat.archives import tell_damaged_archives
 from elmo_tasks.compat.averaging import follow_live_parameters
 from elmo_tasks.compat.checkpoints import allow_numpy_scalars, keep_checkpoints_whole
 from elmo_tasks.compat.gradients import clip_sparse_gradients
@@ -44,6 +46,7 @@ REMEDIES: tuple[Callable[[], None], ...] = (
     accept_one_seed,
     follow_live_parameters,
     clip_sparse_gradients,
+    tell_damaged_archives,
 )
 
 

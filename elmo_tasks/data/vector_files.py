@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from elmo_tasks.data.files import decode_line, open_binary, open_text
+from elmo_tasks.data.files import decode_line, open_binary, open_text, refuse_carriage_return
 from elmo_tasks.errors import InputError
 
 VECTORS_HINT = "GloVe: https://nlp.stanford.edu/projects/glove/; any file of a word and its numbers per line will do"
@@ -85,8 +85,7 @@ def width_of(file: str | Path) -> int:
     """
     for _, line in open_text(file, corpus_hint=VECTORS_HINT):
         text = line.rstrip(" ")
-        if "\r" in text:
-            raise _line_end_error(file, 1)
+        refuse_carriage_return(text, file=file, line=1)
         word, *numbers = text.split(" ")
         width = header[1] if (header := _header(text, file)) else len(numbers)
         wrong = next((field for field in numbers if not _is_number(field)), None)
@@ -122,8 +121,7 @@ def _announced(text: str, width: int, file: str | Path) -> int | None:
 
 def _split(text: str, width: int, file: str | Path, number: int) -> tuple[str, str]:
     """Word and numbers."""
-    if "\r" in text:
-        raise _line_end_error(file, number)
+    refuse_carriage_return(text, file=file, line=number)
     blanks = text.count(" ")
     word, values = text.split(" ", 1) if blanks == width else _with_blanks(text, blanks, width, file, number)
     if not word:
@@ -145,11 +143,6 @@ def _with_blanks(text: str, blanks: int, width: int, file: str | Path, number: i
 def _word_error(word: str, width: int, file: str | Path, number: int) -> InputError:
     problem = f"a word, one blank and {width} numbers were wanted, found the word {word!r:.60}"
     return InputError(problem, file=file, line=number, hint="no blank stands before the word, and one before a number")
-
-
-def _line_end_error(file: str | Path, number: int) -> InputError:
-    hint = "old Macintosh line ends: convert them with `tr '\\r' '\\n'`"
-    return InputError("a carriage return within the line", file=file, line=number, hint=hint)
 
 
 def _width_error(found: int, width: int, text: str, file: str | Path, number: int) -> InputError:

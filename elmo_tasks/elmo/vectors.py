@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, overload
 
@@ -40,7 +41,8 @@ class ElmoVectors(Sequence[np.ndarray]):
     # Raises
 
     `InputError`
-        If there is no such file; if it is none of ours, of another version, truncated or not finished.
+        If there is no such file; if it is none of ours, of another version, truncated or not finished; later, if it is
+        damaged where it is read.
 
     # Example
 
@@ -54,8 +56,9 @@ class ElmoVectors(Sequence[np.ndarray]):
     def __init__(self, file: str | Path) -> None:
         self.file = Path(file)
         self._hdf5 = open_vectors(self.file)
-        self._count = int(self._hdf5.attrs["sentences"])
-        pieces, done = int(self._hdf5.attrs["pieces"]), int(self._hdf5[DONE][0])
+        with _naming_damage(self.file):
+            self._count = int(self._hdf5.attrs["sentences"])
+            pieces, done = int(self._hdf5.attrs["pieces"]), int(self._hdf5[DONE][0])
         if done != pieces:
             self.close()
             hint = "run the command that writes it again: it goes on"
@@ -77,12 +80,15 @@ class ElmoVectors(Sequence[np.ndarray]):
     def tokens(self, index: int) -> list[str]:
         """The T tokens of a sentence."""
         place = self._place(index)
-        start, end = self._hdf5[OFFSETS][place : place + 2]
-        return self._hdf5[TOKENS].asstr()[start:end].tolist()
+        with _naming_damage(self.file):
+            start, end = self._hdf5[OFFSETS][place : place + 2]
+            return self._hdf5[TOKENS].asstr()[start:end].tolist()
 
     def sentence(self, index: int) -> str:
         """A sentence's line as it was, without white space around it."""
-        return self._hdf5[SENTENCES].asstr()[self._place(index)]
+        place = self._place(index)
+        with _naming_damage(self.file):
+            return self._hdf5[SENTENCES].asstr()[place]
 
     def close(self) -> None:
         """Close the file; nothing can be read afterwards."""
@@ -100,7 +106,9 @@ class ElmoVectors(Sequence[np.ndarray]):
     def __getitem__(self, index: int | slice) -> np.ndarray | list[np.ndarray]:
         if isinstance(index, slice):
             return [self[place] for place in range(*index.indices(self._count))]
-        return self._hdf5[str(self._place(index))][()]
+        place = self._place(index)
+        with _naming_damage(self.file):
+            return self._hdf5[str(place)][()]
 
     def __iter__(self) -> Iterator[np.ndarray]:
         return (self[place] for place in range(self._count))
@@ -140,12 +148,22 @@ def open_vectors(file: Path) -> h5py.File:
         hdf5 = h5py.File(file, "r", locking=False)
     except OSError as error:
         raise InputError(f"cannot be read as HDF5: {error}", file=file, hint="is the copy complete?") from None
-    found = hdf5.attrs.get("format")
-    if found == FORMAT:
-        return hdf5
-    old = "0" in hdf5
-    hdf5.close()
+    with _naming_damage(file):
+        found = hdf5.attrs.get("format")
+        if found == FORMAT:
+            return hdf5
+        old = "0" in hdf5
+        hdf5.close()
     if found is None and old:
         hint = "h5py reads it: h5py.File(file)['0'] is the first sentence"
         raise InputError("vectors without an index, as AllenNLP 0.x and bilm-tf wrote them", file=file, hint=hint)
     raise InputError(f"vectors of the format {FORMAT!r} were wanted, found {found or 'another HDF5 file'!r}", file=file)
+
+
+@contextmanager
+def _naming_damage(file: Path) -> Iterator[None]:
+    """Raises `InputError` where HDF5 finds the file damaged, in whatever way it says so."""
+    try:
+        yield
+    except (KeyError, OSError, RuntimeError, TypeError, ValueError) as error:
+        raise InputError(f"the file is damaged: {error}", file=file, hint="copy it again, or write it anew") from error

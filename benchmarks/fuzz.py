@@ -1,0 +1,43 @@
+"""
+Every reader and every loader over thousands of damaged files; exits with 1 where one took a file badly.
+
+Each file is a sound one with pieces cut, put in, taken out or doubled, other line ends, other JSON values, or gzip that
+is damaged. It must be read, or refused with one clear message, within seconds; tests/fuzzing.py has the rest.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from tests.fuzzing import fuzz, subjects
+
+
+def main() -> int:
+    """Runs all subjects, or those that are named; keeps the files that were not taken well."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[1])
+    parser.add_argument("names", nargs="*", help="subjects; by default all")
+    parser.add_argument("--count", type=int, default=2000, help="files for each; a twentieth for archives")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--keep", type=Path, help="a folder for the files that were not taken well")
+    given = parser.parse_args()
+    failed = False
+    with TemporaryDirectory() as folder:
+        for name, subject in subjects(Path(folder)).items():
+            if given.names and name not in given.names:
+                continue
+            count = given.count // 20 if "archive" in name else given.count
+            counts, faults = fuzz(subject, count=count, seed=given.seed, folder=Path(folder))
+            line = f"{name}: {counts['read']} read, {counts['refused']} refused, {len(faults)} faults"
+            print(line, flush=True)
+            for place, (fault, data) in enumerate(faults.items()):
+                failed = True
+                print(f"  {counts[fault]} x {fault}")
+                if given.keep is not None:
+                    given.keep.mkdir(parents=True, exist_ok=True)
+                    (given.keep / f"{name.replace('/', '-')}-{place}").write_bytes(data)
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

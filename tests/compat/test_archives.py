@@ -1,0 +1,83 @@
+"""Archives that are damaged, unsafe, or do not fit what they are loaded with."""
+
+import io
+import tarfile
+import tempfile
+from pathlib import Path
+
+import pytest
+from allennlp.models import load_archive
+
+from elmo_tasks.errors import InputError
+from tests.archives.make import STORED
+
+SOUND = STORED / "1" / "sst.tar.gz"
+
+
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    return folder
+
+
+def rewritten(folder: Path, *, without: str = "", changes: dict[str, bytes] | None = None) -> Path:
+    """The sound archive with members left out, replaced or added."""
+    made = folder / "model.tar.gz"
+    with tarfile.open(SOUND) as sound, tarfile.open(made, "w:gz") as archive:
+        for member in sound.getmembers():
+            if member.isfile() and member.name != without and member.name not in (changes or {}):
+                archive.addfile(member, sound.extractfile(member))
+        for name, content in (changes or {}).items():
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+    return made
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.99])
+def test_cut_off(share: float, temporary: Path, tmp_path: Path) -> None:
+    cut = tmp_path / "model.tar.gz"
+    whole = SOUND.read_bytes()
+    cut.write_bytes(whole[: int(share * len(whole))])
+    with pytest.raises(InputError, match=r"model\.tar\.gz: the archive cannot be unpacked: .* \(`tar tzf` lists"):
+        load_archive(cut)
+    assert not list(temporary.iterdir())
+
+
+@pytest.mark.parametrize("name", ["config.json", "weights.th"])
+def test_a_member_is_missing(name: str, temporary: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=rf"model\.tar\.gz: the archive lacks {name}"):
+        load_archive(rewritten(tmp_path, without=name))
+    assert not list(temporary.iterdir())
+
+
+def test_nothing_is_unpacked_beyond_the_folder(temporary: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="the archive cannot be unpacked: .*outside the destination"):
+        load_archive(rewritten(tmp_path, changes={"../escaped": b"x"}))
+    assert not list(temporary.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        (b"{", "the archive's config.json is damaged: Expecting"),
+        (b"[]", "the archive's config.json has no object 'model'"),
+        (b'{"model": {}, "dataset_reader": 3}', "the archive's config.json has no object 'dataset_reader'"),
+    ],
+)
+def test_a_damaged_configuration(config: bytes, message: str, temporary: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=message):
+        load_archive(rewritten(tmp_path, changes={"config.json": config}))
+    assert not list(temporary.iterdir())
+
+
+def test_weights_that_do_not_fit() -> None:
+    with pytest.raises(InputError, match=r"the weights do not fit .*: size mismatch for .* \(overrides .* where ELMo"):
+        load_archive(SOUND, overrides='{"model.elmo.at": "input"}')
+
+
+def test_a_sound_archive_leaves_nothing_behind(temporary: Path) -> None:
+    load_archive(SOUND)
+    assert not list(temporary.iterdir())

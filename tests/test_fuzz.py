@@ -1,0 +1,55 @@
+"""A short run of the fuzzer over every reader and loader; `make soak` has the long one."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from elmo_tasks.errors import InputError
+from tests.fuzzing import SECONDS, Subject, fuzz, outcome, subjects
+
+NAMES = [
+    *("squad", "snli", "snli, parses", "sst", "ner", "srl", "coref", "coref predictions", "word vectors"),
+    *("word vectors by place", "text", "vocabulary", "biLM options", "biLM weights", "ELMo vectors", "senses"),
+    *("senses with keys", "keys", "first senses", "CoNLL-U", "word/tag", "archive", "archived weights"),
+    "archived config",
+]
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Subject]]:
+    yield subjects(tmp_path_factory.mktemp("sound"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_damaged_files_are_read_or_refused(name: str, sound: dict[str, Subject], tmp_path: Path) -> None:
+    subject = sound[name]
+    assert outcome(subject, subject.sample, tmp_path) == "read"
+    counts, faults = fuzz(subject, count=6 if "archive" in name else 60, seed=7, folder=tmp_path)
+    assert not faults, {fault: data[:500] for fault, data in faults.items()}
+    assert counts["refused"]
+
+
+def test_every_subject_is_tried(sound: dict[str, Subject]) -> None:
+    assert list(sound) == NAMES
+
+
+def test_the_fuzzer_sees_what_it_looks_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def taken(error: Exception) -> str:
+        def read(file: Path) -> None:
+            raise error
+
+        return outcome(Subject(b"", read), b"x", tmp_path)
+
+    assert taken(InputError("no")) == "refused"
+    assert taken(KeyError("a")) == "KeyError: 'a'"
+    assert taken(InputError("\n".join(["x" * 400] * 10))).startswith("a message of 4009 characters")
+    monkeypatch.setattr("tests.fuzzing.SECONDS", -SECONDS)
+    assert taken(InputError("no")) == "took longer than -10 s"
+
+
+def test_messages_are_legible() -> None:
+    shown = str(InputError("found \x1b[31m\t" + "y" * 10_000, file="a.txt", line=3))
+    assert shown.startswith(r"a.txt:3: found \x1b[31m\tyyy") and shown.endswith("yyy") and 500 < len(shown) < 530
+    assert json.loads(json.dumps(str(InputError("two\nlines")))) == "two\nlines"
