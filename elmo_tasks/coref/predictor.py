@@ -15,7 +15,6 @@ from elmo_tasks.data.mentions import Cluster, Mention
 from elmo_tasks.errors import InputError
 
 _WANTED = 'wanted {"text": "raw text"} or {"sentences": [["the", "words"], ["of", "each"]]}'
-_KEYS = ("text", "sentences", "speakers", "genre")
 
 
 @Predictor.register("elmo_tasks_coref")
@@ -38,6 +37,8 @@ class CorefPredictor(JsonLinesPredictor):
     frozen : `bool`
         Whether the model is put into evaluation mode.
     """
+
+    keys = ("text", "sentences", "speakers", "genre")
 
     def __init__(self, model: Model, dataset_reader: DatasetReader, frozen: bool = True) -> None:
         super().__init__(model, dataset_reader, frozen)
@@ -73,8 +74,6 @@ class CorefPredictor(JsonLinesPredictor):
         if ("text" in json_dict) == ("sentences" in json_dict):
             which = "both" if "text" in json_dict else f"neither, but {shown(sorted(json_dict))}"
             raise InputError(f"{_WANTED}; found {which}")
-        if unknown := sorted(set(json_dict) - set(_KEYS)):
-            raise InputError(f"{_WANTED}, with speakers and genre at most besides; found {shown(unknown)}")
         genre = text_of(json_dict, "genre", wanted=_WANTED) if "genre" in json_dict else UNKNOWN_GENRE
         if "sentences" in json_dict:
             return self._sentences_instance(json_dict, genre)

@@ -1,6 +1,7 @@
 """What every task's predictor shares: JSON lines in, each fault of theirs one clear error."""
 
 import json
+from math import inf
 from typing import Any, cast
 
 from allennlp.common.util import JsonDict
@@ -13,14 +14,21 @@ from elmo_tasks.errors import InputError
 NOT_JSON = (ValueError, RecursionError)
 """What `json.loads` raises: besides its own error where a number has thousands of digits, or brackets are that deep."""
 
+_ID = "id"
 _SHOWN = 60
 
 
 class JsonLinesPredictor(Predictor):
     """
-    A predictor whose input file holds one JSON object a line. A child names the fields with the gold answers, which the
-    model does not get, and may reshape the model's output.
+    A predictor whose input file holds one JSON object a line. A child names the keys of an input, the fields with the
+    gold answers, which the model does not get, and may reshape the model's output.
+
+    Every input may have an `id`, a string or a number, which the output then has, too. Other keys are refused: one that
+    is misspelt would be passed over.
     """
+
+    keys: tuple[str, ...] = ()
+    """What an input may have besides its `id`."""
 
     gold_fields: tuple[str, ...] = ()
     """What instances of the reader lose: nothing is scored here, and gold labels may be unknown to the model."""
@@ -33,10 +41,40 @@ class JsonLinesPredictor(Predictor):
             If the line is not JSON.
         """
         try:
-            return json.loads(line)
+            return json.loads(line.strip())
         except NOT_JSON as error:
             found = f"found {shown(line.strip())}: {json_problem(error)}"
             raise InputError(f"one JSON object a line was wanted, {found}") from None
+
+    def predict_json(self, inputs: JsonDict) -> JsonDict:
+        """The output for one input. Raises what `predict_batch_json` does."""
+        return self.predict_batch_json([inputs])[0]
+
+    def predict_batch_json(self, inputs: list[JsonDict]) -> list[JsonDict]:
+        """
+        The output for each input; the order is kept.
+
+        # Raises
+
+        `InputError`
+            If one is no object with these keys, or what stands under them is of another kind.
+        """
+        names = [self._name(one) for one in inputs]
+        return [{**name, **output} for name, output in zip(names, self.outputs(inputs), strict=True)]
+
+    def outputs(self, inputs: list[JsonDict]) -> list[JsonDict]:
+        """`predict_batch_json` without the names."""
+        outputs: list[JsonDict] = super().predict_batch_json(inputs)
+        return outputs
+
+    def _name(self, one: Any) -> JsonDict:
+        """The `id` of an input, if it has one; the keys are checked."""
+        if not isinstance(one, dict):
+            return {}  # the child tells what it wants
+        if unknown := sorted(set(one) - {*self.keys, _ID}):
+            listed = ", ".join(map(repr, (*self.keys, _ID)))
+            raise InputError(f"the keys of an input are {listed}; found {', '.join(map(shown, unknown))} besides")
+        return {_ID: _identifier(one[_ID])} if one.get(_ID) is not None else {}
 
     def predict_instance(self, instance: Instance) -> JsonDict:
         """Runs the model on one instance, from this predictor or from the reader."""
@@ -54,6 +92,13 @@ class JsonLinesPredictor(Predictor):
     def result(self, instance: Instance, outputs: JsonDict) -> JsonDict:
         """What is shown of the model's output for an instance."""
         return outputs
+
+
+def _identifier(value: Any) -> str | int | float:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if isinstance(value, str) or (number and abs(value) < inf):
+        return value
+    raise InputError(f"{_ID!r} must be a string or a finite number; found {shown(value)}")
 
 
 def metadata_of(instance: Instance) -> dict[str, Any]:
@@ -107,7 +152,7 @@ def text_of(json_dict: Any, key: str, *, wanted: str) -> str:
     if not isinstance(json_dict, dict):
         raise InputError(f"{wanted}; found {shown(json_dict)}")
     if key not in json_dict:
-        raise InputError(f"{wanted}; found no {key!r}, but {sorted(json_dict)}")
+        raise InputError(f"{wanted}; found no {key!r}, but {shown(sorted(json_dict))}")
     if problem := text_problem(json_dict[key]):
         raise InputError(f"{key!r} {problem}; found {shown(json_dict[key])}")
     return json_dict[key]

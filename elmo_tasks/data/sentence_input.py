@@ -57,6 +57,7 @@ class SentencePredictor(JsonLinesPredictor):
         Cuts raw text into tokens that know their offset; by default spaCy's rules for English.
     """
 
+    keys: tuple[str, ...] = ("sentence", "tokens")
     wanted = WANTED
     """How an input looks, for the messages."""
 

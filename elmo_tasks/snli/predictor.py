@@ -34,6 +34,7 @@ class SnliPredictor(JsonLinesPredictor):
         Whether the model is put into evaluation mode.
     """
 
+    keys = ("premise", "hypothesis")
     gold_fields = ("label",)
 
     def __init__(self, model: Model, dataset_reader: DatasetReader, frozen: bool = True) -> None:

@@ -1,14 +1,10 @@
 """Last step of SQuAD: passage and question in, the best spans with offsets out."""
 
-import math
-from typing import Any
-
 from allennlp.common.util import JsonDict
 from allennlp.data import Instance
 from allennlp.predictors import Predictor
 
-from elmo_tasks.data.json_input import JsonLinesPredictor, metadata_of, shown, text_of
-from elmo_tasks.errors import InputError
+from elmo_tasks.data.json_input import JsonLinesPredictor, metadata_of, text_of
 
 _WANTED = 'wanted {"passage": "raw text", "question": "raw text"}'
 
@@ -16,9 +12,9 @@ _WANTED = 'wanted {"passage": "raw text", "question": "raw text"}'
 @Predictor.register("elmo_tasks_squad")
 class SquadPredictor(JsonLinesPredictor):
     """
-    Takes `{"passage": "raw text", "question": "raw text"}`, maybe with an `id`, and gives
+    Takes `{"passage": "raw text", "question": "raw text"}` and gives
 
-    - `question`, and `id` if there is one;
+    - `question`, and for instances of the reader their `id`;
     - the best span: `text`, `start` and `end` in characters, `token_start` and `token_end` in tokens, `score` (sum of
       two logits) and `probability` (share of all spans within the limit);
     - `n_best`: the same of the best spans, the best first; the model's `n_best` tells how many.
@@ -26,6 +22,7 @@ class SquadPredictor(JsonLinesPredictor):
     Ends are not included: `passage[start:end]` is `text`.
     """
 
+    keys = ("passage", "question")
     gold_fields = ("span_start", "span_end")
 
     def predict(self, question: str, passage: str) -> JsonDict:
@@ -44,16 +41,7 @@ class SquadPredictor(JsonLinesPredictor):
         # Raises
 
         `InputError`
-            If it is not an object with a passage and a question, or one of them is empty or of another type; if the id
-            is neither a string nor a finite number.
+            If it is not an object with a passage and a question, or one of them is empty or of another type.
         """
         passage, question = (text_of(json_dict, key, wanted=_WANTED) for key in ("passage", "question"))
-        return self._dataset_reader.text_to_instance(question, passage, id=_identifier(json_dict.get("id")))
-
-
-def _identifier(value: Any) -> str | int | float | None:
-    """An id, which stands in the result as it came."""
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    if value is None or isinstance(value, str) or (number and abs(value) < math.inf):
-        return value
-    raise InputError(f"'id' must be a string or a finite number; found {shown(value)}")
+        return self._dataset_reader.text_to_instance(question, passage)

@@ -43,6 +43,7 @@ class SrlPredictor(SentencePredictor):
         See `SentencePredictor`.
     """
 
+    keys = (*SentencePredictor.keys, "predicates")
     wanted = f'{WANTED}, and "predicates": [1, 4] if they are known'
     gold_fields = ("tags",)
 
@@ -51,20 +52,8 @@ class SrlPredictor(SentencePredictor):
         known = {} if predicates is None else {"predicates": list(predicates)}
         return self.predict_json({"tokens": list(tokens), **known})
 
-    def predict_json(self, inputs: JsonDict) -> JsonDict:
-        """
-        Finds the frames of one input.
-
-        # Raises
-
-        `InputError`
-            If it is not an object with either a sentence or tokens, if that is empty or of another type, or a predicate
-            is none of the tokens.
-        """
-        return self.predict_batch_json([inputs])[0]
-
-    def predict_batch_json(self, inputs: list[JsonDict]) -> list[JsonDict]:
-        """Finds the frames of some inputs, all at once; the order is kept. Raises what `predict_json` does."""
+    def outputs(self, inputs: list[JsonDict]) -> list[JsonDict]:
+        """The frames of some inputs, all at once; a predicate that is none of the tokens is refused."""
         sentences = [self.read(one) for one in inputs]
         predicates = [self._predicates(*pair) for pair in zip(sentences, inputs, strict=True)]
         pairs = list(zip(sentences, predicates, strict=True))

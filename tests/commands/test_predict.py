@@ -191,3 +191,35 @@ def test_a_missing_input_or_archive_leaves_the_output_alone(tmp_path: Path) -> N
     with pytest.raises(InputError, match="a file was wanted, this is a folder"):
         command.predict(parse(tmp_path / "none.tar.gz", tmp_path, "--output-file", written))
     assert written.read_text() == "precious"
+
+
+class Echo(JsonLinesPredictor):
+    """Answers nothing."""
+
+    keys = ("n",)
+
+    def __init__(self) -> None:
+        pass
+
+    def outputs(self, inputs: list[JsonDict]) -> list[JsonDict]:
+        return [{"seen": one["n"]} for one in inputs]
+
+
+def test_an_id_comes_back_and_no_key_is_passed_over() -> None:
+    inputs: list[JsonDict] = [{"n": 1, "id": "a"}, {"n": 2}, {"n": 3, "id": 4.5}, {"n": 4, "id": None}]
+    assert Echo().predict_batch_json(inputs) == [
+        {"id": "a", "seen": 1},
+        {"seen": 2},
+        {"id": 4.5, "seen": 3},
+        {"seen": 4},
+    ]
+    with pytest.raises(InputError, match="the keys of an input are 'n', 'id'; found 'm' besides"):
+        Echo().predict_json({"n": 1, "m": 2})
+    for identifier in (float("nan"), True, ["a"], {}):
+        with pytest.raises(InputError, match="'id' must be a string or a finite number; found"):
+            Echo().predict_json({"n": 1, "id": identifier})
+
+
+def test_where_a_line_stops_being_json() -> None:
+    with pytest.raises(InputError, match="Expecting ',' delimiter at character 8"):
+        Echo().load_line('{"n": 1\n')

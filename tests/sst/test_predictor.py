@@ -77,7 +77,7 @@ def test_instances_of_the_reader_whatever_their_label(predictor: SstPredictor) -
     ("inputs", "message"),
     [
         ({}, r"wanted \{\"sentence\": .*; found neither, but \[\]"),
-        ({"text": "It"}, r"found neither, but \['text'\]"),
+        ({"text": "It"}, "the keys of an input are 'sentence', 'tokens', 'id'; found 'text' besides"),
         ({"sentence": "It", "tokens": ["It"]}, "found both"),
         (["It"], r"found \['It'\]"),
         ({"sentence": 7}, "'sentence' must be a string; found 7"),
