@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from allennlp.common.checks import ConfigurationError
 from allennlp.data import DatasetReader
 from allennlp.models import load_archive
 
 import elmo_tasks.plugin  # noqa: F401 - registers what archives name
+from elmo_tasks.compat.terminal import one_line
 from elmo_tasks.coref.reader import CorefReader
 from elmo_tasks.coref.response import read_predictions
 from elmo_tasks.data.vector_files import VectorFile, read_vectors, width_of
@@ -89,11 +89,14 @@ class Subject:
         Reads all of it.
     name : `str`
         What the file is called.
+    framework : `bool`
+        Whether AllenNLP's own errors will do, too, where the command line makes one line of them.
     """
 
     sample: bytes
     read: Callable[[Path], Any]
     name: str = "file.txt"
+    framework: bool = False
 
 
 def subjects(folder: Path) -> dict[str, Subject]:
@@ -133,9 +136,13 @@ def subjects(folder: Path) -> dict[str, Subject]:
         "first senses": Subject((FIXTURES / "wsd/index.sense").read_bytes(), read_first_senses),
         "CoNLL-U": Subject((FIXTURES / "pos/dev.conllu").read_bytes(), lambda file: list(read_tagged(file))),
         "word/tag": Subject((FIXTURES / "pos/train.slash").read_bytes(), lambda file: list(read_tagged(file))),
-        "archive": Subject((STORED / "1/sst.tar.gz").read_bytes(), load_archive, "model.tar.gz"),
-        "archived weights": Subject(_member("weights.th"), lambda file: load_archive(_archive(file)), "weights.th"),
-        "archived config": Subject(_member("config.json"), lambda file: load_archive(_archive(file)), "config.json"),
+        "archive": Subject((STORED / "1/sst.tar.gz").read_bytes(), load_archive, "model.tar.gz", True),
+        "archived weights": Subject(
+            _member("weights.th"), lambda file: load_archive(_archive(file)), "weights.th", True
+        ),
+        "archived config": Subject(
+            _member("config.json"), lambda file: load_archive(_archive(file)), "config.json", True
+        ),
     }
 
 
@@ -292,10 +299,9 @@ def outcome(subject: Subject, data: bytes, folder: Path) -> str:
         try:
             subject.read(file)
             found = "read"
-        except (InputError, ConfigurationError) as error:
-            found = _of_message(str(error))
         except Exception as error:
-            found = f"{type(error).__name__}: {str(error)[:200]}"
+            line = one_line(error) if subject.framework or isinstance(error, InputError) else None
+            found = f"{type(error).__name__}: {str(error)[:200]}" if line is None else _of_message(line)
     if time.monotonic() - start > SECONDS:
         return f"took longer than {SECONDS:.0f} s"
     numeric = [str(one.message) for one in caught if issubclass(one.category, RuntimeWarning)]

@@ -12,8 +12,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from allennlp.common import Params
-from allennlp.models import Model, archival
+from allennlp.models import archival
 
 from elmo_tasks.errors import InputError
 
@@ -68,16 +67,21 @@ def _unpack(archive_file: str | PathLike[str], folder: str) -> None:
             raise InputError(problem, file=str(archive_file), hint=HINT)
 
 
-def load_model(load: Callable[..., Model], config: Params, *where: Any) -> Model:
-    """`_load_model`, which tells in short that weights and configuration do not fit."""
+def telling(load: Callable[..., Any], *arguments: Any) -> Any:
+    """A step of `load_archive` with its arguments, which tells in short what of the archive's contents is wrong."""
     try:
-        return load(config, *where)
+        return load(*arguments)
     except RuntimeError as error:
         if not str(error).startswith(STATE_PREFIX):
             raise
         hint = "overrides (-o) of a trained model must change neither its sizes nor where ELMo stands"
         first = str(error).split("\n", 2)[1].strip()
         raise InputError(f"the weights do not fit the configuration: {first}", hint=hint) from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"the archive's weights are damaged: {error}", hint=HINT) from error
+    except (TypeError, KeyError) as error:
+        problem = f"the archive's configuration makes no model: {type(error).__name__}: {error}"
+        raise InputError(problem, hint="ELMO_TASKS_TRACEBACK=1 shows where it failed") from error
 
 
 def tell_damaged_archives() -> None:
@@ -90,4 +94,5 @@ def tell_damaged_archives() -> None:
     if archival.extracted_archive is extracted:
         return
     archival.extracted_archive = extracted
-    archival._load_model = functools.partial(load_model, archival._load_model)
+    for step in ("_load_model", "_load_dataset_readers"):
+        setattr(archival, step, functools.partial(telling, getattr(archival, step)))

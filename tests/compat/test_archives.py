@@ -73,6 +73,11 @@ def test_a_damaged_configuration(config: bytes, message: str, temporary: Path, t
     assert not list(temporary.iterdir())
 
 
+def test_a_configuration_of_wrong_types() -> None:
+    with pytest.raises(InputError, match="configuration makes no model: TypeError: .*input_dropout.* numeric"):
+        load_archive(SOUND, overrides='{"model.input_dropout": "x"}')
+
+
 def test_weights_that_do_not_fit() -> None:
     with pytest.raises(InputError, match=r"the weights do not fit .*: size mismatch for .* \(overrides .* where ELMo"):
         load_archive(SOUND, overrides='{"model.elmo.at": "input"}')
