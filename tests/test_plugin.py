@@ -24,7 +24,7 @@ MANIFEST: dict[str, set[str]] = {
         "elmo_tasks_sst",
         "elmo_tasks_task_text",
     },
-    "Evaluator": {"elmo_tasks_squad", "elmo_tasks_srl"},
+    "Evaluator": {"elmo_tasks_coref", "elmo_tasks_squad", "elmo_tasks_srl"},
     "Head": {"elmo_tasks_maxout", "elmo_tasks_relu"},
     "LearningRateScheduler": {"elmo_tasks_staircase"},
     "Metric": {
@@ -62,7 +62,7 @@ MANIFEST: dict[str, set[str]] = {
         "elmo_tasks_stacked_lstm",
     },
     "Seq2VecEncoder": {"elmo_tasks_character_cnn"},
-    "Subcommand": {"ablate", "ablate-run", "bilm", "cache", "check", "elmo", "probe"},
+    "Subcommand": {"ablate", "ablate-run", "bilm", "cache", "check", "elmo", "predict", "probe"},
     "TokenEmbedder": {"elmo_tasks", "elmo_tasks_word_vectors"},
     "TokenIndexer": {"elmo_tasks_characters", "elmo_tasks_predicate", "elmo_tasks_word_ids"},
     "Tokenizer": {"elmo_tasks_spacy", "elmo_tasks_squad"},

@@ -9,7 +9,7 @@
 //   Places and mixes: -o '{"model.elmo.at": "output"}', -o '{"model.elmo.mix": "last", "model.elmo.l2": null}';
 //   -o '{"model.elmo": null}'
 //   is srl.jsonnet.
-// Time: mini a minute on one CPU core, small not yet measured; paper some days on a GPU.
+// Time: mini a minute, small three quarters of an hour with cache_dir, on one CPU core; paper some days on a GPU.
 local settings = import 'lib/settings.libsonnet';
 
 (import 'srl.jsonnet') {

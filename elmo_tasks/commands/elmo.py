@@ -3,7 +3,7 @@
 import argparse
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from elmo_tasks.elmo.extract import extract
 from elmo_tasks.elmo.extract_fill import Progress
 from elmo_tasks.elmo.extraction import OUTPUTS, Extraction
 from elmo_tasks.elmo.source import Source, open_bilm
+from elmo_tasks.elmo.vectors import PART
 from elmo_tasks.errors import InputError
 from elmo_tasks.settings import embedded_bilm
 
@@ -88,7 +89,7 @@ def _add_how(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Runs `extract`, and tells how far it is."""
     input_file = _STANDARD_INPUT if args.input_file == "-" else args.input_file
-    _require_other_file(input_file, args.output_file)
+    _require_other_file((input_file, args.options_file, args.weight_file), args.output_file)
     bilm, source = _bilm(args)
     extraction = Extraction(
         bilm=bilm,
@@ -117,10 +118,13 @@ def run(args: argparse.Namespace) -> None:
     teller.finished()
 
 
-def _require_other_file(input_file: str, output_file: str) -> None:
-    out = Path(output_file)
-    if out.exists() and Path(input_file).exists() and out.samefile(input_file):
-        raise InputError("the output would be written over the input", file=output_file, hint="name another file")
+def _require_other_file(read: Iterable[str | None], output_file: str) -> None:
+    """Raises `InputError` where the output, or the part that it is made in, is one of the files that are read."""
+    for out in (Path(output_file), Path(output_file + PART)):
+        for file in filter(None, read):
+            if out.exists() and Path(file).exists() and out.samefile(file):
+                problem = "the output would be written over a file that is read"
+                raise InputError(problem, file=out, hint="name another file")
 
 
 def _bilm(args: argparse.Namespace) -> tuple[BiLm, Source]:

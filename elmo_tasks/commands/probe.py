@@ -53,10 +53,11 @@ class Probe(ActionsSubcommand):
 def _add(actions: argparse._SubParsersAction, name: str, description: str, short: str) -> argparse.ArgumentParser:
     """A parser with what all three take."""
     parser: argparse.ArgumentParser = actions.add_parser(name, description=description, help=short)
-    options_file, weight_file = settings.embedded_bilm()
-    parser.add_argument("--options-file", metavar="FILE", default=options_file, help="of the biLM (embedded)")
-    parser.add_argument("--weight-file", metavar="FILE", default=weight_file, help="of the biLM (embedded), or CoVe's")
-    parser.add_argument("--cove-vectors", metavar="FILE", help="CoVe's word vectors: CoVe in place of the biLM")
+    parser.add_argument("--options-file", metavar="FILE", help="of the biLM (embedded)")
+    parser.add_argument("--weight-file", metavar="FILE", help="of the biLM (embedded), or CoVe's")
+    parser.add_argument(
+        "--cove-vectors", metavar="FILE", help="CoVe's word vectors, plain text: CoVe in place of the biLM"
+    )
     parser.add_argument("--output", type=Path, metavar="FILE", help="write the results as JSON, too")
     return parser
 
@@ -155,7 +156,13 @@ def _source(args: argparse.Namespace) -> Source:
         hint = "make it, or name another"
         raise InputError("a folder that can be written was wanted", file=args.output.absolute().parent, hint=hint)
     if args.cove_vectors is not None:
+        if args.weight_file is None or args.options_file is not None:
+            raise InputError("--cove-vectors goes with --weight-file, CoVe's own, and without --options-file")
         return Source.of_cove(args.cove_vectors, args.weight_file)
+    if (args.options_file is None) != (args.weight_file is None):
+        raise InputError("--options-file and --weight-file belong together, only one is given")
+    if args.options_file is None:
+        args.options_file, args.weight_file = settings.embedded_bilm()
     return Source.of_bilm(args.options_file, args.weight_file)
 
 

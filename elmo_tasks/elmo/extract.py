@@ -34,7 +34,7 @@ def extract(
     lines : `Lines`
         Read once, and not kept.
     force : `bool`
-        Remove `out` and its part first.
+        Begin anew whatever is there; `out` stays as it is until the new file takes its name.
     begun : `Callable`
         Is told, before the first vector, how many sentences, tokens, blank and long lines there are.
     report : `Callable`
@@ -50,10 +50,7 @@ def extract(
     if out.is_dir() or out.suffix == PART:
         raise InputError(f"the name of a file was wanted that does not end in {PART}", file=out)
     part = out.with_name(out.name + PART)
-    if force:
-        for file in (out, part):
-            file.unlink(missing_ok=True)
-    existing = next((file for file in (out, part) if file.exists()), None)
+    existing = None if force else next((file for file in (out, part) if file.exists()), None)
     if existing is None:
         write_frame(part, lines, parse=extraction.parse, shape=extraction.shape, settings=extraction.attributes)
     else:

@@ -4,6 +4,7 @@ import hashlib
 import io
 import json
 from collections.abc import Callable, Iterator
+from math import inf
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,6 +26,9 @@ FLOAT32_MANTISSA = 23
 
 _MOST_COMPRESSED = 100
 """No file of trained weights is smaller than its parameters by so much."""
+
+_HARMLESS = 2**27
+"""Bytes of parameters that are made whatever the file is like; what is wrong with it is told then."""
 
 
 class _Dataset(NamedTuple):
@@ -70,7 +74,8 @@ def require_fitting_size(options: BiLmOptions, weight_file: str | Path, *, optio
             count = sum(parameter.numel() for parameter in BiLm(options).parameters())
     except (RuntimeError, TypeError):  # numbers that torch cannot count with
         count = None
-    if count is None or count * np.float32().nbytes > _MOST_COMPRESSED * Path(weight_file).stat().st_size:
+    needed = inf if count is None else count * np.float32().nbytes
+    if needed > max(_HARMLESS, _MOST_COMPRESSED * Path(weight_file).stat().st_size):
         found = "more parameters than can be counted" if count is None else f"{count:,} parameters"
         raise InputError(f"the options ask for {found}, which {weight_file} cannot hold", file=options_file)
 

@@ -22,6 +22,8 @@ FORMAT = 1
 ABOUT, VECTORS, UNFINISHED, LOCK = "index.json", "vectors.f16", "vectors.part", "lock"
 _OURS = {ABOUT, VECTORS, UNFINISHED, LOCK, *FILES}
 
+_REBUILD = "--rebuild builds it anew"
+
 
 @dataclass(frozen=True, kw_only=True)
 class About:
@@ -67,11 +69,14 @@ class CorpusIndex:
     """
 
     def __init__(self, folder: Path, about: About) -> None:
-        self.text, self.layer = CorpusText(folder), about.layer
-        size, wanted = (folder / VECTORS).stat().st_size, 2 * about.width * len(self.text.types)
+        try:
+            self.text, self.layer = CorpusText(folder), about.layer
+            size, wanted = (folder / VECTORS).stat().st_size, 2 * about.width * len(self.text.types)
+        except (OSError, ValueError) as error:
+            raise InputError(f"the index is damaged: {error}", file=folder, hint=_REBUILD) from error
         if size != wanted:
             problem = f"{wanted:,} bytes of vectors were wanted, found {size:,}"
-            raise InputError(problem, file=folder / VECTORS, hint="--rebuild builds it anew")
+            raise InputError(problem, file=folder / VECTORS, hint=_REBUILD)
         self.vectors = np.memmap(folder / VECTORS, np.float16, "r").reshape(-1, about.width)
 
 

@@ -29,6 +29,9 @@ Keys = Mapping[str, Sequence[str]]
 Lemma = tuple[str, str]
 """Lemma and part of speech."""
 
+EQUAL = 1e-6
+"""Cosines that differ by less are equal: without context a word's senses often differ by rounding alone."""
+
 
 class SenseCorpus(NamedTuple):
     """
@@ -158,8 +161,8 @@ class SenseVectors:
 
     def nearest(self, target: Target, vectors: Tensor) -> list[str] | None:
         """
-        Each layer's nearest sense by cosine among those of the same lemma and part of speech; of equally near ones
-        the one that training met first.
+        Each layer's nearest sense by cosine among those of the same lemma and part of speech; of equally near ones, to
+        `EQUAL`, the one that training met first.
 
         # Parameters
 
@@ -174,7 +177,8 @@ class SenseVectors:
             return None
         rows = [self._rows[key] for key in senses]
         cosines = torch.einsum("lsd,ld->ls", self._directions[:, rows], normalize(vectors, dim=1))  # [L+1, senses]
-        return [senses[int(place)] for place in cosines.argmax(1)]
+        near = cosines >= cosines.amax(1, keepdim=True) - EQUAL
+        return [senses[int(place)] for place in near.numpy().argmax(1)]  # the first of them
 
 
 def target_vectors(block: Block[SenseSentence]) -> tuple[list[Target], Tensor]:

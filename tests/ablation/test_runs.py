@@ -51,7 +51,7 @@ def test_runs_of_the_same_config_are_found_under_another_row_name(tmp_path: Path
     [
         ({"model.elmo.mx": "last"}, r"model\.elmo\.mx: wanted .*; nearest: mix"),
         ({"model.elmoo": None}, r"model\.elmoo: wanted .*; nearest: elmo"),
-        ({"model.elmoo.mix": "last"}, "unused keys"),
+        ({"model.elmoo.mix": "last"}, "change what the configuration has not"),
         ({"trainer.num_epoch": 3}, r"trainer\.num_epoch: wanted .*; nearest: num_epochs"),
         ({"trainer.optimizer.betas_": 3}, r"trainer\.optimizer\.betas_: wanted .*; nearest: betas"),
         ({"trainer.optimizer": {"type": "sgd", "momentun": 0.9}}, r"optimizer\.momentun: wanted .*; nearest: momentum"),

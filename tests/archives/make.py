@@ -18,14 +18,14 @@ from allennlp.models import load_archive
 from allennlp.predictors import Predictor
 
 import elmo_tasks.plugin  # noqa: F401 - registers what configs name
+import tests.coref.test_model as coref
+import tests.ner.test_model as ner
+import tests.snli.test_model as snli
+import tests.sst.test_model as sst
 from elmo_tasks.data.ontonotes import read_documents
 from elmo_tasks.nn.task_model import TaskModel
-from tests.coref import test_model as coref
-from tests.ner import test_model as ner
-from tests.snli import test_model as snli
 from tests.squad import samples as squad
 from tests.srl import samples as srl
-from tests.sst import test_model as sst
 from tests.tiny import ROOT, bilm_files
 
 STORED = Path(__file__).parent

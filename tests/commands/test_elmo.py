@@ -103,17 +103,25 @@ def test_faults_are_told_with_their_line(bilm: tuple[str, ...], tmp_path: Path) 
 
 
 def test_wrong_arguments(bilm: tuple[str, ...], text: Path, tmp_path: Path) -> None:
+    part = tmp_path / "in.part"
+    part.write_text(TEXT)
     for arguments, message in (
         ((text, tmp_path / "out", *bilm[:2]), "--options-file and --weight-file belong together, only one is given"),
         ((text, tmp_path / "out", *bilm, "--cuda-device", 99), "--cuda-device 99: there are [0-9]+ GPUs"),
-        ((text, text, *bilm, "--force"), "in.txt: the output would be written over the input"),
+        ((text, text, *bilm, "--force"), "in.txt: the output would be written over a file that is read"),
+        ((text, bilm[3], *bilm, "--force"), "weights.hdf5: the output would be written over a file that is read"),
+        ((part, tmp_path / "in", *bilm, "--force"), "in.part: the output would be written over a file that is read"),
         ((text, tmp_path, *bilm), "the name of a file was wanted"),
         ((tmp_path / "gone", tmp_path / "out", *bilm), "gone: no such file"),
         ((text, tmp_path / "out", *bilm, "--overlap", 300), "overlap must be from 0 to half of max_length, 256"),
     ):
         with pytest.raises(InputError, match=message):
             elmo(*arguments)
-    assert (text.read_text(), sorted(os.listdir(tmp_path))) == (TEXT, ["bilm", "in.txt"])
+    assert (text.read_text(), part.read_text(), sorted(os.listdir(tmp_path))) == (
+        TEXT,
+        TEXT,
+        ["bilm", "in.part", "in.txt"],
+    )
 
 
 @pytest.mark.parametrize(

@@ -143,3 +143,19 @@ def test_a_table() -> None:
         "x            2.2",
         "long row       -",
     ]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--cove-vectors", "g.txt"], "--cove-vectors goes with --weight-file, CoVe's own, and without --options-file"),
+        (
+            ["--cove-vectors", "g", "--weight-file", "w", "--options-file", "o"],
+            "--cove-vectors goes with --weight-file",
+        ),
+        (["--weight-file", "w"], "--options-file and --weight-file belong together, only one is given"),
+    ],
+)
+def test_files_of_the_encoder_that_do_not_belong_together(options: list[str], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        probe("pos", POS / "train.conllu", POS / "dev.conllu", *options)

@@ -239,6 +239,14 @@ def test_force_starts_anew(bilm: BiLm, tmp_path: Path, monkeypatch: pytest.Monke
     assert ElmoVectors(tmp_path / "out")[0].shape == (3, 3, 12)
 
 
+def test_force_keeps_the_old_file_until_the_new_one_is_there(bilm: BiLm, tmp_path: Path) -> None:
+    written(bilm, tmp_path / "out").close()
+    before = (tmp_path / "out").read_bytes()
+    with pytest.raises(InputError, match="a sentence or more was wanted"):
+        extract(extraction(bilm), numbered([]), tmp_path / "out", force=True)
+    assert (tmp_path / "out").read_bytes() == before and len(list(tmp_path.iterdir())) == 1
+
+
 def test_two_processes_do_not_write_one_file(bilm: BiLm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = interrupted(bilm, tmp_path / "out", monkeypatch)
     part = tmp_path / "out.part"

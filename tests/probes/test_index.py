@@ -1,6 +1,6 @@
 """The index of a corpus: its vectors by a loop, what a killed building leaves, and whose index it is."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +12,7 @@ from elmo_tasks.elmo import batch_to_ids
 from elmo_tasks.elmo.bilm import BiLmOutput
 from elmo_tasks.errors import InputError
 from elmo_tasks.probes import layers
-from elmo_tasks.probes.corpus_text import CorpusText, read_corpus
+from elmo_tasks.probes.corpus_text import STARTS, CorpusText, read_corpus
 from elmo_tasks.probes.index import ABOUT, LOCK, UNFINISHED, VECTORS, CorpusIndex, open_index
 from elmo_tasks.probes.layers import Source
 from tests.elmo.samples import random_bilm
@@ -212,3 +212,14 @@ def test_one_builder_at_a_time(tmp_path: Path, corpus: Path, source: Source) -> 
 def test_sentences_are_read_where_they_stand(tmp_path: Path, corpus: Path) -> None:
     CorpusText.write(corpus, tmp_path)
     assert CorpusText(tmp_path).sentence(1) == ["They", "play", "chess", "in", "Åbo", "."]
+
+
+@pytest.mark.parametrize("spoil", [lambda file: file.unlink(), lambda file: file.write_bytes(b"junk")])
+def test_a_damaged_text_of_the_index_is_told(
+    spoil: Callable[[Path], object], tmp_path: Path, corpus: Path, source: Source
+) -> None:
+    open_index(tmp_path / "index", corpus, source)
+    spoil(tmp_path / "index" / STARTS)
+    with pytest.raises(InputError, match=r"index: the index is damaged: .* \(--rebuild builds it anew\)"):
+        open_index(tmp_path / "index", corpus, source)
+    assert open_index(tmp_path / "index", corpus, source, rebuild=True).text.starts[0] == 0

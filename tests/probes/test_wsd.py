@@ -57,6 +57,19 @@ def test_the_nearest_mean_by_cosine_and_by_hand(tmp_path: Path) -> None:
     assert f1(probe(tmp_path, train, [f"ball {move} ."])) == {"first sense": 0, "biLM 0": 100, "biLM 1": 100}
 
 
+def test_of_senses_that_differ_by_rounding_the_first_is_answered() -> None:
+    vectors = SenseVectors.__new__(SenseVectors)
+    vectors.by_lemma, vectors._rows = (
+        {("play", "NOUN"): ["first", "second", "third"]},
+        {"first": 1, "second": 0, "third": 2},
+    )
+    vectors._directions = torch.tensor(
+        [[[1.0, 0.0], [0.9999998, 3e-4], [0.0, 1.0]], [[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]]]
+    )
+    target = Target("d0", "play", "NOUN", 0, 1, 1)
+    assert vectors.nearest(target, torch.tensor([[2.0, 0.0], [2.0, 0.0]])) == ["first", "second"]
+
+
 def test_every_key_of_an_instance_is_trained_and_may_be_right(tmp_path: Path) -> None:
     report = probe(tmp_path, ["stage fall%2:30:00::|fall%2:38:03::", "ball fall%2:30:01::"], ["new fall%2:38:03:: ."])
     assert report.senses == 3 and report.instances == 2
