@@ -93,10 +93,11 @@ def _check(args: argparse.Namespace) -> None:
         raise InputError(f"--batch-size must be at least 1, found {args.batch_size}")
     if args.input_file == STANDARD_INPUT:
         return
-    read = Path(cached_path(args.input_file))
+    # A reader may take a pattern, or whatever else its paths are.
+    read = Path(args.input_file if args.use_dataset_reader else cached_path(args.input_file))
     if read.is_dir() and not args.use_dataset_reader:
         raise InputError("a file was wanted, this is a folder", file=read)
-    if args.output_file and Path(args.output_file).exists() and read.samefile(args.output_file):
+    if args.output_file and Path(args.output_file).exists() and read.exists() and read.samefile(args.output_file):
         raise InputError("input and output are the same file", file=args.output_file)
 
 

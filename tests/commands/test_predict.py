@@ -223,3 +223,9 @@ def test_an_id_comes_back_and_no_key_is_passed_over() -> None:
 def test_where_a_line_stops_being_json() -> None:
     with pytest.raises(InputError, match="Expecting ',' delimiter at character 8"):
         Echo().load_line('{"n": 1\n')
+
+
+def test_a_reader_may_take_a_pattern(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").touch()
+    with pytest.raises(FileNotFoundError, match=r"none\.tar\.gz"):
+        command.predict(parse(tmp_path / "none.tar.gz", tmp_path / "*.txt", "--use-dataset-reader"))
