@@ -9,6 +9,7 @@ import importlib
 
 from elmo_tasks import compat, settings
 from elmo_tasks.checks.training import check_before_training
+from elmo_tasks.commands.predict import improve_predict
 
 REGISTERING_MODULES: tuple[str, ...] = (
     "elmo_tasks.commands.ablate",
@@ -16,7 +17,6 @@ REGISTERING_MODULES: tuple[str, ...] = (
     "elmo_tasks.commands.cache",
     "elmo_tasks.commands.check",
     "elmo_tasks.commands.elmo",
-    "elmo_tasks.commands.predict",
     "elmo_tasks.commands.probe",
     "elmo_tasks.coref.evaluator",
     "elmo_tasks.coref.metric",
@@ -91,4 +91,5 @@ def register_all() -> None:
 compat.apply()
 settings.apply_defaults()
 check_before_training()
+improve_predict()
 register_all()

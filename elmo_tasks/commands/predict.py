@@ -1,9 +1,10 @@
 """`allennlp predict`: AllenNLP's, which goes on behind a line that it cannot use, and does not lose what is there."""
 
 import argparse
+import functools
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BufferedReader
@@ -11,8 +12,6 @@ from pathlib import Path
 from typing import Any, cast
 
 from allennlp.commands import predict as allennlp_predict
-from allennlp.commands.subcommand import Subcommand
-from allennlp.common import logging as allennlp_logging
 from allennlp.common.file_utils import cached_path
 from allennlp.common.util import lazy_groups_of
 from allennlp.predictors import Predictor
@@ -51,39 +50,29 @@ class Line:
         return json.dumps({"line": self.number, "error": self.fault}) + "\n"
 
 
-@Subcommand.register("predict", exist_ok=True)
-class Predict(allennlp_predict.Predict):
-    """AllenNLP's command with its options, and `LinePredictions` in place of its loop."""
-
-    def add_subparser(self, parser: argparse._SubParsersAction) -> argparse.ArgumentParser:
-        """AllenNLP's parser."""
-        subparser: argparse.ArgumentParser = super().add_subparser(parser)
-        subparser.set_defaults(func=predict)
-        return subparser
-
-
-def predict(args: argparse.Namespace) -> None:
+def improve_predict() -> None:
     """
-    Runs the command.
+    Lets AllenNLP's command look at its options first, and take `LinePredictions` for its loop.
+
+    A command of this name cannot be replaced: AllenNLP has chosen its own before it imports plugins.
+    """
+    if allennlp_predict._PredictManager is LinePredictions:
+        return
+    allennlp_predict._get_predictor = functools.partial(_checked, allennlp_predict._get_predictor)
+    allennlp_predict._PredictManager = LinePredictions
+
+
+def _checked(get_predictor: Callable[[argparse.Namespace], Predictor], args: argparse.Namespace) -> Predictor:
+    """
+    The predictor, for options that make sense.
 
     # Raises
 
     `InputError`
-        If an option makes no sense, before the model is loaded; at the end, if a line could not be used.
+        If one makes none, before the model is loaded.
     """
-    allennlp_logging.FILE_FRIENDLY_LOGGING = args.file_friendly_logging
     _check(args)
-    predictor = allennlp_predict._get_predictor(args)
-    manager = LinePredictions(
-        predictor,
-        args.input_file,
-        args.output_file,
-        args.batch_size,
-        not args.silent,
-        args.use_dataset_reader,
-        args.multitask_head,
-    )
-    manager.run()
+    return get_predictor(args)
 
 
 def _check(args: argparse.Namespace) -> None:

@@ -7,18 +7,19 @@ import os
 import resource
 import sys
 import threading
-from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
 import pytest
-from allennlp.commands.subcommand import Subcommand
+from allennlp.commands import main
 from allennlp.common.util import JsonDict
 
 from elmo_tasks.commands import predict as command
-from elmo_tasks.commands.predict import LinePredictions, Predict
+from elmo_tasks.commands.predict import LinePredictions
 from elmo_tasks.data.json_input import JsonLinesPredictor
 from elmo_tasks.errors import InputError
+from tests.archives.make import STORED
+from tests.pretrain import toy
 
 
 class Doubling(JsonLinesPredictor):
@@ -152,15 +153,19 @@ def test_into_a_pipe(tmp_path: Path) -> None:
     assert received == ['{"twice": 2}\n'] and pipe.is_fifo()
 
 
-def parse(*words: object) -> Any:
-    parser = ArgumentParser()
-    Predict().add_subparser(parser.add_subparsers())
-    return parser.parse_args(["predict", *map(str, words)])
+def allennlp(*words: object) -> None:
+    """The command as it is typed."""
+    with toy.own_terminal("predict", *map(str, words)):
+        main(prog="allennlp")
 
 
-def test_it_is_the_command_that_allennlp_runs() -> None:
-    assert Subcommand.by_name("predict") is Predict
-    assert parse("a.tar.gz", "in.jsonl").func is command.predict
+def test_the_command_goes_on_behind_a_bad_line(tmp_path: Path) -> None:
+    read, written = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    read.write_text('{"sentence": "It ran ."}\n{bad\n{"sentence": "It left ."}\n')
+    with pytest.raises(InputError, match="1 of the lines could not be used"):
+        allennlp(STORED / "1" / "sst.tar.gz", read, "--output-file", written, "--silent", "--batch-size", 2)
+    first, second, third = map(json.loads, written.read_text().splitlines())
+    assert "label" in first and second["line"] == 2 and "label" in third
 
 
 @pytest.mark.parametrize(
@@ -176,7 +181,7 @@ def test_refused_before_anything_is_opened(words: list[object], message: str, tm
     read.write_text('{"n": 1}\n')
     words = [read if word == "IN" else word for word in words]
     with pytest.raises(InputError, match=message):
-        command.predict(parse(tmp_path / "none.tar.gz", read, *words))
+        allennlp(tmp_path / "none.tar.gz", read, *words)
     assert read.read_text() == '{"n": 1}\n'
 
 
@@ -184,12 +189,12 @@ def test_a_missing_input_or_archive_leaves_the_output_alone(tmp_path: Path) -> N
     read, written = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
     written.write_text("precious")
     with pytest.raises(FileNotFoundError, match=r"in\.jsonl"):
-        command.predict(parse(tmp_path / "none.tar.gz", read, "--output-file", written))
+        allennlp(tmp_path / "none.tar.gz", read, "--output-file", written)
     read.write_text('{"n": 1}\n')
     with pytest.raises(FileNotFoundError, match=r"none\.tar\.gz"):
-        command.predict(parse(tmp_path / "none.tar.gz", read, "--output-file", written))
+        allennlp(tmp_path / "none.tar.gz", read, "--output-file", written)
     with pytest.raises(InputError, match="a file was wanted, this is a folder"):
-        command.predict(parse(tmp_path / "none.tar.gz", tmp_path, "--output-file", written))
+        allennlp(tmp_path / "none.tar.gz", tmp_path, "--output-file", written)
     assert written.read_text() == "precious"
 
 
@@ -228,4 +233,4 @@ def test_where_a_line_stops_being_json() -> None:
 def test_a_reader_may_take_a_pattern(tmp_path: Path) -> None:
     (tmp_path / "a.txt").touch()
     with pytest.raises(FileNotFoundError, match=r"none\.tar\.gz"):
-        command.predict(parse(tmp_path / "none.tar.gz", tmp_path / "*.txt", "--use-dataset-reader"))
+        allennlp(tmp_path / "none.tar.gz", tmp_path / "*.txt", "--use-dataset-reader")
