@@ -51,10 +51,19 @@ def fixtures_root() -> Path:
     return installed if installed.is_dir() else package.parent / "fixtures"
 
 
-def embedded_bilm() -> tuple[Path, Path]:
-    """The options and the weights of the embedded biLM."""
+def bilm_files(options_file: str | None, weight_file: str | None) -> tuple[str, str]:
+    """
+    The options and the weights that a command was given; those of the embedded biLM where it was given neither.
+
+    # Raises
+
+    `InputError`
+        If it was given only one.
+    """
+    if (options_file is None) != (weight_file is None):
+        raise InputError("--options-file and --weight-file belong together, only one is given")
     folder = fixtures_root() / "bilm"
-    return folder / "options.json", folder / "weights.hdf5"
+    return options_file or str(folder / "options.json"), weight_file or str(folder / "weights.hdf5")
 
 
 def data_root() -> Path | None:

@@ -21,7 +21,7 @@ from elmo_tasks.elmo.extraction import OUTPUTS, Extraction
 from elmo_tasks.elmo.source import Source, open_bilm
 from elmo_tasks.elmo.vectors import PART
 from elmo_tasks.errors import InputError
-from elmo_tasks.settings import embedded_bilm
+from elmo_tasks.settings import bilm_files
 
 _DESCRIPTION = (
     "Write the biLM's vectors of every line of a text into an HDF5 file: datasets '0', '1', ... as AllenNLP 0.x named"
@@ -128,10 +128,7 @@ def _require_other_file(read: Iterable[str | None], output_file: str) -> None:
 
 
 def _bilm(args: argparse.Namespace) -> tuple[BiLm, Source]:
-    if (args.options_file is None) != (args.weight_file is None):
-        raise InputError("--options-file and --weight-file belong together, only one is given")
-    options_file, weight_file = map(str, embedded_bilm())
-    bilm, source = open_bilm(args.options_file or options_file, args.weight_file or weight_file)
+    bilm, source = open_bilm(*bilm_files(args.options_file, args.weight_file))
     if args.cuda_device < 0:
         return bilm, source
     if args.cuda_device >= torch.cuda.device_count():

@@ -127,7 +127,8 @@ class LinePredictions(allennlp_predict._PredictManager):
         faults = 0
         for batch in lazy_groups_of(self._lines(), self._batch_size):
             for line, result in zip(batch, self._results(batch), strict=True):
-                self._maybe_print_to_console_and_file(line.number, result, json.dumps(line.data))
+                given = json.dumps(line.data) if self._print_to_console else None
+                self._maybe_print_to_console_and_file(line.number, result, given)
                 if line.fault is not None and (faults := faults + 1) <= SHOWN_FAULTS:
                     sys.stderr.write(f"line {line.number}: {line.fault}\n")
         return faults

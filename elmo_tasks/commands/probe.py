@@ -159,10 +159,7 @@ def _source(args: argparse.Namespace) -> Source:
         if args.weight_file is None or args.options_file is not None:
             raise InputError("--cove-vectors goes with --weight-file, CoVe's own, and without --options-file")
         return Source.of_cove(args.cove_vectors, args.weight_file)
-    if (args.options_file is None) != (args.weight_file is None):
-        raise InputError("--options-file and --weight-file belong together, only one is given")
-    if args.options_file is None:
-        args.options_file, args.weight_file = settings.embedded_bilm()
+    args.options_file, args.weight_file = settings.bilm_files(args.options_file, args.weight_file)
     return Source.of_bilm(args.options_file, args.weight_file)
 
 
