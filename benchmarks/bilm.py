@@ -1,68 +1,171 @@
-"""Tokens per second of the biLM at the paper's size beside AllenNLP's, on the same random weights in the same run."""
+"""Speed and memory of the biLM at the paper's size beside AllenNLP's, on the same random weights in the same run."""
 
 import argparse
 import platform
 import random
+import resource
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import torch
-from allennlp.modules.elmo import _ElmoBiLm
+from allennlp.modules.elmo import _ElmoBiLm, _ElmoCharacterEncoder
 from torch import Tensor
 
+from elmo_tasks.data.files import open_text
 from elmo_tasks.elmo import BiLm, BiLmOptions, batch_to_ids
 
 TOLERANCE = 1e-5
+LEAST_COSINE = 0.999
+
+Run = Callable[[Tensor], object]
 
 
-def sentences(rows: int, tokens: int) -> list[list[str]]:
+def random_sentences(rows: int, tokens: int, draw: random.Random) -> list[list[str]]:
     """Random words of 1 to 9 letters: every token of its own type, the worst case for the token encoder."""
-    draw = random.Random(13)
     word = lambda: "".join(draw.choice("abcdefghijklmnopqrst") for _ in range(draw.randint(1, 9)))  # noqa: E731
     return [[word() for _ in range(tokens)] for _ in range(rows)]
 
 
-def seconds(run: Callable[[Tensor], object], ids: Tensor) -> float:
+def running_text(file: str, rows: int, limit: int) -> Iterator[Tensor]:
+    """Character ids of `limit` tokens from the beginning of a text, in batches of lines."""
+    lines, seen = [], 0
+    for _, line in open_text(file):
+        if words := line.split():
+            lines.append(words)
+            seen += len(words)
+        if len(lines) == rows or seen >= limit:
+            yield batch_to_ids(lines)
+            lines = []
+        if seen >= limit:
+            return
+
+
+class Both:
+    """Ours and AllenNLP's from the same files."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.files = str(folder / "options.json"), str(folder / "weights.hdf5")
+
+    def runs(self) -> dict[str, Run]:
+        theirs = _ElmoBiLm(*self.files)
+        return {
+            "elmo_tasks, float32": BiLm.from_files(*self.files),
+            "elmo_tasks, bfloat16": BiLm.from_files(*self.files, precision="bfloat16"),
+            "allennlp": lambda ids: theirs.eval()(ids),
+        }
+
+
+def require_equal(runs: dict[str, Run], ids: Tensor) -> str:
+    """All three give the same layers, bfloat16 nearly: how nearly, in words."""
+    ahead = [layer[:, 1:-1] for layer in runs["allennlp"](ids)["activations"]]
+    exact, low = (runs[f"elmo_tasks, {name}"](ids) for name in ("float32", "bfloat16"))
+    if max((ours - theirs).abs().max() for ours, theirs in zip(exact.layers, ahead, strict=True)) > TOLERANCE:
+        raise SystemExit("the layers differ")
+    cosines = torch.cosine_similarity(exact.layers[:, exact.mask], low.layers[:, exact.mask], dim=2)
+    if cosines.min() < LEAST_COSINE:
+        raise SystemExit("the layers in bfloat16 differ")
+    return ", ".join(f"{cosine:.5f}" for cosine in cosines.amin(1).tolist())
+
+
+def seconds(run: Run, ids: Tensor) -> float:
     start = time.perf_counter()
     run(ids)
     return time.perf_counter() - start
 
 
-def measure(rows: int, tokens: int, repeats: int, folder: Path) -> None:
-    options, weights = folder / "options.json", folder / "weights.hdf5"
-    ids = batch_to_ids(sentences(rows, tokens))
-    ours, theirs = BiLm.from_files(options, weights), _ElmoBiLm(str(options), str(weights))
-    theirs.eval()
-    with torch.no_grad():
-        ahead = theirs(ids)["activations"]
-        for layer, expected in zip(ours(ids).layers, ahead, strict=True):
-            if (layer - expected[:, 1:-1]).abs().max() > TOLERANCE:
-                raise SystemExit("the layers differ")
-        times = [(seconds(ours, ids), seconds(theirs, ids)) for _ in range(repeats)]
-    for name, values in zip(("elmo_tasks", "allennlp"), zip(*times, strict=True), strict=True):
-        rates = sorted(rows * tokens / value for value in values)
-        print(f"| {rows} x {tokens} | {name} | {statistics.median(rates):.0f} | {rates[0]:.0f}-{rates[-1]:.0f} |")
-    ratio = statistics.median(theirs / ours for ours, theirs in times)
-    print(f"| {rows} x {tokens} | ratio | {ratio:.2f} | |")
+def table(case: str, times: dict[str, list[float]], tokens: list[int]) -> None:
+    """Tokens per second of each, and how often AllenNLP's time goes into it, repeat by repeat."""
+    for name, values in times.items():
+        rates = sorted(count / value for count, value in zip(tokens, values, strict=True))
+        ratio = statistics.median(theirs / ours for ours, theirs in zip(values, times["allennlp"], strict=True))
+        spread = f"{rates[0]:.0f}-{rates[-1]:.0f}"
+        print(f"| {case} | {name} | {statistics.median(rates):.0f} | {spread} | {ratio:.2f} |", flush=True)
+
+
+def measure_layers(both: Both, rows: int, tokens: int, repeats: int) -> str:
+    """Every repeat has words of its own, so that no type is met twice; the cosines, in words."""
+    draw, runs = random.Random(13), both.runs()
+    batches = [batch_to_ids(random_sentences(rows, tokens, draw)) for _ in range(repeats + 1)]
+    cosines = require_equal(runs, batches[0])
+    times = {name: [seconds(run, ids) for ids in batches[1:]] for name, run in runs.items()}
+    table(f"{rows} x {tokens}", times, [rows * tokens] * repeats)
+    return cosines
+
+
+def measure_token_encoder(both: Both, file: str, repeats: int, limit: int) -> None:
+    """A text once through the token encoder, from an empty cache of types, in batches of 32 lines."""
+    batches = list(running_text(file, 32, limit))
+    count = sum(int((ids > 0).any(2).sum()) for ids in batches)
+    times: dict[str, list[float]] = {}
+    for _ in range(repeats):
+        theirs = _ElmoCharacterEncoder(*both.files).eval()
+        runs: dict[str, Run] = {
+            "elmo_tasks, float32": _token_vectors(BiLm.from_files(*both.files)),
+            "elmo_tasks, bfloat16": _token_vectors(BiLm.from_files(*both.files, precision="bfloat16")),
+            "allennlp": theirs,
+        }
+        for name, run in runs.items():
+            times.setdefault(name, []).append(sum(seconds(run, ids) for ids in batches))
+    table(f"token encoder, {count:,} tokens of text", times, [count] * repeats)
+
+
+def _token_vectors(bilm: BiLm) -> Run:
+    return lambda ids: bilm.encode_types(ids[(ids > 0).any(2)])
+
+
+def measure_memory(both: Both, rows: int, tokens: int) -> None:
+    """Peak memory of a process of its own for each."""
+    for name in ("elmo_tasks, float32", "elmo_tasks, bfloat16", "allennlp"):
+        command = [sys.executable, __file__, "--peak-of", name, str(both.folder), str(rows), str(tokens)]
+        print(subprocess.run(command, check=True, capture_output=True, text=True).stdout, end="", flush=True)
+
+
+def print_peak(both: Both, name: str, rows: int, tokens: int) -> None:
+    """GB of this process before and after one batch."""
+    ids = batch_to_ids(random_sentences(rows, tokens, random.Random(13)))
+    if name == "allennlp":
+        run: Run = _ElmoBiLm(*both.files).eval()
+    else:
+        run = BiLm.from_files(*both.files, precision=name.split()[-1])
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    run(ids)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    print(f"| {rows} x {tokens} | {name} | {peak:.2f} | {before:.2f} |")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=7)
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--text", default="fixtures/miniworld/lm/heldout.miniworld.txt", help="for the token encoder")
+    parser.add_argument("--text-tokens", type=int, default=20000)
+    parser.add_argument("--long-text", type=int, default=5000, help="tokens of the one sentence whose memory is taken")
+    parser.add_argument("--peak-of", nargs=4, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
+    torch.set_grad_enabled(False)
     torch.manual_seed(13)
-    print(f"torch {torch.__version__}, {arguments.threads} threads, {platform.machine()}, 4096/512, float32")
-    print("| batch | | tokens/s, median | range |\n|---|---|---|---|")
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        BiLm(BiLmOptions()).save_files(folder / "options.json", folder / "weights.hdf5")
-        for rows in (32, 1):
-            measure(rows, 25, arguments.repeats, folder)
+    if arguments.peak_of:
+        name, folder, rows, tokens = arguments.peak_of
+        print_peak(Both(Path(folder)), name, int(rows), int(tokens))
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        both = Both(Path(folder))
+        BiLm(BiLmOptions()).save_files(*both.files)
+        print(f"torch {torch.__version__}, {arguments.threads} threads, {platform.machine()}, 4096/512\n")
+        print("| | | tokens/s, median | range | times allennlp |\n|---|---|---|---|---|")
+        cosines = [measure_layers(both, rows, 25, arguments.repeats) for rows in (32, 1)]
+        measure_token_encoder(both, arguments.text, max(1, arguments.repeats // 3), arguments.text_tokens)
+        print(f"\nLeast cosine of bfloat16 with float32, by layer: {cosines[0]}.")
+        print("\n| | | peak, GB | before the batch |\n|---|---|---|---|")
+        for shape in ((32, 25), (1, arguments.long_text)):
+            measure_memory(both, *shape)
 
 
 if __name__ == "__main__":

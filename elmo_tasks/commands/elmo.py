@@ -18,6 +18,7 @@ from elmo_tasks.elmo.bilm import BiLm
 from elmo_tasks.elmo.extract import extract
 from elmo_tasks.elmo.extract_fill import Progress
 from elmo_tasks.elmo.extraction import OUTPUTS, Extraction
+from elmo_tasks.elmo.product import PRECISIONS
 from elmo_tasks.elmo.source import Source, open_bilm
 from elmo_tasks.elmo.vectors import PART
 from elmo_tasks.errors import InputError
@@ -83,6 +84,9 @@ def _add_how(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--batch-size", type=int, default=64, metavar="B", help="sentences of a batch at most (64)")
     parser.add_argument("--max-tokens", type=int, default=4096, metavar="N", help="tokens of a batch at most (4096)")
     parser.add_argument("--cuda-device", type=int, default=-1, metavar="N", help="GPU; -1 is the CPU (default)")
+    parser.add_argument(
+        "--precision", choices=PRECISIONS, default="float32", help="of the matrix products: float32 (default), bfloat16"
+    )
     parser.add_argument("--force", action="store_true", help="remove OUT and OUT.part first")
 
 
@@ -128,7 +132,7 @@ def _require_other_file(read: Iterable[str | None], output_file: str) -> None:
 
 
 def _bilm(args: argparse.Namespace) -> tuple[BiLm, Source]:
-    bilm, source = open_bilm(*bilm_files(args.options_file, args.weight_file))
+    bilm, source = open_bilm(*bilm_files(args.options_file, args.weight_file), precision=args.precision)
     if args.cuda_device < 0:
         return bilm, source
     if args.cuda_device >= torch.cuda.device_count():

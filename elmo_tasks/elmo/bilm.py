@@ -1,20 +1,27 @@
 """Character ids -> the L+1 layers of the bidirectional language model (paper, sections 3.1 and 3.4)."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 
-from elmo_tasks.elmo.characters import BEGIN_OF_SENTENCE, END_OF_SENTENCE, token_mask, tokens_to_ids
+from elmo_tasks.elmo.characters import BEGIN_OF_SENTENCE, CHARACTERS, END_OF_SENTENCE, token_mask, tokens_to_ids
 from elmo_tasks.elmo.lstm import LstmStack, State
 from elmo_tasks.elmo.options import BiLmOptions
 from elmo_tasks.elmo.packing import Packing
+from elmo_tasks.elmo.product import PRECISIONS
 from elmo_tasks.elmo.token_encoder import TokenEncoder
+from elmo_tasks.elmo.type_cache import TypeCache, is_alike_in_any_company
 from elmo_tasks.errors import InputError
 
 STATES = ("reset", "carry")
+
+DIRECTIONS = ("forward", "backward")
+
+VECTOR_WIDTH = 16
+"""Numbers in float32 that the widest vectors of common processors hold."""
 
 
 class BiLmOutput(NamedTuple):
@@ -41,24 +48,31 @@ class BiLm(nn.Module):
     state : `str`
         `reset`: every sentence starts from zeros, so that its vectors depend on nothing else. `carry`: as upstream,
         row b starts where row b of the batch before ended (rows of a smaller batch leave the others' states alone).
+    precision : `str`
+        Type of the matrix products: `float32`, or `bfloat16`, which is faster where the processor has it and gives
+        vectors whose cosine with those of float32 is above 0.999. States and layers stay in the parameters' type.
     """
 
     boundaries: Tensor
 
-    def __init__(self, options: BiLmOptions, *, state: str = "reset") -> None:
+    def __init__(self, options: BiLmOptions, *, state: str = "reset", precision: str = "float32") -> None:
         super().__init__()
-        if state not in STATES:
-            raise InputError(f"state must be one of {', '.join(STATES)}, found {state!r}")
-        self.options, self.state = options, state
+        for key, value, known in (("state", state, STATES), ("precision", precision, PRECISIONS)):
+            if value not in known:
+                raise InputError(f"{key} must be one of {', '.join(known)}, found {value!r}")
+        self.options, self.state, self._precision = options, state, precision
         self.token_encoder = TokenEncoder(options)
         self.forward_stack = LstmStack(options)
         self.backward_stack = LstmStack(options)
         boundaries = torch.from_numpy(tokens_to_ids([BEGIN_OF_SENTENCE, END_OF_SENTENCE]).astype("int64"))
         self.register_buffer("boundaries", boundaries, persistent=False)  # [2, C]
         self._carried: dict[str, list[State]] = {}
+        self._types: tuple[Hashable, TypeCache | None] = (None, None)
 
     @classmethod
-    def from_files(cls, options_file: str | Path, weight_file: str | Path, *, state: str = "reset") -> "BiLm":
+    def from_files(
+        cls, options_file: str | Path, weight_file: str | Path, *, state: str = "reset", precision: str = "float32"
+    ) -> "BiLm":
         """
         Load a frozen biLM in the official format, in evaluation mode and without gradients.
 
@@ -68,6 +82,8 @@ class BiLm(nn.Module):
             `options.json` and `weights.hdf5`: paths, or URLs where the package `cached_path` is installed.
         state : `str`
             `reset` or `carry`.
+        precision : `str`
+            `float32` or `bfloat16`.
 
         # Raises
 
@@ -78,7 +94,7 @@ class BiLm(nn.Module):
         options_path, weight_path = local_path(options_file), local_path(weight_file)
         options = BiLmOptions.from_file(options_path)
         require_fitting_size(options, weight_path, options_file=options_path)
-        bilm = cls(options, state=state)
+        bilm = cls(options, state=state, precision=precision)
         load_weights(bilm, weight_path, options_file=options_path)
         return bilm.eval().requires_grad_(False)
 
@@ -110,8 +126,14 @@ class BiLm(nn.Module):
 
     @property
     def dtype(self) -> torch.dtype:
-        """The type that it computes in."""
+        """The type of parameters, states and layers."""
         return self.token_encoder.characters.dtype
+
+    @property
+    def precision(self) -> str:
+        """The type of the matrix products, by its name."""
+        lower = self._precision != "float32"
+        return self._precision if lower else str(self.dtype).removeprefix("torch.")
 
     def forward(self, character_ids: Tensor) -> BiLmOutput:
         """
@@ -126,14 +148,14 @@ class BiLm(nn.Module):
             return self._nothing(mask)
         packing = Packing.of(mask)
         tokens = self._with_boundaries(character_ids, mask)  # [B * (T + 2), P]
-        ahead = self._run("forward", tokens[packing.forward_from], packing)
-        back = self._run("backward", tokens[packing.backward_from], packing)
+        layers = tokens.new_zeros(self.n_layers, *mask.shape, 2, tokens.shape[1])  # [L+1, B, T, 2, P]
         context_free = tokens.view(*self._padded_shape(mask), -1)[:, 1:-1]
-        layers = [torch.cat([context_free, context_free], -1)]
-        layers += [
-            torch.cat([f[packing.forward_to], b[packing.backward_to]], -1) for f, b in zip(ahead, back, strict=True)
-        ]
-        return BiLmOutput(torch.stack(layers) * mask[None, :, :, None], mask)
+        layers[0] = (context_free * mask[:, :, None])[:, :, None]
+        places = ((packing.forward_from, packing.forward_to), (packing.backward_from, packing.backward_to))
+        for side, (direction, (read, given)) in enumerate(zip(DIRECTIONS, places, strict=True)):
+            for depth, outputs in enumerate(self._run(direction, tokens[read], packing), start=1):
+                layers[depth, :, :, side] = outputs[given] * mask[:, :, None]
+        return BiLmOutput(layers.flatten(3), mask)
 
     def reset_states(self) -> None:
         """Forget what `carry` has carried so far."""
@@ -148,9 +170,28 @@ class BiLm(nn.Module):
         self._carried = dict(states)
 
     def encode_types(self, character_ids: Tensor) -> Tensor:
-        """The context-free vectors [N, P] of character ids [N, 50], each distinct row computed once."""
+        """
+        The context-free vectors [N, P] of character ids [N, 50], each distinct row computed once; with frozen
+        weights on a CPU those of types met lately not at all.
+        """
         distinct, index = _distinct_rows(character_ids)
-        return self.token_encoder(distinct)[index]
+        weights = list(self.token_encoder.parameters())
+        learns = any(weight.requires_grad or weight.is_inference() for weight in weights)
+        if learns or distinct.device.type != "cpu" or not _are_in_range(distinct):
+            return self._encode(distinct)[index]
+        made_by = (self._precision, *((id(weight), weight._version, weight.data_ptr()) for weight in weights))
+        if self._types[0] != made_by:
+            alike = _are_common_widths(self.options) and is_alike_in_any_company(self._encode)
+            self._types = made_by, TypeCache() if alike else None
+        _, cache = self._types
+        return (self._encode(distinct) if cache is None else cache.vectors(distinct, self._encode))[index]
+
+    def _encode(self, character_ids: Tensor) -> Tensor:
+        return self.token_encoder(character_ids, precision=self._products)
+
+    @property
+    def _products(self) -> torch.dtype | None:
+        return PRECISIONS[self._precision] if self._precision != "float32" else None
 
     def _nothing(self, mask: Tensor) -> BiLmOutput:
         shape = (self.n_layers, *mask.shape, self.output_dim)
@@ -171,11 +212,11 @@ class BiLm(nn.Module):
 
     def _run(self, direction: str, inputs: Tensor, packing: Packing) -> list[Tensor]:
         """One direction over packed inputs [N, P]: its L layers, each [N, P]."""
-        stack = self.forward_stack if direction == "forward" else self.backward_stack
+        stack: LstmStack = getattr(self, f"{direction}_stack")
         rows = len(packing.order)
         states = self._start(stack, direction, rows)
         ordered = [(cell[packing.order], hidden[packing.order]) for cell, hidden in states]
-        outputs, finals = stack(inputs, packing.batch_sizes, ordered)
+        outputs, finals = stack(inputs, packing.batch_sizes, ordered, precision=self._products)
         if self.state == "carry":
             self._keep(states, finals, packing.order)
         return outputs
@@ -199,6 +240,17 @@ class BiLm(nn.Module):
         for kept, final in zip(states, finals, strict=True):
             for old, new in zip(kept, final, strict=True):
                 old[order] = new.detach()
+
+
+def _are_common_widths(options: BiLmOptions) -> bool:
+    """Whether all widths of the token encoder fill a processor's vectors."""
+    widths = (options.character_dim, options.projection_dim, *(count for _, count in options.filters))
+    return all(width % VECTOR_WIDTH == 0 for width in widths)
+
+
+def _are_in_range(ids: Tensor) -> bool:
+    """Whether all are ids of characters; embedding others is an error."""
+    return bool(((ids >= 0) & (ids <= CHARACTERS)).all())
 
 
 def _distinct_rows(ids: Tensor) -> tuple[Tensor, Tensor]:

@@ -87,19 +87,18 @@ class LayerCache:
 
     def _opened(self, bilm: LayerSource) -> SegmentStore:
         """The store of this biLM; another one where it computes in another precision than before."""
-        precision = str(bilm.dtype).removeprefix("torch.")
-        if self._store is None or self._bilm is None or self._bilm.precision != precision:
-            self._bilm = self._describe(bilm, precision)
+        if self._store is None or self._bilm is None or self._bilm.precision != bilm.precision:
+            self._bilm = self._describe(bilm)
             self._store = SegmentStore(self.cache_dir / self._bilm.folder_name)
             logger.info("layer cache %s: %d sentences of this biLM", self._store.folder, len(self._store))
         return self._store
 
-    def _describe(self, bilm: LayerSource, precision: str) -> CachedBiLm:
+    def _describe(self, bilm: LayerSource) -> CachedBiLm:
         return CachedBiLm(
             options_sha256=self._options.sha256,
             weights_sha256=self._weights.sha256,
             state=bilm.state,
-            precision=precision,
+            precision=bilm.precision,
             dtype=str(STORED).removeprefix("torch."),
             token_bytes=bilm.n_layers * bilm.output_dim * STORED.itemsize,
             options_file=self._options.path,

@@ -89,6 +89,11 @@ class Cove(nn.Module):
         """The type that it computes in."""
         return next(self.parameters()).dtype
 
+    @property
+    def precision(self) -> str:
+        """The type that it computes in, by its name."""
+        return str(self.dtype).removeprefix("torch.")
+
     def forward(self, character_ids: Tensor) -> BiLmOutput:
         """
         # Parameters

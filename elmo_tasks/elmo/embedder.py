@@ -63,6 +63,8 @@ class ElmoTokenEmbedder(TokenEmbedder):
         `reset`: a sentence has the same vectors whatever came before. `carry`: as upstream, each row of a batch
         starts where that row of the batch before ended, from validation into training and on; what is carried is in
         the checkpoints of trainer `elmo_tasks`, in no archive, and `reset_states` forgets it.
+    precision : `str`
+        Type of the biLM's matrix products, `float32` or `bfloat16`; see `BiLm`. The mixes stay in float32.
     cache_dir : `str`, optional
         Folder where the layers of each sentence are kept, so that the biLM computes them once for all epochs, runs
         and models; relative paths start from the current folder. Layers are then rounded to float16, whether read or
@@ -99,6 +101,7 @@ class ElmoTokenEmbedder(TokenEmbedder):
         gamma: bool = True,
         dropout: float = 0.0,
         state: str = "reset",
+        precision: str = "float32",
         cache_dir: str | Path | None = None,
         cache_limit_gb: float = DEFAULT_LIMIT_GB,
         archive: bool = False,
@@ -110,9 +113,10 @@ class ElmoTokenEmbedder(TokenEmbedder):
         mixing = {"at": at, "mix": mix, "l2": l2, "layer_norm": layer_norm, "gamma": gamma, "dropout": dropout}
         refuse(faults_of_mixing(**mixing, state=state, cache_dir=cache_dir, cache_limit_gb=cache_limit_gb))
         files = {"options_file": options_file, "weight_file": weight_file, "vectors_file": vectors_file}
-        refuse(faults_of_source(source, files, archive=archive, state=state))
+        refuse(faults_of_source(source, files, archive=archive, state=state, precision=precision))
         paths = {key: os.fspath(file) for key, file in files.items() if file is not None}
-        bilm, opened = _open(source, paths, state=state, archive=archive, run_folder=serialization_dir)
+        computing = {"state": state, "precision": precision}
+        bilm, opened = _open(source, paths, computing, archive=archive, run_folder=serialization_dir)
         object.__setattr__(self, "bilm", bilm)  # so that the module does not count it among its parts
         self.at, self.mix, self.l2, self.archive, self.source = at, mix, l2, archive, opened
         self.cache = LayerCache(cache_dir, opened, limit_gb=cache_limit_gb) if cache_dir is not None else None
@@ -247,8 +251,8 @@ class ElmoTokenEmbedder(TokenEmbedder):
 
 
 def _open(
-    source: str, files: dict[str, str], *, state: str, archive: bool, run_folder: str | None
+    source: str, files: dict[str, str], computing: dict[str, str], *, archive: bool, run_folder: str | None
 ) -> tuple[LayerSource, Source]:
     if source == COVE:
         return open_cove(**files, run_folder=run_folder)
-    return open_bilm(**files, state=state, keep_contents=archive, run_folder=run_folder)
+    return open_bilm(**files, **computing, keep_contents=archive, run_folder=run_folder)

@@ -8,6 +8,7 @@ from typing import Any
 
 from elmo_tasks.elmo.bilm import STATES
 from elmo_tasks.elmo.mix import LAYER_NORMS, MIXES, WEIGHTED, choices, is_mix
+from elmo_tasks.elmo.product import PRECISIONS
 from elmo_tasks.errors import InputError
 
 REGISTERED_AS = "elmo_tasks"
@@ -46,7 +47,8 @@ def faults_of_config(config: Mapping[str, Any], defaults: Mapping[str, Any]) -> 
     if not isinstance(values["archive"], bool):
         yield "archive", "true or false", values["archive"]
     files = {key: values[key] for key in FILES}
-    yield from faults_of_source(values["source"], files, archive=values["archive"], state=values["state"])
+    given = {key: values[key] for key in ("archive", "state", "precision")}
+    yield from faults_of_source(values["source"], files, **given)
     yield from faults_of_mixing(**{key: values[key] for key in inspect.signature(faults_of_mixing).parameters})
 
 
@@ -79,8 +81,12 @@ def faults_of_mixing(
     yield from _faults_of_cache(cache_dir, cache_limit_gb, layer_norm=layer_norm, state=state)
 
 
-def faults_of_source(source: object, files: Mapping[str, object], *, archive: object, state: object) -> Iterator[Fault]:
-    """Those of where the layers come from."""
+def faults_of_source(
+    source: object, files: Mapping[str, object], *, archive: object, state: object, precision: object
+) -> Iterator[Fault]:
+    """Those of where the layers come from, and how they are computed."""
+    if precision not in PRECISIONS:
+        yield "precision", f"one of {choices(PRECISIONS)}", precision
     if source not in SOURCES:
         yield "source", f"one of {choices(SOURCES)}", source
         return
@@ -92,6 +98,8 @@ def faults_of_source(source: object, files: Mapping[str, object], *, archive: ob
         yield unused, f"null where source is {source}", files[unused]
     if source == COVE and archive is True:
         yield "archive", "false where source is cove, whose word vectors are too large for an archive", archive
+    if source == COVE and precision in PRECISIONS and precision != "float32":
+        yield "precision", "float32 where source is cove", precision
     if source == COVE and state == "carry":
         yield "state", "reset where source is cove, which carries nothing", state
 

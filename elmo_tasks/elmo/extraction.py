@@ -79,6 +79,7 @@ class Extraction:
         return {
             **self.settings,
             "state": self.bilm.state,
+            "precision": self.bilm.precision,
             "output": self.output,
             "layers": _layer_names(self.output, self.bilm.n_layers),
             "dtype": "float16" if self.float16 else "float32",

@@ -1,6 +1,6 @@
 """Token vectors -> hidden states: one projected, clipped LSTM layer in one direction (paper, section 3.1)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
@@ -12,6 +12,9 @@ from elmo_tasks.elmo.product import product
 
 FORGET_BIAS = 1.0
 """Added to the forget gate at run time; files and parameters hold the bias without it, as TensorFlow does."""
+
+TOKENS_AT_ONCE = 1024
+"""Packed tokens whose input products are held at once where no gradient is wanted: 64 MB at the paper's size."""
 
 State = tuple[Tensor, Tensor]
 """Cell [B, H] and clipped projected output [B, P] of each row."""
@@ -87,21 +90,34 @@ class ProjectedLstm(nn.Module):
         state : `State`
             Where each row starts, rows of step 0 in order.
         precision : `torch.dtype`, optional
-            Type of the matrix products; cells stay in float32. Default: the inputs' type.
+            Type of the matrix products; cells and outputs stay in the inputs' type. Default: the inputs' type.
 
         # Returns
 
         `Tensor` [N, P], and the `State` of each row after its own last step.
         """
         dtype = precision or inputs.dtype
-        bias = (self.bias + self.forget_bias).to(dtype)
-        gates = product(self.input_weight.to(dtype), bias)(inputs.to(dtype))  # [N, 4H]
-        clips = (self.cell_clip, self.proj_clip)
-        tensors = (gates, self.hidden_weight.to(dtype), self.projection.to(dtype), *state)
-        differentiable = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)
-        scan = _Scan.apply if differentiable else _scan
-        outputs, cell, hidden = scan(*tensors, tuple(batch_sizes), clips)
-        return outputs, (cell, hidden)
+        read = product(self.input_weight, self.bias + self.forget_bias, dtype=dtype)
+        if self._is_differentiable(inputs, *state):
+            weights = (self.hidden_weight.to(dtype), self.projection.to(dtype))
+            outputs, *last = _Scan.apply(read(inputs), *weights, *state, tuple(batch_sizes), self._clips)
+            return outputs, (last[0], last[1])
+        outputs = inputs.new_empty(len(inputs), self.projection_dim)  # [N, P]
+        start = 0
+        for sizes in _parts(batch_sizes):
+            part = slice(start, start + sum(sizes))
+            gates = read(inputs[part])  # [n, 4H]
+            outputs[part], *last = _scan(gates, self.hidden_weight, self.projection, *state, sizes, self._clips)
+            state = (last[0], last[1])
+            start = part.stop
+        return outputs, state
+
+    @property
+    def _clips(self) -> tuple[float | None, float | None]:
+        return self.cell_clip, self.proj_clip
+
+    def _is_differentiable(self, *tensors: Tensor) -> bool:
+        return torch.is_grad_enabled() and any(tensor.requires_grad for tensor in (*tensors, *self.parameters()))
 
 
 class LstmStack(nn.Module):
@@ -167,6 +183,17 @@ class LstmStack(nn.Module):
         return outputs, finals
 
 
+def _parts(batch_sizes: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    """The steps in runs of `TOKENS_AT_ONCE` tokens at most, or of one step: memory does not grow with length."""
+    part: list[int] = []
+    for rows in batch_sizes:
+        if part and sum(part) + rows > TOKENS_AT_ONCE:
+            yield tuple(part)
+            part = []
+        part.append(rows)
+    yield tuple(part)
+
+
 def _scan(
     gates: Tensor,
     hidden_weight: Tensor,
@@ -187,12 +214,12 @@ def _scan(
     width = cell.shape[1]
     cell_clip, proj_clip = clips
     cell, hidden = cell.clone(), hidden.clone()
-    recur, project = product(hidden_weight), product(projection)
+    recur, project = product(hidden_weight, dtype=gates.dtype), product(projection, dtype=gates.dtype)
     outputs = hidden.new_empty(gates.shape[0], hidden.shape[1])  # [N, P]
     start = 0
     for rows in batch_sizes:
         step = gates[start : start + rows]
-        active = recur(hidden[:rows].to(gates.dtype)).add_(step)
+        active = recur(hidden[:rows]).add_(step)
         active = active.to(cell.dtype)  # [rows, 4H]
         active[:, 3 * width :].mul_(2.0)
         i, o, f, candidate = active.sigmoid_().chunk(4, 1)
@@ -201,7 +228,7 @@ def _scan(
         if cell_clip is not None:
             new_cell.clamp_(-cell_clip, cell_clip)
         squashed = new_cell.mul(2.0).sigmoid_().mul_(2.0).sub_(1.0)
-        output = project((o * squashed).to(gates.dtype)).to(cell.dtype)
+        output = project(o * squashed).to(cell.dtype)
         if proj_clip is not None:
             output.clamp_(-proj_clip, proj_clip)
         if record is not None:

@@ -1,6 +1,7 @@
 """The L+1 layers of the biLM -> one vector per token: Eq. (1) of the paper (section 3.2)."""
 
 import re
+from collections.abc import Iterable
 
 import torch
 from torch import Tensor, nn
@@ -19,7 +20,7 @@ EPSILON = 1e-12
 """Added to the variance, as in the paper's code."""
 
 
-def choices(values: tuple[object, ...]) -> str:
+def choices(values: Iterable[object]) -> str:
     """What a key may be, for an error message."""
     return ", ".join("false" if value is False else str(value) for value in values)
 

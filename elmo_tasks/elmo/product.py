@@ -1,6 +1,7 @@
 """Products with weights that do not change, which a CPU computes two to three times faster once they are repacked."""
 
 from collections.abc import Callable
+from functools import cache
 from typing import NamedTuple
 
 import torch
@@ -11,74 +12,88 @@ from torch.utils.weak import WeakTensorKeyDictionary
 Product = Callable[[Tensor], Tensor]
 """Inputs [N, K] -> outputs [N, M]."""
 
+PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
+"""Types of matrix products, by the names that they have in configs."""
 
-class _Packed(NamedTuple):
-    """A weight in oneDNN's own order of memory, and what the weight was like when it was packed."""
+_PACKABLE = (torch.float32, torch.bfloat16)
+
+
+class _Copy(NamedTuple):
+    """A frozen weight in another type or order of memory, and what the weight was like when the copy was made."""
 
     weight: Tensor
     version: int
     address: int
 
 
-_packed = WeakTensorKeyDictionary()
-"""For each frozen weight its packed copy, for as long as the weight lives; copies of a module pack anew."""
+_copies = WeakTensorKeyDictionary()
+"""For each frozen weight its copies by type, for as long as the weight lives; copies of a module begin anew."""
 
 
-def product(weight: Tensor, bias: Tensor | None = None) -> Product:
+def product(weight: Tensor, bias: Tensor | None = None, *, dtype: torch.dtype | None = None) -> Product:
     """
-    `inputs @ weight.T + bias`, by oneDNN with packed weights where weight and bias are frozen float32 on a CPU.
+    `inputs @ weight.T + bias`, computed and given in `dtype`; by oneDNN with packed weights on a CPU that has it for
+    this type, where weight and bias are frozen.
 
     The plain product is taken elsewhere, where a gradient flows through the inputs, where this torch has no packed
-    product, and within `torch.backends.mkldnn.flags(enabled=False)`. Both agree to rounding.
+    product, and within `torch.backends.mkldnn.flags(enabled=False)`. Both agree to rounding. Of frozen weights in
+    another type than `dtype` one copy in that type is kept.
 
     # Parameters
 
     weight : `Tensor`, shape [M, ...]
         Axes after the first count as one.
     bias : `Tensor`, optional, shape [M]
+    dtype : `torch.dtype`, optional
+        By default the weight's.
     """
-    flat = weight.flatten(1)  # [M, K]
+    dtype = dtype or weight.dtype
+    bias = None if bias is None else bias.to(dtype)
+    frozen = not (weight.requires_grad or weight.is_inference() or (bias is not None and bias.requires_grad))
+    if frozen and _packs(weight.device, dtype):
+        return _packed_product(weight, bias, dtype)
+    flat = (_copy(weight, dtype, packed=False) if frozen and dtype != weight.dtype else weight.to(dtype)).flatten(1)
+    return lambda inputs: functional.linear(inputs.to(dtype), flat, bias)
 
-    def plain(inputs: Tensor) -> Tensor:
-        return functional.linear(inputs, flat, bias)
 
-    if not _is_packable(weight) or (bias is not None and bias.requires_grad):
-        return plain
-    packed = _pack(weight)
+def _packed_product(weight: Tensor, bias: Tensor | None, dtype: torch.dtype) -> Product:
+    packed = _copy(weight, dtype, packed=True)
 
     def fast(inputs: Tensor) -> Tensor:
         if inputs.requires_grad and torch.is_grad_enabled():
-            return plain(inputs)
-        return torch.ops.mkldnn._linear_pointwise.default(inputs, packed, bias, "none", [], "")
+            return functional.linear(inputs.to(dtype), weight.to(dtype).flatten(1), bias)
+        return torch.ops.mkldnn._linear_pointwise.default(inputs.to(dtype), packed, bias, "none", [], "")
 
     return fast
 
 
-def _is_packable(weight: Tensor) -> bool:
-    frozen = not weight.requires_grad and not weight.is_inference()
-    suited = weight.dtype == torch.float32 and weight.device.type == "cpu"
-    return frozen and suited and HAS_PACKED_PRODUCT and torch._C._get_mkldnn_enabled()
+def _packs(device: torch.device, dtype: torch.dtype) -> bool:
+    return device.type == "cpu" and torch._C._get_mkldnn_enabled() and has_packed_product(dtype)
 
 
-def _pack(weight: Tensor) -> Tensor:
-    known: _Packed | None = _packed.get(weight)
+def _copy(weight: Tensor, dtype: torch.dtype, *, packed: bool) -> Tensor:
+    copies: dict[tuple[torch.dtype, bool], _Copy] = _copies.setdefault(weight, {})
     now = (weight._version, weight.data_ptr())
+    known = copies.get((dtype, packed))
     if known is None or known[1:] != now:
-        known = _Packed(torch.ops.mkldnn._reorder_linear_weight.default(weight.detach().flatten(1)), *now)
-        _packed[weight] = known
+        known = _Copy(_pack(weight, dtype) if packed else weight.detach().to(dtype), *now)
+        copies[dtype, packed] = known
     return known.weight
 
 
-def _has_packed_product() -> bool:
-    """Whether this torch computes packed products on this machine: tried once, for torch promises nothing."""
-    weight, inputs = torch.eye(16), torch.ones(2, 16)
+def _pack(weight: Tensor, dtype: torch.dtype) -> Tensor:
+    return torch.ops.mkldnn._reorder_linear_weight.default(weight.detach().flatten(1).to(dtype))
+
+
+@cache
+def has_packed_product(dtype: torch.dtype) -> bool:
+    """Whether this torch computes packed products of this type here: tried once, for torch promises nothing."""
+    if dtype not in _PACKABLE:
+        return False
+    weight, inputs = torch.eye(16, dtype=dtype), torch.ones(2, 16, dtype=dtype)
     try:
         packed = torch.ops.mkldnn._reorder_linear_weight.default(weight)
         outputs = torch.ops.mkldnn._linear_pointwise.default(inputs, packed, None, "none", [], "")
     except (RuntimeError, AttributeError, TypeError):
         return False
     return torch.equal(outputs, inputs)
-
-
-HAS_PACKED_PRODUCT = _has_packed_product()
-"""Whether packed weights can be had here."""

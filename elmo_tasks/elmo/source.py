@@ -140,6 +140,7 @@ def open_bilm(
     weight_file: str,
     *,
     state: str = "reset",
+    precision: str = "float32",
     keep_contents: bool = False,
     run_folder: str | None = None,
 ) -> tuple[BiLm, Source]:
@@ -153,7 +154,7 @@ def open_bilm(
 
     options_file, weight_file : `str`
         Path or URL; relative paths start from the current folder.
-    state : `str`
+    state, precision : `str`
         As for `BiLm`.
     keep_contents : `bool`
         Whether the source keeps both files' bytes.
@@ -166,7 +167,7 @@ def open_bilm(
     """
     given = {"options_file": options_file, "weight_file": weight_file}
     with _located(given, run_folder) as (files, paths):
-        bilm = BiLm.from_files(*paths, state=state)
+        bilm = BiLm.from_files(*paths, state=state, precision=precision)
         contents = [torch.from_numpy(np.fromfile(path, np.uint8)) for path in paths] if keep_contents else None
     return bilm, Source(files, contents)
 

@@ -9,15 +9,12 @@ from allennlp.nn.util import get_dropout_mask
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
-from elmo_tasks.elmo.product import product
+from elmo_tasks.elmo.product import PRECISIONS, product
 from elmo_tasks.errors import InputError
 from elmo_tasks.ranges import require_dropouts, require_sizes
 
 FORGET_BIAS = 1.0
 """What the forget gates start with (appendix A.5)."""
-
-PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
-"""The types of the matrix products that a configuration can ask for."""
 
 
 @Seq2SeqEncoder.register("elmo_tasks_highway_lstm")

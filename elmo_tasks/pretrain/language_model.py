@@ -3,28 +3,21 @@
 Token encoder and softmax are shared by the two directions, the LSTMs are not.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
-from torch.func import functional_call
 from torch.nn import functional
 
-from elmo_tasks.elmo.bilm import BiLm
-from elmo_tasks.elmo.characters import MAX_CHARACTERS, PAD_WORD
+from elmo_tasks.elmo.bilm import DIRECTIONS, BiLm
 from elmo_tasks.elmo.lstm import LstmStack, State
+from elmo_tasks.elmo.product import PRECISIONS
 from elmo_tasks.errors import InputError
 from elmo_tasks.pretrain.softmax import OutputSoftmax
 from elmo_tasks.pretrain.stream import LmBatch
 from elmo_tasks.ranges import require_dropouts
-
-PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
-
-DIRECTIONS = ("forward", "backward")
-
-_SHORT_WORDS = (10, 14)  # Begin and end of word included: most tokens of English fit the first, nearly all the second.
 
 
 @dataclass
@@ -149,22 +142,7 @@ class BiLanguageModel(nn.Module):
 
     def _encode(self, characters: Tensor) -> Tensor:
         """Context-free vectors [U, P] of the batch's distinct tokens."""
-        encoder, precision = self.bilm.token_encoder, self._precision_now
-        padding = max(width for width, _ in self.bilm.options.filters)
-        if precision is None:
-            return encode_by_length(encoder, characters, padding=padding)
-        # The biases decide the type that the highways see. Character embeddings stay in float32: their gradients are
-        # sums over so many slots that a short mantissa would lose most of them.
-        biases = {
-            name: parameter.to(precision)
-            for name, parameter in encoder.named_parameters()
-            if name.startswith("convolutions.") and name.endswith(".bias")
-        }
-        with torch.autocast(characters.device.type, precision):
-            vectors = encode_by_length(
-                lambda ids: functional_call(encoder, biases, (ids,)), characters, padding=padding
-            )
-        return vectors.float()
+        return self.bilm.token_encoder(characters, precision=self._precision_now)
 
     def _run(
         self, stack: LstmStack, tokens: Tensor, inputs: Tensor, states: Sequence[State]
@@ -195,36 +173,6 @@ class BiLanguageModel(nn.Module):
     def _precision_now(self) -> torch.dtype | None:
         lower = self.training and self.precision != torch.float32
         return self.precision if lower else None
-
-
-def encode_by_length(encode: Callable[[Tensor], Tensor], characters: Tensor, *, padding: int) -> Tensor:
-    """
-    What `encode(characters)` gives for a token encoder, without the work that long padding behind short tokens costs.
-
-    Windows that lie wholly behind a token are all alike, so that one of each width suffices for the maximum over
-    slots: tokens are encoded in groups by length, with `padding` slots behind the longest of a group.
-
-    # Parameters
-
-    encode : `Callable[[Tensor], Tensor]`
-        From ids [N, C] with any C to vectors [N, P], row by row.
-    characters : `Tensor`, shape [U, 50]
-        Ids 1..261.
-    padding : `int`
-        Width of the widest convolution.
-
-    # Returns
-
-    `Tensor`, shape [U, P].
-    """
-    lengths, order = (characters != PAD_WORD + 1).sum(1).sort()  # [U]
-    limits = torch.tensor(_SHORT_WORDS, device=lengths.device)
-    ends = torch.searchsorted(lengths, limits, right=True).tolist()
-    parts = []
-    for start, end, limit in zip((0, *ends), (*ends, len(order)), (*_SHORT_WORDS, MAX_CHARACTERS), strict=True):
-        if start < end:
-            parts.append(encode(characters[order[start:end], : limit + padding]))
-    return torch.cat(parts)[order.argsort()]
 
 
 def _check_rows(states: Sequence[State], rows: int) -> None:

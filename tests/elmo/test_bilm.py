@@ -9,7 +9,7 @@ import torch
 from allennlp.modules.elmo import _ElmoBiLm
 from allennlp.nn.util import remove_sentence_boundaries
 
-from elmo_tasks.elmo import BiLm, batch_to_ids
+from elmo_tasks.elmo import BiLm, batch_to_ids, lstm
 from elmo_tasks.errors import InputError
 from tests.elmo.reference import Reference
 from tests.elmo.samples import BATCHES, SENTENCES, write_bilm
@@ -207,3 +207,41 @@ def test_ids_of_a_wrong_form(tmp_path: Path, ids: torch.Tensor, message: str) ->
 def test_an_unknown_state(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="state must be one of reset, carry, found 'keep'"):
         BiLm.from_files(*write_bilm(tmp_path), state="keep")
+
+
+@pytest.mark.parametrize("state", ["reset", "carry"])
+def test_a_long_text_is_read_in_parts(tmp_path: Path, state: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that memory for the gates does not grow with the text, and the layers stay the same."""
+    files = write_bilm(tmp_path)
+    together, in_parts = (BiLm.from_files(*files, state=state) for _ in range(2))
+    ids = batch_to_ids([["a", "long", "text"] * 20, ["one"], [], ["and", "another"] * 7])
+    wanted = [together(ids).layers for _ in range(2)]
+    seen = []
+    scan = lstm._scan
+    monkeypatch.setattr(lstm, "TOKENS_AT_ONCE", 7)
+    monkeypatch.setattr(lstm, "_scan", lambda gates, *rest: (seen.append(len(gates)), scan(gates, *rest))[1])
+    for layers in wanted:
+        torch.testing.assert_close(in_parts(ids).layers, layers, atol=1e-6, rtol=0.0)
+    assert max(seen) <= 7 and sum(seen) == 2 * 2 * 2 * (62 + 3 + 2 + 16)
+
+
+def test_bfloat16_gives_nearly_the_same_layers_in_float32(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files, products = write_bilm(tmp_path), []
+    scan = lstm._scan
+    monkeypatch.setattr(lstm, "_scan", lambda gates, *rest: (products.append(gates.dtype), scan(gates, *rest))[1])
+    exact, low = BiLm.from_files(*files), BiLm.from_files(*files, precision="bfloat16")
+    assert (exact.precision, low.precision, low.dtype) == ("float32", "bfloat16", torch.float32)
+    ids = batch_to_ids(SENTENCES)
+    mask = exact(ids).mask
+    assert products == 4 * [torch.float32]
+    low(ids)
+    assert products[4:] == 4 * [torch.bfloat16]
+    for wanted, layer in zip(exact(ids).layers, low(ids).layers, strict=True):
+        assert layer.dtype == torch.float32
+        assert not torch.equal(layer, wanted)
+        assert torch.cosine_similarity(layer[mask], wanted[mask], dim=1).min() > 0.999
+
+
+def test_an_unknown_precision(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="precision must be one of float32, bfloat16, found 'int4'"):
+        BiLm.from_files(*write_bilm(tmp_path), precision="int4")

@@ -19,6 +19,7 @@ from elmo_tasks.elmo import BiLm, ElmoTokenEmbedder, batch_to_ids, cache_segment
 from elmo_tasks.elmo.bilm import BiLmOutput
 from elmo_tasks.elmo.cache import LayerCache
 from elmo_tasks.elmo.cache_batch import STORED
+from elmo_tasks.elmo.cache_folder import statistics
 from elmo_tasks.elmo.source import Source
 from elmo_tasks.errors import InputError
 from tests.elmo.samples import BATCHES, SENTENCES, write_bilm
@@ -157,6 +158,14 @@ def test_double_precision_has_its_own_entries(
     assert torch.equal(double, rounded(wanted))
     elmo.to(torch.float32)
     assert torch.equal(elmo.layers(IDS).layers, single) and len(seen) == 1
+
+
+def test_a_lower_precision_has_its_own_entries(cached: Callable[..., ElmoTokenEmbedder], tmp_path: Path) -> None:
+    exact, low = cached(), cached(precision="bfloat16")
+    exact.layers(IDS)
+    seen = passes(low.bilm)
+    assert not torch.equal(low.layers(IDS).layers, exact.layers(IDS).layers) and len(seen) == 1
+    assert {found.bilm.precision for found in statistics(tmp_path / "cache")} == {"float32", "bfloat16"}
 
 
 @pytest.mark.parametrize("changes", [{"seed": 4}, {"cell_clip": 0.1}], ids=["weights", "options"])
@@ -416,7 +425,10 @@ MISTAKES = [
     ({"cache_limit_gb": 0}, "cache_limit_gb must be a number above 0, found 0"),
     ({"cache_limit_gb": "all"}, "cache_limit_gb must be a number above 0, found 'all'"),
     ({"cache_limit_gb": None}, "cache_limit_gb must be a number above 0, found None"),
-    ({"cache_directory": "x"}, "unknown key 'cache_directory', known are .* state, cache_dir, cache_limit_gb, archive"),
+    (
+        {"cache_directory": "x"},
+        "unknown key 'cache_directory', known are .* precision, cache_dir, cache_limit_gb, archive",
+    ),
 ]
 
 

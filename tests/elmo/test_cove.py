@@ -176,6 +176,7 @@ MISTAKES = [
     ({"vectors_file": None}, "vectors_file must be a path or URL, found None"),
     ({"options_file": "options.json"}, "options_file must be null where source is cove, found 'options.json'"),
     ({"archive": True}, "archive must be false where source is cove"),
+    ({"precision": "bfloat16"}, "precision must be float32 where source is cove, found 'bfloat16'"),
     ({"state": "carry"}, "state must be reset where source is cove"),
     ({"mix": "layer:3"}, "mix must be one of layer:0 to layer:2"),
     ({"vectors_file": "absent"}, "absent: no such file: CoVe's word vectors .set vectors_file of the model's elmo"),

@@ -229,6 +229,8 @@ MISTAKES = [
     ({"dropout": 1.0}, "dropout must be a number from 0 up to, not including, 1, found 1.0"),
     ({"dropout": "half"}, "dropout must be a number from 0 up to, not including, 1, found 'half'"),
     ({"state": "keep"}, "state must be one of reset, carry, found 'keep'"),
+    ({"precision": "bf16"}, "precision must be one of float32, bfloat16, found 'bf16'"),
+    ({"precision": None}, "precision must be one of float32, bfloat16, found None"),
     ({"archive": "yes"}, "archive must be true or false, found 'yes'"),
     ({"options_file": None}, "options_file must be a path or URL, found None"),
     ({"weight_file": 5}, "weight_file must be a path or URL, found 5"),

@@ -118,7 +118,15 @@ def test_the_file_tells_what_it_is(bilm: BiLm, tmp_path: Path) -> None:
     vectors = written(bilm, tmp_path / "out", settings={"weights_sha256": "abc", "options_file": "o.json"})
     info = vectors.info
     assert vectors.layer_names == ["layer 0, context-free", "layer 1", "layer 2"]
-    wanted = {"output": "all", "state": "reset", "dtype": "float32", "max_length": 10, "overlap": 4, "device": "cpu"}
+    wanted = {
+        "output": "all",
+        "state": "reset",
+        "precision": "float32",
+        "dtype": "float32",
+        "max_length": 10,
+        "overlap": 4,
+        "device": "cpu",
+    }
     wanted |= {"weights_sha256": "abc", "tokenizer": "white space", "sentences": 7, "tokens": 29, "blank_lines": 2}
     wanted |= {"long_lines": 1, "pieces": 7, "elmo_tasks": "0.1.0"}
     assert {key: info[key] for key in wanted} == wanted

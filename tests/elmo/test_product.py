@@ -14,7 +14,7 @@ from elmo_tasks.elmo.product import product
 from tests.elmo.samples import SENTENCES, random_bilm, write_bilm
 
 needs_packed = pytest.mark.skipif(
-    not product_module.HAS_PACKED_PRODUCT, reason="this torch has no packed product on this machine"
+    not product_module.has_packed_product(torch.float32), reason="this torch has no packed product on this machine"
 )
 
 
@@ -23,7 +23,7 @@ def packings(monkeypatch: pytest.MonkeyPatch) -> list[Tensor]:
     """The weights that were asked for in packed form."""
     seen: list[Tensor] = []
     pack = product_module._pack
-    monkeypatch.setattr(product_module, "_pack", lambda weight: (seen.append(weight), pack(weight))[1])
+    monkeypatch.setattr(product_module, "_pack", lambda weight, dtype: (seen.append(weight), pack(weight, dtype))[1])
     return seen
 
 
@@ -76,11 +76,41 @@ def test_gradients_flow_through_frozen_weights() -> None:
     torch.testing.assert_close(inputs.grad, weight.sum(0).expand(2, 8))
 
 
-@pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16])
-def test_other_types_take_the_plain_product(dtype: torch.dtype, packings: list[Tensor]) -> None:
-    weight, inputs = torch.randn(8, 8, dtype=dtype), torch.randn(2, 8, dtype=dtype)
+def test_other_types_take_the_plain_product(packings: list[Tensor]) -> None:
+    weight, inputs = torch.randn(8, 8, dtype=torch.float64), torch.randn(2, 8, dtype=torch.float64)
     assert torch.equal(product(weight)(inputs), functional.linear(inputs, weight))
     assert packings == []
+
+
+@pytest.mark.skipif(
+    not product_module.has_packed_product(torch.bfloat16), reason="no packed product in bfloat16 on this machine"
+)
+def test_a_frozen_weight_is_packed_once_for_each_type(packings: list[Tensor]) -> None:
+    weight, inputs = torch.randn(40, 24), torch.randn(3, 24)
+    low = functional.linear(inputs.bfloat16(), weight.bfloat16())
+    for _ in range(2):
+        assert product(weight)(inputs).dtype == torch.float32
+        torch.testing.assert_close(product(weight, dtype=torch.bfloat16)(inputs), low)
+    assert len(packings) == 2
+
+
+def test_a_frozen_weight_is_cast_once_where_nothing_can_be_packed() -> None:
+    weight, inputs = torch.randn(8, 8), torch.randn(2, 8)
+    with torch.backends.mkldnn.flags(enabled=False, allow_tf32=None):
+        results = [product(weight, dtype=torch.bfloat16)(inputs) for _ in range(2)]
+        (copies,) = product_module._copies.get(weight).values()
+        assert copies.weight.dtype == torch.bfloat16
+        assert product(weight)(inputs).dtype == torch.float32
+        assert len(product_module._copies.get(weight)) == 1
+        weight.zero_()
+        assert not product(weight, dtype=torch.bfloat16)(inputs).any()
+    assert torch.equal(results[0], results[1])
+
+
+def test_a_lower_precision_gives_gradients_in_the_weights_own_type() -> None:
+    weight, bias = torch.randn(8, 8, requires_grad=True), torch.randn(8, requires_grad=True)
+    product(weight, bias, dtype=torch.bfloat16)(torch.ones(2, 8)).sum().backward()
+    assert torch.equal(weight.grad, torch.full((8, 8), 2.0)) and torch.equal(bias.grad, torch.full((8,), 2.0))
 
 
 @needs_packed

@@ -18,7 +18,6 @@ from elmo_tasks.pretrain.language_model import (
     BiLanguageModel,
     LmOutput,
     LmStates,
-    encode_by_length,
 )
 from elmo_tasks.pretrain.perplexity import Perplexity
 from elmo_tasks.pretrain.softmax import OutputSoftmax
@@ -253,26 +252,6 @@ def test_bfloat16_leaves_evaluation_alone() -> None:
     short.load_state_dict(exact.state_dict())
     assert short(batch).forward_nll == exact(batch).forward_nll
     assert short(batch).states.forward[0][0].dtype == torch.float32
-
-
-def test_encoding_by_length_changes_nothing() -> None:
-    """Tokens of all lengths around the groups' limits, in mixed order; vectors and gradients."""
-    encoder = language_model().bilm.token_encoder
-    tokens = ["<S>", "</S>", *("y" * length for length in (48, 8, 1, 13, 9, 12, 0, 30, 11, 47, 7, 49))]
-    characters = torch.from_numpy(tokens_to_ids(tokens).astype("int64"))
-    seen = []
-
-    def encode(ids: Tensor) -> Tensor:
-        seen.append(tuple(ids.shape))
-        return encoder(ids)
-
-    results = []
-    for vectors in (encoder(characters), encode_by_length(encode, characters, padding=3)):
-        encoder.zero_grad()
-        (vectors * torch.arange(1.0, len(tokens) + 1)[:, None]).sum().backward()
-        results.append((vectors.detach(), *(gradient.clone() for gradient in gradients(encoder))))
-    assert seen == [(6, 13), (3, 17), (5, 50)]
-    torch.testing.assert_close(results[1], results[0])
 
 
 def test_sampled_training_learns() -> None:
