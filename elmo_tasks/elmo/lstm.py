@@ -246,7 +246,8 @@ class _Scan(torch.autograd.Function):
     def forward(ctx: Any, *arguments: Any) -> tuple[Tensor, Tensor, Tensor]:
         gates, hidden_weight, projection, cell, hidden, ctx.batch_sizes, ctx.clips = arguments
         record: list[Tensor] = []
-        results = _scan(gates, hidden_weight, projection, cell, hidden, ctx.batch_sizes, ctx.clips, record)
+        still = (hidden_weight.detach(), projection.detach())  # for all steps of this pass, which pays for packing
+        results = _scan(gates, *still, cell, hidden, ctx.batch_sizes, ctx.clips, record)
         ctx.save_for_backward(hidden_weight, projection, hidden, results[0], *record)
         return results
 
@@ -257,6 +258,7 @@ class _Scan(torch.autograd.Function):
         dtype = hidden_weight.dtype
         cell_clip, proj_clip = ctx.clips
         d_cell, d_hidden = d_cell.clone(), d_hidden.clone()
+        to_exposed, to_hidden = product(projection.detach().t()), product(hidden_weight.detach().t())
         d_gates = record[0].new_empty(outputs.shape[0], hidden_weight.shape[0], dtype=dtype)  # [N, 4H]
         d_projected = outputs.new_empty(outputs.shape, dtype=dtype)  # [N, P]
         exposed = outputs.new_empty(outputs.shape[0], projection.shape[1], dtype=dtype)  # [N, H]
@@ -271,7 +273,7 @@ class _Scan(torch.autograd.Function):
                 d_output.masked_fill_(outputs[span].abs() >= proj_clip, 0.0)
             d_projected[span] = d_output
             torch.mul(o, squashed, out=exposed[span]) if dtype == o.dtype else exposed[span].copy_(o * squashed)
-            d_exposed = torch.mm(d_projected[span], projection).to(o.dtype)
+            d_exposed = to_exposed(d_projected[span]).to(o.dtype)
             d_new = d_cell[:rows].addcmul_(d_exposed * o, 1.0 - squashed * squashed)
             if cell_clip is not None:
                 d_new.masked_fill_(cell.abs() >= cell_clip, 0.0)
@@ -280,7 +282,7 @@ class _Scan(torch.autograd.Function):
             parts[1].copy_(d_exposed * squashed * (o * (1.0 - o)))
             parts[2].copy_(d_new * previous * (f * (1.0 - f)))
             parts[3].copy_(d_new * i * (1.0 - j * j))
-            d_hidden[:rows] = torch.mm(d_gates[span], hidden_weight).to(o.dtype)
+            d_hidden[:rows] = to_hidden(d_gates[span]).to(o.dtype)
             d_new.mul_(f)
             end -= rows
         before = _previous_outputs(outputs, first_hidden, ctx.batch_sizes).to(dtype)

@@ -1,0 +1,147 @@
+"""Tokens per second of language-model training beside the same model with torch's `nn.LSTM(proj_size)` inside."""
+
+import argparse
+import copy
+import platform
+import statistics
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from elmo_tasks.elmo import BiLm, BiLmOptions
+from elmo_tasks.elmo.characters import tokens_to_ids
+from elmo_tasks.elmo.lstm import LstmStack, State
+from elmo_tasks.pretrain.language_model import BiLanguageModel
+from elmo_tasks.pretrain.softmax import OutputSoftmax
+from elmo_tasks.pretrain.stream import LmBatch
+
+SMALL = {"dim": 768, "projection_dim": 160, "filters": ((1, 32), (2, 32), (3, 64), (4, 128), (5, 128), (6, 128))}
+PAPER: dict[str, Any] = {}
+TOLERANCE = 1e-4
+
+
+class PlainStack(nn.Module):
+    """`LstmStack` of torch's own layers, one full batch of equally long rows; neither cells nor outputs are clipped."""
+
+    def __init__(self, stack: LstmStack) -> None:
+        super().__init__()
+        self.initial_states = stack.initial_states
+        self.layers: Sequence[nn.LSTM] = nn.ModuleList(_plain(layer) for layer in stack.layers)  # type: ignore[assignment]
+
+    def forward(
+        self, inputs: Tensor, batch_sizes: Sequence[int], states: Sequence[State], *, dropout: float, precision: None
+    ) -> tuple[list[Tensor], list[State]]:
+        outputs, finals = [], []
+        for depth, (layer, (cell, hidden)) in enumerate(zip(self.layers, states, strict=True)):
+            dropped = functional.dropout(inputs, dropout, training=dropout > 0.0)
+            steps = dropped.view(len(batch_sizes), batch_sizes[0], -1)  # [T, B, P]
+            found, (last_hidden, last_cell) = layer(steps, (hidden[None], cell[None]))
+            inputs = found.flatten(0, 1) + dropped if depth else found.flatten(0, 1)
+            outputs.append(inputs)
+            finals.append((last_cell[0], last_hidden[0]))
+        return outputs, finals
+
+
+def _plain(layer: Any) -> nn.LSTM:
+    """The same weights in torch's order of gates: i, f, j, o instead of i, o, f, j."""
+    plain = nn.LSTM(layer.input_weight.shape[1], layer.dim, proj_size=layer.projection_dim)
+    with torch.no_grad():
+        for name, ours in (
+            ("weight_ih_l0", layer.input_weight),
+            ("weight_hh_l0", layer.hidden_weight),
+            ("bias_ih_l0", layer.bias + layer.forget_bias),
+        ):
+            i, o, f, j = ours.chunk(4)
+            getattr(plain, name).copy_(torch.cat([i, f, j, o]))
+        plain.bias_hh_l0.zero_()
+        plain.weight_hr_l0.copy_(layer.projection)
+    return plain
+
+
+def random_batch(rows: int, steps: int, types: int, words: int, device: str) -> LmBatch:
+    tokens = [f"{number * 7919 % 99991}" for number in range(types)]
+    shape = (steps, rows)
+    full = torch.ones(shape, dtype=torch.bool)
+    batch = LmBatch(
+        characters=torch.from_numpy(tokens_to_ids(tokens).astype("int64")),
+        forward_inputs=torch.randint(types, shape),
+        backward_inputs=torch.randint(types, shape),
+        forward_targets=torch.randint(words, shape),
+        backward_targets=torch.randint(words, shape),
+        forward_mask=full,
+        backward_mask=full,
+        unknown=0,
+    )
+    return batch.to(device)
+
+
+def seconds(model: BiLanguageModel, batch: LmBatch) -> float:
+    """One forward and backward pass; what an optimizer adds is the same for all."""
+    synchronise = torch.cuda.synchronize if batch.characters.is_cuda else lambda: None
+    model.zero_grad()
+    synchronise()
+    start = time.perf_counter()
+    model(batch).loss.backward()
+    synchronise()
+    return time.perf_counter() - start
+
+
+def models(options: BiLmOptions, words: int, negatives: int, device: str) -> dict[str, BiLanguageModel]:
+    softmax = OutputSoftmax(words, options.projection_dim, negatives=negatives)
+    ours = BiLanguageModel(BiLm(options), softmax, dropout=0.1).train()
+    plain, low = copy.deepcopy(ours), copy.deepcopy(ours)
+    for name in ("forward_stack", "backward_stack"):
+        setattr(plain.bilm, name, PlainStack(getattr(plain.bilm, name)))
+    low.precision = torch.bfloat16
+    found = {"elmo_tasks, float32": ours, "elmo_tasks, bfloat16": low, "nn.LSTM(proj_size), float32": plain}
+    return {name: model.to(device) for name, model in found.items()}
+
+
+def require_equal(found: dict[str, BiLanguageModel], batch: LmBatch) -> None:
+    exact = [found[name].eval()(batch).loss.item() for name in ("elmo_tasks, float32", "nn.LSTM(proj_size), float32")]
+    if abs(exact[0] - exact[1]) > TOLERANCE * abs(exact[0]):
+        raise SystemExit(f"the losses differ: {exact}")
+    for model in found.values():
+        model.train()
+
+
+def measure(name: str, sizes: dict[str, Any], arguments: argparse.Namespace) -> None:
+    rows, steps, device = arguments.rows, arguments.unroll, arguments.device
+    found = models(BiLmOptions(**sizes), arguments.words, arguments.negatives, device)
+    batch = random_batch(rows, steps, arguments.types, arguments.words, device)
+    require_equal(found, batch)
+    times = {key: [seconds(model, batch) for _ in range(arguments.repeats + 1)][1:] for key, model in found.items()}
+    plain = times["nn.LSTM(proj_size), float32"]
+    for key, values in times.items():
+        rates = sorted(rows * steps / value for value in values)
+        ratio = statistics.median(plain) / statistics.median(values)
+        print(f"| {name} | {key} | {statistics.median(rates):.0f} | {rates[0]:.0f}-{rates[-1]:.0f} | {ratio:.2f} |")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--rows", type=int, default=64)
+    parser.add_argument("--unroll", type=int, default=20)
+    parser.add_argument("--types", type=int, default=800, help="distinct tokens of a batch")
+    parser.add_argument("--words", type=int, default=30003)
+    parser.add_argument("--negatives", type=int, default=4096)
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--sizes", nargs="+", choices=("small", "paper"), default=("small", "paper"))
+    arguments = parser.parse_args()
+    torch.set_num_threads(arguments.threads)
+    torch.manual_seed(13)
+    print(f"torch {torch.__version__}, {arguments.threads} threads, {platform.machine()}, {arguments.device},", end=" ")
+    print(f"{arguments.rows} x {arguments.unroll} tokens a direction")
+    print("| size | | tokens/s, each direction, median | range | times nn.LSTM |\n|---|---|---|---|---|")
+    for name in arguments.sizes:
+        measure(name, {"small": SMALL, "paper": PAPER}[name], arguments)
+
+
+if __name__ == "__main__":
+    main()
