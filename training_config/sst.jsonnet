@@ -24,7 +24,7 @@
 // Command: allennlp train training_config/sst.jsonnet -s out/sst
 //   allennlp evaluate out/sst/model.tar.gz test.txt
 //   Two classes: -o '{"dataset_reader.classes": 2, "validation_dataset_reader.classes": 2}'.
-// Time: mini a minute, small eight minutes on one CPU core; paper an hour on a GPU.
+// Time: mini a minute, small nine minutes on one CPU core; paper an hour on a GPU.
 local knobs = import 'lib/knobs.libsonnet';
 local settings = import 'lib/settings.libsonnet';
 

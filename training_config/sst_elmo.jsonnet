@@ -12,7 +12,7 @@
 // Command: allennlp train training_config/sst_elmo.jsonnet -s out/sst_elmo
 //   Places and mixes: -o '{"model.elmo.at": "input"}', -o '{"model.elmo.mix": "last", "model.elmo.l2": null}';
 //   -o '{"model.elmo": null}' is sst.jsonnet.
-// Time: mini a minute with cache_dir, small twenty minutes on one CPU core; paper some hours on a GPU.
+// Time: mini a minute with cache_dir, small a quarter of an hour with it, on one CPU core; paper some hours on a GPU.
 local settings = import 'lib/settings.libsonnet';
 
 (import 'sst.jsonnet') {

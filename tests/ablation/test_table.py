@@ -1,6 +1,7 @@
 """Table files: the paper's, and faulty ones."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,19 @@ def test_table1_scores_test_data_at_paper(tmp_path: Path, monkeypatch: pytest.Mo
     assert splits["ner-elmo"] == ("test", f"{FIXTURES}/miniworld/ner/eng.testb")
     assert splits["squad-elmo"] == ("dev", None)
     assert sum(split == "test" for split, _ in splits.values()) == 10
+
+
+def test_the_caps_that_a_table_tells_are_those_of_the_configs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(settings.SCALE_VARIABLE, "small")
+    monkeypatch.setenv(settings.DATA_VARIABLE, str(FIXTURES / "miniworld"))
+    planned = paper_table("table1", tmp_path)
+    found = dict(re.findall(r"([\w-]+) (\d+ epochs(?: of \d+ batches)?)", planned.table.about))
+    for one in planned.table.rows:
+        config = planned.resolved[one.name]
+        batches = config["data_loader"].get("batches_per_epoch")
+        epochs = f"{config['trainer']['num_epochs']} epochs"
+        assert found[one.line] == (epochs if batches is None else f"{epochs} of {batches} batches"), one.name
+    assert len(found) == 6
 
 
 def test_table2_changes_mix_and_lambda_and_waits_for_cove(tmp_path: Path) -> None:

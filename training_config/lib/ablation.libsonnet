@@ -33,13 +33,13 @@ local tasks = {
   srl: {
     line: 'SRL',
     metric: 'f1',
-    minutes: minutes([1, 1.2], [null, null]),
+    minutes: minutes([1, 1.2], [36, 42]),
     test: settings.file('srl/test'),
   },
   coref: {
     line: 'Coref',
     metric: 'f1',
-    minutes: minutes([2, 2.5], [null, null]),
+    minutes: minutes([2, 2.5], [32, 32]),
     test: settings.file('coref/test.gold_conll'),
   },
   ner: {
@@ -51,10 +51,26 @@ local tasks = {
   sst: {
     line: 'SST-5',
     metric: 'accuracy',
-    minutes: minutes([0.7, 1.2], [8, 16]),
+    minutes: minutes([0.7, 1.2], [9, 15]),
     test: settings.file('sst/test.txt'),
   },
 };
+
+local configs = {
+  squad: import '../squad.jsonnet',
+  snli: import '../snli.jsonnet',
+  srl: import '../srl.jsonnet',
+  coref: import '../coref.jsonnet',
+  ner: import '../ner.jsonnet',
+  sst: import '../sst.jsonnet',
+};
+
+// How long a config trains at most.
+local cap(config) =
+  '%d epochs' % config.trainer.num_epochs
+  + (if std.objectHas(config.data_loader, 'batches_per_epoch')
+     then ' of %d batches' % config.data_loader.batches_per_epoch
+     else '');
 
 {
   tasks: tasks,
@@ -86,9 +102,9 @@ local tasks = {
   // The scale in words, for the table's header.
   caps: settings.choose({
     mini: 'Scale mini: the embedded world, small models, both rows of a pair with the same cap in epochs.',
-    small: 'Scale small: small real data and the embedded biLM. Both rows of a pair have the same cap in updates '
-           + '(SQuAD 6 epochs, SNLI 3, SRL 20 of 65 batches, coreference 20, NER 15, SST 8 of 60 batches): no run is '
-           + 'said to have converged.',
+    small: 'Scale small: small real data and the embedded biLM. Both rows of a pair have the same cap in updates ('
+           + std.join(', ', [tasks[task].line + ' ' + cap(configs[task]) for task in std.objectFields(tasks)])
+           + '): no run is said to have converged.',
     paper: 'Scale paper: the data, the biLM and the hyper-parameters of the paper.',
   }),
 }
