@@ -54,8 +54,8 @@ def read_vectors(
     for number, word, values in _entries(open_text(file, corpus_hint=VECTORS_HINT), width, file):
         if wanted is None or word in wanted:
             yield word, _numbers(values, width, file, number)
-        elif "n" in values or "N" in values:
-            _numbers(values, width, file, number)
+        else:
+            _look_at(values, width, file, number)
 
 
 def _entries(lines: Iterable[tuple[int, str]], width: int, file: str | Path) -> Iterator[tuple[int, str, str]]:
@@ -168,6 +168,12 @@ def _has_other_characters(values: str) -> bool:
     return bool(values.encode().translate(None, _OF_NUMBERS))
 
 
+def _look_at(values: str, width: int, file: str | Path, number: int) -> None:
+    """Raises `InputError` where `nan` or `inf` stands among the numbers, which it takes no time to see."""
+    if "n" in values or "N" in values:
+        _numbers(values, width, file, number)
+
+
 def _numbers(values: str, width: int, file: str | Path, number: int) -> np.ndarray:
     fields, problem = values.split(" "), f"{width} numbers were wanted"
     try:
@@ -205,8 +211,8 @@ class VectorFile:
     # Raises
 
     `InputError`
-        If it is gzip; whatever `read_vectors` raises, but for numbers that are none, which are told when their word is
-        first asked for.
+        If it is gzip; whatever `read_vectors` raises of vectors that are not wanted; what else is wrong with numbers,
+        when their word is first asked for.
     """
 
     def __init__(self, file: Path, *, width: int) -> None:
@@ -215,7 +221,8 @@ class VectorFile:
         self._known: dict[bytes, np.ndarray | None] = {}
         self._starts = array("Q")  # of each line
         self._places: dict[bytes, int] = {}  # line of each word
-        for number, word, _ in _entries(self._lines(), width, file):
+        for number, word, values in _entries(self._lines(), width, file):
+            _look_at(values, width, file, number)
             self._places.setdefault(word.encode(), number)
 
     def __getstate__(self) -> dict[str, Any]:

@@ -47,6 +47,8 @@ def test_faults_are_told_with_their_line(tmp_path: Path) -> None:
         ("5 3\n", f"{file}: 5 vectors were announced in line 1, found 0"),
         (TEXT.replace("Å", "\0"), f"{file}:3: text was wanted, this is binary"),
         (TEXT.replace("Å ", "Å  "), f"{file}:3: a word, one blank and 3 numbers were wanted, found the word 'Å '"),
+        (TEXT.replace("8", "nan"), f"{file}:3: 3 finite numbers were wanted, found 'nan' among them"),
+        (TEXT.replace("8", "-INF"), f"{file}:3: 3 finite numbers were wanted, found '-INF' among them"),
         (TEXT.replace("\n", "\r"), f"{file}:1: a carriage return within the line"),
     ):
         with pytest.raises(InputError, match=message):
@@ -61,7 +63,7 @@ def test_faults_are_told_with_their_line(tmp_path: Path) -> None:
         VectorFile(tmp_path / "gone", width=3)
 
 
-@pytest.mark.parametrize("number", ["x", "nan", "1e99"])
+@pytest.mark.parametrize("number", ["x", "1e99"])
 def test_a_number_that_is_none_is_told_when_its_word_is_asked_for(tmp_path: Path, number: str) -> None:
     found = vectors(tmp_path, TEXT.replace("8", number))
     assert found.get(b"the") is not None
