@@ -1,8 +1,10 @@
 """Words -> the layers of CoVe (McCann et al. 2017), beside which the paper sets the biLM in Tables 2, 5 and 6."""
 
+import re
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from pickle import UnpicklingError
+from typing import Any
 
 import numpy as np
 import torch
@@ -20,6 +22,11 @@ DEPTH = 2
 
 _PREFIX = "rnn."
 """What the names of the weights may begin with: the published files have them with and without it."""
+
+_CODE = re.compile(r"\bGLOBAL ([\w.]+)")
+"""In torch's message, what a pickle would call."""
+
+_FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 
 _HINT = "the published file is a state dictionary of weight_ih_l0 to bias_hh_l1_reverse"
 
@@ -144,19 +151,31 @@ def _read_weights(file: Path) -> dict[str, Tensor]:
     if not file.is_file():
         raise InputError("no such file: CoVe's weights", file=file)
     try:
-        found = torch.load(file, map_location="cpu", weights_only=True)
-    except (OSError, RuntimeError, EOFError, UnpicklingError, ValueError, KeyError) as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise InputError(f"cannot read CoVe's weights: {reason}", file=file, hint=_HINT) from None
-    if not isinstance(found, Mapping) or not all(isinstance(value, Tensor) for value in found.values()):
+        with warnings.catch_warnings(action="ignore"):  # about pickles of others, which are refused
+            found = torch.load(file, map_location="cpu", weights_only=True)
+    except Exception as error:  # whatever the bytes bring about
+        raise InputError(f"cannot read CoVe's weights: {_reason(error)}", file=file, hint=_HINT) from None
+    if not isinstance(found, Mapping) or not all(_is_tensor(value) for value in found.values()):
         raise InputError("CoVe's weights were wanted, names and tensors; found something else", file=file, hint=_HINT)
     return {str(name).removeprefix(_PREFIX): value for name, value in found.items()}
+
+
+def _is_tensor(value: Any) -> bool:
+    return isinstance(value, Tensor) and not value.is_nested
+
+
+def _reason(error: Exception) -> str:
+    """Why torch has not read a file, without its advice, which is to run what the file holds."""
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    code = _CODE.search(str(error))
+    return f"it holds code, {code[1]}, which is not run" if code else "torch did not write it, or it is damaged"
 
 
 def _hidden_dim(weights: Mapping[str, Tensor], file: Path) -> int:
     """Units of a direction."""
     first = weights.get("weight_hh_l0")
-    if first is None or first.dim() != 2:
+    if first is None or first.dim() != 2 or not first.shape[1]:
         names = ", ".join(sorted(weights)) or "nothing"
         raise InputError(f"CoVe's weights were wanted, found {names}", file=file, hint=_HINT)
     return first.shape[1]
@@ -172,7 +191,7 @@ def _require_weights(weights: Mapping[str, Tensor], hidden_dim: int, file: Path)
         if name not in weights or tuple(weights[name].shape) != shape
     ]
     problems += [f"unused: {name} {tuple(weights[name].shape)}" for name in sorted(weights.keys() - wanted.keys())]
-    problems += [f"not finite numbers: {name}" for name in wanted if name in weights and not _is_finite(weights[name])]
+    problems += [f"{fault}: {name}" for name in wanted if name in weights and (fault := _fault(weights[name]))]
     if problems:
         listing = "".join(f"\n  {problem}" for problem in problems)
         raise InputError(f"these are not CoVe's weights:{listing}", file=file)
@@ -188,5 +207,10 @@ def _shapes(hidden_dim: int) -> Iterator[tuple[str, tuple[int, ...]]]:
             yield f"bias_hh_l{layer}{direction}", (4 * hidden_dim,)
 
 
-def _is_finite(tensor: Tensor) -> bool:
-    return tensor.is_floating_point() and bool(tensor.isfinite().all())
+def _fault(tensor: Tensor) -> str | None:
+    """What is wrong with the numbers of a tensor."""
+    if tensor.layout is not torch.strided or tensor.is_meta or tensor.dtype not in _FLOATS:
+        return f"plain floating-point numbers wanted, found {tensor.layout}, {tensor.dtype}"
+    if tensor.untyped_storage().nbytes() < tensor.numel() * tensor.itemsize:
+        return "fewer numbers than its shape says"
+    return None if tensor.float().isfinite().all() else "not finite numbers"

@@ -1,6 +1,7 @@
 """CoVe: the layers of a plain `nn.LSTM`, from a user's files, where a model takes a biLM's."""
 
 import pickle
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -89,6 +90,14 @@ WRONG = [
     ({"weight_ih_l0": torch.zeros(20, 7)}, r"\n  wrong shape: weight_ih_l0 wanted \(20, 5\), found \(20, 7\)$"),
     ({"weight_ih_l2": torch.zeros(20, 10)}, r"\n  unused: weight_ih_l2 \(20, 10\)$"),
     ({"bias_ih_l0": torch.full((20,), float("nan"))}, r"\n  not finite numbers: bias_ih_l0$"),
+    (
+        {"bias_ih_l0": torch.ones(20).to_sparse()},
+        r"\n  plain floating-point numbers wanted, found torch.sparse_coo, torch.float32: bias_ih_l0$",
+    ),
+    ({"bias_ih_l0": torch.ones(20).int()}, r"\n  plain .* wanted, found torch.strided, torch.int32: bias_ih_l0$"),
+    ({"bias_ih_l0": torch.ones(1).expand(20)}, r"\n  fewer numbers than its shape says: bias_ih_l0$"),
+    ({"bias_ih_l0": torch.full((20,), 1e300, dtype=torch.float64)}, r"\n  not finite numbers: bias_ih_l0$"),
+    ({"weight_hh_l0": torch.zeros(0, 0)}, r"CoVe's weights were wanted, found bias_hh_l0, .* \(the published file is"),
     ({"weight_hh_l0": None}, r"CoVe's weights were wanted, found bias_hh_l0, .* \(the published file is"),
 ]
 
@@ -113,10 +122,13 @@ class Code:
 def test_files_that_are_no_weights_are_never_run(files: dict[str, str], tmp_path: Path) -> None:
     file = Path(files["weight_file"])
     torch.save({"weight_hh_l0": Code(tmp_path / "trace")}, file)
-    contents = [file.read_bytes(), pickle.dumps(Code(tmp_path / "trace")), b"", b"no weights", b"PK\x03\x04"]
-    for content in contents:
+    code, other = r"it holds code, (_io|io)\.open, which is not run", "torch did not write it, or it is damaged"
+    contents = [(file.read_bytes(), code), (pickle.dumps(Code(tmp_path / "trace")), other)]
+    contents += [(content, other) for content in (b"", b"no weights", b"e0 1 2 3\n", b"PK\x03\x04", b"\x80\x02}")]
+    for content, reason in contents:
         file.write_bytes(content)
-        with pytest.raises(InputError, match=f"^{file}: cannot read CoVe's weights: "):
+        message = rf"^{file}: cannot read CoVe's weights: {reason} \(the published file is"
+        with warnings.catch_warnings(action="error"), pytest.raises(InputError, match=message):
             Cove.from_files(**files)
     torch.save([1, 2], file)
     with pytest.raises(InputError, match="names and tensors; found something else"):
