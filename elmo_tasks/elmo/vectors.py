@@ -1,6 +1,7 @@
 """The file that `allennlp elmo` writes: HDF5 with a dataset of vectors for each sentence, and its reader."""
 
 import json
+import operator
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,6 +27,9 @@ they were. `done` counts the pieces whose vectors are there, out of the root's a
 PART = ".part"
 """What the name of a file ends in until all its vectors are there."""
 
+_LOCKED = "file locking"
+"""In HDF5's message: all who open a file in one process must open it with the same locks."""
+
 
 class ElmoVectors(Sequence[np.ndarray]):
     """
@@ -42,7 +46,9 @@ class ElmoVectors(Sequence[np.ndarray]):
 
     `InputError`
         If there is no such file; if it is none of ours, of another version, truncated or not finished; later, if it is
-        damaged where it is read.
+        damaged where it is read, or was closed.
+    `TypeError`, `IndexError`
+        As a list does.
 
     # Example
 
@@ -70,7 +76,8 @@ class ElmoVectors(Sequence[np.ndarray]):
         What is known of the vectors: `options_sha256`, `weights_sha256`, `options` (the biLM's), `state`, `output`
         (`all`, `top` or `average`), `dtype`, `text_sha256`, `tokenizer`, `max_length`, `overlap`, versions and more.
         """
-        return {key: value if isinstance(value, str) else value.item() for key, value in self._hdf5.attrs.items()}
+        attributes = self._opened.attrs.items()
+        return {key: value if isinstance(value, str) else value.item() for key, value in attributes}
 
     @property
     def layer_names(self) -> list[str]:
@@ -79,16 +86,16 @@ class ElmoVectors(Sequence[np.ndarray]):
 
     def tokens(self, index: int) -> list[str]:
         """The T tokens of a sentence."""
-        place = self._place(index)
+        place, hdf5 = self._place(index), self._opened
         with _naming_damage(self.file):
-            start, end = self._hdf5[OFFSETS][place : place + 2]
-            return self._hdf5[TOKENS].asstr()[start:end].tolist()
+            start, end = hdf5[OFFSETS][place : place + 2]
+            return hdf5[TOKENS].asstr()[start:end].tolist()
 
     def sentence(self, index: int) -> str:
         """A sentence's line as it was, without white space around it."""
-        place = self._place(index)
+        place, hdf5 = self._place(index), self._opened
         with _naming_damage(self.file):
-            return self._hdf5[SENTENCES].asstr()[place]
+            return hdf5[SENTENCES].asstr()[place]
 
     def close(self) -> None:
         """Close the file; nothing can be read afterwards."""
@@ -106,9 +113,9 @@ class ElmoVectors(Sequence[np.ndarray]):
     def __getitem__(self, index: int | slice) -> np.ndarray | list[np.ndarray]:
         if isinstance(index, slice):
             return [self[place] for place in range(*index.indices(self._count))]
-        place = self._place(index)
+        place, hdf5 = self._place(index), self._opened
         with _naming_damage(self.file):
-            return self._hdf5[str(place)][()]
+            return hdf5[str(place)][()]
 
     def __iter__(self) -> Iterator[np.ndarray]:
         return (self[place] for place in range(self._count))
@@ -122,13 +129,28 @@ class ElmoVectors(Sequence[np.ndarray]):
     def __reduce__(self) -> tuple[type, tuple[Path]]:
         return type(self), (self.file.absolute(),)
 
+    @property
+    def _opened(self) -> h5py.File:
+        """
+        # Raises
+
+        `InputError` where it is closed.
+        """
+        if not self._hdf5:
+            raise InputError("the vectors were closed, nothing can be read", file=self.file, hint="open them anew")
+        return self._hdf5
+
     def _place(self, index: int) -> int:
         """
         # Raises
 
-        `IndexError` where there is no such sentence.
+        `IndexError` where there is no such sentence, `TypeError` where the index is no whole number.
         """
-        place = index + self._count if index < 0 else index
+        try:
+            number = int(operator.index(index))
+        except TypeError:
+            raise TypeError(f"a sentence's place or a slice was wanted, found {index!r}") from None
+        place = number + self._count if number < 0 else number
         if not 0 <= place < self._count:
             raise IndexError(f"{self.file} has {self._count} sentences, there is no sentence {index}")
         return place
@@ -140,14 +162,16 @@ def open_vectors(file: Path) -> h5py.File:
 
     # Raises
 
-    `InputError` where it is missing, none of ours, of another version or truncated.
+    `InputError` where it is missing, none of ours, of another version or truncated, or where this process has it open
+    with locks that are not HDF5's usual ones.
     """
     if not file.is_file():
         raise InputError("no such file of vectors", file=file)
     try:
-        hdf5 = h5py.File(file, "r", locking=False)
+        hdf5 = _open(file)
     except OSError as error:
-        raise InputError(f"cannot be read as HDF5: {error}", file=file, hint="is the copy complete?") from None
+        hint = "close it first" if _LOCKED in str(error) else "is the copy complete?"
+        raise InputError(f"cannot be read as HDF5: {error}", file=file, hint=hint) from None
     with _naming_damage(file):
         found = hdf5.attrs.get("format")
         if found == FORMAT:
@@ -158,6 +182,16 @@ def open_vectors(file: Path) -> h5py.File:
         hint = "h5py reads it: h5py.File(file)['0'] is the first sentence"
         raise InputError("vectors without an index, as AllenNLP 0.x and bilm-tf wrote them", file=file, hint=hint)
     raise InputError(f"vectors of the format {FORMAT!r} were wanted, found {found or 'another HDF5 file'!r}", file=file)
+
+
+def _open(file: Path) -> h5py.File:
+    """Without locks, which some file systems lack; where the process has the file open with locks, with them."""
+    try:
+        return h5py.File(file, "r", locking=False)
+    except OSError as error:
+        if _LOCKED not in str(error):
+            raise
+        return h5py.File(file, "r")
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import re
 from pathlib import Path
 
 import h5py
@@ -35,6 +36,41 @@ def test_places_are_counted_as_in_a_list(file: Path) -> None:
             for read in (vectors.__getitem__, vectors.tokens, vectors.sentence):
                 with pytest.raises(IndexError, match=f"out.hdf5 has 3 sentences, there is no sentence {index}$"):
                     read(index)
+
+
+def test_what_is_no_place_is_refused_as_by_a_list(file: Path) -> None:
+    with ElmoVectors(file) as vectors:
+        assert np.array_equal(vectors[np.int64(2)], vectors[2]) and vectors[True].shape[1] == 0
+        for wrong in (1.5, "1", None, (0, 1)):
+            with pytest.raises(
+                TypeError, match=f"a sentence's place or a slice was wanted, found {re.escape(repr(wrong))}"
+            ):
+                vectors[wrong]  # type: ignore[call-overload]
+
+
+def test_closed_vectors_say_so(file: Path) -> None:
+    vectors = ElmoVectors(file)
+    vectors.close()
+    vectors.close()
+    for read in (lambda: vectors[0], lambda: vectors.tokens(0), lambda: vectors.sentence(0), lambda: list(vectors)):
+        with pytest.raises(
+            InputError, match=r"out.hdf5: the vectors were closed, nothing can be read \(open them anew"
+        ):
+            read()
+    for name in ("info", "layer_names"):
+        with pytest.raises(InputError, match="the vectors were closed"):
+            getattr(vectors, name)
+    assert len(vectors) == 3
+
+
+def test_a_file_that_is_open_in_this_process(file: Path) -> None:
+    with h5py.File(file, "r") as hdf5, ElmoVectors(file) as vectors:
+        assert np.array_equal(vectors[0], hdf5["0"][()])
+    message = r"out.hdf5: cannot be read as HDF5: .*file locking.* \(close it first\)$"
+    with h5py.File(file, "r", locking=True), pytest.raises(InputError, match=message):
+        ElmoVectors(file)
+    with ElmoVectors(file) as vectors, ElmoVectors(file) as other:
+        assert np.array_equal(vectors[2], other[2])
 
 
 def test_a_copy_opens_the_file_anew(file: Path) -> None:
