@@ -5,8 +5,8 @@ from typing import Any
 
 from elmo_tasks.probes.neighbors import Occurrence
 from elmo_tasks.probes.paper import TABLE_5, TABLE_5_DATA, TABLE_6, TABLE_6_DATA
-from elmo_tasks.probes.pos import PosReport
-from elmo_tasks.probes.wsd import WsdReport
+from elmo_tasks.probes.pos import PosReport, PosRow
+from elmo_tasks.probes.wsd import WsdReport, WsdRow
 
 _PAPER = "paper*"
 _SHOWN = 12
@@ -43,11 +43,16 @@ def wsd_table(report: WsdReport) -> str:
     instances = [score.instances for score in report.rows[0].scores.values()]
     lines = [
         table(header, [["instances", *instances, "", "", ""], *rows]),
-        f"P and R are of {last}. *over {TABLE_5_DATA}, with the released biLM: other data",
+        f"P and R are of {last}. *over {TABLE_5_DATA}{_released(report.rows)}: other data",
         f"{report.senses:,} sense vectors from {report.instances:,} annotations; {report.first_sense_used:,} targets of"
         f" lemmas without one took WordNet's first sense, {report.unanswered:,} had none",
     ]
     return "\n".join(lines + _shared(report.shared))
+
+
+def _released(rows: Sequence[WsdRow] | Sequence[PosRow]) -> str:
+    """What the paper's figures for the layers of these rows are of, where that need not be what ours are of."""
+    return ", with the released biLM" if any(row.name.startswith("biLM") for row in rows) else ""
 
 
 def _shared(shares: dict[str, float]) -> list[str]:
@@ -64,7 +69,7 @@ def pos_table(report: PosReport) -> str:
     counts = [report.test_tokens, report.test_tokens - report.unseen_tokens, report.unseen_tokens]
     lines = [
         table(header, [["tokens", *counts, "", "", ""], *rows]),
-        f"*on {TABLE_6_DATA}, with the released biLM: other data",
+        f"*on {TABLE_6_DATA}{_released(report.rows)}: other data",
         f"{report.tags} tags, {report.train_tokens:,} training tokens",
     ]
     return "\n".join(lines + _shared({"the test file": report.shared}))

@@ -42,7 +42,9 @@ def rows(shown: str) -> dict[str, list[str]]:
 
 def test_wsd(tmp_path: Path, files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     probe("wsd", WSD, "--output", tmp_path / "wsd.json", *files)
-    shown = rows(capsys.readouterr().out)
+    printed = capsys.readouterr().out
+    assert "SemEval-2013 and -2015, with the released biLM: other data\n" in printed
+    shown = rows(printed)
     assert shown["F1"] == ["harbour", "market", "all", "P", "R", "paper*"]
     assert shown["instances"] == ["8", "7", "15"]
     assert shown["first sense"] == ["75.0", "61.5", "69.0", "71.4", "66.7", "65.9"]
@@ -59,7 +61,9 @@ def test_wsd(tmp_path: Path, files: list[str], capsys: pytest.CaptureFixture[str
 def test_cove_in_the_bilms_place(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     vectors_file, weight_file = write_cove(tmp_path)
     probe("wsd", WSD, "--output", tmp_path / "wsd.json", "--cove-vectors", vectors_file, "--weight-file", weight_file)
-    shown = rows(capsys.readouterr().out)
+    printed = capsys.readouterr().out
+    assert "*over Senseval-2 and -3, SemEval-2013 and -2015: other data\n" in printed and "biLM" not in printed
+    shown = rows(printed)
     assert [shown[f"CoVe {layer}"][-1] for layer in range(3)] == ["-", "59.4", "64.7"]
     found = told(tmp_path / "wsd.json")
     assert (found["vectors_file"], found["weight_file"]) == (vectors_file, weight_file)
