@@ -2,13 +2,48 @@
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from elmo_tasks.errors import InputError
 
 _ASIDE = re.compile(r"\..+\.\d+\.tmp")
+
+
+def require_output(path: str | Path, *, read: Iterable[str | Path | None] = (), device: bool = False) -> None:
+    """
+    Ask for a place for results before the work that makes them. Folders that lack are made when they are written.
+
+    # Parameters
+
+    path : `str` or `Path`
+        Where the results will be.
+    read : `Iterable[str | Path | None]`
+        Files that they must not replace, as far as they are there.
+    device : `bool`
+        Whether a pipe or a device will do.
+
+    # Raises
+
+    `InputError` where there cannot be such a file, or it is one of those that are read.
+    """
+    target = Path(path)
+    if not str(path):
+        raise InputError("the name of a file was wanted, it is empty")
+    if target.is_dir():
+        raise InputError("a file was wanted, this is a folder", file=target, hint="name a file in it, or another")
+    if target.exists() and not target.is_file():
+        if device:
+            return
+        raise InputError("a file was wanted, this is a device or a pipe", file=target, hint="name a file")
+    folder = next(above for above in target.absolute().parents if above.exists())
+    if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
+        raise InputError("a folder that can be written was wanted", file=folder, hint="name another")
+    for file in [Path(file) for file in read if file is not None]:
+        if target.exists() and file.exists() and target.samefile(file):
+            problem = "the output would be written over a file that is read"
+            raise InputError(problem, file=target, hint="name another file")
 
 
 @contextmanager

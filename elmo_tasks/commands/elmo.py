@@ -3,7 +3,7 @@
 import argparse
 import json
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from pathlib import Path
 
@@ -15,12 +15,11 @@ from elmo_tasks.data.files import open_text
 from elmo_tasks.data.json_input import NOT_JSON, json_problem, shown, words_of
 from elmo_tasks.data.tokenizer import BlankSpacyTokenizer
 from elmo_tasks.elmo.bilm import BiLm
-from elmo_tasks.elmo.extract import extract
+from elmo_tasks.elmo.extract import extract, require_place
 from elmo_tasks.elmo.extract_fill import Progress
 from elmo_tasks.elmo.extraction import OUTPUTS, Extraction
 from elmo_tasks.elmo.product import PRECISIONS
 from elmo_tasks.elmo.source import Source, open_bilm
-from elmo_tasks.elmo.vectors import PART
 from elmo_tasks.errors import InputError
 from elmo_tasks.settings import bilm_files
 
@@ -30,6 +29,8 @@ _DESCRIPTION = (
 )
 
 _SECONDS_BETWEEN_LINES = 10.0
+
+_CPU = -1
 
 _STANDARD_INPUT = "/dev/stdin"
 
@@ -75,6 +76,9 @@ def _add_what(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--options-file", metavar="FILE", help="the biLM's options, path or URL (default: embedded)")
     parser.add_argument("--weight-file", metavar="FILE", help="the biLM's weights, path or URL (default: embedded)")
     parser.add_argument(
+        "--precision", choices=PRECISIONS, default="float32", help="of the matrix products: float32 (default), bfloat16"
+    )
+    parser.add_argument(
         "--max-length", type=int, default=512, metavar="N", help="longer lines are cut into windows of N tokens (512)"
     )
     parser.add_argument("--overlap", type=int, default=128, metavar="N", help="tokens that windows share (128)")
@@ -83,17 +87,14 @@ def _add_what(parser: argparse.ArgumentParser) -> None:
 def _add_how(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--batch-size", type=int, default=64, metavar="B", help="sentences of a batch at most (64)")
     parser.add_argument("--max-tokens", type=int, default=4096, metavar="N", help="tokens of a batch at most (4096)")
-    parser.add_argument("--cuda-device", type=int, default=-1, metavar="N", help="GPU; -1 is the CPU (default)")
-    parser.add_argument(
-        "--precision", choices=PRECISIONS, default="float32", help="of the matrix products: float32 (default), bfloat16"
-    )
+    parser.add_argument("--cuda-device", type=int, default=_CPU, metavar="N", help="GPU; -1 is the CPU (default)")
     parser.add_argument("--force", action="store_true", help="remove OUT and OUT.part first")
 
 
 def run(args: argparse.Namespace) -> None:
     """Runs `extract`, and tells how far it is."""
     input_file = _STANDARD_INPUT if args.input_file == "-" else args.input_file
-    _require_other_file((input_file, args.options_file, args.weight_file), args.output_file)
+    require_place(args.output_file, read=(input_file, args.options_file, args.weight_file))
     bilm, source = _bilm(args)
     extraction = Extraction(
         bilm=bilm,
@@ -122,22 +123,12 @@ def run(args: argparse.Namespace) -> None:
     teller.finished()
 
 
-def _require_other_file(read: Iterable[str | None], output_file: str) -> None:
-    """Raises `InputError` where the output, or the part that it is made in, is one of the files that are read."""
-    for out in (Path(output_file), Path(output_file + PART)):
-        for file in filter(None, read):
-            if out.exists() and Path(file).exists() and out.samefile(file):
-                problem = "the output would be written over a file that is read"
-                raise InputError(problem, file=out, hint="name another file")
-
-
 def _bilm(args: argparse.Namespace) -> tuple[BiLm, Source]:
+    gpus = torch.cuda.device_count()
+    if not _CPU <= args.cuda_device < gpus:
+        raise InputError(f"--cuda-device {args.cuda_device}: there are {gpus} GPUs, counted from 0; {_CPU} is the CPU")
     bilm, source = open_bilm(*bilm_files(args.options_file, args.weight_file), precision=args.precision)
-    if args.cuda_device < 0:
-        return bilm, source
-    if args.cuda_device >= torch.cuda.device_count():
-        raise InputError(f"--cuda-device {args.cuda_device}: there are {torch.cuda.device_count()} GPUs")
-    return bilm.to(f"cuda:{args.cuda_device}"), source
+    return bilm if args.cuda_device == _CPU else bilm.to(f"cuda:{args.cuda_device}"), source
 
 
 def _described(source: Source, bilm: BiLm) -> dict[str, str | int]:

@@ -16,7 +16,7 @@ from allennlp.common.file_utils import cached_path
 from allennlp.common.util import lazy_groups_of
 from allennlp.predictors import Predictor
 
-from elmo_tasks.atomic import written_aside
+from elmo_tasks.atomic import require_output, written_aside
 from elmo_tasks.compat.terminal import one_line
 from elmo_tasks.data.files import lines_of
 from elmo_tasks.errors import InputError
@@ -80,14 +80,20 @@ def _check(args: argparse.Namespace) -> None:
         raise InputError("--silent without --output-file leaves no place for the predictions")
     if args.batch_size < 1:
         raise InputError(f"--batch-size must be at least 1, found {args.batch_size}")
+    read = [args.archive_file, *_input_files(args)]
+    if args.output_file:
+        require_output(args.output_file, read=read, device=True)
+
+
+def _input_files(args: argparse.Namespace) -> list[str | Path]:
     if args.input_file == STANDARD_INPUT:
-        return
-    # A reader may take a pattern, or whatever else its paths are.
-    read = Path(args.input_file if args.use_dataset_reader else cached_path(args.input_file))
-    if read.is_dir() and not args.use_dataset_reader:
-        raise InputError("a file was wanted, this is a folder", file=read)
-    if args.output_file and Path(args.output_file).exists() and read.exists() and read.samefile(args.output_file):
-        raise InputError("input and output are the same file", file=args.output_file)
+        return []
+    if args.use_dataset_reader:
+        return [args.input_file]  # a pattern, maybe, or whatever else the reader's paths are
+    file = Path(cached_path(args.input_file))
+    if file.is_dir():
+        raise InputError("a file was wanted, this is a folder", file=file)
+    return [file]
 
 
 class LinePredictions(allennlp_predict._PredictManager):

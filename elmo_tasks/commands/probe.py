@@ -2,14 +2,13 @@
 
 import argparse
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 from allennlp.commands.subcommand import Subcommand
 
 from elmo_tasks import settings
-from elmo_tasks.atomic import written_aside
+from elmo_tasks.atomic import require_output, written_aside
 from elmo_tasks.commands.actions import ActionsSubcommand
 from elmo_tasks.commands.probe_tables import neighbors_table, pos_table, wsd_table
 from elmo_tasks.errors import InputError
@@ -101,7 +100,8 @@ def probe_wsd(args: argparse.Namespace) -> None:
     """Runs `probe_senses` on a folder's files and prints Table 5's rows."""
     train = args.train or train_file_in(args.data)
     evaluated = args.evaluate or evaluation_files_in(args.data)
-    report = probe_senses(_source(args), train, evaluated, args.index_sense or args.data / "index.sense")
+    index_sense = args.index_sense or args.data / "index.sense"
+    report = probe_senses(_source(args, train, *evaluated, index_sense), train, evaluated, index_sense)
     print(wsd_table(report))
     rows = {row.name: {name: score._asdict() for name, score in row.scores.items()} for row in report.rows}
     _write(args, report._asdict() | {"rows": rows, "train": str(train), "evaluated": [str(file) for file in evaluated]})
@@ -110,7 +110,9 @@ def probe_wsd(args: argparse.Namespace) -> None:
 def probe_parts_of_speech(args: argparse.Namespace) -> None:
     """Runs `probe_pos` and prints Table 6's rows."""
     require_sizes(max_steps=args.max_steps)
-    report = probe_pos(_source(args), args.train, args.test, form=args.format, max_steps=args.max_steps)
+    report = probe_pos(
+        _source(args, args.train, args.test), args.train, args.test, form=args.format, max_steps=args.max_steps
+    )
     print(pos_table(report))
     rows = {row.name: _told(row) for row in report.rows}
     _write(args, report._asdict() | {"rows": rows, "train": str(args.train), "test": str(args.test)})
@@ -119,7 +121,7 @@ def probe_parts_of_speech(args: argparse.Namespace) -> None:
 def probe_neighbors(args: argparse.Namespace) -> None:
     """Opens or builds the index and prints Table 4's rows."""
     require_sizes(top=args.top)
-    source = _source(args)
+    source = _source(args, args.corpus, args.vectors)
     static = None if args.vectors is None else nearest_words(args.vectors, args.word, top=args.top)
     index = open_index(args.index, args.corpus, source, layer=args.layer, rebuild=args.rebuild)
     if args.sentence is None:
@@ -148,13 +150,11 @@ def _told(row: PosRow) -> dict[str, Any]:
     return {"accuracy": row.accuracy, "seen": row.seen, "unseen": row.unseen} | kept
 
 
-def _source(args: argparse.Namespace) -> Source:
+def _source(args: argparse.Namespace, *read: Path | None) -> Source:
     """The encoder; before it, whether there is a place for the results of what may take long."""
-    if args.output is not None and args.output.is_dir():
-        raise InputError("a file for the results was wanted, this is a folder", file=args.output)
-    if args.output is not None and not os.access(args.output.absolute().parent, os.W_OK):
-        hint = "make it, or name another"
-        raise InputError("a folder that can be written was wanted", file=args.output.absolute().parent, hint=hint)
+    if args.output is not None:
+        files = (args.options_file, args.weight_file, args.cove_vectors)
+        require_output(args.output, read=[*read, *files], device=True)
     if args.cove_vectors is not None:
         if args.weight_file is None or args.options_file is not None:
             raise InputError("--cove-vectors goes with --weight-file, CoVe's own, and without --options-file")

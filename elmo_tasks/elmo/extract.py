@@ -1,8 +1,9 @@
 """Text -> a file of vectors (`ElmoVectors`), which goes on where it was killed."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
+from elmo_tasks.atomic import require_output
 from elmo_tasks.elmo.extract_fill import Progress, filling
 from elmo_tasks.elmo.extract_frame import Lines, TextHash, write_frame
 from elmo_tasks.elmo.extraction import Extraction
@@ -46,10 +47,8 @@ def extract(
         If a line is faulty, `out` or its part come from another call, another process writes to them, or the disk is
         full.
     """
-    out = Path(out)
-    if out.is_dir() or out.suffix == PART:
-        raise InputError(f"the name of a file was wanted that does not end in {PART}", file=out)
-    part = out.with_name(out.name + PART)
+    require_place(out)
+    out, part = Path(out), _part(out)
     existing = None if force else next((file for file in (out, part) if file.exists()), None)
     if existing is None:
         write_frame(part, lines, parse=extraction.parse, shape=extraction.shape, settings=extraction.attributes)
@@ -62,6 +61,30 @@ def extract(
             begun(frame.counts)
             frame.fill(extraction, report)
             frame.rename(out)
+
+
+def require_place(out: str | Path, *, read: Iterable[str | Path | None] = ()) -> None:
+    """
+    # Parameters
+
+    out : `str` or `Path`
+        Where the vectors are to be.
+    read : `Iterable[str | Path | None]`
+        Files that neither they nor their part must replace.
+
+    # Raises
+
+    `InputError` where either cannot be a file, or is one of those.
+    """
+    if Path(out).suffix == PART:
+        raise InputError(f"the name of a file was wanted that does not end in {PART}", file=out)
+    files = list(read)
+    require_output(out, read=files)
+    require_output(_part(out), read=files)
+
+
+def _part(out: str | Path) -> Path:
+    return Path(out).with_name(Path(out).name + PART)
 
 
 def _require_same(existing: Path, wanted: Mapping[str, str | int], lines: Lines) -> None:

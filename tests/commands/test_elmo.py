@@ -105,13 +105,24 @@ def test_faults_are_told_with_their_line(bilm: tuple[str, ...], tmp_path: Path) 
 def test_wrong_arguments(bilm: tuple[str, ...], text: Path, tmp_path: Path) -> None:
     part = tmp_path / "in.part"
     part.write_text(TEXT)
+    (tmp_path / "begun.part").mkdir()
     for arguments, message in (
         ((text, tmp_path / "out", *bilm[:2]), "--options-file and --weight-file belong together, only one is given"),
-        ((text, tmp_path / "out", *bilm, "--cuda-device", 99), "--cuda-device 99: there are [0-9]+ GPUs"),
+        (
+            (text, tmp_path / "out", *bilm, "--cuda-device", 99),
+            "--cuda-device 99: there are [0-9]+ GPUs, counted from 0",
+        ),
+        ((text, tmp_path / "out", *bilm, "--cuda-device", -7), "--cuda-device -7: .*; -1 is the CPU$"),
         ((text, text, *bilm, "--force"), "in.txt: the output would be written over a file that is read"),
         ((text, bilm[3], *bilm, "--force"), "weights.hdf5: the output would be written over a file that is read"),
         ((part, tmp_path / "in", *bilm, "--force"), "in.part: the output would be written over a file that is read"),
-        ((text, tmp_path, *bilm), "the name of a file was wanted"),
+        ((text, tmp_path, *bilm), f"{tmp_path}: a file was wanted, this is a folder .name a file in it"),
+        ((text, "", *bilm), "the name of a file was wanted, it is empty"),
+        ((text, "/dev/null", *bilm, "--force"), "/dev/null: a file was wanted, this is a device or a pipe"),
+        ((text, text / "out", *bilm), "in.txt: a folder that can be written was wanted"),
+        ((text, part, *bilm), "in.part: the name of a file was wanted that does not end in .part"),
+        ((text, tmp_path / "begun", *bilm), "begun.part: a file was wanted, this is a folder"),
+        ((text, tmp_path / "begun", *bilm, "--force"), "begun.part: a file was wanted, this is a folder"),
         ((tmp_path / "gone", tmp_path / "out", *bilm), "gone: no such file"),
         ((text, tmp_path / "out", *bilm, "--overlap", 300), "overlap must be from 0 to half of max_length, 256"),
     ):
@@ -120,7 +131,7 @@ def test_wrong_arguments(bilm: tuple[str, ...], text: Path, tmp_path: Path) -> N
     assert (text.read_text(), part.read_text(), sorted(os.listdir(tmp_path))) == (
         TEXT,
         TEXT,
-        ["bilm", "in.part", "in.txt"],
+        ["begun.part", "bilm", "in.part", "in.txt"],
     )
 
 

@@ -173,13 +173,15 @@ def test_the_command_goes_on_behind_a_bad_line(tmp_path: Path) -> None:
     [
         (["--silent"], "--silent without --output-file leaves no place for the predictions"),
         (["--batch-size", 0], "--batch-size must be at least 1, found 0"),
-        (["--output-file", "IN"], "input and output are the same file"),
+        (["--output-file", "IN"], "in.jsonl: the output would be written over a file that is read"),
+        (["--output-file", "IN/out"], "in.jsonl: a folder that can be written was wanted"),
+        (["--output-file", "."], "a file was wanted, this is a folder"),
     ],
 )
 def test_refused_before_anything_is_opened(words: list[object], message: str, tmp_path: Path) -> None:
     read = tmp_path / "in.jsonl"
     read.write_text('{"n": 1}\n')
-    words = [read if word == "IN" else word for word in words]
+    words = [str(word).replace("IN", str(read)) for word in words]
     with pytest.raises(InputError, match=message):
         allennlp(tmp_path / "none.tar.gz", read, *words)
     assert read.read_text() == '{"n": 1}\n'

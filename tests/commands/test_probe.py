@@ -133,11 +133,16 @@ def test_mistakes_leave_no_output(tmp_path: Path, files: list[str]) -> None:
 
 def test_no_place_for_the_results_is_told_before_the_work(tmp_path: Path, files: list[str]) -> None:
     index = ["--corpus", SEMCOR, "--index", tmp_path / "index", *files]
-    with pytest.raises(InputError, match="a file for the results was wanted, this is a folder"):
-        probe("neighbors", "play", *index, "--output", tmp_path)
-    with pytest.raises(InputError, match="gone: a folder that can be written was wanted"):
-        probe("neighbors", "play", *index, "--output", tmp_path / "gone" / "out.json")
-    assert list(tmp_path.iterdir()) == []
+    vectors = write_vectors(tmp_path / "vectors.txt", ["play"], width=3)
+    for wrong, message in (
+        (tmp_path, f"{tmp_path}: a file was wanted, this is a folder"),
+        (vectors / "out.json", "vectors.txt: a folder that can be written was wanted"),
+        (vectors, "vectors.txt: the output would be written over a file that is read"),
+        (files[1], "options.json: the output would be written over a file that is read"),
+    ):
+        with pytest.raises(InputError, match=message):
+            probe("neighbors", "play", *index, "--vectors", vectors, "--output", wrong)
+    assert list(tmp_path.iterdir()) == [vectors]
 
 
 def test_a_table() -> None:
