@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -75,6 +76,30 @@ def written_aside(path: str | Path) -> Iterator[Path]:
     finally:
         with suppress(OSError):
             aside.unlink(missing_ok=True)
+
+
+@contextmanager
+def folder_written_aside(target: Path) -> Iterator[Path]:
+    """
+    Give a folder beside or in `target` to write files into; when the block ends well they go to `target`, which is made
+    if need be, otherwise none does. Other files of it stay.
+
+    # Raises
+
+    `InputError` where it cannot be written.
+    """
+    home = target if target.is_dir() else target.parent
+    aside = home / f".{target.name}.{os.getpid()}.tmp"
+    try:
+        aside.mkdir(parents=True)
+        yield aside
+        target.mkdir(exist_ok=True)
+        for path in sorted(aside.iterdir()):
+            path.replace(target / path.name)
+    except OSError as error:
+        raise InputError(f"cannot write: {error.strerror or error}", file=target) from error
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
 
 
 def leftovers(folder: str | Path) -> Iterator[Path]:

@@ -19,7 +19,7 @@ from elmo_tasks.probes.pos import PosRow, probe_pos
 from elmo_tasks.probes.softmax import MAX_STEPS
 from elmo_tasks.probes.tagged import FORMATS
 from elmo_tasks.probes.wsd import probe_senses
-from elmo_tasks.probes.wsd_files import evaluation_files_in, train_file_in
+from elmo_tasks.probes.wsd_files import evaluation_files_in, train_file_in, write_answers
 from elmo_tasks.ranges import require_sizes
 
 _WSD = (
@@ -68,6 +68,12 @@ def _add_wsd(actions: argparse._SubParsersAction) -> None:
     parser.add_argument("--train", type=Path, metavar="FILE", help="another *.data.xml than SemCor")
     parser.add_argument("--evaluate", type=Path, metavar="FILE", nargs="+", help="other sets than FOLDER has")
     parser.add_argument("--index-sense", type=Path, metavar="FILE", help="WordNet's index.sense, if it lies elsewhere")
+    parser.add_argument(
+        "--answers",
+        type=Path,
+        metavar="FOLDER",
+        help="write each row's answers as SET.ROW.key.txt, for the official scorer",
+    )
     parser.set_defaults(func=probe_wsd)
 
 
@@ -101,8 +107,12 @@ def probe_wsd(args: argparse.Namespace) -> None:
     train = args.train or train_file_in(args.data)
     evaluated = args.evaluate or evaluation_files_in(args.data)
     index_sense = args.index_sense or args.data / "index.sense"
+    if args.answers is not None:
+        require_output(args.answers / "any")
     report = probe_senses(_source(args, train, *evaluated, index_sense), train, evaluated, index_sense)
     print(wsd_table(report))
+    if args.answers is not None:
+        write_answers(report.rows, args.answers)
     rows = {row.name: {name: score._asdict() for name, score in row.scores.items()} for row in report.rows}
     _write(args, report._asdict() | {"rows": rows, "train": str(train), "evaluated": [str(file) for file in evaluated]})
 

@@ -1,10 +1,8 @@
 """A trained language model -> files: the official biLM, and beside it what perplexity and fine-tuning need."""
 
 import json
-import os
 import pickle
 import re
-import shutil
 import tarfile
 import tempfile
 import zipfile
@@ -18,6 +16,7 @@ import h5py
 import numpy as np
 import torch
 
+from elmo_tasks.atomic import folder_written_aside
 from elmo_tasks.elmo.bilm import BiLm
 from elmo_tasks.elmo.options import BiLmOptions
 from elmo_tasks.elmo.weights import write_hdf5
@@ -80,7 +79,7 @@ def export_run(run: str | Path, out_dir: str | Path, *, mantissa_bits: int | Non
     if mantissa_bits is not None and not 0 <= mantissa_bits <= 23:
         raise InputError(f"mantissa bits must be from 0 to 23, found {mantissa_bits}")
     trained = load_run(run)
-    with _all_or_nothing(Path(out_dir)) as folder:
+    with folder_written_aside(Path(out_dir)) as folder:
         write_exported(trained.model, trained.vocabulary, folder, mantissa_bits=mantissa_bits)
     return trained.source
 
@@ -237,20 +236,3 @@ def _array(file: Path, name: str) -> np.ndarray:
             return np.asarray(stored[name][...], dtype=np.float32)
     except (OSError, KeyError, RuntimeError, TypeError, ValueError, AttributeError) as error:
         raise InputError(f"the dataset {name} cannot be read: {error}", file=file) from None
-
-
-@contextmanager
-def _all_or_nothing(target: Path) -> Iterator[Path]:
-    """A folder beside or in `target` to write into; its files go to `target` when the block ends well."""
-    home = target if target.is_dir() else target.parent
-    aside = home / f".{target.name}.{os.getpid()}.tmp"
-    try:
-        aside.mkdir(parents=True)
-        yield aside
-        target.mkdir(exist_ok=True)
-        for path in sorted(aside.iterdir()):
-            path.replace(target / path.name)
-    except OSError as error:
-        raise InputError(f"cannot write: {error.strerror or error}", file=target) from error
-    finally:
-        shutil.rmtree(aside, ignore_errors=True)

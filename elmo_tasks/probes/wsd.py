@@ -26,6 +26,7 @@ ALL, TESTS, DEVELOPMENT = "all", "tests", "semeval2007"
 """Columns over several sets: all of them; all but the development set, which is what the paper's Table 5 is over."""
 
 Keys = Mapping[str, Sequence[str]]
+Answers = Mapping[tuple[str, str], Sequence[str]]
 Lemma = tuple[str, str]
 """Lemma and part of speech."""
 
@@ -85,10 +86,13 @@ class WsdRow(NamedTuple):
         `first sense`, or the source's name and the layer.
     scores : `dict[str, Score]`
         By evaluation set, and over several.
+    answers : `Mapping[tuple[str, str], Sequence[str]]`
+        The sense keys of each instance, by set and id, as the text has them; none where there is no answer.
     """
 
     name: str
     scores: dict[str, Score]
+    answers: Answers
 
 
 class WsdReport(NamedTuple):
@@ -229,7 +233,7 @@ def probe_senses(
     answers = _Answers(source, vectors, first_senses)
     for corpus in sets:
         answers.add(corpus)
-    rows = [WsdRow(name, _scores(sets, given)) for name, given in answers.by_row.items()]
+    rows = [WsdRow(name, _scores(sets, given), given) for name, given in answers.by_row.items()]
     return WsdReport(rows, len(train.keys), len(vectors), answers.first_sense_used, answers.unanswered, shared)
 
 
@@ -268,7 +272,7 @@ class _Answers:
             self.by_row.setdefault(row, {})[name] = [] if key is None else [key]
 
 
-def _scores(sets: Sequence[SenseCorpus], answers: Mapping[tuple[str, str], list[str]]) -> dict[str, Score]:
+def _scores(sets: Sequence[SenseCorpus], answers: Answers) -> dict[str, Score]:
     """Of one row: each set's, and over several what their concatenation has."""
     names = [corpus.name for corpus in sets]
     columns = {name: [name] for name in names}

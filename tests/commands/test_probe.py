@@ -1,6 +1,7 @@
 """`allennlp probe`: what the user types, reads and finds in the JSON."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,8 @@ from allennlp.commands import main
 
 from elmo_tasks.commands.probe_tables import table
 from elmo_tasks.errors import InputError
+from elmo_tasks.probes.scorer import score
+from elmo_tasks.probes.senses import key_file_of, read_keys
 from tests.elmo.cove_samples import write_cove
 from tests.elmo.samples import write_bilm
 from tests.pretrain import toy
@@ -56,6 +59,25 @@ def test_wsd(tmp_path: Path, files: list[str], capsys: pytest.CaptureFixture[str
     assert (found["senses"], found["first_sense_used"], found["unanswered"]) == (15, 4, 1)
     assert (found["train"], found["evaluated"]) == (str(SEMCOR), list(map(str, SETS)))
     assert found["weight_file"] == files[-1]
+
+
+def test_answers_for_the_official_scorer(tmp_path: Path, files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "new" / "answers"
+    probe("wsd", WSD, "--answers", folder, "--output", tmp_path / "new" / "out" / "wsd.json", *files)
+    capsys.readouterr()
+    found = told(tmp_path / "new" / "out" / "wsd.json")["rows"]
+    assert len(list(folder.iterdir())) == 4 * 3
+    for row, scores in found.items():
+        name, both = f"{row.replace(' ', '-')}.key.txt", {}
+        for file in SETS:
+            of = file.name.removesuffix(".data.xml")
+            answers, gold = read_keys(folder / f"{of}.{name}"), read_keys(key_file_of(file))
+            assert score(gold, answers)._asdict() == scores[of]
+            both |= {f"{of}.{id_}": keys for id_, keys in answers.items()}
+        assert read_keys(folder / f"ALL.{name}") == both
+        assert scores["all"]["answered"] == len(both) == 14
+    first = (folder / "market.first-sense.key.txt").read_text().partition("\n")[0]
+    assert re.fullmatch(r"d000\.s000\.t000 light%\d:\d\d:\d\d::", first)
 
 
 def test_cove_in_the_bilms_place(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -142,6 +164,8 @@ def test_no_place_for_the_results_is_told_before_the_work(tmp_path: Path, files:
     ):
         with pytest.raises(InputError, match=message):
             probe("neighbors", "play", *index, "--vectors", vectors, "--output", wrong)
+    with pytest.raises(InputError, match="vectors.txt: a folder that can be written was wanted"):
+        probe("wsd", WSD, "--answers", vectors, *files)
     assert list(tmp_path.iterdir()) == [vectors]
 
 
