@@ -33,7 +33,7 @@ _Clusters = Sequence[Sequence[Mention]]
 @Metric.register("elmo_tasks_coref")
 class CorefScores(Metric):
     """
-    Counts documents, and gives the scores over all of them. In distributed runs the counts of all processes are added
+    Counts `documents`, and gives the scores over all of them. In distributed runs the counts of all processes are added
     up; each must call it equally often.
     """
 
@@ -53,6 +53,7 @@ class CorefScores(Metric):
         """
         counts = torch.from_numpy(document_counts(response, key))
         self._counts += dist_reduce_sum(counts).numpy()
+        self.documents += dist_reduce_sum(1)
 
     def get_metric(self, reset: bool = False) -> dict[str, float]:
         """
@@ -80,6 +81,7 @@ class CorefScores(Metric):
     def reset(self) -> None:
         """Forgets all documents."""
         self._counts = np.zeros((len(METRICS), 4))
+        self.documents = 0
 
 
 def document_counts(response: _Clusters, key: _Clusters) -> np.ndarray:

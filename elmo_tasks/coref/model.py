@@ -173,7 +173,15 @@ class CorefModel(TaskModel):
         `dict[str, float]`
             `precision`, `recall` and `f1`, the means over MUC, B-cubed and CEAF-e; none while training. At the end of
             a pass, `reset`, each metric's own besides, such as `muc_f1`, and what ELMo has learned.
+
+        # Raises
+
+        `InputError`
+            At the end of an evaluation in which no document had gold clusters.
         """
+        if reset and not self.training and not self._scores.documents:
+            hint = "`allennlp predict` takes documents without them"
+            raise InputError("there is nothing to score: no document has gold clusters", hint=hint)
         scores = {} if self.training else self._scores.get_metric(reset)
         if reset:
             return scores | self.lowest_layers.describe()

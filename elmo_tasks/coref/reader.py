@@ -53,7 +53,8 @@ class CorefReader(DatasetReader):
     """
     Reads a folder of `*.gold_conll` or `*.v4_gold_conll` files (with the folders below it), a pattern, or one file;
     plain or gzip. Each part of a document makes an instance. Mentions may be nested, cross, or stand twice; those
-    that are alone in their cluster are left out, since nothing scores them.
+    that are alone in their cluster are left out, since nothing scores them. Files in which no mention at all is marked
+    are read for predictions.
 
     # Parameters
 
@@ -76,10 +77,11 @@ class CorefReader(DatasetReader):
         documents = [document for file in find_files(file_path) for document in read_documents(file)]
         clusters = [document_clusters(document) for document in documents]
         _log_counts(str(file_path), documents, clusters)
+        annotated = any(clusters)
         for document, gold in self.shard_iterable(zip(documents, clusters, strict=True)):
-            yield self._instance(document, gold)
+            yield self._instance(document, gold if annotated else None)
 
-    def _instance(self, document: OntonotesDocument, gold: list[Cluster]) -> Instance:
+    def _instance(self, document: OntonotesDocument, gold: list[Cluster] | None) -> Instance:
         first = document.sentences[0]
         return self.text_to_instance(
             [sentence.words for sentence in document.sentences],

@@ -95,7 +95,8 @@ class _RowChecker:
         if self.first_line is None:
             if width < self._min_columns:
                 wanted = f"expected at least {self._min_columns} columns, found {width}"
-                raise InputError(wanted, file=self._path, line=number)
+                hint = "the word comes first, its tag last; `allennlp predict` takes sentences without tags"
+                raise InputError(wanted, file=self._path, line=number, hint=hint)
             self.first_line, self._width = number, width
         elif width != self._width:
             problem = f"expected {self._width} columns as on line {self.first_line}, found {width}"

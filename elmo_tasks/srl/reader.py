@@ -67,8 +67,11 @@ class SrlReader(DatasetReader):
                     sentences, taken, left = sentences + 1, taken + len(kept), left + len(frames) - len(kept)
                     yield from ((sentence, frame) for frame in kept)
         if not taken:
-            hint = "set verbs_only to false to take them all" if left else "arguments stand in columns 12 and after"
-            raise InputError(f"no predicate found, {left} that are no verbs left out", file=path, hint=hint)
+            if left:
+                hint = "set verbs_only to false to take them all"
+                raise InputError(f"none of the {left} predicates is a verb", file=path, hint=hint)
+            hint = "framesets stand in column 8, arguments in columns 12 and after; `allennlp predict` takes raw text"
+            raise InputError("no predicate found", file=path, hint=hint)
         logger.info("%s: %d sentences, %d predicates, %d left out", path, sentences, taken, left)
 
     def _wants(self, sentence: OntonotesSentence, frame: Frame) -> bool:

@@ -40,6 +40,16 @@ def test_singletons_nested_and_crossing_mentions_are_read() -> None:
     assert everything == sorted([*CLUSTERS[0], [(6, 10)], [(9, 10)], [(13, 16)]])
 
 
+def test_files_without_annotation_are_read_for_predictions(tmp_path: Path) -> None:
+    lines = [line.split() for line in STORIES.read_text().splitlines()]
+    bare = ["\t".join([*row[:-1], "-"] if len(row) > 11 else row).replace("\t", " ") for row in lines]
+    (tmp_path / "bare.gold_conll").write_text("\n".join(bare) + "\n")
+    assert [metadata(i)["clusters"] for i in CorefReader().read(tmp_path)] == [None] * 3
+    (tmp_path / "stories.gold_conll").write_text(STORIES.read_text().replace("pier_0001", "pier_0002"))
+    found = [metadata(i)["clusters"] for i in CorefReader().read(tmp_path)]
+    assert found == [[], [], [], *CLUSTERS]
+
+
 def test_words_speakers_and_genre() -> None:
     first, _, last = CorefReader().read(STORIES)
     assert [[token.text for token in sentence] for sentence in first["text"]][1:] == [

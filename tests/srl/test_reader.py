@@ -100,8 +100,14 @@ ROW = "doc 0 0 plan NN * {lemma} {frameset} - - * {argument} -\n"
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        (ROW.format(lemma="plan", frameset="01", argument="(V*)"), "no predicate found, 1 that are no verbs left out"),
-        (ROW.format(lemma="-", frameset="-", argument=""), "no predicate found, 0 .*arguments stand in columns 12"),
+        (
+            ROW.format(lemma="plan", frameset="01", argument="(V*)"),
+            "none of the 1 predicates is a verb .set verbs_only to false",
+        ),
+        (
+            ROW.format(lemma="-", frameset="-", argument=""),
+            "no predicate found .framesets stand in column 8, arguments in columns 12",
+        ),
         (ROW.format(lemma="plan", frameset="01", argument="(V*"), "1: column 12: the bracket '.V' is not closed"),
         ("doc 0 0 plan NN\n", "1: at least 12 columns were wanted, found 5"),
     ],
