@@ -189,7 +189,8 @@ def _located(given: dict[str, str], run_folder: str | None) -> Iterator[tuple[di
     """The files by key, and where to read them as long as the block lasts."""
     then = _remembered(given, run_folder)
     with tempfile.TemporaryDirectory() as folder:
-        located = {key: _locate(key, given, then, Path(folder)) for key in given}
+        held = then is None and _holds_files(run_folder)
+        located = {key: _locate(key, given, then, Path(folder), held=held) for key in given}
         yield {key: file for key, (file, _) in located.items()}, [path for _, path in located.values()]
 
 
@@ -222,6 +223,10 @@ def _remembered(given: dict[str, str], run_folder: str | None) -> Source | None:
     return None
 
 
+def _holds_files(run_folder: str | None) -> bool:
+    return any(source.contents is not None for source in (_sources_in(run_folder) if run_folder else ()))
+
+
 def _sources_in(run_folder: str) -> Iterator[Source]:
     path = next((path for name in STATE_FILES if (path := Path(run_folder) / name).is_file()), None)
     if path is None:
@@ -241,13 +246,16 @@ def _is_state(value: object) -> bool:
     return value[: len(_MARK)].cpu().numpy().tobytes() == _MARK
 
 
-def _locate(key: str, paths: Mapping[str, str], then: Source | None, folder: Path) -> tuple[File, Path]:
-    """The file and where to read it, which is in `folder` where only the archive has it."""
+def _locate(key: str, paths: Mapping[str, str], then: Source | None, folder: Path, *, held: bool) -> tuple[File, Path]:
+    """
+    The file and where to read it, which is in `folder` where only the archive has it; `held`: that the archive has
+    files, though the config names others.
+    """
     given, trained = paths[key], None if then is None else then.files[key]
     path, what = _existing(given), _what(paths)[key]
     here = None if path is None else (File(given, _absolute(given), file_sha256(path)), path)
     if trained is None or (here is not None and here[0].sha256 == trained.sha256):
-        return here or _missing(key, what, given, None)
+        return here or (_not_wanted(paths, what, given) if held else _missing(key, what, given, None))
     if (moved := trained.found()) is not None:
         return trained, moved
     if then is not None and then.contents is not None:
@@ -255,6 +263,11 @@ def _locate(key: str, paths: Mapping[str, str], then: Source | None, folder: Pat
         then.contents[list(then.files).index(key)].numpy().tofile(unpacked)
         return trained, unpacked
     return here or _missing(key, what, given, trained)
+
+
+def _not_wanted(paths: Mapping[str, str], what: str, given: str) -> NoReturn:
+    problem = f"no such file: {what}; the archive holds the {_kind(paths)}'s files itself"
+    raise InputError(problem, file=given, hint=f"leave {' and '.join(paths)} of the model's elmo out of the overrides")
 
 
 def _missing(key: str, what: str, given: str, trained: File | None) -> NoReturn:

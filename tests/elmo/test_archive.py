@@ -223,6 +223,19 @@ def test_a_self_contained_archive_still_refuses_an_overriding_other_bilm(folder:
         load(archive, other)
 
 
+@pytest.mark.parametrize("keys", [["options_file", "weight_file"], ["weight_file"], ["options_file"]])
+def test_a_self_contained_archive_wants_no_path_that_is_not_there(folder: Path, keys: list[str]) -> None:
+    archive, _ = trained(folder / "run", archive=True)
+    shutil.rmtree(folder / "bilm")
+    message = (
+        r"^(gone|bilm/[a-z.0-9]+): no such file: the biLM's (options|weights);"
+        r" the archive holds the biLM's files itself"
+        r" \(leave options_file and weight_file of the model's elmo out of the overrides\)$"
+    )
+    with pytest.raises(InputError, match=message):
+        load(archive, {f"model.elmo.{key}": "gone" for key in keys})
+
+
 def test_two_embedders_in_one_state_find_each_their_own(folder: Path, tmp_path: Path) -> None:
     (folder / "second").mkdir()
     write_bilm(folder / "second", seed=9)
