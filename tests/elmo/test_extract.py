@@ -302,8 +302,11 @@ def test_what_cannot_be(bilm: BiLm, tmp_path: Path) -> None:
             extraction(**{"bilm": bilm, **changes})
     with pytest.raises(InputError, match="the input has no line$"):
         written(bilm, tmp_path / "out", [])
-    for name in ("out.part", "."):
-        with pytest.raises(InputError, match=r"the name of a file was wanted that does not end in \.part"):
+    for name, message in (
+        ("out.part", r"the name of a file was wanted that does not end in \.part"),
+        (".", "a file was wanted, this is a folder"),
+    ):
+        with pytest.raises(InputError, match=message):
             written(bilm, tmp_path / name)
     assert os.listdir(tmp_path) == []
 
