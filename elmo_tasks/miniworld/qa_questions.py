@@ -1,138 +1,203 @@
 """
-Questions about the events of a passage: each asks for one role, and gives as much of the rest as makes the answer
-certain, or little more, in a voice of its own and sometimes in other words than the passage.
+Questions about told clauses: each asks for one role and repeats as much of the rest as makes the answer certain, in
+a voice of its own, with names in forms of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
 
-from elmo_tasks.miniworld import qa_tables
-from elmo_tasks.miniworld.annotation import Phrase, join
-from elmo_tasks.miniworld.clause import VerbGroup
-from elmo_tasks.miniworld.dice import Dice
-from elmo_tasks.miniworld.qa_events import (
-    ADJUNCTS,
-    AGENT,
-    CAUSE,
-    PATIENT,
-    PLACE,
-    TIME,
-    Event,
-    Telling,
-    Verb,
-    draw_telling,
-    noun_of,
-    participant,
-    preposition_of,
-    subject_and_object,
-    verbs_of,
-)
-from elmo_tasks.miniworld.scene import NounPhrase, Scene, with_articles, word, words
+from elmo_tasks.miniworld import phrases, qa_tables
+from elmo_tasks.miniworld.annotation import Phrase, Token, join
+from elmo_tasks.miniworld.morphology import inflect_verb
+from elmo_tasks.miniworld.qa_clauses import CORE, LONGEST, Clause, Part, other_voice
+from elmo_tasks.miniworld.scene import Scene, named, with_articles, word, words
+from elmo_tasks.miniworld.tables import entries
 from elmo_tasks.miniworld.world import Entity
 
-WH = {TIME: "when", PLACE: "where", CAUSE: "why"}
-OTHER_WORDS = 0.3
-"""How often a question avoids the passage's own verb where there is another for it."""
-UNNAMED = 0.8
-"""How often a question leaves the other participants unnamed where the verb alone makes the answer certain."""
+ADJUNCTS = {"AM-TMP": "when", "AM-LOC": "where", "AM-CAU": "why", "AM-PNC": "why", "AM-MNR": "how"}
+OTHER_VOICE, ADJUNCT_REPEATED, UNNAMED, FRONTED, SHORT = 0.5, 0.15, 0.3, 0.4, 0.7
+"""How often a question turns to the other voice, repeats an adjunct, leaves whoever acts unnamed, opens `to whom`, and
+leaves out what it can."""
 
 
-def is_certain(event: Event, role: str, events: Sequence[Event]) -> bool:
-    """Whether all events of this kind with the same other participant have the same answer."""
-    if role in ADJUNCTS:
-        return True
-    same = [other for other in events if other.verbs == event.verbs]
-    if role == AGENT:
-        return {other.agent for other in same if other.patient is event.patient} == {event.agent}
-    return {other.patient for other in same if other.agent is event.agent} == {event.patient}
+def may_be_asked(part: Part) -> bool:
+    """Whether a question may ask for a phrase."""
+    first = part.tokens[0]
+    if len(part.tokens) > LONGEST or first.text == "nobody" or (part.mention and part.mention.form == "pronoun"):
+        return False
+    if part.label in ADJUNCTS:
+        return part.label != "AM-TMP" or first.text not in entries(qa_tables.NO_TIMES)
+    return (
+        part.label in CORE
+        and not is_verbal(part)
+        and first.pos[:2] in ("DT", "NN", "CD", "JJ", "PR")
+        and first.pos != "PRP"
+    )
 
 
-def is_told_by_verb(event: Event, role: str, events: Sequence[Event]) -> bool:
-    """Whether all events of this kind have the same answer, whoever else takes part in them."""
-    same = [other for other in events if other.verbs == event.verbs]
-    return len(same) == 1 if role in ADJUNCTS else len({participant(other, role) for other in same}) == 1
+def is_verbal(part: Part) -> bool:
+    """Whether a phrase has a clause in it."""
+    return any(token.pos in ("VB", "VBP", "VBZ", "VBD", "MD") for token in part.tokens)
 
 
-def ask(scene: Scene, told: Telling, role: str, *, named: bool) -> Phrase:
+def may_be_repeated(part: Part) -> bool:
+    """Whether a question can repeat a phrase: no pronoun for somebody unknown, and not too long."""
+    alone = len(part.tokens) == 1 and part.tokens[0].pos == "PRP" and part.mention is None
+    unfit = alone and not part.tokens[0].text.endswith("self") or part.tokens[0].text == "nobody"
+    return len(part.tokens) <= LONGEST and not unfit and (part.preposition == "that" or not is_verbal(part))
+
+
+def may_be_left_out(clause: Clause, part: Part) -> bool:
+    """Whether a question can do without a phrase: an adjunct, who acts after `by`, or a receiver."""
+    if part.label not in CORE or part.preposition == "by":
+        return bool(part.label)
+    thing = clause.part("A1")
+    complete = thing is not None and thing.bare and (clause.passive or thing is not clause.subject)
+    return part.label == "A2" and part is not clause.subject and complete
+
+
+def may_match(other: Clause, asked: Part, given: Sequence[Part]) -> bool:
+    """Whether a question for a role that gives these phrases may be about another clause too."""
+    if other.part(asked.label) is None:
+        return False
+    known = [(part, other.part(part.label)) for part in given if part.label]
+    return all(mine.key == theirs.key for mine, theirs in known if theirs is not None)
+
+
+def given_parts(scene: Scene, clause: Clause, asked: Part) -> tuple[Part, ...]:
+    """The phrases that a question for one of them repeats: the core of the clause, and seldom an adjunct."""
+    return tuple(
+        part
+        for part in clause.parts
+        if part.start != asked.start
+        and (part.label in CORE or not part.label or scene.dice.chance(ADJUNCT_REPEATED) and may_be_repeated(part))
+    )
+
+
+def ask(scene: Scene, clause: Clause, asked: Part, given: Sequence[Part], *, unnamed: bool = False) -> Phrase:
     """
-    A question for a role of an event that the passage tells.
+    A question for a phrase of a clause.
 
     # Parameters
 
-    named : `bool`
-        Whether the other participants come by their names; they are `somebody` or `a firm` otherwise.
+    given : `Sequence[Part]`
+        The phrases that it repeats.
+    unnamed : `bool`
+        Whether the one who acts is `somebody`.
     """
-    telling = retold(scene.dice, told)
-    first, second = subject_and_object(telling)
-    nouns = {label: (noun_of if named else unnamed)(scene, telling.event, label) for label in (first, second)}
-    if role in ADJUNCTS:
-        return closed(join([word(WH[role]), inverted(telling, nouns)]))
-    if role == first:
-        return closed(ask_subject(scene, telling, nouns))
-    return closed(ask_object(scene, telling, role, nouns))
+    turned = other_voice(clause) if scene.dice.chance(OTHER_VOICE) else None
+    told = turned or clause
+    starts = {part.start for part in given}
+    wh = wh_word(scene, asked)
+    fronted = asked.label in CORE and scene.dice.chance(FRONTED)
+    row, lead = [], Phrase()
+    for part in told.rest:
+        if part.start in starts:
+            row.append(repeated(scene, part, unnamed=unnamed))
+        elif part.start == asked.start and part.preposition:
+            lead, row = (words(part.preposition), row) if fronted else (lead, [*row, words(part.preposition)])
+    if asked.start == told.subject.start:
+        return closed([wh, finite(told), *row])
+    aux, main = inverted(told)
+    subject = repeated(scene, told.subject, unnamed=unnamed)
+    return closed([lead, whom(wh) if len(lead) else wh, aux, subject, main, *row])
 
 
-def unnamed(scene: Scene, event: Event, role: str) -> NounPhrase:
-    """`somebody`, `a firm`."""
-    entity = participant(event, role)
-    if entity.kind == "person":
-        return NounPhrase(word(scene.dice.choice(("somebody", "someone"))), entity.gender)
-    kind = scene.dice.choice(qa_tables.KIND_NAMES[entity.kind].split())
-    return NounPhrase(with_articles(word("a") + word(kind)), entity.gender)
+def repeated(scene: Scene, part: Part, *, unnamed: bool = False) -> Phrase:
+    """A phrase in a question, entities by any of their names."""
+    lead = words(part.preposition)
+    if unnamed and part.label == "A0":
+        return lead + word(scene.dice.choice(("somebody", "someone")))
+    if part.mention is None:
+        return lead + Phrase(part.tokens)
+    return lead + Phrase(named(scene, entity_of(scene, part)).phrase.tokens)
 
 
-def retold(dice: Dice, told: Telling) -> Telling:
-    """The event in other words where there are any, mostly, and in a voice of its own."""
-    others = tuple(verb for verb in told.event.verbs if verb != told.verb)
-    chosen: tuple[Verb, ...] = others if others and dice.chance(OTHER_WORDS) else (told.verb,)
-    drawn = draw_telling(dice, Event(chosen, told.event.agent, told.event.patient))
-    return Telling(told.event, drawn.verb, drawn.passive)
+def entity_of(scene: Scene, part: Part) -> Entity:
+    """The entity that a phrase mentions."""
+    kind = part.mention.entity.partition(":")[0] if part.mention else ""
+    return next(one for one in scene.world.entities[kind] if part.mention and one.identifier == part.mention.entity)
 
 
-def ask_subject(scene: Scene, telling: Telling, nouns: Mapping[str, NounPhrase]) -> Phrase:
-    """`Who bought X`, `what was bought by X`."""
-    first, second = subject_and_object(telling)
-    entity = participant(telling.event, first)
-    subject = NounPhrase(wh_word(scene.dice, entity), entity.gender, entity)
-    verbs = Phrase(verbs_of(telling, subject).tokens)
-    return join([subject.phrase, verbs, preposition_of(telling), nouns[second].phrase])
+def wh_word(scene: Scene, asked: Part) -> Phrase:
+    """`who`, `what`, `which` with a word for the kind, or the word for an adjunct."""
+    if asked.label in ADJUNCTS:
+        lasting = asked.label == "AM-TMP" and asked.tokens[0].text in entries(qa_tables.DURATIONS)
+        return words("how long" if lasting else ADJUNCTS[asked.label])
+    if is_person(asked):
+        return word("who")
+    if asked.mention is None:
+        return word("what")
+    kind = entity_of(scene, asked).kind
+    name = scene.dice.choice(qa_tables.KIND_NAMES[kind].split())
+    return words(f"which {name}") if scene.dice.chance(0.5) else word("what")
 
 
-def ask_object(scene: Scene, telling: Telling, role: str, nouns: Mapping[str, NounPhrase]) -> Phrase:
-    """`What did X buy`, `who did X lose to`, `by whom was X bought`, `who was X bought by`."""
-    asked = participant(telling.event, role)
-    rest = inverted(telling, nouns, object_=False)
-    if telling.passive and scene.dice.chance(0.5):
-        return join([word("by"), wh_word(scene.dice, asked, after_preposition=True), rest])
-    return join([wh_word(scene.dice, asked), rest, preposition_of(telling)])
+def is_person(part: Part) -> bool:
+    """Whether a phrase stands for a person or people."""
+    if part.mention is not None:
+        return part.mention.entity.startswith("person:")
+    return head_of(part.tokens) in people()
 
 
-def inverted(telling: Telling, nouns: Mapping[str, NounPhrase], *, object_: bool = True) -> Phrase:
-    """`did X buy Y`, `was Y bought by X`, without what stands behind the verb if that is asked for."""
-    first, second = subject_and_object(telling)
-    subject = nouns[first]
-    group: VerbGroup = verbs_of(telling, subject, inverted=True)
-    phrase = join([Phrase(group.tokens[:1]), subject.phrase, Phrase(group.tokens[1:])])
-    if object_:
-        phrase = join([phrase, preposition_of(telling), nouns[second].phrase])
-    return phrase
+def whom(wh: Phrase) -> Phrase:
+    """`whom` for `who`, as it stands after a preposition."""
+    return word("whom") if wh.words == ["who"] else wh
 
 
-def wh_word(dice: Dice, entity: Entity, *, after_preposition: bool = False) -> Phrase:
-    """`who`, `what`, or `which` with a word for the kind."""
-    if entity.kind == "person":
-        return word("whom" if after_preposition else "who")
-    kind = dice.choice(qa_tables.KIND_NAMES[entity.kind].split())
-    return words(f"which {kind}") if after_preposition or dice.chance(0.6) else word("what")
+@cache
+def people() -> frozenset[str]:
+    """Nouns for people."""
+    occupations = " ".join(phrases.OCCUPATIONS.values()).split()
+    return frozenset((*occupations, *entries(qa_tables.PEOPLE)))
 
 
-def closed(phrase: Phrase) -> Phrase:
+def head_of(tokens: Sequence[Token]) -> str:
+    """The last noun before any preposition or relative pronoun."""
+    head = ""
+    for token in tokens:
+        if token.pos in ("IN", "TO", "WP", "WDT"):
+            break
+        head = token.text if token.pos.startswith("NN") else head
+    return head
+
+
+def is_plural(part: Part) -> bool:
+    """Whether the verb takes its plural form."""
+    if part.mention is not None and part.mention.entity.startswith("club:"):
+        return True
+    tags = []
+    for token in part.tokens:
+        if token.pos in ("IN", "TO", "WP", "WDT"):
+            break
+        tags.append(token.pos)
+    nouns = [tag for tag in tags if tag.startswith("NN")]
+    return "CC" in tags or bool(nouns) and nouns[-1] == "NNS"
+
+
+def finite(clause: Clause) -> Phrase:
+    """The verb after `who` or `what`."""
+    if clause.passive:
+        return word("was", tag="VBD") + verb(clause, "VBN")
+    return verb(clause, "VBD")
+
+
+def inverted(clause: Clause) -> tuple[Phrase, Phrase]:
+    """What stands before and after the subject of a question."""
+    if clause.passive:
+        return word("were" if is_plural(clause.subject) else "was", tag="VBD"), verb(clause, "VBN")
+    return word("did", tag="VBD"), verb(clause, "VB")
+
+
+def verb(clause: Clause, tag: str) -> Phrase:
+    """The main verb in one of its forms."""
+    return Phrase((Token(inflect_verb(clause.lemma, tag, sense=clause.sense), clause.lemma, tag),))
+
+
+def closed(pieces: Sequence[Phrase]) -> Phrase:
     """The question with its capital and its mark."""
-    return (phrase + word("?")).capitalised()
-
-
-def roles_to_ask(told: Telling, labels: Sequence[str], events: Sequence[Event]) -> list[str]:
-    """The roles among these labels that a question may ask for."""
-    known = {AGENT, PATIENT, *ADJUNCTS}
-    return [label for label in dict.fromkeys(labels) if label in known and is_certain(told.event, label, events)]
+    whole = join(pieces)
+    return (with_articles(replace(whole, frames=(), names=(), mentions=())) + word("?")).capitalised()

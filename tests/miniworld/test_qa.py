@@ -4,37 +4,38 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from elmo_tasks.miniworld import qa_tables
+from elmo_tasks.miniworld.annotation import Phrase
+from elmo_tasks.miniworld.clause import ClausePlan, clause
 from elmo_tasks.miniworld.dice import Dice
-from elmo_tasks.miniworld.morphology import inflect_verb
-from elmo_tasks.miniworld.qa import PASSAGES, gold_answers, running_text
-from elmo_tasks.miniworld.qa_events import (
-    AGENT,
-    CAUSE,
-    PATIENT,
-    TIME,
-    Event,
-    Telling,
-    Verb,
-    cast_of,
-    parse_verbs,
-    subject_and_object,
-    tell,
+from elmo_tasks.miniworld.pattern import parse_frame
+from elmo_tasks.miniworld.qa import (
+    PASSAGES,
+    are_told_apart,
+    draw_question,
+    gold_answers,
+    make_passage,
+    make_world,
+    running_text,
 )
-from elmo_tasks.miniworld.qa_questions import ask, is_certain, is_told_by_verb
-from elmo_tasks.miniworld.scene import Scene, lines_of, words
-from elmo_tasks.miniworld.world import World
+from elmo_tasks.miniworld.qa_clauses import Clause, is_fact, other_voice, read_clause
+from elmo_tasks.miniworld.qa_questions import ask, may_be_asked, may_be_left_out, may_be_repeated, may_match
+from elmo_tasks.miniworld.scene import Scene, named
+from elmo_tasks.miniworld.sentence import finished
+from elmo_tasks.miniworld.srl_tables import TRANSFER_VERBS
+from elmo_tasks.miniworld.tables import entries
 from elmo_tasks.squad.metric import best, f1, normalize
 
+LOOKED_UP = 60
 FOLDER = Path(__file__).resolve().parents[2] / "fixtures" / "miniworld" / "squad"
 
 
-def read(name: str) -> list[dict[str, Any]]:
+def load(name: str) -> list[dict[str, Any]]:
     data = json.loads((FOLDER / name).read_text(encoding="utf-8"))
     assert data["version"] == "1.1"
     return [paragraph for article in data["data"] for paragraph in article["paragraphs"]]
@@ -42,7 +43,7 @@ def read(name: str) -> list[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def files() -> dict[str, list[dict[str, Any]]]:
-    return {name: read(name) for name in PASSAGES}
+    return {name: load(name) for name in PASSAGES}
 
 
 def questions(paragraphs: list[dict[str, Any]]) -> Iterator[tuple[str, str, list[str]]]:
@@ -54,12 +55,12 @@ def questions(paragraphs: list[dict[str, Any]]) -> Iterator[tuple[str, str, list
 
 def test_sizes_and_places_of_answers(files: dict[str, list[dict[str, Any]]]) -> None:
     counts = {name: sum(1 for _ in questions(paragraphs)) for name, paragraphs in files.items()}
-    assert counts == {"train-v1.1.json": 2400, "dev-v1.1.json": 400, "test-v1.1.json": 400}
+    assert counts == {"train-v1.1.json": 1120, "dev-v1.1.json": 400, "test-v1.1.json": 400}
     ids = [asked["id"] for paragraphs in files.values() for paragraph in paragraphs for asked in paragraph["qas"]]
-    assert len(set(ids)) == len(ids) == 3200
+    assert len(set(ids)) == len(ids) == 1920
     for paragraphs in files.values():
         for paragraph in paragraphs:
-            assert 30 < len(paragraph["context"].split()) < 130
+            assert 30 < len(paragraph["context"].split()) < 150
             for asked in paragraph["qas"]:
                 for answer in asked["answers"]:
                     start = answer["answer_start"]
@@ -70,8 +71,8 @@ def test_every_kind_of_question_is_frequent(files: dict[str, list[dict[str, Any]
     for paragraphs in files.values():
         asked = list(questions(paragraphs))
         first = Counter(question.split()[0] for _, question, _ in asked)
-        assert min(first[kind] for kind in ("Who", "What", "Which", "When", "Where", "Why")) > 0.05 * len(asked)
-        passive = sum(bool(re.search(r"\b(was|were) .*(by\b|\?)", question)) for _, question, _ in asked)
+        assert min(first[kind] for kind in ("Who", "What", "Which", "When", "Where", "Why", "How")) > 0.02 * len(asked)
+        passive = sum(bool(re.search(r"\b(was|were)\b", question)) for _, question, _ in asked)
         assert 0.25 < passive / len(asked) < 0.6
 
 
@@ -85,149 +86,252 @@ def test_training_and_held_out_passages_share_few_names(files: dict[str, list[di
 
 
 def sentences(passage: str) -> list[str]:
-    return re.split(r"(?<=[a-z0-9][.?]) (?=[A-Z\"])", re.sub(r"\b(Mr|Mrs|Dr)\.", r"\1", passage))
+    return re.split(r"(?<=[a-z0-9][.?]) (?=[A-Z\"])", re.sub(r"\b(Mr|Mrs|Dr|[A-Z])\.", r"\1", passage))
 
 
-DATES = "January February March April May June July August September October November December Christmas Easter"
-DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday"
-DATE = "|".join(f"{DATES} {DAYS}".split())
-ADJUNCTS = {
-    "when": rf"(?:in|on|at|before|after|during|towards|at the end of|two) (?:the |early )?(?:long )?(?:(?:{DATE}) )?"
-    rf"(?:\d{{4}}|war|flood|strike|election|dawn|winter|fire|spring|midnight|days later|{DATE})",
-    "where": r"(?:near|at|in|on|behind|outside) (?:the (?:old )?(?:[a-z]+)|[A-Z]\w+)",
-    "why": r"(?:because of|for|out of|in the hope of|on the advice of|on the orders of) "
-    r"(?:a |an |the )?(?:\w+ )?(?:\w+ of )?(?:a |the )?\w+",
+SMALL = frozenset(
+    entries("""
+who whom what which when where why how long did was were by to of a an the in on at with for from and it its his her
+their some somebody someone had has that said but
+""")
+)
+OPENINGS = {
+    "when": "in on at before after during all last the within for until towards",
+    "where": "in on at near under off by beside behind outside",
+    "why": "because for after out on to over of at",
+    "how": "with without in by against from on as together for until throughout all",
 }
+
+
+def stem(word: str) -> str:
+    return re.sub(r"(ed|s|ing|e)$", "", word.lower())
+
+
+def stems(text: str) -> set[str]:
+    return {stem(word) for word in normalize(text).split() if word not in SMALL}
 
 
 def look_up(passage: str, question: str) -> str:
     """In the sentence that shares most words with the question, the first phrase of the wanted type."""
-    wanted, given = question.split()[0].lower(), set(normalize(question).split())
-    sentence = max(sentences(passage), key=lambda one: len(given & set(normalize(one).split())))
-    if wanted in ADJUNCTS:
-        found = re.search(rf"\b{ADJUNCTS[wanted]}\b", sentence, re.IGNORECASE if wanted == "when" else 0)
-        return found.group() if found else sentence
-    names = re.findall(r"(?<!^)\b[A-Z]\w+(?: [A-Z]\w+)*|^[A-Z]\w+(?: [A-Z]\w+)*", sentence)
-    named = (name for name in names if not set(normalize(name).split()) & given and len(name) > 3)
-    return next(named, sentence)
+    given = stems(question)
+    sentence = max(sentences(passage), key=lambda one: len(given & stems(one)))
+    tokens = re.findall(r"\w[\w,']*\w|\w|[.,\"]", sentence)
+    openings = OPENINGS.get(question.split()[0].lower())
+    found = first_new(tokens, given) if openings is None else first_adjunct(tokens, given, openings.split())
+    return " ".join(found) or sentence
+
+
+def first_new(tokens: list[str], given: set[str]) -> list[str]:
+    """The first row of words that the question does not give."""
+    row: list[str] = []
+    for token in tokens:
+        free = token not in ',."' and stem(token) not in given and (row or token.lower() not in SMALL)
+        if free and token.lower() not in ("was", "were", "by", "to", "had", "has", "that", "who", "which", "and"):
+            row.append(token)
+        elif row:
+            break
+    return row
+
+
+def first_adjunct(tokens: list[str], given: set[str], openings: list[str]) -> list[str]:
+    """The first phrase that opens as such adjuncts do and that the question does not give."""
+    for place, token in enumerate(tokens[:-1]):
+        if token.lower() in openings and not stems(" ".join(tokens[place + 1 : place + 3])) & given:
+            end = place + 1
+            while (
+                end < len(tokens)
+                and tokens[end] not in ',."'
+                and (end < place + 3 or "of" in tokens[end - 1 : end + 1] or not tokens[end][0].islower())
+            ):
+                end += 1
+            return tokens[place:end]
+    return []
 
 
 @pytest.mark.parametrize("name", ["dev-v1.1.json", "test-v1.1.json"])
 def test_looking_words_up_fails(files: dict[str, list[dict[str, Any]]], name: str) -> None:
     scores = [best(f1, look_up(passage, question), golds) for passage, question, golds in questions(files[name])]
     score = 100 * sum(scores) / len(scores)
-    assert 25 < score < 55
+    assert 30 < score < LOOKED_UP, "the models score about 65 without ELMo and 88 with it"
 
 
-def test_the_answer_stands_beside_others_of_its_type(files: dict[str, list[dict[str, Any]]]) -> None:
-    chance = []
+def test_most_verbs_are_told_again_of_others(files: dict[str, list[dict[str, Any]]]) -> None:
+    """The words of the question stand in more than one sentence of the passage."""
+    again = []
     for passage, question, _ in questions(files["dev-v1.1.json"]):
-        if question.startswith("When"):
-            chance.append(len(re.findall(ADJUNCTS["when"], passage)))
-    assert len(chance) > 30 and sum(chance) / len(chance) > 3
+        shared = sorted(len(stems(question) & stems(sentence)) for sentence in sentences(passage))
+        again.append(shared[-2] > 0)
+    assert sum(again) / len(again) > 0.8
 
 
 @pytest.fixture
 def scene() -> Scene:
     dice = Dice(5, "test")
-    cast = cast_of(dice, ["person", "person", "firm", "firm"], split="all")
-    return Scene(World(entities=cast), dice, "all", cast["person"][0])
+    world = make_world(dice, split="all")
+    return Scene(world, dice, "all", world.entities["person"][0])
 
 
-BUY, SELL = parse_verbs("buy acquire"), parse_verbs("sell")
+SELL = "sell.trade (1 the farm) (2 to a stranger)"
 
 
-def test_verbs_of_a_line() -> None:
-    assert parse_verbs("beat < lose:to") == (Verb("beat"), Verb("lose", "to", converse=True))
-    assert parse_verbs("call:on") == (Verb("call", "on"),)
+def tell(scene: Scene, line: str, *, kind: str = "person", number: int = 0, **plan: Any) -> Phrase:
+    subject = named(scene, scene.world.entities[kind][number])
+    return finished(clause(scene, ClausePlan(parse_frame(line), subject, **plan)))
 
 
-def event(scene: Scene, verbs: tuple[Verb, ...], agent: int, patient: int) -> Event:
-    people, firms = scene.world.entities["person"], scene.world.entities["firm"]
-    return Event(verbs, people[agent], firms[patient])
+def read(scene: Scene, line: str, **plan: Any) -> Clause:
+    phrase = tell(scene, line, **plan)
+    found = read_clause(phrase, phrase.frames[0])
+    assert found is not None
+    return found
 
 
-def test_an_answer_is_certain_if_all_such_events_have_it(scene: Scene) -> None:
-    first, again, other = (event(scene, BUY, *pair) for pair in ((0, 0), (0, 1), (1, 1)))
-    events = [first, again, other, event(scene, SELL, 1, 0)]
-    assert is_certain(first, AGENT, events) and not is_certain(again, AGENT, events)
-    assert not is_certain(first, PATIENT, events) and is_certain(other, PATIENT, events)
-    assert is_certain(again, TIME, events)
+def shown(clause: Clause) -> list[tuple[str, str, str]]:
+    rows = [(part.label, part.preposition, " ".join(token.text for token in part.tokens)) for part in clause.rest]
+    return [(clause.subject.label, clause.subject.preposition, "P"), *rows]
 
 
-def test_the_verb_alone_tells_the_answer_if_all_its_events_have_it(scene: Scene) -> None:
-    first, again, other = (event(scene, BUY, *pair) for pair in ((0, 0), (0, 1), (1, 1)))
-    assert is_told_by_verb(first, AGENT, [first, again]) and not is_told_by_verb(first, PATIENT, [first, again])
-    assert not is_told_by_verb(first, AGENT, [first, again, other])
-    assert is_told_by_verb(first, TIME, [first, event(scene, SELL, 1, 0)])
-    assert not is_told_by_verb(first, TIME, [first, again])
+def test_a_clause_is_read_back(scene: Scene) -> None:
+    found = read(scene, SELL)
+    assert shown(found) == [("A0", "", "P"), ("A1", "", "the farm"), ("A2", "to", "a stranger")]
+    assert found.subject.key == ("person:0",) and not found.passive
 
 
-@pytest.mark.parametrize(
-    ("role", "patterns"),
-    [
-        (AGENT, {"Who bought F?", "Who was F bought by?", "By whom was F bought?"}),
-        (PATIENT, {"X did P buy?", "X was bought by P?"}),
-        (CAUSE, {"Why did P buy F?", "Why was F bought by P?"}),
-    ],
-)
-def test_questions_that_name_nobody(scene: Scene, role: str, patterns: set[str]) -> None:
-    telling = Telling(event(scene, parse_verbs("buy"), 0, 0), Verb("buy"), False)
-    phrases = [ask(scene, telling, role, named=False) for _ in range(40)]
-    assert not any(phrase.names for phrase in phrases)
-    texts = [
-        re.sub(r"^(What|Which (firm|company|business))", "X", running_text(phrase.words).text) for phrase in phrases
-    ]
-    texts = [re.sub(r"some(body|one)", "P", text) for text in texts]
-    assert {re.sub(r"a (firm|company|business)", "F", text) for text in texts} == patterns
+def test_a_passive_is_turned_and_turned_back(scene: Scene) -> None:
+    active = read(scene, SELL)
+    passive = other_voice(active)
+    assert passive is not None and passive.passive and passive.subject.label == "A1"
+    assert [(part.label, part.preposition) for part in passive.rest] == [("A2", "to"), ("A0", "by")]
+    back = other_voice(passive)
+    assert back is not None and [part.label for part in back.parts] == ["A0", "A1", "A2"] and not back.passive
+    assert back.subject.preposition == ""
+    told = read(scene, SELL, passive=True)
+    assert told.passive and told.subject.tokens[0].text == "the"
 
 
 @pytest.mark.parametrize(
-    ("verb", "passive", "pattern", "subject"),
-    [
-        (Verb("buy"), False, r"P bought F out of love", AGENT),
-        (Verb("buy"), True, r"F was bought by P out of love", PATIENT),
-        (Verb("work", "for"), False, r"P worked for F out of love", AGENT),
-        (Verb("lose", "to", converse=True), False, r"F lost to P out of love", PATIENT),
-    ],
+    "line",
+    ["have.own (1 the farm)", "say.speak (1 that) the farm burned", "run.short short/RB (1 of coal) on the way"],
 )
-def test_a_telling_has_the_roles_of_the_event(
-    scene: Scene, verb: Verb, passive: bool, pattern: str, subject: str
-) -> None:
-    one = event(scene, (verb,), 0, 0)
-    told = Telling(Event(one.verbs, one.agent, one.patient, {CAUSE: words("out of love")}), verb, passive)
-    phrase = tell(scene, told)
-    spans = {role.label: (role.start, role.end) for role in phrase.frames[0].roles}
-    tokens = list(phrase.words)
-    for label, letter in sorted(((AGENT, "P"), (PATIENT, "F")), key=lambda pair: -spans[pair[0]][0]):
-        tokens[slice(*spans[label])] = [letter]
-    assert " ".join(tokens) == pattern
-    assert subject_and_object(told)[0] == subject
-    assert phrase.tokens[phrase.frames[0].predicate].lemma == verb.lemma
+def test_a_clause_that_is_more_than_its_roles_is_not_asked_for(scene: Scene, line: str) -> None:
+    phrase = tell(scene, line)
+    frame = phrase.frames[0]
+    assert not is_fact(phrase, frame) or read_clause(phrase, frame) is None
 
 
 @pytest.mark.parametrize(
-    ("verb", "role", "patterns"),
+    ("plan", "fact"),
     [
-        (Verb("buy"), AGENT, {"Who bought F?", "Who was F bought by?", "By whom was F bought?"}),
-        (Verb("buy"), PATIENT, {"X did P buy?", "X was bought by P?"}),
-        (Verb("work", "for"), PATIENT, {"X did P work for?"}),
-        (Verb("lose", "to", converse=True), AGENT, {"Who did F lose to?"}),
-        (Verb("lose", "to", converse=True), PATIENT, {"X lost to P?"}),
-        (Verb("buy"), CAUSE, {"Why did P buy F?", "Why was F bought by P?"}),
+        ({}, True),
+        ({"tense": "past_perfect"}, True),
+        ({"passive": True}, True),
+        ({"negated": True}, False),
+        ({"tense": "will"}, False),
+        ({"tense": "will", "passive": True}, False),
+        ({"adverb": "never"}, False),
+        ({"tense": "present"}, False),
     ],
 )
-def test_forms_of_questions(scene: Scene, verb: Verb, role: str, patterns: set[str]) -> None:
-    one = event(scene, (verb,), 0, 0)
-    found = set()
-    for _ in range(40):
-        phrase = ask(scene, Telling(one, verb, False), role, named=True)
-        tokens = list(phrase.words)
-        for name in sorted(phrase.names, key=lambda name: -name.start):
-            tokens[name.start : name.end] = ["P" if name.label == "PER" else "F"]
-        text = re.sub(r"\b(Mr|Mrs|Miss|Dr|Captain) ", "", running_text(tokens).text)
-        found.add(re.sub(r"^(What|Which (firm|company|business))", "X", text))
-    assert found == patterns
+def test_only_what_has_happened_is_a_fact(scene: Scene, plan: dict[str, Any], fact: bool) -> None:
+    phrase = tell(scene, SELL, **plan)
+    assert is_fact(phrase, phrase.frames[0]) is fact
+
+
+@pytest.mark.parametrize(
+    ("line", "label", "forms"),
+    [
+        (
+            SELL,
+            "A0",
+            {
+                "Who sold the farm to a stranger?",
+                "Who was the farm sold to a stranger by?",
+                "By whom was the farm sold to a stranger?",
+            },
+        ),
+        (SELL, "A1", {"What did P sell to a stranger?", "What was sold to a stranger by P?"}),
+        (
+            SELL,
+            "A2",
+            {
+                "Who did P sell the farm to?",
+                "To whom did P sell the farm?",
+                "Who was the farm sold to by P?",
+                "To whom was the farm sold by P?",
+            },
+        ),
+        (
+            "cross.go (1 the squares) (MNR in the rain)",
+            "AM-MNR",
+            {"How did P cross the squares?", "How were the squares crossed by P?"},
+        ),
+        ("*die.perish (LOC in the square)", "AM-LOC", {"Where did P die?"}),
+        ("wake.up (TMP for a week)", "AM-TMP", {"How long did P wake?"}),
+        ("wake.up (TMP before dawn) (CAU at the news)", "AM-CAU", {"Why did P wake?"}),
+    ],
+)
+def test_forms_of_questions(scene: Scene, line: str, label: str, forms: set[str]) -> None:
+    told = read(scene, line)
+    asked = told.part(label)
+    assert asked is not None and may_be_asked(asked)
+    given = [part for part in told.parts if part is not asked and part.label in ("A0", "A1", "A2")]
+    person = "|".join(sorted(map(re.escape, scene.world.entities["person"][0].forms), key=len, reverse=True))
+    found = {
+        re.sub(
+            rf"\b((Mr|Mrs|Miss|Dr|Captain) )?({person})(?=\W)",
+            "P",
+            running_text(ask(scene, told, asked, given).words).text,
+        )
+        for _ in range(60)
+    }
+    assert found == forms
+
+
+def test_whoever_acts_may_be_left_unnamed(scene: Scene) -> None:
+    told = read(scene, SELL)
+    asked, given = told.rest[0], [told.subject, told.rest[1]]
+    texts = {running_text(ask(scene, told, asked, given, unnamed=True).words).text for _ in range(60)}
+    assert texts == {
+        f"What {form}?"
+        for who in ("somebody", "someone")
+        for form in (f"did {who} sell to a stranger", f"was sold to a stranger by {who}")
+    }
+
+
+def test_pronouns_and_nobody_are_neither_asked_for_nor_repeated(scene: Scene) -> None:
+    for line in ("greet.meet (1 {him})", "greet.meet (1 nobody)"):
+        part = read(scene, line).rest[0]
+        assert not may_be_asked(part) and not may_be_repeated(part)
+
+
+def test_a_question_is_drawn_only_where_no_other_clause_may_answer_it(scene: Scene) -> None:
+    one = read(scene, SELL)
+    same_thing = read(scene, "sell.trade (1 the farm) (2 to a sailor)", number=1)
+    seller, thing, taker = one.parts
+    assert may_match(same_thing, seller, [thing]) and not may_match(same_thing, seller, [thing, taker])
+    assert not may_match(read(scene, "sell.trade (2 to a stranger)", number=1), thing, [seller, taker])
+    assert draw_question(scene, one, [same_thing], 0) is not None
+    assert draw_question(scene, one, [read(scene, SELL)], 0) is None
+
+
+def test_names_of_a_passage_are_told_apart(scene: Scene) -> None:
+    people = scene.world.entities["person"]
+    people[1] = replace(people[1], stem="Zabul", forms=("Zabul", "Zabul", "Ulf Zabul", "U. Zabul"))
+    assert are_told_apart(scene.world, [tell(scene, SELL, number=0), tell(scene, SELL, number=1)])
+    people[1] = replace(people[1], forms=people[0].forms)
+    assert not are_told_apart(scene.world, [tell(scene, SELL, number=0), tell(scene, SELL, number=1)])
+    assert are_told_apart(scene.world, [tell(scene, SELL, number=0)])
+
+
+def test_a_passage_draws_on_few_lines_of_a_table() -> None:
+    dice, transfers = Dice(7, "test"), [parse_frame(line) for line in TRANSFER_VERBS.strip().splitlines()]
+    senses = {(frame.lemma, frame.sense) for frame in transfers}
+    counts = []
+    for _ in range(30):
+        frames = [frame for phrase in make_passage(dice, split="train")[0] for frame in phrase.frames]
+        told = [(frame.lemma, frame.sense) for frame in frames if (frame.lemma, frame.sense) in senses]
+        counts.append(len(set(told)))
+    assert max(counts) == 3 and sum(counts) > 40
 
 
 def test_running_text() -> None:
@@ -247,21 +351,19 @@ def test_gold_answers_without_and_with_what_may_be_left_out() -> None:
     assert gold_answers(text, tokens, 0, 1) == [{"text": "He", "answer_start": 0}]
 
 
-def test_every_verb_is_inflected_as_english_has_it() -> None:
-    irregular = {"beat", "teach", "strike", "draw", "hide", "buy", "sell", "found", "leave", "take", "build", "sink"}
-    seen = set()
-    for table in qa_tables.EVENTS.values():
-        for line in table.strip().splitlines():
-            for verb in parse_verbs(line):
-                seen.add(verb.lemma)
-                past = inflect_verb(verb.lemma, "VBD")
-                regular = re.fullmatch(rf"{verb.lemma[:-1]}(.d|.{{1,2}}ed|ied)", past) is not None
-                assert regular or verb.lemma in irregular | {"lose", "fall", "write", "read", "find", "meet", "sit"}
-    assert len(seen) > 70
+def test_a_title_may_be_left_out_and_an_office_not() -> None:
+    tokens = ["To", "Captain", "Hale", "from", "the", "captain", "of", "Wells"]
+    text = running_text(tokens)
+    assert [answer["text"] for answer in gold_answers(text, tokens, 0, 3)] == ["Hale", "To Captain Hale"]
+    assert [answer["text"] for answer in gold_answers(text, tokens, 4, 8)] == [
+        "captain of Wells",
+        "the captain of Wells",
+    ]
 
 
-def test_every_pair_of_kinds_has_kinds_of_events_in_every_split() -> None:
-    assert len(qa_tables.EVENTS) == 9
-    for table in qa_tables.EVENTS.values():
-        for split in ("train", "heldout"):
-            assert len(lines_of(table, split=split)) >= 3
+def test_what_a_verb_needs_is_never_left_out(scene: Scene) -> None:
+    sold, dated = read(scene, SELL), read(scene, "*date.come (2 from the war)")
+    assert [may_be_left_out(sold, part) for part in sold.parts] == [False, False, True]
+    assert not any(may_be_left_out(dated, part) for part in dated.parts)
+    passive = other_voice(sold)
+    assert passive is not None and [may_be_left_out(passive, part) for part in passive.parts] == [False, True, True]
