@@ -11,7 +11,7 @@
 //     both rows: the run ends before it has converged. One that short wants larger steps (epsilon 1e-6) and an average
 //     of the last steps only (0.99).
 //   mini: the embedded world, a smaller model, Adam with 2e-3, batches of 10, 12 epochs (1,344 updates), a
-//     cap for both rows at which this one still rises.
+//     cap for both rows at which most runs still rise.
 //
 // Expected F1: paper 81.1 (test; 80.8 on dev); small and mini: docs/RESULTS.md.
 // Command: allennlp train training_config/squad.jsonnet -s out/squad

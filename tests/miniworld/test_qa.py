@@ -152,7 +152,7 @@ def first_adjunct(tokens: list[str], given: set[str], openings: list[str]) -> li
 def test_looking_words_up_fails(files: dict[str, list[dict[str, Any]]], name: str) -> None:
     scores = [best(f1, look_up(passage, question), golds) for passage, question, golds in questions(files[name])]
     score = 100 * sum(scores) / len(scores)
-    assert 30 < score < LOOKED_UP, "the models score about 65 without ELMo and 88 with it"
+    assert 30 < score < LOOKED_UP, "the models score 60 without ELMo and 80 with it on dev"
 
 
 def test_most_verbs_are_told_again_of_others(files: dict[str, list[dict[str, Any]]]) -> None:
