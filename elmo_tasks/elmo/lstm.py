@@ -13,8 +13,8 @@ from elmo_tasks.elmo.product import product
 FORGET_BIAS = 1.0
 """Added to the forget gate at run time; files and parameters hold the bias without it, as TensorFlow does."""
 
-TOKENS_AT_ONCE = 1024
-"""Packed tokens whose input products are held at once where no gradient is wanted: 64 MB at the paper's size."""
+TOKENS_AT_ONCE = 512
+"""Packed tokens whose input products are held at once where no gradient is wanted: 32 MB at the paper's size."""
 
 State = tuple[Tensor, Tensor]
 """Cell [B, H] and clipped projected output [B, P] of each row."""
