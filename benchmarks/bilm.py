@@ -3,7 +3,6 @@
 import argparse
 import platform
 import random
-import resource
 import statistics
 import subprocess
 import sys
@@ -133,10 +132,15 @@ def print_peak(both: Both, name: str, rows: int, tokens: int) -> None:
         run: Run = _ElmoBiLm(*both.files).eval()
     else:
         run = BiLm.from_files(*both.files, precision=name.split()[-1])
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    before = held("VmRSS")
     run(ids)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    print(f"| {rows} x {tokens} | {name} | {peak:.2f} | {before:.2f} |")
+    print(f"| {rows} x {tokens} | {name} | {held('VmHWM'):.2f} | {before:.2f} |")
+
+
+def held(key: str) -> float:
+    """GB that this process holds, `VmRSS`, or has held at the most, `VmHWM`; on Linux alone."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(key)) * 1024 / 1e9
 
 
 def main() -> None:
@@ -144,8 +148,8 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=7)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--text", default="fixtures/miniworld/lm/heldout.miniworld.txt", help="for the token encoder")
-    parser.add_argument("--text-tokens", type=int, default=20000)
-    parser.add_argument("--long-text", type=int, default=5000, help="tokens of the one sentence whose memory is taken")
+    parser.add_argument("--text-tokens", type=int, default=10000)
+    parser.add_argument("--long-text", type=int, default=2000, help="tokens of the one sentence whose memory is taken")
     parser.add_argument("--peak-of", nargs=4, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)

@@ -63,9 +63,8 @@ def main() -> None:
     os.environ["OMP_NUM_THREADS"] = str(arguments.threads)
     scale = os.environ.get("ELMO_TASKS_SCALE", "mini")
     print(f"torch {torch.__version__}, {arguments.threads} threads, {platform.machine()}, scale {scale}, biLM 4096/512")
-    print(
-        "| task | | seconds an epoch after the first, median | range | n | times without ELMo |\n|---|---|---|---|---|---|"
-    )
+    print("| task | | seconds an epoch after the first, median | range | n | times without ELMo |")
+    print("|---|---|---|---|---|---|")
     torch.manual_seed(13)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
