@@ -1,0 +1,126 @@
+"""
+Resident memory over ten thousand training batches: NER, NER with ELMo, the same with the layers kept on disk, and the
+language model, all tiny, through `allennlp train` with its validations and checkpoints; a process for each.
+"""
+
+import argparse
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import torch
+from allennlp.commands import main as allennlp
+from allennlp.training.callbacks import TrainerCallback
+
+from elmo_tasks import settings
+from tests.pretrain import toy
+from tests.tiny import FIXTURES, write_data_root
+
+PER_EPOCH = 100
+CONFIGS = Path(__file__).resolve().parents[1] / "training_config"
+NER: dict[str, Any] = {
+    "model.encoder.hidden_sizes": [12, 8],
+    "model.text_field_embedder.token_embedders.token_characters.encoder.num_filters": 4,
+    "data_loader.batch_sampler.batch_size": 4,
+}
+LM: dict[str, Any] = {
+    "data_loader.steps_per_epoch": PER_EPOCH,
+    "trainer.checkpointer.save_every_num_batches": None,
+}
+CASES: dict[str, tuple[str, dict[str, Any]]] = {
+    "ner": ("ner", NER),
+    "ner_elmo": ("ner_elmo", NER),
+    "ner_elmo, cache_dir": ("ner_elmo", NER | {"model.elmo.cache_dir": "layers"}),
+    "bilm": ("bilm", {**toy.overrides(), **LM}),
+}
+
+
+@TrainerCallback.register("resident_memory")
+class ResidentMemory(TrainerCallback):
+    """Writes what the process holds after every so many batches, and when."""
+
+    def __init__(self, serialization_dir: str, every: int) -> None:
+        super().__init__(serialization_dir)
+        self._file, self._every = Path(serialization_dir) / "resident.jsonl", every
+        self._batches, self._began = 0, time.perf_counter()
+
+    def on_batch(self, *_: Any, is_training: bool, **__: Any) -> None:
+        """Called by the trainer, in validation, too."""
+        self._batches += is_training
+        if is_training and self._batches % self._every == 0:
+            with self._file.open("a") as file:
+                file.write(json.dumps([self._batches, resident(), time.perf_counter() - self._began]) + "\n")
+
+
+def resident() -> float:
+    """MB of this process in memory."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+def data_root(folder: Path) -> Path:
+    """The embedded world's training data; tiny vectors, biLM and validation data."""
+    root = write_data_root(folder)
+    shutil.copy(FIXTURES / "miniworld/ner/eng.train", root / "ner/eng.train")
+    for file in (FIXTURES / "miniworld/lm").glob("train.*"):
+        shutil.copy(file, root / "lm")
+    return root
+
+
+def run(case: str, batches: int, every: int, folder: Path) -> None:
+    """One case, in this process; AllenNLP's words go to stderr."""
+    config, overrides = CASES[case]
+    root = data_root(folder / "data")
+    os.environ |= {settings.SCALE_VARIABLE: "mini"} | dict.fromkeys(
+        (settings.DATA_VARIABLE, settings.FIXTURES_VARIABLE), str(root)
+    )
+    callbacks = [{"type": "elmo_tasks_lm_progress", "every": 50}] if config == "bilm" else []
+    overrides = {key: value for key, value in overrides.items() if "callbacks" not in key}
+    overrides["trainer.callbacks"] = [*callbacks, {"type": "resident_memory", "every": every}]
+    overrides["trainer.num_epochs"] = batches // PER_EPOCH
+    if "model.elmo.cache_dir" in overrides:
+        overrides["model.elmo.cache_dir"] = str(folder / "layers")
+    file = CONFIGS / f"{config}.jsonnet"
+    sys.argv = ["allennlp", "train", str(file), "-s", str(folder / "run"), "-o", json.dumps(overrides)]
+    torch.set_num_threads(1)
+    allennlp(prog="allennlp")
+
+
+def row(case: str, batches: int, every: int) -> str:
+    """A line of the table, from a process of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, __file__, "--batches", str(batches), "--every", str(every), "--case", case, folder]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=(Path(folder) / "log").open("w"))
+        measured = [json.loads(line) for line in (Path(folder) / "run/resident.jsonl").read_text().splitlines()]
+    held = [size for _, size, _ in measured]
+    cells = [case, *(f"{size:.1f}" for size in held), f"{held[-1] - held[0]:+.1f}", f"{measured[-1][2]:.0f} s"]
+    return f"| {' | '.join(cells)} |"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {'; '.join(CASES)} (default: all)")
+    parser.add_argument("--batches", type=int, default=10_000)
+    parser.add_argument("--every", type=int, default=1_000)
+    parser.add_argument("--case", nargs=2, metavar=("NAME", "FOLDER"), help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.case:
+        run(args.case[0], args.batches, args.every, Path(args.case[1]))
+        return
+    print(f"torch {torch.__version__}, {platform.machine()}, MB after so many batches:\n")
+    counts = range(args.every, args.batches + 1, args.every)
+    print(f"| | {' | '.join(f'{count:,}' for count in counts)} | last - first | time |")
+    print("|---" * (len(counts) + 3) + "|")
+    for case in args.names or CASES:
+        print(row(case, args.batches, args.every), flush=True)
+
+
+if __name__ == "__main__":
+    main()
