@@ -1,6 +1,7 @@
 """Packed products equal plain ones, are taken for frozen weights alone, and notice when a weight changes."""
 
 import copy
+import gc
 from pathlib import Path
 
 import pytest
@@ -57,11 +58,18 @@ def test_weights_that_learn_are_never_packed(packings: list[Tensor]) -> None:
     assert weight.grad is not None and packings == []
 
 
-def test_training_packs_nothing(packings: list[Tensor]) -> None:
+@needs_packed
+def test_training_packs_the_recurrent_weights_for_one_pass(packings: list[Tensor]) -> None:
+    """Of four layers the recurrence and the projection, forward and transposed; nothing stays behind the pass."""
     bilm = random_bilm()
+    before = len(product_module._copies)
     bilm(batch_to_ids(SENTENCES)).layers.sum().backward()
-    assert packings == []
+    recurrent = [(48, 6), (6, 12), (12, 6), (6, 48)]
+    assert sorted(tuple(weight.shape) for weight in packings) == sorted(4 * recurrent)
     assert all(parameter.grad is not None for parameter in bilm.parameters())
+    packings.clear()
+    gc.collect()
+    assert len(product_module._copies) <= before
 
 
 def test_a_bias_that_learns_gets_its_gradient() -> None:
