@@ -2,7 +2,9 @@
 Every reader and every loader over thousands of damaged files; exits with 1 where one took a file badly.
 
 Each file is a sound one with pieces cut, put in, taken out or doubled, other line ends, other JSON values, or gzip that
-is damaged. It must be read, or refused with one clear message, within seconds; tests/fuzzing.py has the rest.
+is damaged. It must be read, or refused with one clear message, within seconds and without growing by more than ten
+times the file. So must files of some megabytes that no reader can expect: one line, lists alone, gzip that unpacks to a
+thousand times its size. tests/fuzzing.py has the rest.
 """
 
 import argparse
@@ -10,7 +12,11 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tests.fuzzing import fuzz, subjects
+from tests.fuzzing import fuzz, outcome, subjects
+from tests.hostile import hostile, release
+
+LARGE, LONG = 4_000_000, 300.0
+"""Bytes, and seconds at most, of the files that no reader can expect."""
 
 
 def main() -> int:
@@ -28,6 +34,12 @@ def main() -> int:
                 continue
             count = given.count // 20 if "archive" in name else given.count
             counts, faults = fuzz(subject, count=count, seed=given.seed, folder=Path(folder))
+            for data in hostile(subject.sample, LARGE).values() if "archive" not in name else ():
+                release()
+                found = outcome(subject, data, Path(folder), seconds=LONG)
+                counts[found] += 1
+                if found not in ("read", "refused"):
+                    faults.setdefault(found, data)
             line = f"{name}: {counts['read']} read, {counts['refused']} refused, {len(faults)} faults"
             print(line, flush=True)
             for place, (fault, data) in enumerate(faults.items()):

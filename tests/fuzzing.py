@@ -7,8 +7,8 @@ import random
 import tarfile
 import time
 import warnings
-from collections import Counter
-from collections.abc import Callable
+from collections import Counter, deque
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -37,10 +37,14 @@ from elmo_tasks.srl.reader import SrlReader
 from elmo_tasks.sst.reader import SstReader
 from tests.archives.make import STORED
 from tests.elmo.samples import write_bilm
+from tests.hostile import grown, unpacked
 from tests.tiny import FIXTURES
 
 SECONDS = 10.0
 """What takes longer with a few kilobytes counts as a hang."""
+
+FLOOR, TIMES = 64e6, 10
+"""Bytes that a reader may take: so many whatever the file is like, and so often those of the file."""
 
 LONGEST = 2000
 """Characters of a message at most."""
@@ -119,23 +123,23 @@ def subjects(folder: Path) -> dict[str, Subject]:
             b'{"key": "a/b", "part": 0, "clusters": [[{"token_start": 0, "token_end": 1}]], "sentences": []}\n',
             read_predictions,
         ),
-        "word vectors": Subject(_vectors(), lambda file: list(read_vectors(file, width=4)) + [width_of(file)]),
+        "word vectors": Subject(_vectors(), lambda file: [_all_of(read_vectors(file, width=4)), width_of(file)]),
         "word vectors by place": Subject(_vectors(), _by_place),
-        "text": Subject(b"The cook bakes .\nIt rains .\n" * 3, lambda file: list(first_sentences([file]))),
+        "text": Subject(b"The cook bakes .\nIt rains .\n" * 3, lambda file: _all_of(first_sentences([file]))),
         "vocabulary": Subject(b"<S>\n</S>\n<UNK>\nthe\ncook\n", WordVocabulary.from_file),
         "biLM options": Subject(options.read_bytes(), lambda file: BiLm.from_files(file, weights), "options.json"),
         "biLM weights": Subject(weights.read_bytes(), lambda file: BiLm.from_files(options, file), "weights.hdf5"),
         "ELMo vectors": Subject(_elmo_vectors(folder, options, weights), _all_vectors, "vectors.hdf5"),
         "senses": Subject(
-            (senses / "semcor.data.xml").read_bytes(), lambda file: list(read_corpus(file)), "a.data.xml"
+            (senses / "semcor.data.xml").read_bytes(), lambda file: _all_of(read_corpus(file)), "a.data.xml"
         ),
         "senses with keys": Subject(
-            (senses / "semcor.data.xml").read_bytes(), lambda file: list(_senses(file, senses)), "semcor.data.xml"
+            (senses / "semcor.data.xml").read_bytes(), lambda file: _senses(file, senses), "semcor.data.xml"
         ),
         "keys": Subject((senses / "semcor.gold.key.txt").read_bytes(), read_keys),
         "first senses": Subject((FIXTURES / "wsd/index.sense").read_bytes(), read_first_senses),
-        "CoNLL-U": Subject((FIXTURES / "pos/dev.conllu").read_bytes(), lambda file: list(read_tagged(file))),
-        "word/tag": Subject((FIXTURES / "pos/train.slash").read_bytes(), lambda file: list(read_tagged(file))),
+        "CoNLL-U": Subject((FIXTURES / "pos/dev.conllu").read_bytes(), lambda file: _all_of(read_tagged(file))),
+        "word/tag": Subject((FIXTURES / "pos/train.slash").read_bytes(), lambda file: _all_of(read_tagged(file))),
         "archive": Subject((STORED / "1/sst.tar.gz").read_bytes(), load_archive, "model.tar.gz", True),
         "archived weights": Subject(
             _member("weights.th"), lambda file: load_archive(_archive(file)), "weights.th", True
@@ -146,8 +150,13 @@ def subjects(folder: Path) -> dict[str, Subject]:
     }
 
 
-def _instances(reader: DatasetReader) -> Callable[[Path], list[Any]]:
-    return lambda file: list(reader.read(file))
+def _instances(reader: DatasetReader) -> Callable[[Path], Any]:
+    return lambda file: _all_of(reader.read(file))
+
+
+def _all_of(items: Iterable[Any]) -> None:
+    """Reads to the end, and keeps nothing."""
+    deque(items, maxlen=0)
 
 
 def _vectors() -> bytes:
@@ -167,14 +176,14 @@ def _elmo_vectors(folder: Path, options: Path, weights: Path) -> bytes:
     return made.read_bytes()
 
 
-def _all_vectors(file: Path) -> list[Any]:
+def _all_vectors(file: Path) -> None:
     with ElmoVectors(file) as vectors:
-        return [(array, vectors.tokens(place)) for place, array in enumerate(vectors)]
+        _all_of((array, vectors.tokens(place)) for place, array in enumerate(vectors))
 
 
-def _senses(file: Path, folder: Path) -> list[Any]:
+def _senses(file: Path, folder: Path) -> None:
     keys = read_keys(folder / "semcor.gold.key.txt")
-    return [keys.get(target.id) for sentence in read_senses(file) for target in sentence.targets]
+    _all_of(keys.get(target.id) for sentence in read_senses(file) for target in sentence.targets)
 
 
 def _member(name: str) -> bytes:
@@ -288,13 +297,13 @@ def _places(holder: Any) -> list[tuple[Any, Any]]:
     return [place for key in keys for place in [(holder, key), *_places(holder[key])]]
 
 
-def outcome(subject: Subject, data: bytes, folder: Path) -> str:
+def outcome(subject: Subject, data: bytes, folder: Path, *, seconds: float = SECONDS) -> str:
     """`read`, `refused`, or what is wrong with how the subject took it."""
     file = folder / "damaged" / subject.name
     file.parent.mkdir(exist_ok=True)
     file.write_bytes(data)
     start = time.monotonic()
-    with warnings.catch_warnings(record=True) as caught:
+    with warnings.catch_warnings(record=True) as caught, grown() as memory:
         warnings.simplefilter("always")
         try:
             subject.read(file)
@@ -302,8 +311,10 @@ def outcome(subject: Subject, data: bytes, folder: Path) -> str:
         except Exception as error:
             line = one_line(error) if subject.framework or isinstance(error, InputError) else None
             found = f"{type(error).__name__}: {str(error)[:200]}" if line is None else _of_message(line)
-    if time.monotonic() - start > SECONDS:
-        return f"took longer than {SECONDS:.0f} s"
+    if time.monotonic() - start > seconds:
+        return f"took longer than {seconds:.0f} s"
+    if memory[0] > FLOOR + TIMES * unpacked(data):
+        return f"took {memory[0] / 1e6:.0f} MB for a file of {unpacked(data) / 1e6:.2f} MB"
     numeric = [str(one.message) for one in caught if issubclass(one.category, RuntimeWarning)]
     return numeric[0] if numeric else found
 

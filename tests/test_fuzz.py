@@ -8,6 +8,7 @@ import pytest
 
 from elmo_tasks.errors import InputError
 from tests.fuzzing import SECONDS, Subject, fuzz, outcome, subjects
+from tests.hostile import hostile, release
 
 NAMES = [
     *("squad", "snli", "snli, parses", "sst", "ner", "srl", "coref", "coref predictions", "word vectors"),
@@ -31,6 +32,18 @@ def test_damaged_files_are_read_or_refused(name: str, sound: dict[str, Subject],
     assert counts["refused"]
 
 
+@pytest.mark.parametrize("name", [name for name in NAMES if "archive" not in name])
+def test_what_no_reader_expects_takes_no_more_memory_than_ten_times_the_file(
+    name: str, sound: dict[str, Subject], tmp_path: Path
+) -> None:
+    subject = sound[name]
+    files = hostile(subject.sample, 60_000)
+    release()
+    found = {label: outcome(subject, data, tmp_path, seconds=6 * SECONDS) for label, data in files.items()}
+    assert set(found.values()) <= {"read", "refused"}, found
+    assert "refused" in found.values()
+
+
 def test_every_subject_is_tried(sound: dict[str, Subject]) -> None:
     assert list(sound) == NAMES
 
@@ -45,8 +58,9 @@ def test_the_fuzzer_sees_what_it_looks_for(tmp_path: Path, monkeypatch: pytest.M
     assert taken(InputError("no")) == "refused"
     assert taken(KeyError("a")) == "KeyError: 'a'"
     assert taken(InputError("\n".join(["x" * 400] * 10))).startswith("a message of 4009 characters")
-    monkeypatch.setattr("tests.fuzzing.SECONDS", -SECONDS)
-    assert taken(InputError("no")) == "took longer than -10 s"
+    assert outcome(Subject(b"", list), b"x", tmp_path, seconds=-1) == "took longer than -1 s"
+    monkeypatch.setattr("tests.fuzzing.FLOOR", 2e6)
+    assert outcome(Subject(b"", lambda file: bytearray(b"x" * 10**7)), b"x", tmp_path).startswith("took ")
 
 
 def test_messages_are_legible() -> None:

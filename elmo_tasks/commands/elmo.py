@@ -12,7 +12,7 @@ import torch
 from allennlp.commands.subcommand import Subcommand
 
 from elmo_tasks.data.files import open_text
-from elmo_tasks.data.json_input import NOT_JSON, json_problem, shown, words_of
+from elmo_tasks.data.json_input import NOT_JSON, json_problem, loaded, shown, words_of
 from elmo_tasks.data.tokenizer import BlankSpacyTokenizer
 from elmo_tasks.elmo.bilm import BiLm
 from elmo_tasks.elmo.extract import extract, require_place
@@ -114,7 +114,7 @@ def run(args: argparse.Namespace) -> None:
     teller = _Teller(args)
     extract(
         extraction,
-        open_text(input_file),
+        open_text(input_file, longest=None),
         args.output_file,
         force=args.force,
         begun=teller.begun,
@@ -163,7 +163,7 @@ def tokens_of_json(line: str) -> list[str]:
     if not line.strip():
         return []
     try:
-        found = json.loads(line)
+        found = loaded(line)
     except NOT_JSON as error:
         raise InputError(f"a JSON list of tokens was wanted, found {shown(line)}: {json_problem(error)}") from None
     if isinstance(found, dict) and "tokens" in found:

@@ -20,6 +20,10 @@ DAMAGE = (tarfile.TarError, EOFError, zlib.error, OSError)
 """What unpacking a damaged archive raises."""
 
 MEMBERS = ("config.json", "weights.th", "vocabulary")
+_MOST_PACKED = 100
+_HARMLESS = 2**26
+"""Bytes that an archive may unpack to, however small it is."""
+
 SECTIONS = ("model", "dataset_reader")
 STATE_PREFIX = "Error(s) in loading state_dict"
 HINT = "`tar tzf` lists what is in it; copy it again, or make it anew with `allennlp train --recover`"
@@ -52,7 +56,7 @@ def extracted(archive_file: str | PathLike[str], cleanup: bool = True) -> Iterat
 def _unpack(archive_file: str | PathLike[str], folder: str) -> None:
     try:
         with tarfile.open(archive_file, "r:gz") as archive:
-            archive.extractall(folder, filter="data")
+            archive.extractall(folder, filter=_bounded(Path(archive_file)))
     except DAMAGE as error:
         raise InputError(f"the archive cannot be unpacked: {error}", file=str(archive_file), hint=HINT) from error
     if lacking := [name for name in MEMBERS if not (Path(folder) / name).exists()]:
@@ -65,6 +69,24 @@ def _unpack(archive_file: str | PathLike[str], folder: str) -> None:
         if not isinstance(config, Mapping) or not isinstance(config.get(section), Mapping):
             problem = f"the archive's {MEMBERS[0]} has no object {section!r}"
             raise InputError(problem, file=str(archive_file), hint=HINT)
+
+
+def _bounded(file: Path) -> Callable[[tarfile.TarInfo, str], tarfile.TarInfo | None]:
+    """
+    Looks at each member before it is unpacked: as `tarfile`'s filter `data` does, and whether all of them together are
+    more than a model is; `InputError` where they are.
+    """
+    total, most = 0, max(_HARMLESS, _MOST_PACKED * file.stat().st_size)
+
+    def looked_at(member: tarfile.TarInfo, folder: str) -> tarfile.TarInfo | None:
+        nonlocal total
+        total += member.size
+        if total > most:
+            problem = f"the archive unpacks to more than {_MOST_PACKED} times its size, which no model does"
+            raise InputError(problem, file=str(file), hint=HINT)
+        return tarfile.data_filter(member, folder)
+
+    return looked_at
 
 
 def telling(load: Callable[..., Any], *arguments: Any) -> Any:

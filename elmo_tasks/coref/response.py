@@ -1,6 +1,5 @@
 """Clusters -> the official response file: a key file with the predicted brackets in its last column."""
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import index
@@ -9,7 +8,7 @@ from typing import Any
 
 from elmo_tasks.atomic import written_aside
 from elmo_tasks.data.files import open_text
-from elmo_tasks.data.json_input import NOT_JSON
+from elmo_tasks.data.json_input import NOT_JSON, loaded
 from elmo_tasks.data.mentions import Cluster, Mention, cluster_cells
 from elmo_tasks.data.ontonotes import OntonotesDocument, read_documents
 from elmo_tasks.errors import InputError
@@ -73,9 +72,9 @@ def read_predictions(file: str | Path) -> dict[tuple[str, int], list[Cluster]]:
         At its line, if it is no such file.
     """
     found: dict[tuple[str, int], list[Cluster]] = {}
-    for number, line in open_text(file):
+    for number, line in open_text(file, longest=None):
         try:
-            document: dict[str, Any] = json.loads(line)
+            document: dict[str, Any] = loaded(line)
             name = (f"{document['key']}", index(document["part"]))
             clusters = [[_mention(mention) for mention in cluster] for cluster in document["clusters"]]
         except (*NOT_JSON, KeyError, TypeError):

@@ -5,8 +5,9 @@ import os
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from io import BufferedReader
+from io import BufferedReader, RawIOBase
 from pathlib import Path
+from typing import Any, BinaryIO, cast
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.settings import DATA_VARIABLE
@@ -15,8 +16,18 @@ _GZIP_MAGIC = b"\x1f\x8b"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
+LONGEST_LINE = 2**20
+"""Characters of a line of words at most."""
 
-def open_text(path: str | Path, *, corpus_hint: str | None = None) -> Iterator[tuple[int, str]]:
+_BUFFER = 2**17
+_MOST_PACKED = 100
+_HARMLESS = 2**21
+"""Bytes that a gzip stream may unpack to, however short it is."""
+
+
+def open_text(
+    path: str | Path, *, corpus_hint: str | None = None, longest: int | None = LONGEST_LINE
+) -> Iterator[tuple[int, str]]:
     """
     Streams the lines of a UTF-8 text file; memory does not grow with the file.
 
@@ -30,6 +41,8 @@ def open_text(path: str | Path, *, corpus_hint: str | None = None) -> Iterator[t
         The file.
     corpus_hint : `str`, optional
         Where the corpus comes from, said when a file below the data root is missing.
+    longest : `int`, optional
+        Characters that a line may have; what is made of a line of words takes some twenty times its memory.
 
     # Returns
 
@@ -39,13 +52,17 @@ def open_text(path: str | Path, *, corpus_hint: str | None = None) -> Iterator[t
     # Raises
 
     `InputError`
-        At the first step, if the file is missing, a folder or unreadable; at its line, if bytes are
-        not UTF-8 or are binary (NUL), or if the gzip stream is truncated or damaged.
+        At the first step, if the file is missing, a folder or unreadable; at its line, if it is too long, if bytes are
+        not UTF-8 or are binary (NUL), or if the gzip stream is truncated or damaged, or is none of text: it unpacks to
+        more than a hundred times its size.
     """
     with open_binary(path, corpus_hint) as opened:
         for number, line in lines_of(opened, path):
             if isinstance(line, InputError):
                 raise line
+            if longest is not None and len(line) > longest:
+                problem = f"lines of at most {longest:,} characters were wanted, found one of {len(line):,}"
+                raise InputError(problem, file=path, line=number, hint="has the file line ends?")
             yield number, line
 
 
@@ -67,7 +84,7 @@ def lines_of(opened: BufferedReader, name: str | Path) -> Iterator[tuple[int, st
     # Raises
 
     `InputError`
-        If the file cannot be read, or the gzip stream is truncated or damaged.
+        If the file cannot be read, or the gzip stream is truncated, damaged or none of text.
     """
     with _unzipped(opened, name) as stream:
         for number, raw in _raw_lines(stream, name):
@@ -92,10 +109,44 @@ def refuse_carriage_return(text: str, *, file: str | Path, line: int) -> None:
 @contextmanager
 def _unzipped(raw: BufferedReader, name: str | Path) -> Iterator[Iterable[bytes]]:
     if _begins_as_gzip(raw, name):
-        with gzip.GzipFile(fileobj=raw) as unzipped:
-            yield unzipped
+        packed = _Counted(raw)
+        with gzip.GzipFile(fileobj=cast(BinaryIO, packed)) as unpacked:
+            yield BufferedReader(_Bounded(unpacked, packed, name), _BUFFER)
     else:
         yield raw
+
+
+class _Counted:
+    """A stream whose bytes are counted as they are read."""
+
+    def __init__(self, stream: BufferedReader) -> None:
+        self._stream, self.count = stream, 0
+
+    def read(self, size: int = -1) -> bytes:
+        """As of the stream."""
+        found = self._stream.read(size)
+        self.count += len(found)
+        return found
+
+
+class _Bounded(RawIOBase):
+    """What a gzip stream unpacks to; raises `InputError` where a little of it becomes more than any text does."""
+
+    def __init__(self, unpacked: gzip.GzipFile, packed: _Counted, name: str | Path) -> None:
+        self._unpacked, self._packed, self._name, self._count = unpacked, packed, name, 0
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """As of the stream."""
+        found = self._unpacked.readinto(buffer)
+        self._count += found
+        if self._count > max(_HARMLESS, _MOST_PACKED * self._packed.count):
+            problem = f"the gzip stream unpacks to more than {_MOST_PACKED} times its size, which no text does"
+            raise InputError(problem, file=self._name, hint="if it is meant so, unpack it with gunzip")
+        return found
 
 
 def _begins_as_gzip(raw: BufferedReader, path: str | Path) -> bool:

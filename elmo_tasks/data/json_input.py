@@ -14,6 +14,8 @@ from elmo_tasks.errors import InputError
 NOT_JSON = (ValueError, RecursionError)
 """What `json.loads` raises: besides its own error where a number has thousands of digits, or brackets are that deep."""
 
+_MOST_BRACKETS = 10_000
+
 _ID = "id"
 _SHOWN = 60
 
@@ -41,7 +43,7 @@ class JsonLinesPredictor(Predictor):
             If the line is not JSON.
         """
         try:
-            return json.loads(line.strip())
+            return loaded(line.strip())
         except NOT_JSON as error:
             found = f"found {shown(line.strip())}: {json_problem(error)}"
             raise InputError(f"one JSON object a line was wanted, {found}") from None
@@ -104,6 +106,21 @@ def _identifier(value: Any) -> str | int | float:
 def metadata_of(instance: Instance) -> dict[str, Any]:
     """What an instance's field `metadata` holds."""
     return cast(MetadataField, instance["metadata"]).metadata
+
+
+def loaded(text: str) -> Any:
+    """
+    What a text in JSON stands for.
+
+    # Raises
+
+    `NOT_JSON`
+        If it is none; if it has more brackets than any text with words: a list takes twenty times the memory of its
+        brackets.
+    """
+    if text.count("[") + text.count("{") > _MOST_BRACKETS + len(text) // 10:
+        raise ValueError("more than a tenth of it are brackets")
+    return json.loads(text)
 
 
 def json_problem(error: Exception) -> str:

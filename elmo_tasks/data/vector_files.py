@@ -17,6 +17,7 @@ VECTORS_HINT = "GloVe: https://nlp.stanford.edu/projects/glove/; any file of a w
 _GZIP_MAGIC = b"\x1f\x8b"
 _HEADER = re.compile(r"([0-9]+) ([0-9]+)")
 _MOST_DIGITS = 18
+_MOST_WORDS = 1_000
 _OF_NUMBERS = b" +-.0123456789Ee"
 _TABS = "blanks stand before the numbers, here there are tabs: convert them with `tr '\\t' ' '`"
 
@@ -131,9 +132,11 @@ def _split(text: str, width: int, file: str | Path, number: int) -> tuple[str, s
 
 def _with_blanks(text: str, blanks: int, width: int, file: str | Path, number: int) -> tuple[str, str]:
     """Word and numbers of a line with more fields than it ought to have: some words of GloVe hold blanks."""
+    if not width <= blanks <= width + _MOST_WORDS:
+        raise _width_error(blanks, width, text, file, number)
     fields = text.split(" ")
     first = len(fields) - width  # of the numbers
-    if blanks < width or all(_is_number(field) for field in fields[1:first]):
+    if all(_is_number(field) for field in fields[1:first]):
         raise _width_error(blanks, width, text, file, number)
     if not (fields[0] and fields[first - 1]):
         raise _word_error(" ".join(fields[:first]), width, file, number)

@@ -11,6 +11,9 @@ from elmo_tasks.errors import InputError
 
 ACTIVATIONS = ("relu", "tanh")
 
+_LARGEST = 2**20
+"""Bytes of a file of options at most."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class BiLmOptions:
@@ -124,6 +127,8 @@ class BiLmOptions:
         `InputError` where the file cannot be read, is not JSON, or lacks a value; the message names the file.
         """
         try:
+            if (size := Path(path).stat().st_size) > _LARGEST:
+                raise InputError(f"the biLM's options were wanted, found {size:,} bytes", file=path)
             text = Path(path).read_text("utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise InputError(f"cannot read the biLM's options: {error}", file=path) from None

@@ -89,6 +89,7 @@ class ElmoVectors(Sequence[np.ndarray]):
         place, hdf5 = self._place(index), self._opened
         with _naming_damage(self.file):
             start, end = hdf5[OFFSETS][place : place + 2]
+            self._require_held(int(end) - int(start))
             return hdf5[TOKENS].asstr()[start:end].tolist()
 
     def sentence(self, index: int) -> str:
@@ -115,7 +116,9 @@ class ElmoVectors(Sequence[np.ndarray]):
             return [self[place] for place in range(*index.indices(self._count))]
         place, hdf5 = self._place(index), self._opened
         with _naming_damage(self.file):
-            return hdf5[str(place)][()]
+            dataset = hdf5[str(place)]
+            self._require_held(dataset.nbytes)
+            return dataset[()]
 
     def __iter__(self) -> Iterator[np.ndarray]:
         return (self[place] for place in range(self._count))
@@ -139,6 +142,11 @@ class ElmoVectors(Sequence[np.ndarray]):
         if not self._hdf5:
             raise InputError("the vectors were closed, nothing can be read", file=self.file, hint="open them anew")
         return self._hdf5
+
+    def _require_held(self, size: int) -> None:
+        """Raises `ValueError` where the file has fewer bytes: a damaged one may claim any size."""
+        if size > self._hdf5.id.get_filesize():
+            raise ValueError(f"it claims to hold {size:,} bytes or tokens in one place")
 
     def _place(self, index: int) -> int:
         """

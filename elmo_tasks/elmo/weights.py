@@ -27,7 +27,7 @@ FLOAT32_MANTISSA = 23
 _MOST_COMPRESSED = 100
 """No file of trained weights is smaller than its parameters by so much."""
 
-_HARMLESS = 2**27
+_HARMLESS = 2**24
 """Bytes of parameters that are made whatever the file is like; what is wrong with it is told then."""
 
 
@@ -94,12 +94,13 @@ def load_weights(bilm: BiLm, weight_file: str | Path, *, options_file: str | Pat
         raise InputError("no such file: the biLM's weights", file=weight_file)
     try:
         with h5py.File(weight_file, "r") as file:
-            found = _read_all(file)
-    except (OSError, RuntimeError, KeyError) as error:
+            stored = _stored(file)
+            found = {one.name: _read(stored[one.name]) for one in wanted if _fits(stored.get(one.name), one.shape)}
+            problems = list(_mismatches(wanted, stored, found))
+    except (OSError, RuntimeError, KeyError, TypeError, ValueError) as error:
         raise InputError(
             f"cannot read the biLM's weights as HDF5: {error}", file=weight_file, hint="is the download complete?"
         ) from None
-    problems = list(_mismatches(wanted, found))
     if problems:
         listing = "".join(f"\n  {problem}" for problem in problems)
         raise InputError(f"does not match {options_file}:{listing}", file=weight_file)
@@ -143,40 +144,54 @@ def round_mantissa(array: np.ndarray, bits: int | None) -> np.ndarray:
     return (raw & np.uint32(~((1 << drop) - 1) & 0xFFFFFFFF)).view(np.float32)
 
 
-def _read_all(file: h5py.File) -> dict[str, np.ndarray]:
-    arrays: dict[str, np.ndarray] = {}
+def _stored(file: h5py.File) -> dict[str, h5py.Dataset]:
+    """What the file holds, by name; nothing is read, since any size can be claimed."""
+    datasets: dict[str, h5py.Dataset] = {}
 
     def collect(name: str, item: object) -> None:
         if isinstance(item, h5py.Dataset):
-            arrays[name] = item[...]
+            datasets[name] = item
 
     file.visititems(collect)
-    if arrays.get("char_embed") is not None:
-        arrays["char_embed"] = _without_padding_row(arrays["char_embed"])
-    return arrays
+    return datasets
 
 
-def _without_padding_row(characters: np.ndarray) -> np.ndarray:
+def _shape(dataset: h5py.Dataset) -> tuple[int, ...]:
+    """The shape; of characters without the superfluous row."""
+    shape = tuple(dataset.shape or ())
+    return (CHARACTERS, *shape[1:]) if _has_padding_row(dataset) else shape
+
+
+def _has_padding_row(dataset: h5py.Dataset) -> bool:
+    return dataset.name == "/char_embed" and dataset.ndim == 2 and dataset.shape[0] == CHARACTERS + 1
+
+
+def _fits(dataset: h5py.Dataset | None, shape: tuple[int, ...]) -> bool:
+    return dataset is not None and _shape(dataset) == shape and np.issubdtype(dataset.dtype, np.floating)
+
+
+def _read(dataset: h5py.Dataset) -> np.ndarray:
     """
-    261 rows as they are. Of 262 the superfluous one goes: the first where it is the zeros of a padding token, else
-    the last, which a training with `n_characters` 262 makes and never uses.
+    The numbers. Of 262 rows of characters the superfluous one goes: the first where it is the zeros of a padding token,
+    else the last, which a training with `n_characters` 262 makes and never uses.
     """
-    if characters.ndim != 2 or characters.shape[0] != CHARACTERS + 1:
-        return characters
-    return characters[1:] if not characters[0].any() else characters[:-1]
+    values: np.ndarray = dataset[...]
+    if not _has_padding_row(dataset):
+        return values
+    return values[1:] if not values[0].any() else values[:-1]
 
 
-def _mismatches(wanted: list[_Dataset], found: dict[str, np.ndarray]) -> Iterator[str]:
-    for dataset in wanted:
-        array = found.get(dataset.name)
-        if array is None:
-            yield f"missing: {dataset.name} {dataset.shape}"
-        elif array.shape != dataset.shape:
-            yield f"wrong shape: {dataset.name} wanted {dataset.shape}, found {array.shape}"
-        elif not np.issubdtype(array.dtype, np.floating) or not _fits_float32(array):
-            yield f"not finite numbers: {dataset.name} ({array.dtype})"
-    known = {dataset.name for dataset in wanted}
-    yield from (f"unused: {name} {array.shape}" for name, array in sorted(found.items()) if name not in known)
+def _mismatches(wanted: list[_Dataset], stored: dict[str, h5py.Dataset], found: dict[str, np.ndarray]) -> Iterator[str]:
+    for one in wanted:
+        dataset = stored.get(one.name)
+        if dataset is None:
+            yield f"missing: {one.name} {one.shape}"
+        elif _shape(dataset) != one.shape:
+            yield f"wrong shape: {one.name} wanted {one.shape}, found {_shape(dataset)}"
+        elif one.name not in found or not _fits_float32(found[one.name]):
+            yield f"not finite numbers: {one.name} ({dataset.dtype})"
+    known = {one.name for one in wanted}
+    yield from (f"unused: {name} {_shape(dataset)}" for name, dataset in sorted(stored.items()) if name not in known)
 
 
 def _fits_float32(array: np.ndarray) -> bool:

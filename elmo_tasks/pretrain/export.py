@@ -217,22 +217,20 @@ def _fill_model(model: BiLanguageModel, weights: Path, place: Path) -> None:
 
 def _fill_softmax(softmax: OutputSoftmax, file: Path) -> None:
     for name, parameter in (("softmax/W", softmax.weight), ("softmax/b", softmax.bias)):
-        values = _array(file, name)
-        if values.shape != tuple(parameter.shape):
-            raise InputError(
-                f"{name} has the shape {values.shape}, {tuple(parameter.shape)} was wanted",
-                file=file,
-                hint=f"{VOCABULARY_FILE} and {OPTIONS_FILE} beside it give the wanted shape",
-            )
+        values = _array(file, name, tuple(parameter.shape))
         if not np.isfinite(values).all():
             raise InputError(f"{name} holds values that are not finite numbers", file=file)
         with torch.no_grad():
             parameter.copy_(torch.from_numpy(values))
 
 
-def _array(file: Path, name: str) -> np.ndarray:
+def _array(file: Path, name: str, wanted: tuple[int, ...]) -> np.ndarray:
     try:
         with h5py.File(file, "r") as stored:
-            return np.asarray(stored[name][...], dtype=np.float32)
+            found = tuple(stored[name].shape)  # before it is read: any size can be claimed
+            if found == wanted:
+                return np.asarray(stored[name][...], dtype=np.float32)
     except (OSError, KeyError, RuntimeError, TypeError, ValueError, AttributeError) as error:
         raise InputError(f"the dataset {name} cannot be read: {error}", file=file) from None
+    hint = f"{VOCABULARY_FILE} and {OPTIONS_FILE} beside it give the wanted shape"
+    raise InputError(f"{name} has the shape {found}, {wanted} was wanted", file=file, hint=hint)

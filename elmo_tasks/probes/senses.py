@@ -88,7 +88,7 @@ def read_senses(file: str | Path) -> Iterator[SenseSentence]:
         there is no sentence.
     """
     handler = _Handler(file)
-    for _, line in open_text(file, corpus_hint=CORPUS_HINT):
+    for _, line in open_text(file, corpus_hint=CORPUS_HINT, longest=None):
         handler.feed(f"{line}\n")
         yield from handler.take()
     handler.feed("", last=True)

@@ -1,6 +1,5 @@
 """First step of SNLI: pairs in the official JSON lines to instances (paper, appendix A.3)."""
 
-import json
 import logging
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,7 +11,7 @@ from allennlp.data.dataset_readers.dataset_reader import PathOrStr
 from allennlp.data.fields import LabelField, MetadataField, TextField
 
 from elmo_tasks.data.files import open_text
-from elmo_tasks.data.json_input import NOT_JSON, json_problem, shown, text_problem
+from elmo_tasks.data.json_input import NOT_JSON, json_problem, loaded, shown, text_problem
 from elmo_tasks.data.tokenizer import BlankSpacyTokenizer
 from elmo_tasks.data.treebank import unescape
 from elmo_tasks.data.words import WordIndexer
@@ -193,7 +192,7 @@ def _pairs(file: str, fields: tuple[str, str], counts: Counter[str]) -> Iterator
 
 def _record(text: str, file: str, line: int) -> dict[str, Any]:
     try:
-        record = json.loads(text)
+        record = loaded(text)
     except NOT_JSON as error:
         raise InputError(f"{_WANTED}, this is not JSON: {json_problem(error)}", file=file, line=line) from None
     if not isinstance(record, dict):

@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from elmo_tasks.atomic import written_aside
 from elmo_tasks.data.files import open_text
-from elmo_tasks.data.json_input import NOT_JSON, json_problem, shown, text_problem
+from elmo_tasks.data.json_input import NOT_JSON, json_problem, loaded, shown, text_problem
 from elmo_tasks.errors import InputError
 
 _SHOWN = 60
@@ -80,12 +81,14 @@ def write_predictions(file: str | Path, predictions: Mapping[str, str]) -> None:
 
 
 def _loaded(file: str | Path) -> Any:
-    text = "\n".join(line for _, line in open_text(file, corpus_hint=CORPUS_HINT))
+    text = StringIO()  # takes less than all lines do
+    for _, line in open_text(file, corpus_hint=CORPUS_HINT, longest=None):
+        text.write(f"{line}\n")
     try:
-        return json.loads(text)
+        return loaded(text.getvalue())
     except NOT_JSON as error:
-        line = getattr(error, "lineno", None)
-        raise InputError(f"this is not JSON: {json_problem(error)}", file=file, line=line) from None
+        number = getattr(error, "lineno", None)
+        raise InputError(f"this is not JSON: {json_problem(error)}", file=file, line=number) from None
 
 
 def _questions(root: Any, file: str) -> Iterator[Question]:

@@ -53,6 +53,13 @@ def test_a_member_is_missing(name: str, temporary: Path, tmp_path: Path) -> None
     assert not list(temporary.iterdir())
 
 
+def test_more_than_a_model_is_never_unpacked(temporary: Path, tmp_path: Path) -> None:
+    archive = rewritten(tmp_path, changes={"weights.th": bytes(2**26 + 1)})
+    with pytest.raises(InputError, match=r"model\.tar\.gz: the archive unpacks to more than 100 times its size"):
+        load_archive(archive)
+    assert not list(temporary.iterdir())
+
+
 def test_nothing_is_unpacked_beyond_the_folder(temporary: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="the archive cannot be unpacked: .*outside the destination"):
         load_archive(rewritten(tmp_path, changes={"../escaped": b"x"}))

@@ -116,6 +116,28 @@ def test_truncated_gzip(write: Write, kept: int) -> None:
     assert "the gzip stream is truncated or damaged" in error_of(write(whole[:kept]))
 
 
+def test_gzip_that_is_no_text(write: Write) -> None:
+    """Refused long before all of it is unpacked; the same text as it is, or packed less, is read."""
+    text = b"red O\n" * 400_000
+    assert "unpacks to more than 100 times its size, which no text does (if it is meant so" in error_of(
+        write(gzip.compress(text))
+    )
+    for data in (
+        text,
+        gzip.compress(text[: 6 * 300_000]),
+        gzip.compress(os.urandom(30_000).hex().encode() + b" O\n" + text),
+    ):
+        assert words(write(data))
+
+
+def test_a_line_that_is_too_long(write: Write) -> None:
+    most = 2**20
+    assert words(write(b"x" * (most - 2) + b" O\n"))
+    assert f":2: lines of at most {most:,} characters were wanted, found one of {most + 1:,}" in error_of(
+        write(b"red O\n" + b"x" * (most - 1) + b" O\n")
+    )
+
+
 @pytest.mark.parametrize("damaged", [-6, 10])
 def test_damaged_gzip(write: Write, damaged: int) -> None:
     """Once in the checksum, once in the compressed data."""

@@ -92,6 +92,12 @@ def test_each_mistake_is_named_with_its_file(tmp_path: Path, content: Any, messa
         BiLmOptions.from_file(path)
 
 
+def test_a_file_far_too_large_for_options(tmp_path: Path) -> None:
+    (tmp_path / "options.json").write_text("[" + "[]," * 400_000 + "[]]")
+    with pytest.raises(InputError, match=r"options.json: the biLM's options were wanted, found 1,200,004 bytes"):
+        BiLmOptions.from_file(tmp_path / "options.json")
+
+
 def test_no_json_is_found_by_its_line(tmp_path: Path) -> None:
     path = tmp_path / "options.json"
     path.write_text('{\n"lstm": {,\n}')

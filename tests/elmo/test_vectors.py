@@ -12,7 +12,7 @@ import pytest
 from elmo_tasks.elmo import ElmoVectors
 from elmo_tasks.elmo.extract import extract
 from elmo_tasks.elmo.extraction import Extraction
-from elmo_tasks.elmo.vectors import DONE
+from elmo_tasks.elmo.vectors import DONE, OFFSETS, TOKENS
 from elmo_tasks.errors import InputError
 from tests.elmo.samples import random_bilm
 
@@ -87,6 +87,18 @@ def test_a_file_that_is_not_finished(file: Path) -> None:
         hdf5[DONE][0] = 1
     with pytest.raises(InputError, match=r"out.hdf5: not finished: 1 of 2 pieces are there .*it goes on"):
         ElmoVectors(file)
+
+
+def test_no_size_that_a_file_claims_is_believed(file: Path) -> None:
+    with h5py.File(file, "r+") as hdf5:
+        del hdf5["0"], hdf5[OFFSETS], hdf5[TOKENS]
+        hdf5.create_dataset("0", (3, 2**30, 2**10), np.float32, chunks=True)
+        hdf5.create_dataset(TOKENS, (2**40,), h5py.string_dtype(), chunks=(2**10,))
+        hdf5.create_dataset(OFFSETS, data=np.array([0, 2**40, 2**40, 2**40]))
+    with ElmoVectors(file) as vectors:
+        for read in (lambda: vectors[0], lambda: vectors.tokens(0)):
+            with pytest.raises(InputError, match=r"out.hdf5: the file is damaged: it claims to hold [0-9,]{15,} "):
+                read()
 
 
 def test_a_truncated_file(file: Path) -> None:

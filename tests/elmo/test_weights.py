@@ -88,6 +88,20 @@ def test_every_problem_is_listed_at_once(tmp_path: Path) -> None:
     ]
 
 
+def test_no_size_that_a_file_claims_is_believed(tmp_path: Path) -> None:
+    """Datasets of a terabyte each, of which nothing is there."""
+    options_file, weight_file = write_bilm(tmp_path)
+    with h5py.File(weight_file, "r+") as file:
+        file.create_dataset("other", (2**38,), np.float32, chunks=True)
+        del file["CNN_proj/b_proj"], file["CNN_proj/W_proj"]
+        file.create_dataset("CNN_proj/W_proj", (2**20, 2**18), np.float32, chunks=True)
+        file.create_dataset("CNN_proj/b_proj", (6,), f"S{2**30}", chunks=True)
+    with pytest.raises(InputError) as error:
+        BiLm.from_files(options_file, weight_file)
+    for told in ("unused: other (274877906944,)", "found (1048576, 262144)", "not finite numbers: CNN_proj/b_proj (|S"):
+        assert told in str(error.value), told
+
+
 def test_options_of_another_biLM(tmp_path: Path) -> None:
     (tmp_path / "wide").mkdir()
     narrow, wide = write_bilm(tmp_path), write_bilm(tmp_path / "wide", projection_dim=8, n_layers=1)

@@ -150,7 +150,8 @@ def test_without_labels_for_predictions(tmp_path: Path) -> None:
     [
         ("{'single': 'quotes'}", ":2: an object with .* was wanted, this is not JSON: Expecting property name"),
         ("1" * 5000, ":2: an object with .* was wanted, this is not JSON: Exceeds the limit"),
-        ("[" * 100_000, ":2: an object with .* was wanted, this is not JSON: maximum recursion depth"),
+        ("[" * 10_000, ":2: an object with .* was wanted, this is not JSON: maximum recursion depth"),
+        ("[" * 100_000, ":2: an object with .* was wanted, this is not JSON: more than a tenth of it are brackets"),
         (["a", "b"], r":2: an object with 'sentence1' and 'sentence2' was wanted, found \['a', 'b'\]"),
         (
             {**PAIR, "gold_label": "maybe"},
