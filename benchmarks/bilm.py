@@ -131,7 +131,7 @@ def print_peak(both: Both, name: str, rows: int, tokens: int) -> None:
     if name == "allennlp":
         run: Run = _ElmoBiLm(*both.files).eval()
     else:
-        run = BiLm.from_files(*both.files, precision=name.split()[-1])
+        run = BiLm.from_files(*both.files, precision=name.split()[-1], compact=True)
     before = held("VmRSS")
     run(ids)
     print(f"| {rows} x {tokens} | {name} | {held('VmHWM'):.2f} | {before:.2f} |")

@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from elmo_tasks.elmo.characters import BEGIN_OF_SENTENCE, CHARACTERS, END_OF_SENTENCE, token_mask, tokens_to_ids
+from elmo_tasks.elmo.held_once import HeldOnce
 from elmo_tasks.elmo.lstm import LstmStack, State
 from elmo_tasks.elmo.options import BiLmOptions
 from elmo_tasks.elmo.packing import Packing
@@ -38,7 +39,7 @@ class BiLmOutput(NamedTuple):
     mask: Tensor
 
 
-class BiLm(nn.Module):
+class BiLm(HeldOnce):
     """
     The bidirectional language model without its softmax.
 
@@ -51,16 +52,20 @@ class BiLm(nn.Module):
     precision : `str`
         Type of the matrix products: `float32`, or `bfloat16`, which is faster where the processor has it and gives
         vectors whose cosine with those of float32 is above 0.999. States and layers stay in the parameters' type.
+    compact : `bool`
+        Whether frozen weights are held once on a CPU, in the order and the type in which they compute: as `HeldOnce`.
     """
 
     boundaries: Tensor
 
-    def __init__(self, options: BiLmOptions, *, state: str = "reset", precision: str = "float32") -> None:
+    def __init__(
+        self, options: BiLmOptions, *, state: str = "reset", precision: str = "float32", compact: bool = False
+    ) -> None:
         super().__init__()
         for key, value, known in (("state", state, STATES), ("precision", precision, PRECISIONS)):
             if value not in known:
                 raise InputError(f"{key} must be one of {', '.join(known)}, found {value!r}")
-        self.options, self.state, self._precision = options, state, precision
+        self.options, self.state, self.compact, self._precision = options, state, compact, precision
         self.token_encoder = TokenEncoder(options)
         self.forward_stack = LstmStack(options)
         self.backward_stack = LstmStack(options)
@@ -71,7 +76,13 @@ class BiLm(nn.Module):
 
     @classmethod
     def from_files(
-        cls, options_file: str | Path, weight_file: str | Path, *, state: str = "reset", precision: str = "float32"
+        cls,
+        options_file: str | Path,
+        weight_file: str | Path,
+        *,
+        state: str = "reset",
+        precision: str = "float32",
+        compact: bool = False,
     ) -> "BiLm":
         """
         Load a frozen biLM in the official format, in evaluation mode and without gradients.
@@ -84,6 +95,8 @@ class BiLm(nn.Module):
             `reset` or `carry`.
         precision : `str`
             `float32` or `bfloat16`.
+        compact : `bool`
+            Whether to hold the weights once only, as for the class.
 
         # Raises
 
@@ -94,7 +107,7 @@ class BiLm(nn.Module):
         options_path, weight_path = local_path(options_file), local_path(weight_file)
         options = BiLmOptions.from_file(options_path)
         require_fitting_size(options, weight_path, options_file=options_path)
-        bilm = cls(options, state=state, precision=precision)
+        bilm = cls(options, state=state, precision=precision, compact=compact)
         load_weights(bilm, weight_path, options_file=options_path)
         return bilm.eval().requires_grad_(False)
 
@@ -111,6 +124,7 @@ class BiLm(nn.Module):
         """
         from elmo_tasks.elmo.weights import save_options, save_weights
 
+        self.restore()
         save_weights(self, weight_file, mantissa_bits=mantissa_bits)
         save_options(self.options, options_file)
 
@@ -146,6 +160,8 @@ class BiLm(nn.Module):
         mask = token_mask(character_ids)  # [B, T]
         if not len(mask) or (self.state == "reset" and not mask.any()):
             return self._nothing(mask)
+        if self.compact:
+            self.hold_once(self._products or self.dtype)
         packing = Packing.of(mask)
         tokens = self._with_boundaries(character_ids, mask)  # [B * (T + 2), P]
         layers = tokens.new_zeros(self.n_layers, *mask.shape, 2, tokens.shape[1])  # [L+1, B, T, 2, P]

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from elmo_tasks.elmo.options import BiLmOptions
-from elmo_tasks.elmo.product import product
+from elmo_tasks.elmo.product import product, restore
 
 FORGET_BIAS = 1.0
 """Added to the forget gate at run time; files and parameters hold the bias without it, as TensorFlow does."""
@@ -99,6 +99,8 @@ class ProjectedLstm(nn.Module):
         dtype = precision or inputs.dtype
         read = product(self.input_weight, self.bias + self.forget_bias, dtype=dtype)
         if self._is_differentiable(inputs, *state):
+            for weight in (self.hidden_weight, self.projection):
+                restore(weight)
             weights = (self.hidden_weight.to(dtype), self.projection.to(dtype))
             outputs, *last = _Scan.apply(read(inputs), *weights, *state, tuple(batch_sizes), self._clips)
             return outputs, (last[0], last[1])

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import cache
+from math import nan
 from typing import NamedTuple
 
 import torch
@@ -29,6 +30,9 @@ class _Copy(NamedTuple):
 _copies = WeakTensorKeyDictionary()
 """For each frozen weight its copies by type, for as long as the weight lives; copies of a module begin anew."""
 
+_given_up = WeakTensorKeyDictionary()
+"""Where the NaN lies of each weight of which only the packed copy is kept."""
+
 
 def product(weight: Tensor, bias: Tensor | None = None, *, dtype: torch.dtype | None = None) -> Product:
     """
@@ -37,7 +41,8 @@ def product(weight: Tensor, bias: Tensor | None = None, *, dtype: torch.dtype | 
 
     The plain product is taken elsewhere, where a gradient flows through the inputs, where this torch has no packed
     product, and within `torch.backends.mkldnn.flags(enabled=False)`. Both agree to rounding. Of frozen weights in
-    another type than `dtype` one copy in that type is kept.
+    another type than `dtype` one copy in that type is kept. A weight that `keep_packed` gave up is restored where its
+    packed copy is not enough.
 
     # Parameters
 
@@ -49,11 +54,48 @@ def product(weight: Tensor, bias: Tensor | None = None, *, dtype: torch.dtype | 
     """
     dtype = dtype or weight.dtype
     bias = None if bias is None else bias.to(dtype)
-    frozen = not (weight.requires_grad or weight.is_inference() or (bias is not None and bias.requires_grad))
+    frozen = _is_frozen(weight) and not (bias is not None and bias.requires_grad)
     if frozen and _packs(weight.device, dtype):
         return _packed_product(weight, bias, dtype)
+    restore(weight)
     flat = (_copy(weight, dtype, packed=False) if frozen and dtype != weight.dtype else weight.to(dtype)).flatten(1)
     return lambda inputs: functional.linear(inputs.to(dtype), flat, bias)
+
+
+def keep_packed(weight: Tensor, dtype: torch.dtype) -> None:
+    """
+    Gives up a frozen weight's own memory for its packed copy in `dtype`, where `product` would make one.
+
+    The tensor keeps its identity and shape; whoever reads it otherwise than by `product` finds NaN.
+
+    # Parameters
+
+    weight : `Tensor`, shape [M, K]
+    dtype : `torch.dtype`
+        As for `product`. A weight in a wider type is rounded to it for good.
+    """
+    if _is_given_up(weight) or not (_is_frozen(weight) and _packs(weight.device, dtype)):
+        return
+    packed = _copy(weight, dtype, packed=True)
+    weight.data = weight.new_full((), nan).expand(weight.shape)
+    _copies[weight] = {(dtype, True): _Copy(packed, weight._version, weight.data_ptr())}
+    _given_up[weight] = weight.data_ptr()
+
+
+def restore(weight: Tensor) -> None:
+    """Gives a weight that `keep_packed` gave up its memory and numbers again; does nothing to others."""
+    if _is_given_up(weight):
+        ((_, packed),) = _copies.pop(weight).items()
+        del _given_up[weight]
+        weight.data = packed.weight.to_dense().to(weight.dtype)
+
+
+def _is_given_up(weight: Tensor) -> bool:
+    return bool(_given_up.get(weight) == weight.data_ptr())
+
+
+def _is_frozen(weight: Tensor) -> bool:
+    return not (weight.requires_grad or weight.is_inference())
 
 
 def _packed_product(weight: Tensor, bias: Tensor | None, dtype: torch.dtype) -> Product:
@@ -61,6 +103,7 @@ def _packed_product(weight: Tensor, bias: Tensor | None, dtype: torch.dtype) -> 
 
     def fast(inputs: Tensor) -> Tensor:
         if inputs.requires_grad and torch.is_grad_enabled():
+            restore(weight)
             return functional.linear(inputs.to(dtype), weight.to(dtype).flatten(1), bias)
         return torch.ops.mkldnn._linear_pointwise.default(inputs.to(dtype), packed, bias, "none", [], "")
 
@@ -72,12 +115,12 @@ def _packs(device: torch.device, dtype: torch.dtype) -> bool:
 
 
 def _copy(weight: Tensor, dtype: torch.dtype, *, packed: bool) -> Tensor:
-    copies: dict[tuple[torch.dtype, bool], _Copy] = _copies.setdefault(weight, {})
-    now = (weight._version, weight.data_ptr())
-    known = copies.get((dtype, packed))
-    if known is None or known[1:] != now:
-        known = _Copy(_pack(weight, dtype) if packed else weight.detach().to(dtype), *now)
-        copies[dtype, packed] = known
+    known: _Copy | None = _copies.setdefault(weight, {}).get((dtype, packed))
+    if known is None or known[1:] != (weight._version, weight.data_ptr()):
+        restore(weight)
+        made = _pack(weight, dtype) if packed else weight.detach().to(dtype)
+        known = _Copy(made, weight._version, weight.data_ptr())
+        _copies.setdefault(weight, {})[dtype, packed] = known
     return known.weight
 
 

@@ -167,7 +167,7 @@ def open_bilm(
     """
     given = {"options_file": options_file, "weight_file": weight_file}
     with _located(given, run_folder) as (files, paths):
-        bilm = BiLm.from_files(*paths, state=state, precision=precision)
+        bilm = BiLm.from_files(*paths, state=state, precision=precision, compact=True)
         contents = [torch.from_numpy(np.fromfile(path, np.uint8)) for path in paths] if keep_contents else None
     return bilm, Source(files, contents)
 

@@ -87,16 +87,15 @@ def load_weights(bilm: BiLm, weight_file: str | Path, *, options_file: str | Pat
     # Raises
 
     `InputError` where the file is missing, truncated or not HDF5; or listing every dataset that is missing,
-    unused or of a wrong shape (wanted and found). The biLM is then unchanged.
+    unused, of a wrong shape (wanted and found) or not of finite numbers. The sound ones have filled the biLM then:
+    each goes to its place before the next is read, so that memory holds the weights once.
     """
     wanted = list(_datasets(bilm))
     if not Path(weight_file).is_file():
         raise InputError("no such file: the biLM's weights", file=weight_file)
     try:
         with h5py.File(weight_file, "r") as file:
-            stored = _stored(file)
-            found = {one.name: _read(stored[one.name]) for one in wanted if _fits(stored.get(one.name), one.shape)}
-            problems = list(_mismatches(wanted, stored, found))
+            problems = list(_filled(wanted, _stored(file)))
     except (OSError, RuntimeError, KeyError, TypeError, ValueError) as error:
         raise InputError(
             f"cannot read the biLM's weights as HDF5: {error}", file=weight_file, hint="is the download complete?"
@@ -104,8 +103,6 @@ def load_weights(bilm: BiLm, weight_file: str | Path, *, options_file: str | Pat
     if problems:
         listing = "".join(f"\n  {problem}" for problem in problems)
         raise InputError(f"does not match {options_file}:{listing}", file=weight_file)
-    for dataset in wanted:
-        dataset.put(found[dataset.name])
 
 
 def save_weights(bilm: BiLm, weight_file: str | Path, *, mantissa_bits: int | None = None) -> None:
@@ -166,10 +163,6 @@ def _has_padding_row(dataset: h5py.Dataset) -> bool:
     return dataset.name == "/char_embed" and dataset.ndim == 2 and dataset.shape[0] == CHARACTERS + 1
 
 
-def _fits(dataset: h5py.Dataset | None, shape: tuple[int, ...]) -> bool:
-    return dataset is not None and _shape(dataset) == shape and np.issubdtype(dataset.dtype, np.floating)
-
-
 def _read(dataset: h5py.Dataset) -> np.ndarray:
     """
     The numbers. Of 262 rows of characters the superfluous one goes: the first where it is the zeros of a padding token,
@@ -181,15 +174,18 @@ def _read(dataset: h5py.Dataset) -> np.ndarray:
     return values[1:] if not values[0].any() else values[:-1]
 
 
-def _mismatches(wanted: list[_Dataset], stored: dict[str, h5py.Dataset], found: dict[str, np.ndarray]) -> Iterator[str]:
+def _filled(wanted: list[_Dataset], stored: dict[str, h5py.Dataset]) -> Iterator[str]:
+    """Puts each dataset to its place; yields what is wrong with the others."""
     for one in wanted:
         dataset = stored.get(one.name)
         if dataset is None:
             yield f"missing: {one.name} {one.shape}"
         elif _shape(dataset) != one.shape:
             yield f"wrong shape: {one.name} wanted {one.shape}, found {_shape(dataset)}"
-        elif one.name not in found or not _fits_float32(found[one.name]):
+        elif not np.issubdtype(dataset.dtype, np.floating) or not _fits_float32(values := _read(dataset)):
             yield f"not finite numbers: {one.name} ({dataset.dtype})"
+        else:
+            one.put(values)
     known = {one.name for one in wanted}
     yield from (f"unused: {name} {_shape(dataset)}" for name, dataset in sorted(stored.items()) if name not in known)
 

@@ -11,7 +11,7 @@ from torch.nn import functional
 
 from elmo_tasks.elmo import BiLm, batch_to_ids
 from elmo_tasks.elmo import product as product_module
-from elmo_tasks.elmo.product import product
+from elmo_tasks.elmo.product import keep_packed, product
 from tests.elmo.samples import SENTENCES, random_bilm, write_bilm
 
 needs_packed = pytest.mark.skipif(
@@ -100,6 +100,15 @@ def test_a_frozen_weight_is_packed_once_for_each_type(packings: list[Tensor]) ->
         assert product(weight)(inputs).dtype == torch.float32
         torch.testing.assert_close(product(weight, dtype=torch.bfloat16)(inputs), low)
     assert len(packings) == 2
+
+
+@needs_packed
+def test_a_weight_given_up_in_one_type_is_there_for_another() -> None:
+    weight, inputs = torch.randn(40, 24), torch.randn(3, 24)
+    rounded = weight.bfloat16().float()
+    keep_packed(weight, torch.bfloat16)
+    torch.testing.assert_close(product(weight)(inputs), functional.linear(inputs, rounded))
+    assert torch.equal(weight, rounded)
 
 
 def test_a_frozen_weight_is_cast_once_where_nothing_can_be_packed() -> None:
