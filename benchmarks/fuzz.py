@@ -8,6 +8,7 @@ thousand times its size. tests/fuzzing.py has the rest.
 """
 
 import argparse
+import resource
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,6 +19,9 @@ from tests.hostile import hostile, release
 LARGE, LONG = 4_000_000, 300.0
 """Bytes, and seconds at most, of the files that no reader can expect."""
 
+MOST_MEMORY = 2**33
+"""Bytes for the whole process: what would take more is a fault, and not the end of the machine."""
+
 
 def main() -> int:
     """Runs all subjects, or those that are named; keeps the files that were not taken well."""
@@ -27,6 +31,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--keep", type=Path, help="a folder for the files that were not taken well")
     given = parser.parse_args()
+    resource.setrlimit(resource.RLIMIT_DATA, (MOST_MEMORY, MOST_MEMORY))
     failed = False
     with TemporaryDirectory() as folder:
         for name, subject in subjects(Path(folder)).items():

@@ -4,11 +4,12 @@ import gzip
 import io
 import json
 import random
+import signal
 import tarfile
-import time
 import warnings
 from collections import Counter, deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -302,21 +303,41 @@ def outcome(subject: Subject, data: bytes, folder: Path, *, seconds: float = SEC
     file = folder / "damaged" / subject.name
     file.parent.mkdir(exist_ok=True)
     file.write_bytes(data)
-    start = time.monotonic()
     with warnings.catch_warnings(record=True) as caught, grown() as memory:
         warnings.simplefilter("always")
         try:
-            subject.read(file)
+            with _alarm(seconds):
+                subject.read(file)
             found = "read"
+        except _Hang:
+            return f"took longer than {seconds:.0f} s"
         except Exception as error:
             line = one_line(error) if subject.framework or isinstance(error, InputError) else None
             found = f"{type(error).__name__}: {str(error)[:200]}" if line is None else _of_message(line)
-    if time.monotonic() - start > seconds:
-        return f"took longer than {seconds:.0f} s"
     if memory[0] > FLOOR + TIMES * unpacked(data):
         return f"took {memory[0] / 1e6:.0f} MB for a file of {unpacked(data) / 1e6:.2f} MB"
     numeric = [str(one.message) for one in caught if issubclass(one.category, RuntimeWarning)]
     return numeric[0] if numeric else found
+
+
+class _Hang(BaseException):
+    """No exception that a reader would take for one of its own."""
+
+
+@contextmanager
+def _alarm(seconds: float) -> Iterator[None]:
+    """Raises `_Hang` where the block takes longer."""
+
+    def ring(*_: Any) -> None:
+        raise _Hang
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def _of_message(message: str) -> str:

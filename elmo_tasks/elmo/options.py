@@ -58,6 +58,21 @@ class BiLmOptions:
         if problems:
             raise InputError("biLM options: " + "; ".join(problems))
 
+    @property
+    def n_parameters(self) -> int:
+        """Numbers of a biLM of these options, without the softmax."""
+        width = sum(count for _, count in self.filters)
+        convolutions = sum(count * (size * self.character_dim + 1) for size, count in self.filters)
+        highways = self.n_highway * 2 * (width + 1) * width
+        layer = 4 * self.dim * (2 * self.projection_dim + 1) + self.projection_dim * self.dim
+        projection = self.projection_dim * (width + 1)
+        return CHARACTERS * self.character_dim + convolutions + highways + projection + 2 * self.n_layers * layer
+
+    @property
+    def n_tensors(self) -> int:
+        """In how many tensors they come."""
+        return 3 + 2 * len(self.filters) + 4 * self.n_highway + 8 * self.n_layers
+
     def _problems(self) -> Any:
         for name in ("character_dim", "dim", "projection_dim", "n_layers"):
             value = getattr(self, name)

@@ -4,7 +4,6 @@ import hashlib
 import io
 import json
 from collections.abc import Callable, Iterator
-from math import inf
 from pathlib import Path
 from typing import NamedTuple
 
@@ -28,7 +27,12 @@ _MOST_COMPRESSED = 100
 """No file of trained weights is smaller than its parameters by so much."""
 
 _HARMLESS = 2**24
-"""Bytes of parameters that are made whatever the file is like; what is wrong with it is told then."""
+"""Bytes that are taken whatever the file is like; what is wrong with it is told then."""
+
+_OF_A_TENSOR = 2**14
+"""Bytes that a tensor and its module take besides the numbers."""
+
+_COUNTABLE = 10**18
 
 
 class _Dataset(NamedTuple):
@@ -69,14 +73,10 @@ def require_fitting_size(options: BiLmOptions, weight_file: str | Path, *, optio
     """
     if not Path(weight_file).is_file():
         return
-    try:
-        with torch.device("meta"):
-            count = sum(parameter.numel() for parameter in BiLm(options).parameters())
-    except (RuntimeError, TypeError):  # numbers that torch cannot count with
-        count = None
-    needed = inf if count is None else count * np.float32().nbytes
+    needed = options.n_parameters * np.float32().nbytes + options.n_tensors * _OF_A_TENSOR
     if needed > max(_HARMLESS, _MOST_COMPRESSED * Path(weight_file).stat().st_size):
-        found = "more parameters than can be counted" if count is None else f"{count:,} parameters"
+        few = options.n_parameters < _COUNTABLE
+        found = f"{options.n_parameters:,} parameters" if few else "more parameters than can be counted"
         raise InputError(f"the options ask for {found}, which {weight_file} cannot hold", file=options_file)
 
 

@@ -1,10 +1,12 @@
 """`weights.hdf5`: both numbers of characters, every mistake at once, and exact or rounded round trips."""
 
+import json
 import os
 import resource
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import h5py
 import numpy as np
@@ -100,6 +102,38 @@ def test_no_size_that_a_file_claims_is_believed(tmp_path: Path) -> None:
         BiLm.from_files(options_file, weight_file)
     for told in ("unused: other (274877906944,)", "found (1048576, 262144)", "not finite numbers: CNN_proj/b_proj (|S"):
         assert told in str(error.value), told
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"n_highway": 0},
+        {"n_highway": 3, "n_layers": 1},
+        {"filters": ((1, 3), (4, 9)), "character_dim": 7, "dim": 5},
+    ],
+)
+def test_parameters_are_counted_without_making_them(changes: dict[str, Any]) -> None:
+    bilm = random_bilm(**changes)
+    assert bilm.options.n_parameters == sum(parameter.numel() for parameter in bilm.parameters())
+    assert bilm.options.n_tensors == len(list(bilm.parameters()))
+
+
+@pytest.mark.parametrize(
+    ("changes", "found"),
+    [
+        ({"n_highway": 10**30}, "more parameters than can be counted"),
+        ({"dim": 10**4000, "projection_dim": 10**4000}, "more parameters than can be counted"),
+        ({"n_highway": 10**6, "filters": ((1, 1),)}, "4,0[0-9]{2},[0-9]{3} parameters"),
+        ({"dim": 10**6}, "232,0[0-9]{2},[0-9]{3} parameters"),
+    ],
+)
+def test_options_that_ask_for_far_more_than_the_file_holds(tmp_path: Path, changes: dict[str, Any], found: str) -> None:
+    """Refused before a module is made: small ones are more than memory holds, too, where there are many."""
+    _, weight_file = write_bilm(tmp_path)
+    (tmp_path / "more.json").write_text(json.dumps(options(**changes).to_dict()))
+    with pytest.raises(InputError, match=rf"more.json: the options ask for {found}, which .*weights.hdf5 cannot hold"):
+        BiLm.from_files(tmp_path / "more.json", weight_file)
 
 
 def test_options_of_another_biLM(tmp_path: Path) -> None:
