@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from sys import intern
 
 from elmo_tasks.data.files import open_text, refuse_carriage_return
 from elmo_tasks.errors import InputError
@@ -11,6 +12,9 @@ from elmo_tasks.errors import InputError
 _DOCUMENT_START = "-DOCSTART-"
 # `str.split()` would also cut at no-break spaces, which are part of some tokens.
 _GAP = re.compile(r"[ \t]+")
+
+LONGEST_SENTENCE = 2**15
+"""Tokens of a sentence at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +52,18 @@ def read_columns(path: str | Path, *, min_columns: int = 2, corpus_hint: str | N
     # Raises
 
     `InputError`
-        If a line has too few or too many columns, or if the file holds no sentence; besides,
-        whatever `open_text` raises.
+        If a line has too few or too many columns, if a sentence does not end, or if the file holds no
+        sentence; besides, whatever `open_text` raises.
     """
     rows: list[list[str]] = []
     checker = _RowChecker(path, min_columns)
     number = 0
     for number, line in open_text(path, corpus_hint=corpus_hint):
         fields = checker.split(line, number)
+        if len(rows) > LONGEST_SENTENCE:
+            problem = f"sentences of at most {LONGEST_SENTENCE:,} tokens were wanted, the one that begins here has more"
+            hint = "an empty line ends a sentence"
+            raise InputError(problem, file=path, line=number - len(rows), hint=hint)
         if fields:
             rows.append(fields)
         elif rows:
@@ -83,8 +91,8 @@ class _RowChecker:
         self.first_line: int | None = None
 
     def split(self, line: str, number: int) -> list[str]:
-        """Returns the fields of a token line; none for an empty line and for `-DOCSTART-`."""
-        fields = [field for field in _GAP.split(line) if field]
+        """The fields of a token line, alike ones once in memory; none for an empty line and for `-DOCSTART-`."""
+        fields = [intern(field) for field in _GAP.split(line) if field]
         if not fields or fields[0] == _DOCUMENT_START:
             return []
         refuse_carriage_return(line, file=self._path, line=number)

@@ -118,13 +118,13 @@ def test_truncated_gzip(write: Write, kept: int) -> None:
 
 def test_gzip_that_is_no_text(write: Write) -> None:
     """Refused long before all of it is unpacked; the same text as it is, or packed less, is read."""
-    text = b"red O\n" * 400_000
+    text = b"red O\n\n" * 400_000
     assert "unpacks to more than 100 times its size, which no text does (if it is meant so" in error_of(
         write(gzip.compress(text))
     )
     for data in (
         text,
-        gzip.compress(text[: 6 * 300_000]),
+        gzip.compress(text[: 7 * 250_000]),
         gzip.compress(os.urandom(30_000).hex().encode() + b" O\n" + text),
     ):
         assert words(write(data))
@@ -135,6 +135,14 @@ def test_a_line_that_is_too_long(write: Write) -> None:
     assert words(write(b"x" * (most - 2) + b" O\n"))
     assert f":2: lines of at most {most:,} characters were wanted, found one of {most + 1:,}" in error_of(
         write(b"red O\n" + b"x" * (most - 1) + b" O\n")
+    )
+
+
+def test_a_sentence_without_end(write: Write) -> None:
+    most = 2**15
+    assert words(write(b"-DOCSTART- O\n\n" + b"red O\n" * most + b"\nred O\n"))
+    assert f":3: sentences of at most {most:,} tokens were wanted, the one that begins here has more" in error_of(
+        write(b"red O\n\n" + b"red O\n" * (most + 1) + b"\n")
     )
 
 
