@@ -100,7 +100,8 @@ class TypeCache:
         if not places or len(places) > half:
             return
         if self._table is None:
-            self._table = vectors.new_empty(2 * half, vectors.shape[1])
+            with torch.inference_mode(False):  # what is made in that mode could not be filled later
+                self._table = vectors.new_empty(2 * half, vectors.shape[1])
         if self._next + len(places) > half:
             self._young, self._old = {}, self._young
             self._half, self._next = 1 - self._half, 0

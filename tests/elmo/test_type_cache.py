@@ -92,6 +92,14 @@ def test_threads_do_not_mix_types_up() -> None:
         assert all(pool.map(check, range(8)))
 
 
+def test_what_began_in_inference_mode_goes_on_outside() -> None:
+    cache, encode = TypeCache(8), Encoder()
+    with torch.inference_mode():
+        cache.vectors(types(1, 2), encode)
+    assert cache.vectors(types(1, 3), encode)[:, 0].tolist() == [1.0, 3.0]
+    assert encode.asked[1] == [3, 3]
+
+
 def test_what_depends_on_its_company_is_found() -> None:
     assert not is_alike_in_any_company(lambda ids: ids[:, :6].float() / len(ids))
 
