@@ -1,11 +1,11 @@
 """Character ids -> the L+1 layers of the bidirectional language model (paper, sections 3.1 and 3.4)."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from elmo_tasks.elmo.characters import BEGIN_OF_SENTENCE, CHARACTERS, END_OF_SENTENCE, token_mask, tokens_to_ids
 from elmo_tasks.elmo.held_once import HeldOnce
@@ -39,7 +39,7 @@ class BiLmOutput(NamedTuple):
     mask: Tensor
 
 
-class BiLm(HeldOnce):
+class BiLm(nn.Module):
     """
     The bidirectional language model without its softmax.
 
@@ -124,7 +124,6 @@ class BiLm(HeldOnce):
         """
         from elmo_tasks.elmo.weights import save_options, save_weights
 
-        self.restore()
         save_weights(self, weight_file, mantissa_bits=mantissa_bits)
         save_options(self.options, options_file)
 
@@ -161,7 +160,7 @@ class BiLm(HeldOnce):
         if not len(mask) or (self.state == "reset" and not mask.any()):
             return self._nothing(mask)
         if self.compact:
-            self.hold_once(self._products or self.dtype)
+            self._hold_once()
         packing = Packing.of(mask)
         tokens = self._with_boundaries(character_ids, mask)  # [B * (T + 2), P]
         layers = tokens.new_zeros(self.n_layers, *mask.shape, 2, tokens.shape[1])  # [L+1, B, T, 2, P]
@@ -172,6 +171,16 @@ class BiLm(HeldOnce):
             for depth, outputs in enumerate(self._run(direction, tokens[read], packing), start=1):
                 layers[depth, :, :, side] = outputs[given] * mask[:, :, None]
         return BiLmOutput(layers.flatten(3), mask)
+
+    def requires_grad_(self, requires_grad: bool = True) -> "BiLm":
+        """As of every module; the parameters hold the weights then."""
+        self.restore()
+        return super().requires_grad_(requires_grad)
+
+    def restore(self) -> None:
+        """Takes the weights back that a compact biLM gave up, until it computes again; see `HeldOnce`."""
+        for layer in self._layers_held():
+            layer.restore()
 
     def reset_states(self) -> None:
         """Forget what `carry` has carried so far."""
@@ -208,6 +217,15 @@ class BiLm(HeldOnce):
     @property
     def _products(self) -> torch.dtype | None:
         return PRECISIONS[self._precision] if self._precision != "float32" else None
+
+    def _hold_once(self) -> None:
+        """Gives up the weights unless some part learns: its gradient wants the others."""
+        if not any(parameter.requires_grad for parameter in self.parameters()):
+            for layer in self._layers_held():
+                layer.hold_once(self._products or self.dtype)
+
+    def _layers_held(self) -> Iterator[HeldOnce]:
+        return (module for module in self.modules() if isinstance(module, HeldOnce))
 
     def _nothing(self, mask: Tensor) -> BiLmOutput:
         shape = (self.n_layers, *mask.shape, self.output_dim)

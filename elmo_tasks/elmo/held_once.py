@@ -1,44 +1,44 @@
-"""Frozen weights that a CPU holds in the order in which it computes with them, and in no other."""
+"""Layers whose frozen weights a CPU holds in the order in which it computes with them, and in no other."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
-from elmo_tasks.elmo.lstm import ProjectedLstm
-from elmo_tasks.elmo.product import keep_packed, restore
+from elmo_tasks.elmo.product import LOCK, keep_packed, restore
 
 
 class HeldOnce(nn.Module):
     """
-    A module that can give up its frozen weights for the packed copies with which `product` computes.
+    A layer that can give up its frozen weights for the packed copies with which `product` computes.
 
     A parameter that is then read by itself holds NaN. The state, a copy, another device or type, and training get the
-    weights back, rounded to the type in which they were held.
+    weights back, rounded to the type in which they were held; so they do of whatever the layer is a part of.
     """
 
     def hold_once(self, dtype: torch.dtype) -> None:
         """
-        Gives up the weights, where they are frozen and lie on a CPU that packs them.
+        Gives up the weights that only `product` reads, where they are frozen and lie on a CPU that packs them.
 
         # Parameters
 
         dtype : `torch.dtype`
             The type of the products.
         """
-        for weight in self._weights_of_products():
-            keep_packed(weight, dtype)
+        for weight in self.parameters(recurse=False):
+            if weight.dim() == 2:
+                keep_packed(weight, dtype)
 
     def restore(self) -> None:
         """Takes all weights back as they are wanted by whatever reads them as parameters."""
-        for weight in self.parameters():
+        for weight in self.parameters(recurse=False):
             restore(weight)
 
     def state_dict(self, *arguments: Any, **options: Any) -> Any:
         """As of every module, with all weights."""
-        self.restore()
-        return super().state_dict(*arguments, **options)
+        with LOCK:  # no other thread gives them up meanwhile
+            self.restore()
+            return super().state_dict(*arguments, **options)
 
     def _load_from_state_dict(self, *arguments: Any, **options: Any) -> None:
         self.restore()
@@ -51,8 +51,3 @@ class HeldOnce(nn.Module):
     def __getstate__(self) -> dict[str, Any]:
         self.restore()
         return dict(vars(self))
-
-    def _weights_of_products(self) -> Iterator[Tensor]:
-        """All that only `product` reads."""
-        layers = (module for module in self.modules() if isinstance(module, (nn.Linear, ProjectedLstm)))
-        return (weight for layer in layers for weight in layer.parameters() if weight.dim() == 2)

@@ -7,8 +7,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from elmo_tasks.elmo.held_once import HeldOnce
 from elmo_tasks.elmo.options import BiLmOptions
-from elmo_tasks.elmo.product import product, restore
+from elmo_tasks.elmo.product import product, restored
 
 FORGET_BIAS = 1.0
 """Added to the forget gate at run time; files and parameters hold the bias without it, as TensorFlow does."""
@@ -20,7 +21,7 @@ State = tuple[Tensor, Tensor]
 """Cell [B, H] and clipped projected output [B, P] of each row."""
 
 
-class ProjectedLstm(nn.Module):
+class ProjectedLstm(HeldOnce):
     """
     An LSTM layer whose output is projected, with the cell and the projection clipped, over packed sequences.
 
@@ -99,9 +100,7 @@ class ProjectedLstm(nn.Module):
         dtype = precision or inputs.dtype
         read = product(self.input_weight, self.bias + self.forget_bias, dtype=dtype)
         if self._is_differentiable(inputs, *state):
-            for weight in (self.hidden_weight, self.projection):
-                restore(weight)
-            weights = (self.hidden_weight.to(dtype), self.projection.to(dtype))
+            weights = (restored(weight).to(dtype) for weight in (self.hidden_weight, self.projection))
             outputs, *last = _Scan.apply(read(inputs), *weights, *state, tuple(batch_sizes), self._clips)
             return outputs, (last[0], last[1])
         outputs = inputs.new_empty(len(inputs), self.projection_dim)  # [N, P]

@@ -1,5 +1,6 @@
 """Products with weights that do not change, which a CPU computes two to three times faster once they are repacked."""
 
+import threading
 from collections.abc import Callable
 from functools import cache
 from math import nan
@@ -33,6 +34,9 @@ _copies = WeakTensorKeyDictionary()
 _given_up = WeakTensorKeyDictionary()
 """Where the NaN lies of each weight of which only the packed copy is kept."""
 
+LOCK = threading.RLock()
+"""Of all copies: a weight is given up, restored or read by one thread at a time."""
+
 
 def product(weight: Tensor, bias: Tensor | None = None, *, dtype: torch.dtype | None = None) -> Product:
     """
@@ -57,8 +61,8 @@ def product(weight: Tensor, bias: Tensor | None = None, *, dtype: torch.dtype | 
     frozen = _is_frozen(weight) and not (bias is not None and bias.requires_grad)
     if frozen and _packs(weight.device, dtype):
         return _packed_product(weight, bias, dtype)
-    restore(weight)
-    flat = (_copy(weight, dtype, packed=False) if frozen and dtype != weight.dtype else weight.to(dtype)).flatten(1)
+    flat = _copy(weight, dtype, packed=False) if frozen and dtype != weight.dtype else restored(weight).to(dtype)
+    flat = flat.flatten(1)
     return lambda inputs: functional.linear(inputs.to(dtype), flat, bias)
 
 
@@ -74,20 +78,39 @@ def keep_packed(weight: Tensor, dtype: torch.dtype) -> None:
     dtype : `torch.dtype`
         As for `product`. A weight in a wider type is rounded to it for good.
     """
-    if _is_given_up(weight) or not (_is_frozen(weight) and _packs(weight.device, dtype)):
-        return
-    packed = _copy(weight, dtype, packed=True)
-    weight.data = weight.new_full((), nan).expand(weight.shape)
-    _copies[weight] = {(dtype, True): _Copy(packed, weight._version, weight.data_ptr())}
-    _given_up[weight] = weight.data_ptr()
+    with LOCK, torch.inference_mode(False):  # what is made in that mode could never learn
+        if _is_given_up(weight) or not (_is_frozen(weight) and _packs(weight.device, dtype)):
+            return
+        packed = _copy(weight, dtype, packed=True)
+        weight.data = weight.new_full((), nan).expand(weight.shape)
+        _copies[weight] = {(dtype, True): _Copy(packed, weight._version, weight.data_ptr())}
+        _given_up[weight] = weight.data_ptr()
 
 
 def restore(weight: Tensor) -> None:
-    """Gives a weight that `keep_packed` gave up its memory and numbers again; does nothing to others."""
-    if _is_given_up(weight):
+    """
+    Gives a weight that `keep_packed` gave up its memory and numbers again; does nothing to others.
+
+    # Raises
+
+    `RuntimeError` where the weight was written to in place while it had none.
+    """
+    with LOCK, torch.inference_mode(False):
+        if not _is_given_up(weight):
+            return
         ((_, packed),) = _copies.pop(weight).items()
         del _given_up[weight]
+        is_written = weight._version != packed.version
         weight.data = packed.weight.to_dense().to(weight.dtype)
+    if is_written:
+        raise RuntimeError("a weight was changed in place while its packed copy alone was held: restore it before")
+
+
+def restored(weight: Tensor) -> Tensor:
+    """The weight with its numbers, for a gradient, too: where it is frozen, giving it up later does not touch them."""
+    with LOCK:
+        restore(weight)
+        return weight if weight.requires_grad else weight.detach()
 
 
 def _is_given_up(weight: Tensor) -> bool:
@@ -103,8 +126,7 @@ def _packed_product(weight: Tensor, bias: Tensor | None, dtype: torch.dtype) -> 
 
     def fast(inputs: Tensor) -> Tensor:
         if inputs.requires_grad and torch.is_grad_enabled():
-            restore(weight)
-            return functional.linear(inputs.to(dtype), weight.to(dtype).flatten(1), bias)
+            return functional.linear(inputs.to(dtype), restored(weight).to(dtype).flatten(1), bias)
         return torch.ops.mkldnn._linear_pointwise.default(inputs.to(dtype), packed, bias, "none", [], "")
 
     return fast
@@ -115,13 +137,14 @@ def _packs(device: torch.device, dtype: torch.dtype) -> bool:
 
 
 def _copy(weight: Tensor, dtype: torch.dtype, *, packed: bool) -> Tensor:
-    known: _Copy | None = _copies.setdefault(weight, {}).get((dtype, packed))
-    if known is None or known[1:] != (weight._version, weight.data_ptr()):
-        restore(weight)
-        made = _pack(weight, dtype) if packed else weight.detach().to(dtype)
-        known = _Copy(made, weight._version, weight.data_ptr())
-        _copies.setdefault(weight, {})[dtype, packed] = known
-    return known.weight
+    with LOCK, torch.inference_mode(False):
+        known: _Copy | None = _copies.setdefault(weight, {}).get((dtype, packed))
+        if known is None or known[1:] != (weight._version, weight.data_ptr()):
+            restore(weight)
+            made = _pack(weight, dtype) if packed else weight.detach().to(dtype)
+            known = _Copy(made, weight._version, weight.data_ptr())
+            _copies.setdefault(weight, {})[dtype, packed] = known
+        return known.weight
 
 
 def _pack(weight: Tensor, dtype: torch.dtype) -> Tensor:

@@ -7,6 +7,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from elmo_tasks.elmo.characters import CHARACTERS, MAX_CHARACTERS, PAD_WORD
+from elmo_tasks.elmo.held_once import HeldOnce
 from elmo_tasks.elmo.options import BiLmOptions
 from elmo_tasks.elmo.product import product
 
@@ -23,13 +24,17 @@ class Convolution(nn.Conv1d):
     bias: nn.Parameter
 
 
+class Linear(HeldOnce, nn.Linear):
+    """One matrix and its bias, read by `product`."""
+
+
 class Highway(nn.Module):
     """One highway layer: `g * relu(W_t h + b_t) + (1 - g) * h` with `g = sigmoid(W_g h + b_g)`."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
-        self.transform = nn.Linear(width, width)
-        self.gate = nn.Linear(width, width)
+        self.transform = Linear(width, width)
+        self.gate = Linear(width, width)
 
     def reset_parameters(self) -> None:
         """Weights N(0, 1/sqrt(width)); the gate's bias -2, so that a new layer lets its input through."""
@@ -64,7 +69,7 @@ class TokenEncoder(nn.Module):
         self.convolutions: Sequence[Convolution] = nn.ModuleList(convolutions)  # type: ignore[assignment]
         highways = (Highway(width) for _ in range(options.n_highway))
         self.highways: Sequence[Highway] = nn.ModuleList(highways)  # type: ignore[assignment]
-        self.projection = nn.Linear(width, options.projection_dim)
+        self.projection = Linear(width, options.projection_dim)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:

@@ -196,6 +196,7 @@ def _fits_float32(array: np.ndarray) -> bool:
 
 
 def _datasets(bilm: BiLm) -> Iterator[_Dataset]:
+    bilm.restore()
     encoder = bilm.token_encoder
     yield _plain("char_embed", encoder.characters)
     for index, convolution in enumerate(encoder.convolutions):
