@@ -14,6 +14,9 @@ ACTIVATIONS = ("relu", "tanh")
 _LARGEST = 2**20
 """Bytes of a file of options at most."""
 
+_MOST = 100
+"""Layers of a kind, and convolutions, at most: each takes memory however narrow it is."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class BiLmOptions:
@@ -29,11 +32,11 @@ class BiLmOptions:
     activation : `str`
         After the max-pool over characters: `relu` or `tanh`.
     n_highway : `int`
-        Highway layers after the convolutions, 0 or more.
+        Highway layers after the convolutions, 0 to 100.
     dim, projection_dim : `int`
         LSTM units and the width of the projected output, per direction (P; a layer's vector has 2P).
     n_layers : `int`
-        LSTM layers per direction (L).
+        LSTM layers per direction (L), at most 100.
     cell_clip, proj_clip : `float` or `None`
         Bounds of the cell and of the projected output; `None` or 0 leaves them free.
     use_skip_connections : `bool`
@@ -74,12 +77,14 @@ class BiLmOptions:
         return 3 + 2 * len(self.filters) + 4 * self.n_highway + 8 * self.n_layers
 
     def _problems(self) -> Any:
-        for name in ("character_dim", "dim", "projection_dim", "n_layers"):
+        for name in ("character_dim", "dim", "projection_dim"):
             value = getattr(self, name)
             if not _is_count(value) or value < 1:
                 yield f"{name} must be a whole number of at least 1, found {value!r}"
-        if not _is_count(self.n_highway) or self.n_highway < 0:
-            yield f"n_highway must be a whole number of at least 0, found {self.n_highway!r}"
+        for name, least in (("n_layers", 1), ("n_highway", 0)):
+            value = getattr(self, name)
+            if not _is_count(value) or not least <= value <= _MOST:
+                yield f"{name} must be a whole number from {least} to {_MOST}, found {value!r}"
         if not isinstance(self.use_skip_connections, bool):
             yield f"use_skip_connections must be true or false, found {self.use_skip_connections!r}"
         if self.activation not in ACTIVATIONS:
@@ -90,8 +95,8 @@ class BiLmOptions:
                 isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < inf
             ):
                 yield f"{name} must be null or a finite number of at least 0, found {value!r}"
-        if not self.filters:
-            yield "filters must name at least one [width, count]"
+        if not 1 <= len(self.filters) <= _MOST:
+            yield f"filters must name from 1 to {_MOST} [width, count], found {len(self.filters):,}"
         for pair in self.filters:
             if len(pair) != 2 or not all(_is_count(n) and n > 0 for n in pair) or pair[0] > MAX_CHARACTERS:
                 yield f"a filter must be [width up to {MAX_CHARACTERS}, count], found {list(pair)!r}"
