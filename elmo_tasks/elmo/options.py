@@ -71,11 +71,6 @@ class BiLmOptions:
         projection = self.projection_dim * (width + 1)
         return CHARACTERS * self.character_dim + convolutions + highways + projection + 2 * self.n_layers * layer
 
-    @property
-    def n_tensors(self) -> int:
-        """In how many tensors they come."""
-        return 3 + 2 * len(self.filters) + 4 * self.n_highway + 8 * self.n_layers
-
     def _problems(self) -> Any:
         for name in ("character_dim", "dim", "projection_dim"):
             value = getattr(self, name)

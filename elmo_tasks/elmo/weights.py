@@ -29,9 +29,6 @@ _MOST_COMPRESSED = 100
 _HARMLESS = 2**24
 """Bytes that are taken whatever the file is like; what is wrong with it is told then."""
 
-_OF_A_TENSOR = 2**14
-"""Bytes that a tensor and its module take besides the numbers."""
-
 _COUNTABLE = 10**18
 
 
@@ -73,7 +70,7 @@ def require_fitting_size(options: BiLmOptions, weight_file: str | Path, *, optio
     """
     if not Path(weight_file).is_file():
         return
-    needed = options.n_parameters * np.float32().nbytes + options.n_tensors * _OF_A_TENSOR
+    needed = options.n_parameters * np.float32().nbytes
     if needed > max(_HARMLESS, _MOST_COMPRESSED * Path(weight_file).stat().st_size):
         few = options.n_parameters < _COUNTABLE
         found = f"{options.n_parameters:,} parameters" if few else "more parameters than can be counted"

@@ -116,20 +116,17 @@ def test_no_size_that_a_file_claims_is_believed(tmp_path: Path) -> None:
 def test_parameters_are_counted_without_making_them(changes: dict[str, Any]) -> None:
     bilm = random_bilm(**changes)
     assert bilm.options.n_parameters == sum(parameter.numel() for parameter in bilm.parameters())
-    assert bilm.options.n_tensors == len(list(bilm.parameters()))
 
 
 @pytest.mark.parametrize(
     ("changes", "found"),
     [
-        ({"n_highway": 10**30}, "more parameters than can be counted"),
         ({"dim": 10**4000, "projection_dim": 10**4000}, "more parameters than can be counted"),
-        ({"n_highway": 10**6, "filters": ((1, 1),)}, "4,0[0-9]{2},[0-9]{3} parameters"),
         ({"dim": 10**6}, "232,0[0-9]{2},[0-9]{3} parameters"),
     ],
 )
 def test_options_that_ask_for_far_more_than_the_file_holds(tmp_path: Path, changes: dict[str, Any], found: str) -> None:
-    """Refused before a module is made: small ones are more than memory holds, too, where there are many."""
+    """Refused before a module is made."""
     _, weight_file = write_bilm(tmp_path)
     (tmp_path / "more.json").write_text(json.dumps(options(**changes).to_dict()))
     with pytest.raises(InputError, match=rf"more.json: the options ask for {found}, which .*weights.hdf5 cannot hold"):
