@@ -144,7 +144,7 @@ class _Bounded(RawIOBase):
         found = self._unpacked.readinto(buffer)
         self._count += found
         if self._count > max(_HARMLESS, _MOST_PACKED * self._packed.count):
-            problem = f"the gzip stream unpacks to more than {_MOST_PACKED} times its size, which no text does"
+            problem = f"the gzip stream unpacks to more than {_MOST_PACKED} times its size, which text hardly does"
             raise InputError(problem, file=self._name, hint="if it is meant so, unpack it with gunzip")
         return found
 

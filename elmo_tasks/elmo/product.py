@@ -78,11 +78,12 @@ def keep_packed(weight: Tensor, dtype: torch.dtype) -> None:
     dtype : `torch.dtype`
         As for `product`. A weight in a wider type is rounded to it for good.
     """
-    with LOCK, torch.inference_mode(False):  # what is made in that mode could never learn
+    with LOCK:
         if _is_given_up(weight) or not (_is_frozen(weight) and _packs(weight.device, dtype)):
             return
         packed = _copy(weight, dtype, packed=True)
-        weight.data = weight.new_full((), nan).expand(weight.shape)
+        with torch.inference_mode(False):  # what is made in that mode could never learn
+            weight.data = weight.new_full((), nan).expand(weight.shape)
         _copies[weight] = {(dtype, True): _Copy(packed, weight._version, weight.data_ptr())}
         _given_up[weight] = weight.data_ptr()
 
@@ -95,13 +96,14 @@ def restore(weight: Tensor) -> None:
 
     `RuntimeError` where the weight was written to in place while it had none.
     """
-    with LOCK, torch.inference_mode(False):
+    with LOCK:
         if not _is_given_up(weight):
             return
         ((_, packed),) = _copies.pop(weight).items()
         del _given_up[weight]
         is_written = weight._version != packed.version
-        weight.data = packed.weight.to_dense().to(weight.dtype)
+        with torch.inference_mode(False):
+            weight.data = packed.weight.to_dense().to(weight.dtype)
     if is_written:
         raise RuntimeError("a weight was changed in place while its packed copy alone was held: restore it before")
 
@@ -137,11 +139,12 @@ def _packs(device: torch.device, dtype: torch.dtype) -> bool:
 
 
 def _copy(weight: Tensor, dtype: torch.dtype, *, packed: bool) -> Tensor:
-    with LOCK, torch.inference_mode(False):
+    with LOCK:
         known: _Copy | None = _copies.setdefault(weight, {}).get((dtype, packed))
         if known is None or known[1:] != (weight._version, weight.data_ptr()):
             restore(weight)
-            made = _pack(weight, dtype) if packed else weight.detach().to(dtype)
+            with torch.inference_mode(False):
+                made = _pack(weight, dtype) if packed else weight.detach().to(dtype)
             known = _Copy(made, weight._version, weight.data_ptr())
             _copies.setdefault(weight, {})[dtype, packed] = known
         return known.weight
