@@ -14,7 +14,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tests.fuzzing import fuzz, outcome, subjects
-from tests.hostile import hostile, release
+from tests.hostile import hostile
+from tests.memory import release
 
 LARGE, LONG = 4_000_000, 300.0
 """Bytes, and seconds at most, of the files that no reader can expect."""

@@ -20,6 +20,7 @@ from allennlp.commands import main as allennlp
 from allennlp.training.callbacks import TrainerCallback
 
 from elmo_tasks import settings
+from tests.memory import resident
 from tests.pretrain import toy
 from tests.tiny import FIXTURES, write_data_root
 
@@ -56,13 +57,7 @@ class ResidentMemory(TrainerCallback):
         self._batches += is_training
         if is_training and self._batches % self._every == 0:
             with self._file.open("a") as file:
-                file.write(json.dumps([self._batches, resident(), time.perf_counter() - self._began]) + "\n")
-
-
-def resident() -> float:
-    """MB of this process in memory."""
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+                file.write(json.dumps([self._batches, resident() / 1e6, time.perf_counter() - self._began]) + "\n")
 
 
 def data_root(folder: Path) -> Path:

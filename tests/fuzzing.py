@@ -38,7 +38,8 @@ from elmo_tasks.srl.reader import SrlReader
 from elmo_tasks.sst.reader import SstReader
 from tests.archives.make import STORED
 from tests.elmo.samples import write_bilm
-from tests.hostile import grown, unpacked
+from tests.hostile import unpacked
+from tests.memory import grown
 from tests.tiny import FIXTURES
 
 SECONDS = 10.0

@@ -1,13 +1,8 @@
-"""Files that no reader can expect, and how much memory the process takes for them."""
+"""Files that no reader can expect."""
 
-import ctypes
 import functools
-import gc
 import gzip
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 
 
 def hostile(sample: bytes, size: int) -> dict[str, bytes]:
@@ -32,22 +27,6 @@ def _unlike(size: int) -> dict[str, bytes]:
     }
 
 
-@contextmanager
-def grown() -> Iterator[list[float]]:
-    """Gives a list to which the end adds by how many bytes the process has grown at most; on Linux alone."""
-    found: list[float] = []
-    Path("/proc/self/clear_refs").write_text("5")
-    before = _kilobytes("VmRSS")
-    yield found
-    found.append((_kilobytes("VmHWM") - before) * 1024)
-
-
-def release() -> None:
-    """Gives back what the process no longer needs, so that `grown` sees what is taken afresh."""
-    gc.collect()
-    ctypes.CDLL(None).malloc_trim(0)
-
-
 def unpacked(data: bytes) -> int:
     """How many bytes a reader may take for the file: of gzip, what it unpacks to, up to a hundred times its size."""
     stream = zlib.decompressobj(wbits=31)
@@ -55,8 +34,3 @@ def unpacked(data: bytes) -> int:
         return max(len(data), len(stream.decompress(data, 100 * len(data) + 1)))
     except zlib.error:
         return len(data)
-
-
-def _kilobytes(name: str) -> int:
-    line = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith(name))
-    return int(line.split()[1])

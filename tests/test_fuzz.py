@@ -8,7 +8,8 @@ import pytest
 
 from elmo_tasks.errors import InputError
 from tests.fuzzing import SECONDS, Subject, fuzz, outcome, subjects
-from tests.hostile import hostile, release
+from tests.hostile import hostile
+from tests.memory import release
 
 NAMES = [
     *("squad", "snli", "snli, parses", "sst", "ner", "srl", "coref", "coref predictions", "word vectors"),

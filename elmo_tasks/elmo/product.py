@@ -1,7 +1,7 @@
 """Products with weights that do not change, which a CPU computes two to three times faster once they are repacked."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from math import nan
 from typing import NamedTuple
@@ -26,13 +26,12 @@ class _Copy(NamedTuple):
     weight: Tensor
     version: int
     address: int
+    is_sole: bool = False
+    """Whether the weight itself is NaN, and this copy all that is left of it."""
 
 
 _copies = WeakTensorKeyDictionary()
 """For each frozen weight its copies by type, for as long as the weight lives; copies of a module begin anew."""
-
-_given_up = WeakTensorKeyDictionary()
-"""Where the NaN lies of each weight of which only the packed copy is kept."""
 
 LOCK = threading.RLock()
 """Of all copies: a weight is given up, restored or read by one thread at a time."""
@@ -84,8 +83,7 @@ def keep_packed(weight: Tensor, dtype: torch.dtype) -> None:
         packed = _copy(weight, dtype, packed=True)
         with torch.inference_mode(False):  # what is made in that mode could never learn
             weight.data = weight.new_full((), nan).expand(weight.shape)
-        _copies[weight] = {(dtype, True): _Copy(packed, weight._version, weight.data_ptr())}
-        _given_up[weight] = weight.data_ptr()
+        _copies[weight] = {(dtype, True): _Copy(packed, weight._version, weight.data_ptr(), is_sole=True)}
 
 
 def restore(weight: Tensor) -> None:
@@ -100,7 +98,6 @@ def restore(weight: Tensor) -> None:
         if not _is_given_up(weight):
             return
         ((_, packed),) = _copies.pop(weight).items()
-        del _given_up[weight]
         is_written = weight._version != packed.version
         with torch.inference_mode(False):
             weight.data = packed.weight.to_dense().to(weight.dtype)
@@ -116,7 +113,8 @@ def restored(weight: Tensor) -> Tensor:
 
 
 def _is_given_up(weight: Tensor) -> bool:
-    return bool(_given_up.get(weight) == weight.data_ptr())
+    copies: Iterable[_Copy] = _copies.get(weight, {}).values()
+    return any(copy.is_sole and copy.address == weight.data_ptr() for copy in copies)
 
 
 def _is_frozen(weight: Tensor) -> bool:
@@ -141,7 +139,7 @@ def _packs(device: torch.device, dtype: torch.dtype) -> bool:
 def _copy(weight: Tensor, dtype: torch.dtype, *, packed: bool) -> Tensor:
     with LOCK:
         known: _Copy | None = _copies.setdefault(weight, {}).get((dtype, packed))
-        if known is None or known[1:] != (weight._version, weight.data_ptr()):
+        if known is None or known[1:3] != (weight._version, weight.data_ptr()):
             restore(weight)
             with torch.inference_mode(False):
                 made = _pack(weight, dtype) if packed else weight.detach().to(dtype)

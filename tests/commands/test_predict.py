@@ -4,7 +4,6 @@ import gzip
 import io
 import json
 import os
-import resource
 import sys
 import threading
 from pathlib import Path
@@ -19,6 +18,7 @@ from elmo_tasks.commands.predict import LinePredictions
 from elmo_tasks.data.json_input import JsonLinesPredictor
 from elmo_tasks.errors import InputError
 from tests.archives.make import STORED
+from tests.memory import resident
 from tests.pretrain import toy
 
 
@@ -88,11 +88,11 @@ class Watching(Doubling):
 
     def predict_batch_json(self, inputs: list[JsonDict]) -> list[JsonDict]:
         if inputs[0]["n"] % 10_000 == 0:
-            self.memory.append(int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize())
+            self.memory.append(resident())
         return super().predict_batch_json(inputs)
 
 
-@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="the memory of a process is read from /proc")
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the memory of a process is read from /proc")
 def test_a_hundred_thousand_lines_in_order_and_in_flat_memory(tmp_path: Path) -> None:
     read, written = tmp_path / "in.jsonl.gz", tmp_path / "out.jsonl"
     with gzip.open(read, "wt", compresslevel=1) as file:
