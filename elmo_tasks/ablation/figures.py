@@ -2,6 +2,7 @@
 
 import io
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from statistics import mean, stdev
 from typing import Any, NamedTuple
@@ -26,6 +27,9 @@ STYLE = {
     "svg.hashsalt": "elmo",
     "hatch.linewidth": 0.6,
 }
+
+_Series = tuple[str, list[float], list[float]]
+"""Row, epochs and scores of a run."""
 
 
 class Point(NamedTuple):
@@ -155,19 +159,20 @@ def _label_columns(axes: Axes, columns: list[Weights | None], layers: int) -> No
     axes.spines[:].set_visible(False)
 
 
-def curves(summary: Summary) -> dict[str, str]:
-    """Of each line of the table the validation scores over the epochs, a curve for each run."""
-    drawn = {}
+def curves(summary: Summary) -> list[tuple[str, str]]:
+    """For each line of the table and each score of it: the line, and a curve over the epochs for each run, on dev."""
+    drawn = []
     for line in summary.table.lines:
-        rows = [row for row in summary.table.rows if row.line == line]
-        series = [part for row in rows for part in _series(summary, row)]
-        if series:
-            with rc_context(STYLE):
-                drawn[line] = _curve(series, metric_of(summary.table, rows[0]))
+        series: dict[str, list[_Series]] = defaultdict(list)
+        for row in summary.table.rows:
+            if row.line == line:
+                series[metric_of(summary.table, row)] += _series(summary, row)
+        with rc_context(STYLE):
+            drawn += [(line, _curve(found, metric)) for metric, found in series.items() if found]
     return drawn
 
 
-def _series(summary: Summary, row: Row) -> Iterator[tuple[str, list[float], list[float]]]:
+def _series(summary: Summary, row: Row) -> Iterator[_Series]:
     metric = metric_of(summary.table, row)
     factor = 100 if metric in PERCENT else 1
     for record in summary.records[row.name].values():
@@ -177,7 +182,7 @@ def _series(summary: Summary, row: Row) -> Iterator[tuple[str, list[float], list
             yield row.name, list(epochs), list(scores)
 
 
-def _curve(series: Iterable[tuple[str, list[float], list[float]]], metric: str) -> str:
+def _curve(series: Iterable[_Series], metric: str) -> str:
     figure = Figure(figsize=(5.2, 2.8), layout="constrained")
     axes = figure.add_subplot()
     colours: dict[str, str] = {}

@@ -84,7 +84,7 @@ def _figure(heading: str, svg: str | None, caption: str) -> str:
 def _curves(summary: Summary) -> str:
     drawn = [
         f"<figure>{_image(svg, f'learning curves of {line}')}<figcaption>{escape(line)}</figcaption></figure>"
-        for line, svg in curves(summary).items()
+        for line, svg in curves(summary)
     ]
     return f'<h2>Learning curves</h2>\n<div class="curves">{"".join(drawn)}</div>' if drawn else ""
 

@@ -75,8 +75,11 @@ def remarks(summary: Summary) -> list[str]:
     for row in summary.table.rows:
         for cell in row.cells:
             told |= dict.fromkeys(f"{row.name}: {remark}" for remark in summary.shown(row, cell).remarks)
-        if row.split != row.paper_split:
-            told[f"{row.name}: scored on {row.split}, the paper's number is of {row.paper_split}"] = None
+    for ours, papers in sorted({(row.split, row.paper_split) for row in summary.table.rows}):
+        names = [row.name for row in summary.table.rows if (row.split, row.paper_split) == (ours, papers)]
+        if ours != papers:
+            which = "all rows" if len(names) == len(summary.table.rows) else ", ".join(names)
+            told[f"{which}: scored on {ours}, the paper's numbers are of {papers}"] = None
     commits = {record["commit"] for record in summary.all_records() if "commit" in record}
     if len(commits) > 1:
         told[f"runs of {len(commits)} states of the code: {', '.join(sorted(c[:12] for c in commits))}"] = None

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from elmo_tasks.ablation.figures import Weights, figure1, figure2, hatch_of, layer_weights, shares
+from elmo_tasks.ablation.figures import Weights, curves, figure1, figure2, hatch_of, layer_weights, shares
 from elmo_tasks.ablation.report import report
 from elmo_tasks.ablation.summary import Summary
 from tests.ablation.tables import LAST, fail, finish, planner, row
@@ -66,6 +66,17 @@ def test_layer_weights_are_means_over_seeds_of_each_place(tmp_path: Path) -> Non
     assert [(weights.label, weights.place) for weights in found] == [("elmo", "input"), ("elmo", "output")]
     assert found[0].values == pytest.approx([0.2, 0.2, 0.6])
     assert isinstance(found[0], Weights)
+
+
+def test_curves_are_named_by_their_own_score(tmp_path: Path) -> None:
+    """Table 7 has a line with perplexities first."""
+    rows = [row("lm", line="A", metric="perplexity", changes=LAST), row("elmo", line="A"), row("baseline", line="B")]
+    planned = planner(tmp_path, rows)
+    for name in ("elmo", "baseline"):
+        finish(planned.run(planned.table.row(name), 1), curve=[0.2, 0.3], f1=0.3)
+    drawn = curves(Summary(planned, seeds=1))
+    assert [line for line, _ in drawn] == ["A", "B"]
+    assert all("<!-- f1 on dev, % -->" in svg and "perplexity" not in svg for _, svg in drawn)
 
 
 @pytest.mark.parametrize(("weight", "hatch"), [(0.3, "low"), (0.34, "middle"), (0.66, "middle"), (0.67, "high")])

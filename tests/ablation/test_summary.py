@@ -90,8 +90,10 @@ def test_a_half_written_result_is_none(planned: Planner) -> None:
 
 
 def test_another_split_than_the_papers_is_told(tmp_path: Path) -> None:
-    planned = planner(tmp_path, [row("elmo", paper_split="test", paper=92.22)])
-    assert "elmo: scored on dev, the paper's number is of test" in remarks(Summary(planned, seeds=1))
+    rows = [row("elmo", paper_split="test", paper=92.22), row("last", changes=LAST, paper_split="test")]
+    told = "scored on dev, the paper's numbers are of test"
+    for planned, which in (([*rows, row("baseline")], "elmo, last"), (rows, "all rows")):
+        assert f"{which}: {told}" in remarks(Summary(planner(tmp_path, planned), seeds=1))
 
 
 def test_the_epoch_that_passes_the_baseline(tmp_path: Path) -> None:
