@@ -4,7 +4,7 @@ Every reader and every loader over thousands of damaged files; exits with 1 wher
 Each file is a sound one with pieces cut, put in, taken out or doubled, other line ends, other JSON values, or gzip that
 is damaged. It must be read, or refused with one clear message, within seconds and without growing by more than ten
 times the file. So must files of some megabytes that no reader can expect: one line, lists alone, gzip that unpacks to a
-thousand times its size. tests/fuzzing.py has the rest.
+thousand times its size. tests/fuzz has the rest.
 """
 
 import argparse
@@ -13,8 +13,9 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tests.fuzzing import fuzz, outcome, subjects
-from tests.hostile import hostile
+from tests.fuzz.hostile import hostile
+from tests.fuzz.outcome import fuzz, outcome
+from tests.fuzz.subjects import subjects
 from tests.memory import release
 
 LARGE, LONG = 4_000_000, 300.0

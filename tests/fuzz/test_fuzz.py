@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from elmo_tasks.errors import InputError
-from tests.fuzzing import SECONDS, Subject, fuzz, outcome, subjects
-from tests.hostile import hostile
+from tests.fuzz.hostile import hostile
+from tests.fuzz.outcome import SECONDS, fuzz, outcome
+from tests.fuzz.subjects import Subject, subjects
 from tests.memory import release
 
 NAMES = [
@@ -60,7 +61,7 @@ def test_the_fuzzer_sees_what_it_looks_for(tmp_path: Path, monkeypatch: pytest.M
     assert taken(KeyError("a")) == "KeyError: 'a'"
     assert taken(InputError("\n".join(["x" * 400] * 10))).startswith("a message of 4009 characters")
     assert outcome(Subject(b"", _for_ever), b"x", tmp_path, seconds=0.2) == "took longer than 0 s"
-    monkeypatch.setattr("tests.fuzzing.FLOOR", 2e6)
+    monkeypatch.setattr("tests.fuzz.outcome.FLOOR", 2e6)
     assert outcome(Subject(b"", lambda file: bytearray(b"x" * 10**7)), b"x", tmp_path).startswith("took ")
 
 

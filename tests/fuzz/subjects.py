@@ -1,0 +1,159 @@
+"""Every reader and every loader, with a sound file for each."""
+
+import io
+import tarfile
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from allennlp.data import DatasetReader
+from allennlp.models import load_archive
+
+import elmo_tasks.plugin  # noqa: F401 - registers what archives name
+from elmo_tasks.coref.reader import CorefReader
+from elmo_tasks.coref.response import read_predictions
+from elmo_tasks.data.vector_files import VectorFile, read_vectors, width_of
+from elmo_tasks.elmo import BiLm, ElmoVectors
+from elmo_tasks.elmo.extract import extract
+from elmo_tasks.elmo.extraction import Extraction
+from elmo_tasks.ner.reader import NerReader
+from elmo_tasks.pretrain.evaluation import first_sentences
+from elmo_tasks.pretrain.vocabulary import WordVocabulary
+from elmo_tasks.probes.corpus_text import read_corpus
+from elmo_tasks.probes.senses import read_first_senses, read_keys, read_senses
+from elmo_tasks.probes.tagged import read_tagged
+from elmo_tasks.snli.reader import SnliReader
+from elmo_tasks.squad.reader import SquadReader
+from elmo_tasks.srl.reader import SrlReader
+from elmo_tasks.sst.reader import SstReader
+from tests.archives.make import STORED
+from tests.elmo.samples import write_bilm
+from tests.tiny import FIXTURES
+
+
+@dataclass(frozen=True)
+class Subject:
+    """
+    # Parameters
+
+    sample : `bytes`
+        A sound file.
+    read : `Callable[[Path], Any]`
+        Reads all of it.
+    name : `str`
+        What the file is called.
+    framework : `bool`
+        Whether AllenNLP's own errors will do, too, where the command line makes one line of them.
+    """
+
+    sample: bytes
+    read: Callable[[Path], Any]
+    name: str = "file.txt"
+    framework: bool = False
+
+
+def subjects(folder: Path) -> dict[str, Subject]:
+    """Every reader and loader, with a small sound file; `folder` gets what the files need beside them."""
+    squad, snli, trees = FIXTURES / "squad/train-v1.1.json", FIXTURES / "snli/snli_1.0_train.jsonl", FIXTURES / "sst"
+    senses = FIXTURES / "wsd/SemCor"
+    options, weights = map(Path, write_bilm(folder))
+    return {
+        "squad": Subject(squad.read_bytes(), _instances(SquadReader(drop_unanswerable=True))),
+        "snli": Subject(snli.read_bytes(), _instances(SnliReader())),
+        "snli, parses": Subject(snli.read_bytes(), _instances(SnliReader(tokenization="parse"))),
+        "sst": Subject((trees / "trees.txt").read_bytes(), _instances(SstReader(min_phrase_length=2))),
+        "ner": Subject((FIXTURES / "ner/eng.bio").read_bytes(), _instances(NerReader())),
+        "srl": Subject(
+            (FIXTURES / "srl/tale.v4_gold_conll").read_bytes(),
+            _instances(SrlReader(verbs_only=False)),
+        ),
+        "coref": Subject((FIXTURES / "coref/stories.gold_conll").read_bytes(), _instances(CorefReader())),
+        "coref predictions": Subject(
+            b'{"key": "a/b", "part": 0, "clusters": [[{"token_start": 0, "token_end": 1}]], "sentences": []}\n',
+            read_predictions,
+        ),
+        "word vectors": Subject(_vectors(), lambda file: [_all_of(read_vectors(file, width=4)), width_of(file)]),
+        "word vectors by place": Subject(_vectors(), _by_place),
+        "text": Subject(b"The cook bakes .\nIt rains .\n" * 3, lambda file: _all_of(first_sentences([file]))),
+        "vocabulary": Subject(b"<S>\n</S>\n<UNK>\nthe\ncook\n", WordVocabulary.from_file),
+        "biLM options": Subject(options.read_bytes(), lambda file: BiLm.from_files(file, weights), "options.json"),
+        "biLM weights": Subject(weights.read_bytes(), lambda file: BiLm.from_files(options, file), "weights.hdf5"),
+        "ELMo vectors": Subject(_elmo_vectors(folder, options, weights), _all_vectors, "vectors.hdf5"),
+        "senses": Subject(
+            (senses / "semcor.data.xml").read_bytes(), lambda file: _all_of(read_corpus(file)), "a.data.xml"
+        ),
+        "senses with keys": Subject(
+            (senses / "semcor.data.xml").read_bytes(), lambda file: _senses(file, senses), "semcor.data.xml"
+        ),
+        "keys": Subject((senses / "semcor.gold.key.txt").read_bytes(), read_keys),
+        "first senses": Subject((FIXTURES / "wsd/index.sense").read_bytes(), read_first_senses),
+        "CoNLL-U": Subject((FIXTURES / "pos/dev.conllu").read_bytes(), lambda file: _all_of(read_tagged(file))),
+        "word/tag": Subject((FIXTURES / "pos/train.slash").read_bytes(), lambda file: _all_of(read_tagged(file))),
+        "archive": Subject((STORED / "1/sst.tar.gz").read_bytes(), load_archive, "model.tar.gz", True),
+        "archived weights": Subject(
+            _member("weights.th"), lambda file: load_archive(_archive(file)), "weights.th", True
+        ),
+        "archived config": Subject(
+            _member("config.json"), lambda file: load_archive(_archive(file)), "config.json", True
+        ),
+    }
+
+
+def _instances(reader: DatasetReader) -> Callable[[Path], Any]:
+    return lambda file: _all_of(reader.read(file))
+
+
+def _all_of(items: Iterable[Any]) -> None:
+    """Reads to the end, and keeps nothing."""
+    deque(items, maxlen=0)
+
+
+def _vectors() -> bytes:
+    return b"3 4\ncat 1 2 3 4\ndog 0.5 -1e-3 0 1\nthe 1 1 1 1\n"
+
+
+def _by_place(file: Path) -> list[Any]:
+    vectors = VectorFile(file, width=4)
+    return [vectors.get(word) for word in list(vectors._places)]
+
+
+def _elmo_vectors(folder: Path, options: Path, weights: Path) -> bytes:
+    made = folder / "sound.hdf5"
+    settings = {name: name for name in ("input", "options_sha256", "weights_sha256", "tokenizer")}
+    bilm = BiLm.from_files(options, weights)
+    extract(Extraction(bilm=bilm, settings=settings), iter([(1, "The cook bakes ."), (2, "It rains .")]), made)
+    return made.read_bytes()
+
+
+def _all_vectors(file: Path) -> None:
+    with ElmoVectors(file) as vectors:
+        _all_of((array, vectors.tokens(place)) for place, array in enumerate(vectors))
+
+
+def _senses(file: Path, folder: Path) -> None:
+    keys = read_keys(folder / "semcor.gold.key.txt")
+    _all_of(keys.get(target.id) for sentence in read_senses(file) for target in sentence.targets)
+
+
+def _member(name: str) -> bytes:
+    with tarfile.open(STORED / "1/sst.tar.gz") as archive:
+        member = archive.extractfile(name)
+        return b"" if member is None else member.read()
+
+
+def _archive(damaged: Path) -> Path:
+    """The stored archive with one member replaced."""
+    made = damaged.with_name("made.tar.gz")
+    with tarfile.open(STORED / "1/sst.tar.gz") as sound, tarfile.open(made, "w:gz", compresslevel=1) as out:
+        for member in sound.getmembers():
+            content = damaged.read_bytes() if member.name == damaged.name else _content(sound, member)
+            member.size = len(content)
+            out.addfile(member, io.BytesIO(content))
+    return made
+
+
+def _content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
+    file = archive.extractfile(member)
+    return b"" if file is None else file.read()
