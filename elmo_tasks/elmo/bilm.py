@@ -15,6 +15,7 @@ from elmo_tasks.elmo.packing import Packing
 from elmo_tasks.elmo.product import PRECISIONS
 from elmo_tasks.elmo.token_encoder import TokenEncoder
 from elmo_tasks.elmo.type_cache import TypeCache, is_alike_in_any_company
+from elmo_tasks.elmo.uncompiled import uncompiled
 from elmo_tasks.errors import InputError
 
 STATES = ("reset", "carry")
@@ -148,6 +149,7 @@ class BiLm(nn.Module):
         lower = self._precision != "float32"
         return self._precision if lower else str(self.dtype).removeprefix("torch.")
 
+    @uncompiled
     def forward(self, character_ids: Tensor) -> BiLmOutput:
         """
         # Parameters

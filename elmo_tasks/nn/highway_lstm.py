@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
 from elmo_tasks.elmo.product import PRECISIONS, product
+from elmo_tasks.elmo.uncompiled import uncompiled
 from elmo_tasks.errors import InputError
 from elmo_tasks.ranges import require_dropouts, require_sizes
 
@@ -65,6 +66,7 @@ class HighwayLstm(Seq2SeqEncoder):
         self._dropout = dropout
         self._precision = None if precision is None else PRECISIONS[precision]
 
+    @uncompiled
     def forward(self, inputs: Tensor, mask: Tensor) -> Tensor:
         """
         # Parameters
