@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from allennlp.commands.subcommand import Subcommand
+from allennlp.common.util import SigTermReceived
 
 from elmo_tasks.ablation.execute import execute
 from elmo_tasks.ablation.progress import duration
@@ -79,7 +80,7 @@ def ablate(args: argparse.Namespace) -> None:
     try:
         for line in session.carry_out():
             print(line, flush=True)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SigTermReceived):
         print("interrupted; the same command goes on from here", flush=True)
     summary = session.write()
     print(f"\n{terminal(summary)}\n\n{session.report_file}")

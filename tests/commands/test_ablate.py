@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from allennlp.common.util import SigTermReceived
 
 from elmo_tasks import settings
 from elmo_tasks.ablation import folder as folders
@@ -23,7 +24,7 @@ class FakeProcess:
 
     started: list[str] = []
     failing: set[str] = set()
-    interrupting: set[str] = set()
+    interrupting: dict[str, type[BaseException]] = {}
 
     def __init__(self, run: Run, place: int, *, workers: int) -> None:
         folders.lay_out(run)
@@ -31,8 +32,8 @@ class FakeProcess:
         FakeProcess.started.append(run.label)
 
     def poll(self) -> int:
-        if self.run.row.name in self.interrupting:
-            raise KeyboardInterrupt
+        if interrupt := self.interrupting.get(self.run.row.name):
+            raise interrupt
         if self.run.row.name in self.failing:
             (self.run.folder / folders.LOG).write_text("error: a.txt:1: no tag\n")
             return 1
@@ -48,7 +49,7 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in (settings.SCALE_VARIABLE, settings.DATA_VARIABLE, settings.FIXTURES_VARIABLE):
         monkeypatch.setenv(name, "")
     settings.apply_defaults()
-    FakeProcess.started, FakeProcess.failing, FakeProcess.interrupting = [], set(), set()
+    FakeProcess.started, FakeProcess.failing, FakeProcess.interrupting = [], set(), {}
     monkeypatch.setattr(local, "Process", FakeProcess)
     monkeypatch.setattr(local, "PAUSE", 0.0)
 
@@ -113,16 +114,18 @@ def test_a_failed_run_does_not_stop_the_others_and_is_tried_again(ablate: Shown,
     assert "failed" not in (tmp_path / "out" / "results.jsonl").read_text()
 
 
+@pytest.mark.parametrize("interrupt", [KeyboardInterrupt, SigTermReceived])
 def test_an_interrupt_leaves_what_is_finished(
-    ablate: Shown, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ablate: Shown, tmp_path: Path, capsys: pytest.CaptureFixture[str], interrupt: type[BaseException]
 ) -> None:
-    FakeProcess.interrupting = {"last"}
+    """Control-C, or `kill`."""
+    FakeProcess.interrupting = {"last": interrupt}
     with pytest.raises(SystemExit) as stopped:
         ablate()
     assert stopped.value.code == 130
     assert "interrupted; the same command goes on from here" in capsys.readouterr().out
     assert "10.0 (n=1)" in (tmp_path / "out" / "table.md").read_text()
-    FakeProcess.interrupting = set()
+    FakeProcess.interrupting = {}
     ablate()
     assert FakeProcess.started[2:] == ["last, seed 1"]
 
