@@ -70,22 +70,22 @@ def _line(summary: Summary, line: str) -> list[list[str]]:
 
 
 def remarks(summary: Summary) -> list[str]:
-    """What is missing or failed, and what else one should know, a line each."""
-    told: dict[str, None] = {}
-    for row in summary.table.rows:
-        for cell in row.cells:
-            told |= dict.fromkeys(f"{row.name}: {remark}" for remark in summary.shown(row, cell).remarks)
-    for ours, papers in sorted({(row.split, row.paper_split) for row in summary.table.rows}):
-        names = [row.name for row in summary.table.rows if (row.split, row.paper_split) == (ours, papers)]
-        if ours != papers:
-            which = "all rows" if len(names) == len(summary.table.rows) else ", ".join(names)
-            told[f"{which}: scored on {ours}, the paper's numbers are of {papers}"] = None
+    """What is missing or failed, and what else one should know, a line each, with the rows of which it is true."""
+    rows = summary.table.rows
+    told: dict[str, dict[str, None]] = {}
+    for row in rows:
+        for remark in [remark for cell in row.cells for remark in summary.shown(row, cell).remarks]:
+            told.setdefault(remark, {})[row.name] = None
+    for row in rows:
+        if row.split != row.paper_split:
+            told.setdefault(f"scored on {row.split}, the paper's numbers are of {row.paper_split}", {})[row.name] = None
+    lines = [f"{'all rows' if len(names) == len(rows) > 1 else ', '.join(names)}: {it}" for it, names in told.items()]
     commits = {record["commit"] for record in summary.all_records() if "commit" in record}
     if len(commits) > 1:
-        told[f"runs of {len(commits)} states of the code: {', '.join(sorted(c[:12] for c in commits))}"] = None
+        lines.append(f"runs of {len(commits)} states of the code: {', '.join(sorted(c[:12] for c in commits))}")
     if any(str(commit).endswith("+") for commit in commits):
-        told["a + behind a commit: the code had changes that were not committed"] = None
-    return list(told)
+        lines.append("a + behind a commit: the code had changes that were not committed")
+    return lines
 
 
 def terminal(summary: Summary) -> str:

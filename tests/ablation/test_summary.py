@@ -63,7 +63,8 @@ def test_terminal_and_markdown(planned: Planner) -> None:
 
 
 def test_a_row_that_was_not_run_is_missing(planned: Planner) -> None:
-    assert "elmo: missing: not run" in remarks(Summary(planned, seeds=1))
+    told = remarks(Summary(planned, seeds=1))
+    assert told == ["baseline, elmo, last: missing: not run", "cove: missing: needs /nowhere/cove.hdf5"]
     assert "| NER | ours | missing | missing | missing | missing | – |" in markdown(Summary(planned, seeds=1))
 
 
