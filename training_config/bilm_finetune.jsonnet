@@ -43,7 +43,8 @@ knobs.checked({
   dropout:: 0.1,
   learning_rate:: settings.choose({ mini: 5e-4, small: 5e-4, paper: 1e-4 }),
 
-  local config = configs[$.task],
+  local config = if std.objectHas(configs, $.task) then configs[$.task]
+  else error 'task must be one of %s, found %s' % [std.join(', ', std.objectFields(configs)), $.task],
   dataset_reader: {
     type: 'elmo_tasks_task_text',
     reader: if std.objectHas(config, 'validation_dataset_reader') then config.validation_dataset_reader

@@ -51,7 +51,7 @@ def execute(folder: str | Path, *, parent: int | None = None) -> None:
         raise InputError(f"no {folders.PLAN}", file=place, hint="`allennlp ablate` lays runs out")
     if parent is not None:
         end_with(parent)
-    with folders.held(place):
+    with folders.held(place, wait=folders.WAIT):
         if folders.is_finished(place):
             return
         before, began = folders.seconds_before(place), time.time()

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,8 @@ PLAN, RESULT, FAILURE, LOG, ATTEMPT, MODEL = (
     "attempt.json",
     "model",
 )
+BUSY = 75
+"""The exit code of a process that finds another one at its run: a failure for the time being."""
 WAIT = 20.0
 """Seconds for a process that is being ended to let go of a run."""
 BEAT = 2.0
@@ -60,13 +63,33 @@ def note_failure(run: Run, reason: str) -> None:
     write_json(run.folder / FAILURE, {"row": run.row.name, "seed": run.seed, "reason": reason})
 
 
+def read_result(folder: Path) -> dict[str, Any] | None:
+    """The result of the run that this folder is for; None where it has none, or none that is whole."""
+    found = read_json(folder / RESULT) or {}
+    if not {"seed", "device", "commit"} <= found.keys() or found.get("hash") != folder.name.rpartition("-")[2]:
+        return None
+    scores, curve = found.get("scores"), found.get("curve")
+    spent = {key: found.get(key) for key in ("seconds", "epochs", "peak_memory")}
+    numbers = [spent, scores, *(curve if isinstance(curve, list) else [None])]
+    sound = all(isinstance(part, dict) and _has_numbers_alone(part) for part in numbers)
+    return found if sound and all("epoch" in point for point in curve or ()) else None
+
+
 def is_finished(folder: Path) -> bool:
     """Whether the run has its result."""
-    return read_json(folder / RESULT) is not None
+    return read_result(folder) is not None
+
+
+def _has_numbers_alone(values: dict[str, Any]) -> bool:
+    return all(isinstance(value, int | float) for value in values.values())
+
+
+class BusyError(InputError):
+    """Another process is at the run."""
 
 
 @contextmanager
-def held(folder: Path, *, wait: float = WAIT) -> Iterator[None]:
+def held(folder: Path, *, wait: float) -> Iterator[None]:
     """
     Keeps other processes from the run; a process that ends, however, lets go.
 
@@ -80,13 +103,13 @@ def held(folder: Path, *, wait: float = WAIT) -> Iterator[None]:
         with FileLock(folder / ".lock", timeout=wait):
             yield
     except Timeout:
-        raise InputError("another process is at this run", file=folder, hint="wait for it, or end it") from None
+        raise BusyError("another process is at this run", file=folder, hint="wait for it, or end it") from None
 
 
 def seconds_before(folder: Path) -> float:
     """Seconds that attempts which ended early have spent, up to their last sign of life."""
-    attempt = read_json(folder / ATTEMPT)
-    if attempt is None:
+    attempt = read_json(folder / ATTEMPT) or {}
+    if not all(isinstance(attempt.get(key), int | float) for key in ("before", "began")):
         return 0.0
     return float(attempt["before"] + max(0.0, (folder / ATTEMPT).stat().st_mtime - attempt["began"]))
 
@@ -132,7 +155,7 @@ def remove_checkpoints(folder: Path) -> None:
 
 
 def failure_reason(folder: Path, code: int) -> str:
-    """The last line of the log that tells something; what ended the process, if nothing does."""
+    """The log's last line that tells something, with what is listed below; what ended the process, if none does."""
     if code < 0:
         killed = "killed, perhaps for want of memory" if code == -9 else f"ended by signal {-code}"
         return f"{killed} (log: {folder / LOG})"
@@ -140,9 +163,13 @@ def failure_reason(folder: Path, code: int) -> str:
         lines = (folder / LOG).read_text("utf-8", errors="replace").replace("\r", "\n").splitlines()
     except OSError:
         lines = []
-    said = [line.strip() for line in lines if line.strip()]
-    errors = [line for line in said if line.startswith("error:") or _is_exception(line)]
-    return (errors or said or [f"exit code {code}, and no word"])[-1].removeprefix("error: ")
+    said = [line.rstrip() for line in lines if line.strip()]
+    errors = [place for place, line in enumerate(said) if line.startswith("error:") or _is_exception(line)]
+    if not errors:
+        return (said or [f"exit code {code}, and no word"])[-1].strip()
+    first, *rest = said[errors[-1] :]
+    listed = [line.strip() for line in takewhile(lambda line: line.startswith("  "), rest)]
+    return first.removeprefix("error: ") + (" " + "; ".join(listed) if first.endswith(":") else "")
 
 
 def _is_exception(line: str) -> bool:

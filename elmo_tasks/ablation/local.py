@@ -157,5 +157,6 @@ def conclude(run: Run, code: int) -> str | None:
     if code == 0 and folders.is_finished(run.folder):
         return None
     reason = folders.failure_reason(run.folder, code)
-    folders.note_failure(run, reason)
+    if code != folders.BUSY:
+        folders.note_failure(run, reason)
     return reason

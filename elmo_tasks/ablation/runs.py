@@ -12,7 +12,7 @@ from allennlp.common import Params
 from allennlp.common.params import with_overrides
 
 from elmo_tasks.ablation.table import Row, Table
-from elmo_tasks.checks import unknown_keys
+from elmo_tasks.checks import shape_problems
 from elmo_tasks.compat.terminal import one_line
 from elmo_tasks.errors import InputError
 
@@ -71,7 +71,8 @@ class Planner:
     # Raises
 
     `InputError`
-        With all rows whose base cannot be read or whose changes nobody knows, or all that resolve alike. Rows that
+        With all rows whose base cannot be read, whose changes or seeds nobody knows or that have a wrong type, or all
+        that resolve alike. Rows that
         need files that are not there are not looked into.
     """
 
@@ -84,7 +85,7 @@ class Planner:
         for row in table.rows:
             if not row.missing:
                 problems += [f"row {row.name}: {problem}" for problem in self._resolve(row)]
-        problems = problems or list(self._alike())
+        problems = problems or [*self._unlike_members(), *self._alike()]
         if problems:
             raise InputError("; ".join(problems), hint=f"table {table.name}")
 
@@ -123,13 +124,22 @@ class Planner:
         try:
             base = self._read.get(row.config) or self._read.setdefault(row.config, read_config(row.config))
             config = with_overrides(base, row.changes)
+            seeded = with_overrides(config, dict.fromkeys(row.seed_keys, 1))
         except (RuntimeError, ValueError, KeyError) as error:
             yield one_line(error) or str(error)
             return
         self.bases[row.name], self.resolved[row.name] = base, config
-        if unknown := unknown_keys(config):
-            of_base = {problem.path for problem in unknown_keys(base)}
-            yield from (str(problem) for problem in unknown if problem.path not in of_base)
+        if row.bilm_of and elmo_of(config) is None:
+            yield "bilm_of needs a config with model.elmo, which gets the tuned biLM"
+        if found := shape_problems(seeded):
+            of_base = {problem.path for problem in shape_problems(base)}
+            yield from (str(problem) for problem in found if problem.path not in of_base)
+
+    def _unlike_members(self) -> Iterator[str]:
+        for row in self.table.rows:
+            of = row.ensemble and row.ensemble.of
+            if of and {row.name, of} <= self.resolved.keys() and self.resolved[of] != self.resolved[row.name]:
+                yield f"row {row.name}: an ensemble has the config of its members, row {of}, and no changes of its own"
 
     def _alike(self) -> Iterator[str]:
         first: dict[str, str] = {}
@@ -164,11 +174,14 @@ def read_config(path: Path) -> dict[str, Any]:
     # Raises
 
     `InputError`
-        If it is not there.
+        If it is not there, or is no object.
     """
     if not path.is_file():
         raise InputError("no such config", file=path)
-    return dict(Params.from_file(path).as_dict(quiet=True))
+    found: Any = Params.from_file(path).as_dict(quiet=True)
+    if not isinstance(found, dict):
+        raise InputError("a config is an object", file=path)
+    return found
 
 
 def digest_of(plan: dict[str, Any]) -> str:

@@ -66,7 +66,7 @@ class Session:
         self.estimates = Estimates(self._planner)
         self.left = [run for run in self._all if not folders.is_finished(run.folder)]
         self._learn_from_finished_runs()
-        self.interrupted = False
+        self.interrupted, self.failed = False, 0
 
     @property
     def report_file(self) -> Path:
@@ -78,8 +78,9 @@ class Session:
         return self._planner.differences(row)
 
     def carry_out(self) -> Iterator[str]:
-        """Carries out what is left, and tells of each run that begins or ends. The files are written after each one."""
+        """Carries out what is left, and tells of each run that begins or ends. Before and after it writes the files."""
         yield self._begin()
+        self.write()  # before hours are spent on what could not be written
         self.interrupted = True
         left = list(self.left)
         for event in self._events(left):
@@ -120,6 +121,7 @@ class Session:
         run = outcome.run
         told = f"[{len(self._all) - len(left)}/{len(self._all)}] {run.label}: "
         if outcome.reason is not None:
+            self.failed += 1
             told += f"FAILED: {outcome.reason}"
         else:
             self.estimates.measured(run, outcome.seconds)
@@ -127,13 +129,13 @@ class Session:
         return f"{told}; {duration(self.estimates.left(left, workers=self.workers))} left"
 
     def _score(self, run: Run) -> str:
-        record = folders.read_json(run.folder / folders.RESULT) or {"scores": {}}
+        record = folders.read_result(run.folder) or {"scores": {}}
         cells = [cell for cell in run.row.cells if cell.metric in record["scores"]]
         factor = {cell.metric: 100 if cell.metric in PERCENT else 1 for cell in cells}
         return ", ".join(f"{cell.metric} {factor[cell.metric] * record['scores'][cell.metric]:.1f}" for cell in cells)
 
     def _learn_from_finished_runs(self) -> None:
         for run in self._planner.runs(self.table.rows, range(1, self.seeds + 1)):
-            record = folders.read_json(run.folder / folders.RESULT)
+            record = folders.read_result(run.folder)
             if record is not None:
                 self.estimates.measured(run, record["seconds"])

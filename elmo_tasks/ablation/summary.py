@@ -7,10 +7,11 @@ from statistics import mean, stdev
 from typing import Any
 
 from elmo_tasks.ablation import folder as folders
+from elmo_tasks.ablation.form import Paper
+from elmo_tasks.ablation.nearest import not_known
 from elmo_tasks.ablation.runs import Planner, Run
-from elmo_tasks.ablation.table import PERCENT, Cell, Paper, Row, Table
+from elmo_tasks.ablation.table import PASSES, PERCENT, Cell, Row, Table
 
-PASSES = "passes"
 SEEDS_LOOKED_FOR = 16
 """Finished runs of earlier calls with more seeds count, too, up to this one."""
 
@@ -90,14 +91,14 @@ class Summary:
                     self._add(planner.run(row, seed))
 
     def _add(self, run: Run) -> None:
-        record = folders.read_json(run.folder / folders.RESULT)
+        record = folders.read_result(run.folder)
         if record is not None:
             # A folder may have been made for another row of the same config.
             self.records[run.row.name][run.seed] = record | {"row": run.row.name}
             return
         failure = folders.read_json(run.folder / folders.FAILURE)
         if failure is not None and run.seed <= self.seeds:
-            self.failures[run.row.name][run.seed] = str(failure["reason"])
+            self.failures[run.row.name][run.seed] = str(failure.get("reason"))
 
     def place(self, line: str, column: str) -> Shown | None:
         """What stands there; None where the table has nothing in that place."""
@@ -148,7 +149,13 @@ class Summary:
         if not found and not self.failures[row.name]:
             yield "missing: not run"
         elif found and all(value is None for value in found.values()):
-            yield f"no {cell.metric}" if cell.metric != PASSES else "never, or the other row is missing"
+            yield self._no_score(row, cell)
+
+    def _no_score(self, row: Row, cell: Cell) -> str:
+        if cell.metric == PASSES:
+            return "never, or the other row is missing"
+        names = {name for record in self.records[row.name].values() for name in record["scores"]}
+        return f"there is no score {not_known(cell.metric, names)}"
 
 
 def increase(high: float | None, low: float | None) -> Increase | None:

@@ -2,14 +2,16 @@
 
 import os
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from math import inf
 from pathlib import Path
 from typing import Any
 
 from allennlp.common import Params
 
+from elmo_tasks.ablation.form import Ensemble, Paper, form_problems
 from elmo_tasks.ablation.nearest import not_known
 from elmo_tasks.compat.seeds import SEEDS
 from elmo_tasks.compat.terminal import one_line
@@ -20,15 +22,10 @@ PERCENT = ("f1", "accuracy", "em")
 """Metrics between 0 and 1 that tables show in percent."""
 
 VOTES, PROBABILITIES = "votes", "probabilities"
+PASSES = "passes"
+"""The metric of a cell that has the first epoch in which a row is better than the best of another."""
 
-
-@dataclass(frozen=True)
-class Paper:
-    """What the paper has in a cell: a number, perhaps with a deviation, or words."""
-
-    mean: float | None = None
-    deviation: float | None = None
-    says: str | None = None
+LONGEST_NAME = 100
 
 
 @dataclass(frozen=True)
@@ -53,15 +50,6 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Ensemble:
-    """The runs of the row `of` with the seeds 1 to `members`, and how they come to one answer."""
-
-    of: str
-    members: int
-    how: str = PROBABILITIES
-
-
-@dataclass(frozen=True)
 class Row:
     """A named row: a base config, the keys it changes, and where its scores stand."""
 
@@ -83,8 +71,9 @@ class Row:
 
     @property
     def missing(self) -> list[str]:
-        """The needed files that are not there."""
-        return [file for file in self.needs if not os.path.exists(file)]
+        """The needed files, and that which is scored, that are not there."""
+        files = [*self.needs, *([self.file] if self.file else [])]
+        return [file for file in files if not os.path.exists(file)]
 
     @property
     def once(self) -> bool:
@@ -154,7 +143,7 @@ def read_table(file: str | Path) -> Table:
     # Raises
 
     `InputError`
-        If the file cannot be read, or is no table: all that is wrong with its keys, names and references.
+        If the file cannot be read, or is no table: all that is wrong with its keys, types, names and references.
     """
     path = Path(file)
     if not path.is_file():
@@ -162,59 +151,51 @@ def read_table(file: str | Path) -> Table:
     try:
         given = Params.from_file(path).as_dict(quiet=True)
     except (RuntimeError, ValueError) as error:
-        raise InputError(one_line(error) or str(error), file=path) from None
+        raise InputError((one_line(error) or str(error)).removeprefix(f"{path}: "), file=path) from None
+    _require_none(path, form_problems(given))
+    _require_none(path, _row_form_problems(given["rows"]))
     table = _table(path, given)
-    problems = list(_problems(table))
-    if problems:
-        raise InputError("; ".join(problems), file=path)
+    _require_none(path, _problems(table))
     return table
 
 
+def _require_none(path: Path, problems: Iterable[str]) -> None:
+    if told := list(problems):
+        raise InputError("; ".join(told), file=path)
+
+
+def _row_form_problems(rows: list[dict[str, Any]]) -> Iterator[str]:
+    if not rows:
+        yield "a table needs rows"
+    for row in rows:
+        if not row.get("cells"):
+            yield from (f"row {row['name']} needs a {key}" for key in ("column", "metric") if row.get(key) is None)
+
+
 def _table(path: Path, given: dict[str, Any]) -> Table:
-    known = {"title", "about", "rows", "increase", "figure"}
-    _refuse_unknown(given, known, "a table", path)
-    rows = given.get("rows")
-    if not isinstance(rows, list) or not rows or not all(isinstance(row, dict) for row in rows):
-        raise InputError("a table needs a list of rows", file=path)
     increase = given.get("increase")
     return Table(
         name=path.stem,
-        title=str(given.get("title", path.stem)),
-        about=str(given.get("about", "")),
-        rows=tuple(_row(path, row) for row in rows),
+        title=given.get("title") or path.stem,
+        about=given.get("about") or "",
+        rows=tuple(_row(path, row) for row in given["rows"]),
         increase=None if increase is None else (increase["of"], increase["over"]),
         figure=given.get("figure"),
     )
 
 
 def _row(path: Path, given: dict[str, Any]) -> Row:
-    name = given.get("name")
-    if not isinstance(name, str) or not name:
-        raise InputError(f"a row needs a name: {given}", file=path)
-    where = f"row {name}"
-    _refuse_unknown(given, {f.name for f in fields(Row)} | {"column", "metric", "paper"}, where, path)
-    if not isinstance(given.get("config"), str):
-        raise InputError(f"{where} needs a config, the path of its base", file=path)
-    rest = {key: value for key, value in given.items() if key not in ("cells", "column", "metric", "paper")}
-    ensemble = rest.pop("ensemble", None)
-    try:
-        return Row(
-            **{
-                **rest,
-                "config": path.parent / given["config"],
-                "line": given.get("line", name),
-                "cells": tuple(_cell(cell) for cell in given.get("cells") or [_own_cell(given)]),
-                "needs": tuple(given.get("needs", ())),
-                "seed_keys": tuple(given.get("seed_keys", SEEDS)),
-                "ensemble": None if ensemble is None else Ensemble(**ensemble),
-            }
-        )
-    except (TypeError, KeyError) as error:
-        raise InputError(f"{where}: {error}", file=path) from None
-
-
-def _own_cell(given: dict[str, Any]) -> dict[str, Any]:
-    return {"column": given["column"], "metric": given["metric"], "paper": given.get("paper")}
+    own = {key: given.get(key) for key in ("column", "metric", "paper")}
+    rest = {key: value for key, value in given.items() if key not in own and value is not None}
+    made: dict[str, Any] = {
+        "config": path.parent / given["config"],
+        "line": given.get("line") or given["name"],
+        "cells": tuple(_cell(cell) for cell in given.get("cells") or [own]),
+    }
+    made |= {key: tuple(rest[key]) for key in ("needs", "seed_keys") if key in rest}
+    if "ensemble" in rest:
+        made["ensemble"] = Ensemble(**rest["ensemble"])
+    return Row(**(rest | made))
 
 
 def _cell(given: dict[str, Any]) -> Cell:
@@ -224,39 +205,71 @@ def _cell(given: dict[str, Any]) -> Cell:
     return Cell(**{**given, "paper": paper})
 
 
-def _refuse_unknown(given: dict[str, Any], known: set[str], where: str, path: Path) -> None:
-    unknown = [not_known(key, known) for key in given if key not in known]
-    if unknown:
-        raise InputError(f"{where} has no key {', '.join(unknown)}", file=path)
-
-
 def _problems(table: Table) -> Iterator[str]:
-    names = {row.name for row in table.rows}
     for name, count in Counter(row.name for row in table.rows).items():
         if count > 1:
             yield f"{count} rows are called {name}"
-        if not all(letter.isalnum() or letter in "-_.+=" for letter in name):
-            yield f"row name {name!r}: letters, digits and -_.+= were wanted, since folders are named by it"
+        if not name or not all(letter.isalnum() or letter in "-_.+=" for letter in name) or len(name) > LONGEST_NAME:
+            wanted = f"up to {LONGEST_NAME} letters, digits and -_.+= were wanted, since folders are named by it"
+            yield f"row name {name!r}: {wanted}"
+    rows = {row.name: row for row in table.rows}
     for row in table.rows:
-        yield from (f"row {row.name}: {problem}" for problem in _row_problems(row, names))
+        yield from (f"row {row.name}: {problem}" for problem in _row_problems(row, rows))
+    for place, names in _places(table).items():
+        if len(names) > 1:
+            yield f"rows {' and '.join(names)} stand in the same place, line {place[0]!r} and column {place[1]!r}"
     for column in table.increase or ():
         if column not in table.columns:
             yield f"increase: no row has the column {not_known(column, table.columns)}"
     if table.figure not in (None, "share"):
         yield f"figure must be 'share' or absent, found {table.figure!r}"
+    elif table.figure and not any(row.x for row in table.rows):
+        yield "figure 'share' needs rows with x, their share of the training data"
 
 
-def _row_problems(row: Row, names: set[str]) -> Iterator[str]:
+def _places(table: Table) -> dict[tuple[str, str], list[str]]:
+    places: dict[tuple[str, str], list[str]] = {}
+    for row in table.rows:
+        for cell in row.cells:
+            places.setdefault((row.line, cell.column), []).append(row.name)
+    return places
+
+
+def _row_problems(row: Row, rows: dict[str, Row]) -> Iterator[str]:
     if not isinstance(row.changes, dict):
         yield "changes must be an object"
-    if row.split not in (DEV, TEST):
-        yield f"split must be {DEV} or {TEST}, found {row.split!r}"
+    for key in ("split", "paper_split"):
+        if getattr(row, key) not in (DEV, TEST):
+            yield f"{key} must be {DEV} or {TEST}, found {getattr(row, key)!r}"
     if row.split == TEST and not row.file:
         yield "split test needs a file, the data that are scored"
+    if not row.seed_keys:
+        yield "seed_keys must name at least one key, or the seeds would all have the same run"
+    for key in ("minutes", "x"):
+        if getattr(row, key) is not None and not 0 < getattr(row, key) < inf:
+            yield f"{key} must be above 0, found {getattr(row, key)}"
+    for cell in row.cells:
+        if (cell.metric == PASSES) != (cell.over is not None):
+            yield f"the metric {PASSES!r} and `over`, the row that is passed, go together"
     for name in [*row.others, *(cell.over for cell in row.cells if cell.over)]:
-        if name not in names:
-            yield f"there is no row {not_known(name, names)}"
-    if row.ensemble is not None and row.ensemble.how not in (VOTES, PROBABILITIES):
+        if name not in rows:
+            yield f"there is no row {not_known(name, rows)}"
+    yield from _reference_problems(row, rows)
+
+
+def _reference_problems(row: Row, rows: dict[str, Row]) -> Iterator[str]:
+    """Of the rows that a row builds on: one step deep, so that none builds on itself."""
+    tuned = rows.get(row.bilm_of or "")
+    if tuned is not None and not tuned.finetune:
+        yield f"bilm_of must be a row with finetune, {tuned.name} is none"
+    if row.finetune and row.others:
+        yield "a row with finetune builds on no other"
+    if row.ensemble is None:
+        return
+    if row.ensemble.how not in (VOTES, PROBABILITIES):
         yield f"how must be {VOTES} or {PROBABILITIES}, found {row.ensemble.how!r}"
-    if row.ensemble is not None and row.ensemble.members < 2:
+    if row.ensemble.members < 2:
         yield f"an ensemble needs two members at least, found {row.ensemble.members}"
+    of = rows.get(row.ensemble.of)
+    if of is not None and of.once:
+        yield f"an ensemble needs a row with seeds, {of.name} has one run"

@@ -172,7 +172,7 @@ def object_problems(
     beside : `tuple[str, ...]`
         Keys that are known here although no constructor takes them.
     """
-    if isinstance(value, str):
+    if isinstance(value, str) and Registrable._registry.get(cls) is not None:
         value = {"type": value}
     if not isinstance(value, dict):
         yield Problem(path=path, wanted=f"an object ({cls.__name__})", found=shown(value), kind="type")

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +10,12 @@ from allennlp.commands.subcommand import Subcommand
 from allennlp.common.util import SigTermReceived
 
 from elmo_tasks.ablation.execute import execute
+from elmo_tasks.ablation.folder import BUSY, BusyError
 from elmo_tasks.ablation.progress import duration
 from elmo_tasks.ablation.session import EXECUTORS, LOCAL, Session
 from elmo_tasks.ablation.text import terminal
+
+INTERRUPTED = 130
 
 
 @Subcommand.register("ablate")
@@ -58,13 +62,42 @@ class AblateRun(Subcommand):
         )
         subparser.add_argument("folder", metavar="FOLDER", help="a folder with a plan.json")
         subparser.add_argument("--parent", type=int, metavar="PID", help="end when this process does")
-        subparser.set_defaults(func=lambda args: execute(args.folder, parent=args.parent))
+        subparser.set_defaults(func=ablate_run)
         return subparser
 
 
+def ablate_run(args: argparse.Namespace) -> None:
+    """Carries out a run; exits with `BUSY` where another process is at it."""
+    try:
+        execute(args.folder, parent=args.parent)
+    except BusyError as error:
+        print(f"error: {error}", file=sys.stderr)
+        raise SystemExit(BUSY) from None
+
+
 def ablate(args: argparse.Namespace) -> None:
-    """Shows the plan, or carries it out and shows the table."""
-    session = Session(
+    """Shows the plan, or carries it out and shows the table. Exits with 1 if a run has failed, 130 if interrupted."""
+    try:
+        session = _session(args)
+        if args.dry_run:
+            print(dry_run(session))
+            return
+    except (KeyboardInterrupt, SigTermReceived):
+        print("interrupted before anything was begun", flush=True)
+        raise SystemExit(INTERRUPTED) from None
+    try:
+        for line in session.carry_out():
+            print(line, flush=True)
+    except (KeyboardInterrupt, SigTermReceived):
+        print("interrupted; the same command goes on from here", flush=True)
+    summary = session.write()
+    print(f"\n{terminal(summary)}\n\n{session.report_file}")
+    if session.interrupted or session.failed:
+        raise SystemExit(INTERRUPTED if session.interrupted else 1)
+
+
+def _session(args: argparse.Namespace) -> Session:
+    return Session(
         args.table,
         Path(args.folder),
         runs=args.runs and Path(args.runs),
@@ -74,18 +107,6 @@ def ablate(args: argparse.Namespace) -> None:
         executor=args.executor,
         cached=not args.no_cache,
     )
-    if args.dry_run:
-        print(dry_run(session))
-        return
-    try:
-        for line in session.carry_out():
-            print(line, flush=True)
-    except (KeyboardInterrupt, SigTermReceived):
-        print("interrupted; the same command goes on from here", flush=True)
-    summary = session.write()
-    print(f"\n{terminal(summary)}\n\n{session.report_file}")
-    if session.interrupted:
-        raise SystemExit(130)
 
 
 def dry_run(session: Session) -> str:

@@ -13,16 +13,17 @@ from elmo_tasks.ablation import folder as folders
 from elmo_tasks.ablation import local
 from elmo_tasks.ablation.execute import execute
 from elmo_tasks.ablation.local import Begun, Outcome
-from elmo_tasks.ablation.runs import Run
+from elmo_tasks.ablation.runs import Run, digest_of
 from elmo_tasks.ablation.table import Cell, Row
 from elmo_tasks.errors import InputError
+from tests.ablation.tables import finish
 
 
 def run(folder: Path, name: str, after: list[Run] | None = None) -> Run:
     members = [other.digest for other in after or []]
     plan = {"config": {"name": name}, "bilm_of": None, "ensemble": {"members": members} if members else None}
     row = Row(name=name, config=Path("x.jsonnet"), line="x", cells=(Cell("x", "f1"),))
-    return Run(row, 1, plan, folder / name)
+    return Run(row, 1, plan, folder / f"{name}-{digest_of(plan)}")
 
 
 class FakeJob:
@@ -38,7 +39,7 @@ class FakeJob:
         if self.looks > 0:
             return None
         if self.code == 0:
-            folders.write_json(self.run.folder / folders.RESULT, {})
+            finish(self.run, f1=0.5)
         return self.code
 
     def stop(self) -> None:
@@ -106,6 +107,7 @@ def test_a_failed_run_stops_only_those_that_build_on_it(tmp_path: Path) -> None:
     [
         (1, "error: a.txt:3: no tag\n", "a.txt:3: no tag"),
         (1, "torch.OutOfMemoryError: CUDA\nmore\n", "torch.OutOfMemoryError: CUDA"),
+        (1, "error: two problems:\n  a: no\n  b: no\nmore\n", "two problems: a: no; b: no"),
         (1, "a last word\n\n", "a last word"),
         (1, "", "exit code 1, and no word"),
         (0, "all well\n", "all well"),
@@ -117,6 +119,35 @@ def test_the_reason_of_a_failure(code: int, log: str, reason: str, tmp_path: Pat
     job = FakeJob(run(tmp_path, "a"), code=code, log=log)
     found = local.conclude(job.run, code)
     assert found is not None and found.startswith(reason)
+
+
+def test_a_run_at_which_another_process_is_has_not_failed(tmp_path: Path) -> None:
+    job = FakeJob(run(tmp_path, "a"), code=1, log="error: another process is at this run\n")
+    assert local.conclude(job.run, folders.BUSY) == "another process is at this run"
+    assert not (job.run.folder / folders.FAILURE).exists()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        *({key: None} for key in ("seconds", "scores", "curve", "peak_memory", "epochs", "hash")),
+        {"scores": {"f1": "x"}},
+        {"curve": [{"f1": 0.3}]},
+        {"hash": "0" * 12},
+    ],
+)
+def test_a_result_that_is_not_whole_or_of_another_run_is_none(change: dict[str, object], tmp_path: Path) -> None:
+    one = run(tmp_path, "a")
+    finish(one, f1=0.5, curve=[0.5])
+    whole = folders.read_result(one.folder)
+    assert whole is not None and folders.is_finished(one.folder)
+    folders.write_json(one.folder / folders.RESULT, whole | change)
+    assert not folders.is_finished(one.folder)
+
+
+def test_an_attempt_that_is_not_whole_counts_nothing(tmp_path: Path) -> None:
+    folders.write_json(tmp_path / folders.ATTEMPT, {"before": 3.0})
+    assert folders.seconds_before(tmp_path) == 0.0
 
 
 def test_laying_out_again_forgets_the_failure(tmp_path: Path) -> None:
@@ -202,7 +233,7 @@ child.wait()
 
 def test_one_process_at_a_time(tmp_path: Path) -> None:
     with (
-        folders.held(tmp_path),
+        folders.held(tmp_path, wait=0.1),
         pytest.raises(InputError, match="another process is at this run"),
         folders.held(tmp_path, wait=0.1),
     ):

@@ -85,7 +85,7 @@ def test_hatches_are_those_of_the_paper(weight: float, hatch: str) -> None:
 
 
 def test_no_result_gives_a_page_without_pictures(tmp_path: Path) -> None:
-    summary = Summary(planner(tmp_path, [row("elmo")], figure="share"), seeds=1)
+    summary = Summary(planner(tmp_path, [row("elmo", x=1.0)], figure="share"), seeds=1)
     assert figure1(summary) is None and figure2(summary) is None
     assert "<img" not in report(summary) and "missing" in report(summary)
 

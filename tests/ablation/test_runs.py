@@ -35,7 +35,7 @@ def test_the_hash_is_of_the_whole_resolved_config(tmp_path: Path) -> None:
     assert digest(plain % 4) != first, "the base has changed, the row has not"
     assert digest(plain % 3) == first
     assert digest(plain % 4, changes={"trainer.num_epochs": 3}) == first, "it resolves alike"
-    assert digest(plain % 3, split="test", file="eng.testb") != first, "another score"
+    assert digest(plain % 3, split="test", file=__file__) != first, "another score"
 
 
 def test_runs_of_the_same_config_are_found_under_another_row_name(tmp_path: Path) -> None:
@@ -159,3 +159,33 @@ def test_an_ensemble_brings_its_members_and_a_tuned_biLM_its_tuning(tmp_path: Pa
     finish(tuned[0])
     files = runnable(tuned[1].plan, planned.home)["model"]["elmo"]
     assert files["weight_file"] == str(tuned[0].folder / "model" / "exported" / "weights.hdf5")
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (
+            [row("a", changes={"trainer.num_epochs": "one"})],
+            'row a: trainer.num_epochs: wanted a whole number, found "one"',
+        ),
+        ([row("a", seed_keys=["random_sed"])], r"row a: random_sed: wanted .*; nearest: random_seed"),
+        (
+            [row("lm", config=row("x")["config"].replace("ner_elmo", "bilm_finetune"), finetune=True)]
+            + [row("baseline", bilm_of="lm")],
+            "row baseline: bilm_of needs a config with model.elmo",
+        ),
+        (
+            [row("a"), row("b", changes={"trainer.num_epochs": 3}, ensemble={"of": "a", "members": 2})],
+            "row b: an ensemble has the config of its members, row a, and no changes of its own",
+        ),
+    ],
+)
+def test_a_row_that_could_not_run_is_refused(rows: list[dict[str, Any]], message: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=message):
+        planner(tmp_path, rows)
+
+
+def test_a_config_that_is_no_object_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "list.jsonnet").write_text("[1]")
+    with pytest.raises(InputError, match=r"row a: .*list.jsonnet: a config is an object"):
+        planner(tmp_path, [row("a", config="list.jsonnet")])

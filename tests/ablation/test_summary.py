@@ -99,7 +99,9 @@ def test_another_split_than_the_papers_is_told(tmp_path: Path) -> None:
 
 def test_the_epoch_that_passes_the_baseline(tmp_path: Path) -> None:
     cells = [{"column": "passes", "metric": "passes", "over": "baseline", "paper": 10}]
-    planned = planner(tmp_path, [row("baseline"), row("elmo", cells=cells), row("last", changes=LAST, cells=cells)])
+    planned = planner(
+        tmp_path, [row("baseline"), row("elmo", cells=cells), row("last", line="SRL", changes=LAST, cells=cells)]
+    )
     table = planned.table
     finish(planned.run(table.row("baseline"), 1), curve=[0.2, 0.5, 0.4], f1=0.5)
     finish(planned.run(table.row("elmo"), 1), curve=[0.4, 0.5, 0.51, 0.6], f1=0.6)

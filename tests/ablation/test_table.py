@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from elmo_tasks import settings
+from elmo_tasks.ablation.form import Paper
 from elmo_tasks.ablation.runs import Planner
-from elmo_tasks.ablation.table import Paper, read_table
+from elmo_tasks.ablation.table import read_table
 from elmo_tasks.errors import InputError
 from tests.ablation.tables import CONFIGS, row, write_table
 from tests.tiny import FIXTURES
@@ -82,19 +83,61 @@ def test_table2_changes_mix_and_lambda_and_waits_for_cove(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("rows", "keys", "message"),
     [
-        ([row("a", metrc="f1")], {}, r"row a has no key 'metrc' \(nearest: 'metric'\)"),
-        ([row("a")], {"titel": "x"}, r"a table has no key 'titel' \(nearest: 'title'\)"),
+        ([row("a", metrc="f1")], {}, "row a: metrc: wanted a key of Row, .* nearest: metric"),
+        ([row("a")], {"titel": "x"}, "titel: wanted a key of Table, found the unknown key titel; nearest: title"),
         ([row("a"), row("a")], {}, "2 rows are called a"),
-        ([row("a/b")], {}, "row name 'a/b': letters, digits"),
+        ([row("a/b")], {}, "row name 'a/b': up to 100 letters, digits"),
+        ([row("a" * 101)], {}, "row name 'a{101}': up to 100 letters, digits"),
         ([row("a", split="test")], {}, "row a: split test needs a file"),
         ([row("a", split="train")], {}, "row a: split must be dev or test, found 'train'"),
+        ([row("a", paper_split="tset")], {}, "row a: paper_split must be dev or test, found 'tset'"),
         ([row("a", bilm_of="bb")], {}, r"row a: there is no row 'bb' \(known: a\)"),
+        ([row("a", bilm_of="a")], {}, "row a: bilm_of must be a row with finetune, a is none"),
+        ([row("a", bilm_of="b"), row("b", bilm_of="a")], {}, "row a: bilm_of must be .* finetune, b is none"),
+        ([row("a", bilm_of="a", finetune=True)], {}, "row a: a row with finetune builds on no other"),
+        (
+            [row("a", ensemble={"of": "a", "members": 2})],
+            {},
+            "row a: .* needs a row with seeds, a has one run",
+        ),
         ([row("a", ensemble={"of": "a", "members": 1})], {}, "an ensemble needs two members at least"),
-        ([row("a", ensemble={"of": "a", "member": 3})], {}, "row a: .*unexpected keyword argument 'member'"),
+        (
+            [row("a", ensemble={"of": "a", "members": 2.5})],
+            {},
+            "ensemble.members: wanted a whole number, found 2.5",
+        ),
+        (
+            [row("a", ensemble={"of": "a", "member": 3})],
+            {},
+            "row a: ensemble.member: .*; nearest: members",
+        ),
         ([row("a")], {"increase": {"of": "a", "over": "b"}}, "increase: no row has the column 'b'"),
+        ([row("a")], {"increase": {"of": "a"}}, "increase.over: wanted a value: Increase needs it, found none"),
+        ([row("a")], {"increase": "x"}, "increase"),
         ([row("a")], {"figure": "pie"}, "figure must be 'share'"),
-        ([], {}, "a table needs a list of rows"),
-        ([{"name": "a"}], {}, "row a needs a config"),
+        ([row("a")], {"figure": "share"}, "figure 'share' needs rows with x"),
+        ([row("a", x=0)], {}, "row a: x must be above 0, found 0"),
+        ([row("a", minutes=-5)], {}, "row a: minutes must be above 0, found -5"),
+        ([row("a", minutes="two")], {}, 'row a: minutes: wanted a number, found "two"'),
+        ([row("a", column=3)], {}, "row a: column: wanted a string, found 3"),
+        ([row("a", column=None)], {}, "row a needs a column"),
+        ([row("a", line=3)], {}, "row a: line: wanted a string, found 3"),
+        ([row("a", metric=["f1"])], {}, "row a: metric: wanted a string"),
+        ([row("a", paper="85")], {}, "row a: paper: wanted a number, an object"),
+        ([row("a", paper={"mean": "85"})], {}, 'row a: paper.mean: wanted a number, found "85"'),
+        ([row("a", paper={"mena": 85})], {}, "row a: paper.mena: .*nearest: mean"),
+        ([row("a", needs="/etc")], {}, "row a: needs: wanted a list"),
+        ([row("a", needs=[3])], {}, "row a: needs.0: wanted a string, found 3"),
+        ([row("a", seed_keys=[])], {}, "row a: seed_keys must name at least one key"),
+        ([row("a", seed_keys="random_seed")], {}, "row a: seed_keys: wanted a list"),
+        ([row("a", changes=[1])], {}, "row a: changes"),
+        ([row("a", cells=["f1"])], {}, "row a: cells.0"),
+        ([row("a", cells=3)], {}, "row a: cells: wanted a list"),
+        ([row("a", metric="passes")], {}, "row a: the metric 'passes' and `over`, the row that is passed, go together"),
+        ([row("a", column="x"), row("b", column="x")], {}, "rows a and b stand in the same place, line 'NER'.* 'x'"),
+        ([], {}, "a table needs rows"),
+        ([{"name": "a"}], {}, "row a: config: wanted a value: Row needs it, found none"),
+        ([3], {}, "row 0: the row: wanted an object"),
     ],
 )
 def test_a_faulty_table_is_one_clear_error(
@@ -125,3 +168,14 @@ def test_a_written_table_is_read_as_it_is(tmp_path: Path) -> None:
     table = read_table(write_table(tmp_path, [row("a", paper={"says": "failed"}), row("b", paper=3)]))
     assert [r.cells[0].paper for r in table.rows] == [Paper(says="failed"), Paper(3)]
     assert json.loads((tmp_path / "table.jsonnet").read_text())["title"] == table.title
+
+
+def test_a_table_is_an_object(tmp_path: Path) -> None:
+    (tmp_path / "list.jsonnet").write_text("[1, 2]")
+    with pytest.raises(InputError, match=r"list.jsonnet: the table: wanted an object \(Table\), found \[1, 2\]"):
+        read_table(tmp_path / "list.jsonnet")
+
+
+def test_a_missing_file_that_is_scored_makes_a_row_missing(tmp_path: Path) -> None:
+    table = read_table(write_table(tmp_path, [row("a", split="test", file="/nowhere/eng.testb")]))
+    assert table.row("a").missing == ["/nowhere/eng.testb"]

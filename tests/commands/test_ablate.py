@@ -102,9 +102,14 @@ def test_what_is_finished_is_not_run_again(ablate: Shown) -> None:
     assert len(FakeProcess.started) == 4
 
 
-def test_a_failed_run_does_not_stop_the_others_and_is_tried_again(ablate: Shown, tmp_path: Path) -> None:
+def test_a_failed_run_does_not_stop_the_others_and_is_tried_again(
+    ablate: Shown, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     FakeProcess.failing = {"baseline"}
-    shown = ablate()
+    with pytest.raises(SystemExit) as stopped:
+        ablate()
+    assert stopped.value.code == 1
+    shown = capsys.readouterr().out
     assert "[1/2] baseline, seed 1: FAILED: a.txt:1: no tag;" in shown
     assert "failed" in shown and "10.0 (n=1)" in shown
     assert '"failed": "a.txt:1: no tag"' in (tmp_path / "out" / "results.jsonl").read_text()
@@ -157,3 +162,34 @@ def test_without_ray_the_executor_is_one_error(ablate: Shown, monkeypatch: pytes
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(InputError, match=r"the executor ray needs Ray \(pip install 'elmo-tasks\[ray\]'\)"):
         ablate("--executor", "ray")
+
+
+def test_what_cannot_be_written_is_told_before_anything_runs(ablate: Shown, tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("a file")
+    with pytest.raises(InputError, match=r"out.*: cannot write"):
+        ablate("--runs", tmp_path / "runs")
+    assert FakeProcess.started == []
+
+
+def test_an_interrupt_while_planning(
+    ablate: Shown, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(_: object) -> None:
+        raise SigTermReceived
+
+    monkeypatch.setattr("elmo_tasks.ablation.session.read_table", interrupted)
+    with pytest.raises(SystemExit) as stopped:
+        ablate("--dry-run")
+    assert stopped.value.code == 130
+    assert "interrupted before anything was begun" in capsys.readouterr().out
+
+
+def test_a_run_at_which_another_process_is_has_an_exit_code_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("elmo_tasks.ablation.folder.WAIT", 0.0)
+    (tmp_path / folders.PLAN).write_text("{}")
+    with folders.held(tmp_path, wait=0.0), pytest.raises(SystemExit) as stopped:
+        allennlp("ablate-run", tmp_path)
+    assert stopped.value.code == folders.BUSY
+    assert "another process is at this run" in capsys.readouterr().err
