@@ -131,6 +131,11 @@ def _common_kind(members: Sequence[Archive]) -> str:
     if len(kinds) > 1 or any(vocabulary != vocabularies[0] for vocabulary in vocabularies):
         raise InputError(f"members of an ensemble must be alike, found {', '.join(sorted(kinds))}")
     kind = str(kinds.pop())
+    require_probabilities(kind)
+    return kind
+
+
+def require_probabilities(kind: str) -> None:
+    """Raises `InputError` for a type of model whose scores are no probabilities."""
     if kind not in SCORERS:
         raise InputError(f"an ensemble needs probabilities; {kind} has none, {', '.join(SCORERS)} have")
-    return kind

@@ -11,6 +11,7 @@ from typing import Any
 from allennlp.common import Params
 from allennlp.common.params import with_overrides
 
+from elmo_tasks.ablation.ensemble import require_probabilities
 from elmo_tasks.ablation.table import Row, Table
 from elmo_tasks.checks import shape_problems
 from elmo_tasks.compat.terminal import one_line
@@ -85,7 +86,7 @@ class Planner:
         for row in table.rows:
             if not row.missing:
                 problems += [f"row {row.name}: {problem}" for problem in self._resolve(row)]
-        problems = problems or [*self._unlike_members(), *self._alike()]
+        problems = problems or [*self._ensemble_problems(), *self._alike()]
         if problems:
             raise InputError("; ".join(problems), hint=f"table {table.name}")
 
@@ -135,11 +136,17 @@ class Planner:
             of_base = {problem.path for problem in shape_problems(base)}
             yield from (str(problem) for problem in found if problem.path not in of_base)
 
-    def _unlike_members(self) -> Iterator[str]:
+    def _ensemble_problems(self) -> Iterator[str]:
         for row in self.table.rows:
             of = row.ensemble and row.ensemble.of
-            if of and {row.name, of} <= self.resolved.keys() and self.resolved[of] != self.resolved[row.name]:
+            if not of or not {row.name, of} <= self.resolved.keys():
+                continue
+            if self.resolved[of] != self.resolved[row.name]:
                 yield f"row {row.name}: an ensemble has the config of its members, row {of}, and no changes of its own"
+            try:
+                require_probabilities(str(dict(self.resolved[of].get("model") or {}).get("type")))
+            except InputError as error:
+                yield f"row {row.name}: {error}"
 
     def _alike(self) -> Iterator[str]:
         first: dict[str, str] = {}

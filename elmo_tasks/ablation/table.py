@@ -151,7 +151,7 @@ def read_table(file: str | Path) -> Table:
     try:
         given = Params.from_file(path).as_dict(quiet=True)
     except (RuntimeError, ValueError) as error:
-        raise InputError((one_line(error) or str(error)).removeprefix(f"{path}: "), file=path) from None
+        raise InputError((one_line(error) or str(error)).removeprefix(f"{path}:"), file=path) from None
     _require_none(path, form_problems(given))
     _require_none(path, _row_form_problems(given["rows"]))
     table = _table(path, given)
@@ -259,7 +259,7 @@ def _row_problems(row: Row, rows: dict[str, Row]) -> Iterator[str]:
 
 def _reference_problems(row: Row, rows: dict[str, Row]) -> Iterator[str]:
     """Of the rows that a row builds on: one step deep, so that none builds on itself."""
-    tuned = rows.get(row.bilm_of or "")
+    tuned = rows.get(row.bilm_of) if row.bilm_of else None
     if tuned is not None and not tuned.finetune:
         yield f"bilm_of must be a row with finetune, {tuned.name} is none"
     if row.finetune and row.others:

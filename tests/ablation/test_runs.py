@@ -141,9 +141,10 @@ def test_layers_are_cached_where_the_config_allows_it(tmp_path: Path) -> None:
 
 
 def test_an_ensemble_brings_its_members_and_a_tuned_biLM_its_tuning(tmp_path: Path) -> None:
+    snli = row("x")["config"].replace("ner_elmo", "snli_elmo")
     rows = [
-        row("elmo"),
-        row("together", ensemble={"of": "elmo", "members": 3}),
+        row("elmo", config=snli),
+        row("together", config=snli, ensemble={"of": "elmo", "members": 3}),
         row("lm", config=row("x")["config"].replace("ner_elmo", "bilm_finetune"), finetune=True),
         row("tuned", bilm_of="lm"),
     ]
@@ -177,6 +178,10 @@ def test_an_ensemble_brings_its_members_and_a_tuned_biLM_its_tuning(tmp_path: Pa
         (
             [row("a"), row("b", changes={"trainer.num_epochs": 3}, ensemble={"of": "a", "members": 2})],
             "row b: an ensemble has the config of its members, row a, and no changes of its own",
+        ),
+        (
+            [row("a"), row("b", ensemble={"of": "a", "members": 2})],
+            "row b: an ensemble needs probabilities; elmo_tasks_ner has none",
         ),
     ],
 )
