@@ -8,6 +8,8 @@ from allennlp.common import FromParams
 
 from elmo_tasks.checks import object_problems
 
+VOTES, PROBABILITIES = "votes", "probabilities"
+
 
 @dataclass(frozen=True)
 class Paper(FromParams):
@@ -24,7 +26,7 @@ class Ensemble(FromParams):
 
     of: str
     members: int
-    how: str = "probabilities"
+    how: str = PROBABILITIES
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import Any
 
 from allennlp.common import Params
 
-from elmo_tasks.ablation.form import Ensemble, Paper, form_problems
+from elmo_tasks.ablation.form import PROBABILITIES, VOTES, Ensemble, Paper, form_problems
 from elmo_tasks.ablation.nearest import not_known
 from elmo_tasks.compat.seeds import SEEDS
 from elmo_tasks.compat.terminal import one_line
@@ -21,7 +21,6 @@ DEV, TEST = "dev", "test"
 PERCENT = ("f1", "accuracy", "em")
 """Metrics between 0 and 1 that tables show in percent."""
 
-VOTES, PROBABILITIES = "votes", "probabilities"
 PASSES = "passes"
 """The metric of a cell that has the first epoch in which a row is better than the best of another."""
 
