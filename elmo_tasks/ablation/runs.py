@@ -73,8 +73,7 @@ class Planner:
 
     `InputError`
         With all rows whose base cannot be read, whose changes or seeds nobody knows or that have a wrong type, or all
-        that resolve alike. Rows that
-        need files that are not there are not looked into.
+        that resolve alike. Rows that need files that are not there are not looked into.
     """
 
     def __init__(self, table: Table, home: Path, *, cached: bool = True) -> None:

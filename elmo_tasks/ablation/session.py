@@ -80,7 +80,8 @@ class Session:
     def carry_out(self) -> Iterator[str]:
         """Carries out what is left, and tells of each run that begins or ends. Before and after it writes the files."""
         yield self._begin()
-        self.write()  # before hours are spent on what could not be written
+        if self.left:
+            self.write()  # before hours are spent on what could not be written
         self.interrupted = True
         left = list(self.left)
         for event in self._events(left):

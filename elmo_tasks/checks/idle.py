@@ -32,7 +32,7 @@ def idle_problems(config: dict[str, Any]) -> Iterator[Problem]:
     # Parameters
 
     config : `dict[str, Any]`
-        Resolved, as for `unknown_keys`.
+        Resolved, as for `shape_problems`.
     """
     for path, needed in NEEDED:
         value = _get(config, path)

@@ -28,22 +28,6 @@ GROUP_OPTIONS = ("requires_grad", "optimizer_name")
 DISTRIBUTED = ("cuda_devices", "num_nodes", "primary_address", "primary_port", "ddp_accelerator")
 
 
-def unknown_keys(config: Mapping[str, Any]) -> list[Problem]:
-    """
-    The keys that nothing reads, wherever in the config they are.
-
-    # Parameters
-
-    config : `Mapping[str, Any]`
-        What `allennlp train` reads, resolved: plain dictionaries and lists. It is left as it is.
-
-    # Returns
-
-    `list[Problem]`, in the order of the config.
-    """
-    return [problem for problem in shape_problems(config) if problem.kind == "key"]
-
-
 def shape_problems(config: Mapping[str, Any]) -> list[Problem]:
     """
     All that the constructors' signatures tell about a config: unknown keys, wrong types, numbers out of range,
@@ -52,7 +36,7 @@ def shape_problems(config: Mapping[str, Any]) -> list[Problem]:
     # Parameters
 
     config : `Mapping[str, Any]`
-        As for `unknown_keys`.
+        What `allennlp train` reads, resolved: plain dictionaries and lists. It is left as it is.
 
     # Returns
 

@@ -139,7 +139,7 @@ def _packs(device: torch.device, dtype: torch.dtype) -> bool:
 def _copy(weight: Tensor, dtype: torch.dtype, *, packed: bool) -> Tensor:
     with LOCK:
         known: _Copy | None = _copies.setdefault(weight, {}).get((dtype, packed))
-        if known is None or known[1:3] != (weight._version, weight.data_ptr()):
+        if known is None or (known.version, known.address) != (weight._version, weight.data_ptr()):
             restore(weight)
             with torch.inference_mode(False):
                 made = _pack(weight, dtype) if packed else weight.detach().to(dtype)

@@ -10,8 +10,7 @@ from allennlp.common import FromParams, Lazy, Params, Registrable
 from allennlp.nn import Activation
 
 from elmo_tasks import settings
-from elmo_tasks.checks import Problem, shape_problems, unknown_keys
-from elmo_tasks.checks.shape import object_problems
+from elmo_tasks.checks import Problem, object_problems, shape_problems
 from tests.test_configs import CONFIGS, FOLDER
 
 
@@ -29,11 +28,11 @@ def test_every_config_is_clean_at_every_scale(
     assert shape_problems(resolved(name)) == []
 
 
-def test_unknown_keys_alone_and_the_config_stays_as_it_is() -> None:
+def test_unknown_keys_are_told_apart_and_the_config_stays_as_it_is() -> None:
     trainer = {"trainer.type": "gradient_descent", "trainer.num_epoch": 3}
     config = resolved("ner", **trainer, **{"trainer.num_epochs": "many", "model.x": {"y": 1}})
     before = copy.deepcopy(config)
-    found = unknown_keys(config)
+    found = [problem for problem in shape_problems(config) if problem.kind == "key"]
     assert [problem.path for problem in found] == ["model.x", "trainer.num_epoch"]
     wanted = "trainer.num_epoch: wanted a key of GradientDescentTrainer"
     assert str(found[1]) == f"{wanted}, found the unknown key num_epoch; nearest: num_epochs"
