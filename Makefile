@@ -3,7 +3,8 @@
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install --constraint constraints.txt
+PIP_INSTALL := -m pip --disable-pip-version-check --quiet install --constraint constraints.txt
+PIP := $(BIN)/python $(PIP_INSTALL)
 
 CANDIDATES := python3.13 python3.12 python3.11 python3
 SUITABLE := import ensurepip, sys, venv; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))
@@ -13,15 +14,21 @@ PYTHON := $(shell for python in $(CANDIDATES); do \
 	if $$python -c '$(SUITABLE)' 2>/dev/null; then echo $$python; break; fi; done)
 endif
 
+VERSIONS := 3.11 3.12 3.13
+# Tests that import neither PyTorch nor AllenNLP.
+LIGHT_TESTS := tests/test_hdf5.py tests/test_ranges.py tests/data/test_brackets.py tests/data/test_columns.py \
+	tests/data/test_spans.py tests/data/test_vector_files.py tests/generator/test_reproduced.py \
+	tests/probing/test_scorer.py tests/srl/test_arguments.py tests/srl/test_props.py
+
 .DEFAULT_GOAL := help
 # Of `make table1`: seeds of each row, and runs at a time, among which the cores are divided.
 SEEDS := 1
 WORKERS := 2
 
-.PHONY: help install demo table1 test bench soak worlds vectors lint format clean
+.PHONY: help install demo table1 test test-versions bench soak worlds vectors lint format clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo "  PYTHON=/path/to/python chooses the interpreter (3.11 to 3.13) that .venv is built with"
 
 install: $(STAMP) ## build .venv with everything in it; does nothing when it is up to date
@@ -52,6 +59,19 @@ table1: install ## Table 1 for all six tasks at scale mini, into out/table1; SEE
 test: lint ## lint, types and tests
 	@$(BIN)/python -m pytest
 
+test-versions: $(VERSIONS:%=test-python%) ## the tests that need no PyTorch, on each other Python 3.11 to 3.13 found
+
+test-python%: install
+	@case "$$($(BIN)/python --version)" in "Python $*."*) echo "Python $*: tested by make test"; exit;; esac; \
+	for python in python$* ~/.pyenv/versions/$*.*/bin/python none; do \
+		if $$python -c '$(SUITABLE)' 2>/dev/null; then break; fi; done; \
+	if test $$python = none; then echo "Python $*: skipped, not installed"; exit; fi; \
+	test -x build/python$*/bin/pip || $$python -m venv build/python$* || exit; \
+	build/python$*/bin/python $(PIP_INSTALL) --retries 1 --timeout 30 --only-binary :all: \
+		h5py hypothesis numpy pytest || { echo "Python $*: skipped, its packages cannot be installed"; exit 0; }; \
+	echo "Python $*: the tests that need no PyTorch"; \
+	build/python$*/bin/python -m pytest --noconftest -p no:cacheprovider --quiet $(LIGHT_TESTS)
+
 bench: install ## the biLM's speed beside AllenNLP's, as docs/PERFORMANCE.md has it
 	@$(BIN)/python benchmarks/bilm.py
 
@@ -59,19 +79,18 @@ soak: install ## trainings killed and resumed, and damaged files read, as docs/R
 	@PYTHONPATH=. OMP_NUM_THREADS=1 $(BIN)/python benchmarks/soak.py
 	@PYTHONPATH=. OMP_NUM_THREADS=1 $(BIN)/python benchmarks/fuzz.py
 
-worlds: install ## write the embedded corpora anew, which a test compares with the committed ones
-	@$(BIN)/python -c "from elmo_tasks.miniworld.generate import write_all; write_all('fixtures/miniworld')"
+worlds: install ## write the synthetic corpus to fixtures/miniworld
+	@$(BIN)/python -m fixtures.generator corpora
 
-vectors: worlds ## train scale mini's word vectors anew on ELMO_TASKS_DATA/lm, with gensim: ten minutes
+vectors: worlds ## train the word vectors of scale mini on ELMO_TASKS_DATA/lm with gensim: ten minutes
 	@test -n "$(ELMO_TASKS_DATA)" || { echo "error: ELMO_TASKS_DATA must name the data root" >&2; exit 1; }
 	@$(PIP) "gensim>=4.4,<5"
-	@$(BIN)/python -c "import glob; from elmo_tasks.miniworld.vectors import corpus_words, train_vectors; \
-		train_vectors(sorted(glob.glob('$(ELMO_TASKS_DATA)/lm/train.*.txt*')), \
-		'fixtures/miniworld/vectors/w2v.100d.txt.gz', words=corpus_words('fixtures/miniworld'))"
+	@$(BIN)/python -m fixtures.generator vectors $(ELMO_TASKS_DATA)/lm/train.*.txt*
 
-lint: install ## ruff and mypy
+lint: install ## ruff, the order of imports, and mypy
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
+	@$(BIN)/lint-imports --no-cache
 	@$(BIN)/mypy
 
 format: install ## let ruff format the code and mend what it can

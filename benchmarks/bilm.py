@@ -15,8 +15,8 @@ import torch
 from allennlp.modules.elmo import _ElmoBiLm, _ElmoCharacterEncoder
 from torch import Tensor
 
+from elmo_tasks.bilm import BiLM, BiLMOptions, batch_to_ids
 from elmo_tasks.data.files import open_text
-from elmo_tasks.elmo import BiLm, BiLmOptions, batch_to_ids
 
 TOLERANCE = 1e-5
 LEAST_COSINE = 0.999
@@ -25,7 +25,7 @@ Run = Callable[[Tensor], object]
 
 
 def random_sentences(rows: int, tokens: int, draw: random.Random) -> list[list[str]]:
-    """Random words of 1 to 9 letters: every token of its own type, the worst case for the token encoder."""
+    """Random words of 1 to 9 letters: all tokens are different words, the worst case for the token encoder."""
     word = lambda: "".join(draw.choice("abcdefghijklmnopqrst") for _ in range(draw.randint(1, 9)))  # noqa: E731
     return [[word() for _ in range(tokens)] for _ in range(rows)]
 
@@ -54,8 +54,8 @@ class Both:
     def runs(self) -> dict[str, Run]:
         theirs = _ElmoBiLm(*self.files)
         return {
-            "elmo_tasks, float32": BiLm.from_files(*self.files),
-            "elmo_tasks, bfloat16": BiLm.from_files(*self.files, precision="bfloat16"),
+            "elmo_tasks, float32": BiLM.from_files(*self.files, packed=True),
+            "elmo_tasks, bfloat16": BiLM.from_files(*self.files, precision="bfloat16", packed=True),
             "allennlp": lambda ids: theirs.eval()(ids),
         }
 
@@ -105,8 +105,8 @@ def measure_token_encoder(both: Both, file: str, repeats: int, limit: int) -> No
     for _ in range(repeats):
         theirs = _ElmoCharacterEncoder(*both.files).eval()
         runs: dict[str, Run] = {
-            "elmo_tasks, float32": _token_vectors(BiLm.from_files(*both.files)),
-            "elmo_tasks, bfloat16": _token_vectors(BiLm.from_files(*both.files, precision="bfloat16")),
+            "elmo_tasks, float32": _token_vectors(BiLM.from_files(*both.files, packed=True)),
+            "elmo_tasks, bfloat16": _token_vectors(BiLM.from_files(*both.files, precision="bfloat16", packed=True)),
             "allennlp": theirs,
         }
         for name, run in runs.items():
@@ -114,7 +114,7 @@ def measure_token_encoder(both: Both, file: str, repeats: int, limit: int) -> No
     table(f"token encoder, {count:,} tokens of text", times, [count] * repeats)
 
 
-def _token_vectors(bilm: BiLm) -> Run:
+def _token_vectors(bilm: BiLM) -> Run:
     return lambda ids: bilm.encode_types(ids[(ids > 0).any(2)])
 
 
@@ -131,7 +131,7 @@ def print_peak(both: Both, name: str, rows: int, tokens: int) -> None:
     if name == "allennlp":
         run: Run = _ElmoBiLm(*both.files).eval()
     else:
-        run = BiLm.from_files(*both.files, precision=name.split()[-1], compact=True)
+        run = BiLM.from_files(*both.files, precision=name.split()[-1], packed=True)
     before = held("VmRSS")
     run(ids)
     print(f"| {rows} x {tokens} | {name} | {held('VmHWM'):.2f} | {before:.2f} |")
@@ -161,7 +161,7 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory() as folder:
         both = Both(Path(folder))
-        BiLm(BiLmOptions()).save_files(*both.files)
+        BiLM(BiLMOptions()).save_files(*both.files)
         print(f"torch {torch.__version__}, {arguments.threads} threads, {platform.machine()}, 4096/512\n")
         print("| | | tokens/s, median | range | times allennlp |\n|---|---|---|---|---|")
         cosines = [measure_layers(both, rows, 25, arguments.repeats) for rows in (32, 1)]

@@ -12,12 +12,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from elmo_tasks.elmo import BiLm, BiLmOptions
-from elmo_tasks.elmo.characters import tokens_to_ids
-from elmo_tasks.elmo.lstm import LstmStack, State
-from elmo_tasks.pretrain.language_model import BiLanguageModel
-from elmo_tasks.pretrain.softmax import OutputSoftmax
-from elmo_tasks.pretrain.stream import LmBatch
+from elmo_tasks.bilm import BiLM, BiLMOptions
+from elmo_tasks.bilm.characters import tokens_to_ids
+from elmo_tasks.bilm.lstm import LstmStack, State
+from elmo_tasks.pretraining.language_model import BiLanguageModel
+from elmo_tasks.pretraining.softmax import OutputSoftmax
+from elmo_tasks.pretraining.stream import LmBatch
 
 SMALL = {"dim": 768, "projection_dim": 160, "filters": ((1, 32), (2, 32), (3, 64), (4, 128), (5, 128), (6, 128))}
 PAPER: dict[str, Any] = {}
@@ -90,9 +90,9 @@ def seconds(model: BiLanguageModel, batch: LmBatch) -> float:
     return time.perf_counter() - start
 
 
-def models(options: BiLmOptions, words: int, negatives: int, device: str) -> dict[str, BiLanguageModel]:
+def models(options: BiLMOptions, words: int, negatives: int, device: str) -> dict[str, BiLanguageModel]:
     softmax = OutputSoftmax(words, options.projection_dim, negatives=negatives)
-    ours = BiLanguageModel(BiLm(options), softmax, dropout=0.1).train()
+    ours = BiLanguageModel(BiLM(options), softmax, dropout=0.1).train()
     plain, low = copy.deepcopy(ours), copy.deepcopy(ours)
     for name in ("forward_stack", "backward_stack"):
         setattr(plain.bilm, name, PlainStack(getattr(plain.bilm, name)))
@@ -111,7 +111,7 @@ def require_equal(found: dict[str, BiLanguageModel], batch: LmBatch) -> None:
 
 def measure(name: str, sizes: dict[str, Any], arguments: argparse.Namespace) -> None:
     rows, steps, device = arguments.rows, arguments.unroll, arguments.device
-    found = models(BiLmOptions(**sizes), arguments.words, arguments.negatives, device)
+    found = models(BiLMOptions(**sizes), arguments.words, arguments.negatives, device)
     batch = random_batch(rows, steps, arguments.types, arguments.words, device)
     require_equal(found, batch)
     times = {key: [seconds(model, batch) for _ in range(arguments.repeats + 1)][1:] for key, model in found.items()}

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import torch
 
-from elmo_tasks.elmo import BiLm, BiLmOptions
+from elmo_tasks.bilm import BiLM, BiLMOptions
 
 
 def epochs(config: str, folder: Path, overrides: dict[str, object]) -> list[float]:
@@ -69,7 +69,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         files = {"options_file": str(folder / "options.json"), "weight_file": str(folder / "weights.hdf5")}
-        BiLm(BiLmOptions()).save_files(*files.values())
+        BiLM(BiLMOptions()).save_files(*files.values())
         for task in arguments.tasks:
             measure(task, folder, files, arguments.few, arguments.many)
 

@@ -22,8 +22,8 @@ from allennlp.data import Batch, DatasetReader, Instance, Vocabulary
 from allennlp.models import Model
 from allennlp.training.optimizers import Optimizer
 
-from elmo_tasks.elmo import BiLm
-from elmo_tasks.elmo.options import BiLmOptions
+from elmo_tasks.bilm import BiLM
+from elmo_tasks.bilm.options import BiLMOptions
 
 WORDS = [f"{first}{second}" for first in "bdfgklmnprst" for second in ("ana", "eri", "ido", "olu", "una", "ime")]
 SENTENCE, PASSAGE, QUESTION, BATCH = 25, 400, 30, 45
@@ -71,7 +71,7 @@ def write_vectors(folder: Path) -> None:
 def write_bilm(folder: Path) -> None:
     """A random one of the released size."""
     (folder / "bilm").mkdir()
-    BiLm(BiLmOptions()).save_files(folder / "bilm" / "options.json", folder / "bilm" / "weights.hdf5")
+    BiLM(BiLMOptions()).save_files(folder / "bilm" / "options.json", folder / "bilm" / "weights.hdf5")
 
 
 def run(task: str, mode: str, words: int, elmo: bool) -> dict[str, float]:

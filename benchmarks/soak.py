@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.killing import Place, Training, differences, warm_up
-from tests.pretrain import toy
+from tests.pretraining import toy
 from tests.tiny import FIXTURES, write_data_root
 
 CHAIN = 4
@@ -54,7 +54,7 @@ OVERRIDES: dict[str, dict[str, Any]] = {
 
 
 def data_root(folder: Path) -> Path:
-    """Tiny vectors, biLM and text; the labelled data of the embedded world, of which few are read."""
+    """Tiny vectors, biLM and text; the labelled data of the synthetic corpus, of which little is read."""
     root = write_data_root(folder)
     for task in ("ner", "squad"):
         shutil.copytree(FIXTURES / "miniworld" / task, root / task, dirs_exist_ok=True)

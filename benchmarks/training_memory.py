@@ -21,7 +21,7 @@ from allennlp.training.callbacks import TrainerCallback
 
 from elmo_tasks import settings
 from tests.memory import resident
-from tests.pretrain import toy
+from tests.pretraining import toy
 from tests.tiny import FIXTURES, write_data_root
 
 PER_EPOCH = 100
@@ -61,7 +61,7 @@ class ResidentMemory(TrainerCallback):
 
 
 def data_root(folder: Path) -> Path:
-    """The embedded world's training data; tiny vectors, biLM and validation data."""
+    """The training data of the synthetic corpus; tiny vectors, biLM and validation data."""
     root = write_data_root(folder)
     shutil.copy(FIXTURES / "miniworld/ner/eng.train", root / "ner/eng.train")
     for file in (FIXTURES / "miniworld/lm").glob("train.*"):

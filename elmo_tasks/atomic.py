@@ -9,10 +9,10 @@ from pathlib import Path
 
 from elmo_tasks.errors import InputError
 
-_ASIDE = re.compile(r"\..+\.\d+\.tmp")
+_ASIDE = re.compile(r"\..+\.(\d+)\.tmp")
 
 
-def require_output(path: str | Path, *, read: Iterable[str | Path | None] = (), device: bool = False) -> None:
+def check_output_path(path: str | Path, *, read: Iterable[str | Path | None] = (), device: bool = False) -> None:
     """
     Ask for a place for results before the work that makes them. Folders that lack are made when they are written.
 
@@ -48,7 +48,7 @@ def require_output(path: str | Path, *, read: Iterable[str | Path | None] = (), 
 
 
 @contextmanager
-def written_aside(path: str | Path) -> Iterator[Path]:
+def atomic_write(path: str | Path) -> Iterator[Path]:
     """
     Give a temporary path beside `path`; rename it to `path` when the block ends well, remove it otherwise.
 
@@ -72,14 +72,15 @@ def written_aside(path: str | Path) -> Iterator[Path]:
         aside.replace(target)
         _flush_names(target.parent)
     except OSError as error:
-        raise InputError(f"cannot write: {error.strerror or error}", file=target) from error
+        problem = os.strerror(error.errno) if error.errno else error  # h5py has a text of its own as strerror
+        raise InputError(f"cannot write: {problem}", file=target) from error
     finally:
         with suppress(OSError):
             aside.unlink(missing_ok=True)
 
 
 @contextmanager
-def folder_written_aside(target: Path) -> Iterator[Path]:
+def atomic_write_folder(target: Path) -> Iterator[Path]:
     """
     Give a folder beside or in `target` to write files into; when the block ends well they go to `target`, which is made
     if need be, otherwise none does. Other files of it stay.
@@ -103,8 +104,20 @@ def folder_written_aside(target: Path) -> Iterator[Path]:
 
 
 def leftovers(folder: str | Path) -> Iterator[Path]:
-    """The temporary files of processes killed while they wrote, in a folder that no living process writes to."""
-    return (path for path in list(Path(folder).iterdir()) if _ASIDE.fullmatch(path.name) and path.is_file())
+    """The temporary files in a folder that no living process writes, where this process writes none."""
+    named = ((path, _ASIDE.fullmatch(path.name)) for path in list(Path(folder).iterdir()))
+    return (path for path, match in named if match and path.is_file() and not _is_another(int(match[1])))
+
+
+def _is_another(process: int) -> bool:
+    """Whether another process with this id lives on this machine."""
+    try:
+        os.kill(process, 0)
+    except PermissionError:
+        return True
+    except (ProcessLookupError, OverflowError):
+        return False
+    return process != os.getpid()
 
 
 def _flush_names(folder: Path) -> None:

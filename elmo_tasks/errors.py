@@ -2,9 +2,13 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 _LONGEST = 500
 """Characters of a line of a message; what is beyond is cut out of its middle."""
+
+_SHOWN = 60
+"""Characters of a value in a message."""
 
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 
@@ -40,6 +44,15 @@ class InputError(ValueError):
         super().__init__(f"{where}{_legible(problem)}{advice}")
         self.file = None if file is None else str(file)
         self.line = line
+
+    def __str__(self) -> str:
+        return str(self.args[-1])  # AllenNLP puts remarks before it
+
+
+def shown(value: Any) -> str:
+    """A value as an error message shows it: at most 60 characters of its `repr`."""
+    text = repr(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
 
 
 def _legible(problem: str) -> str:

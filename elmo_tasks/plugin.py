@@ -1,6 +1,5 @@
 """
-The module that `.allennlp_plugins` (or `~/.allennlp/plugins`) names: importing it makes our names
-known to AllenNLP.
+The module that AllenNLP imports as a plugin (compat/site/elmo_tasks_plugin.py): importing it registers our names.
 
 AllenNLP does not walk a plugin's modules, so every module that registers something is listed here.
 """
@@ -9,6 +8,7 @@ import importlib
 
 from elmo_tasks import compat, settings
 from elmo_tasks.checks.training import check_before_training
+from elmo_tasks.commands.evaluate import improve_evaluate
 from elmo_tasks.commands.predict import improve_predict
 
 REGISTERING_MODULES: tuple[str, ...] = (
@@ -24,7 +24,8 @@ REGISTERING_MODULES: tuple[str, ...] = (
     "elmo_tasks.coref.predictor",
     "elmo_tasks.coref.reader",
     "elmo_tasks.coref.schedule",
-    "elmo_tasks.data.share",
+    "elmo_tasks.data.subsampling",
+    "elmo_tasks.prediction.tagger_predictor",
     "elmo_tasks.data.token_budget",
     "elmo_tasks.data.tokenizer",
     "elmo_tasks.data.vectors",
@@ -35,17 +36,17 @@ REGISTERING_MODULES: tuple[str, ...] = (
     "elmo_tasks.ner.model",
     "elmo_tasks.ner.predictor",
     "elmo_tasks.ner.reader",
-    "elmo_tasks.nn.character_cnn",
-    "elmo_tasks.nn.coupled_lstm",
-    "elmo_tasks.nn.feedforward_lstm",
-    "elmo_tasks.nn.gru",
-    "elmo_tasks.nn.highway_lstm",
-    "elmo_tasks.nn.stacked_lstm",
-    "elmo_tasks.pretrain.data_loader",
-    "elmo_tasks.pretrain.model",
-    "elmo_tasks.pretrain.progress",
-    "elmo_tasks.pretrain.task_text",
-    "elmo_tasks.pretrain.tuning",
+    "elmo_tasks.modules.character_cnn",
+    "elmo_tasks.modules.coupled_lstm",
+    "elmo_tasks.modules.feedforward_lstm",
+    "elmo_tasks.modules.gru",
+    "elmo_tasks.modules.highway_lstm",
+    "elmo_tasks.modules.stacked_lstm",
+    "elmo_tasks.pretraining.data_loader",
+    "elmo_tasks.pretraining.model",
+    "elmo_tasks.pretraining.progress",
+    "elmo_tasks.pretraining.task_text",
+    "elmo_tasks.pretraining.tuning",
     "elmo_tasks.snli.metric",
     "elmo_tasks.snli.model",
     "elmo_tasks.snli.predictor",
@@ -91,5 +92,6 @@ def register_all() -> None:
 compat.apply()
 settings.apply_defaults()
 check_before_training()
+improve_evaluate()
 improve_predict()
 register_all()

@@ -9,6 +9,7 @@ set them.
 import logging
 import multiprocessing
 import os
+import shlex
 from pathlib import Path
 
 from elmo_tasks.errors import InputError
@@ -70,7 +71,7 @@ def data_root() -> Path | None:
     """
     The absolute root of the corpora, or `None` where it has to be set and is not.
 
-    Only `mini` has a default, the embedded miniworld: at `small` and `paper` an unset root must
+    Only `mini` has a default, the synthetic corpus: at `small` and `paper` an unset root must
     stay an error.
     """
     value = os.environ.get(DATA_VARIABLE, "")
@@ -93,6 +94,15 @@ def apply_defaults() -> None:
     os.environ.pop(DEFAULT_VARIABLE, None)
     if root is not None and not given:
         os.environ[DEFAULT_VARIABLE] = str(root)
+
+
+def assignments() -> list[str]:
+    """Scale and data root as far as the user chose them, in the form that precedes a command in a shell."""
+    chosen = {SCALE_VARIABLE: _given_scale()} if _given_scale() != SCALES[0] else {}
+    root = os.environ.get(DATA_VARIABLE, "")
+    if root not in ("", os.environ.get(DEFAULT_VARIABLE)):
+        chosen[DATA_VARIABLE] = root
+    return [f"{name}={shlex.quote(value)}" for name, value in chosen.items()]
 
 
 def announce() -> None:

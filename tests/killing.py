@@ -17,11 +17,12 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 import torch
+import torch.multiprocessing
 from allennlp.commands import main
 
 import elmo_tasks.plugin  # noqa: F401 (so that the server which the processes are forked from has it)
 from elmo_tasks import settings
-from elmo_tasks.pretrain.progress import CURVE_FILE
+from elmo_tasks.pretraining.progress import CURVE_FILE
 
 CONFIGS = Path(__file__).resolve().parents[1] / "training_config"
 APART = ("duration", "memory", "seconds", "best_model_filename")
@@ -89,11 +90,15 @@ class Training(NamedTuple):
     root : `Path`
         The data root; the biLM lies there, too.
     overrides : `dict`
+        With `distributed`, the worker processes are forked, so that they have the imports and the trap.
+    package : `str`, optional
+        A further module to import.
     """
 
     config: str
     root: Path
     overrides: dict[str, Any]
+    package: str | None = None
 
     def run(self, folder: Path, *, killed_at: Place | None = None) -> int:
         """Trains in a process of its own, going on where the folder exists; its exit code."""
@@ -133,9 +138,11 @@ def _train(training: Training, folder: Path, killed_at: Place | None) -> None:
         os.dup2(log, stream)
     if killed_at is not None:
         killed_at.lay()
+    torch.multiprocessing.spawn = functools.partial(torch.multiprocessing.start_processes, start_method="fork")
     config = CONFIGS / f"{training.config}.jsonnet"
-    recover = ["--recover"] if folder.exists() else []
-    sys.argv = ["allennlp", "train", str(config), "-s", str(folder), "-o", json.dumps(training.overrides), *recover]
+    flags = ["--recover"] if folder.exists() else []
+    flags += ["--include-package", training.package] if training.package else []
+    sys.argv = ["allennlp", "train", str(config), "-s", str(folder), "-o", json.dumps(training.overrides), *flags]
     main(prog="allennlp")
 
 

@@ -13,6 +13,9 @@ ROOT = Path(__file__).resolve().parents[1]
 SECONDS = 300
 """How long one waits for the other, which may have to share its core with many."""
 
+DEAD = 2**22 + 1
+"""A process id larger than any on Linux."""
+
 _BEGIN = """
 import os
 import sys

@@ -12,9 +12,10 @@ from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 
 from elmo_tasks import settings
+from elmo_tasks.checks.config import check_config
 from elmo_tasks.errors import InputError
 from elmo_tasks.ner.model import NerTagger
-from tests.pretrain import toy
+from tests.pretraining import toy
 from tests.tiny import write_data_root
 
 FOLDER = Path(__file__).resolve().parents[1] / "training_config"
@@ -113,6 +114,24 @@ def test_a_knob_is_heard(mini: None, tmp_path: Path) -> None:
     params = Params.from_file(leaf)
     assert params["trainer"]["num_epochs"] == 3
     assert params["model"]["encoder"]["hidden_sizes"] == [7]
+
+
+@pytest.mark.parametrize("vectors", ["null", "{ embedding_dim: 50 }"])
+@pytest.mark.parametrize("name", [name for name in CONFIGS if not name.startswith("bilm")])
+def test_word_vectors_may_be_learned_or_left_out(name: str, vectors: str, mini: None, tmp_path: Path) -> None:
+    leaf = tmp_path / "leaf.jsonnet"
+    leaf.write_text(f"(import '{FOLDER / name}.jsonnet') {{ vectors:: {vectors} }}")
+    report = check_config(leaf)
+    if vectors == "null" and name in ("snli", "sst", "srl"):  # they have no characters
+        (problem,) = report.problems
+        assert problem.found.startswith(
+            "nothing is left to embed: no word vectors, no characters, no ELMo at the input"
+        )
+        return
+    assert report.problems == [] and report.loss is not None
+    embedders = Params.from_file(leaf)["model"]["text_field_embedder"]["token_embedders"].as_dict(quiet=True)
+    learned = {"type": "elmo_tasks_word_vectors", "trainable": True, "embedding_dim": 50}
+    assert embedders.get("tokens") == (None if vectors == "null" else learned)
 
 
 @pytest.mark.parametrize("name", TASKS)

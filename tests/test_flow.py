@@ -15,7 +15,7 @@ from allennlp.predictors import Predictor
 from elmo_tasks import settings
 from elmo_tasks.commands import demo
 from elmo_tasks.errors import InputError
-from tests.pretrain import toy
+from tests.pretraining import toy
 from tests.tiny import FIXTURES, write_data_root
 
 CONFIGS = Path(__file__).resolve().parents[1] / "training_config"

@@ -61,20 +61,25 @@ def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder far from the source tree, with a home that names the plugin."""
+    """A folder far from the source tree, with an empty home: no plugins file names the plugin."""
     folder = tmp_path_factory.mktemp("elsewhere")
-    (folder / "home" / ".allennlp").mkdir(parents=True)
-    (folder / "home" / ".allennlp" / "plugins").write_text("elmo_tasks.plugin\n")
+    (folder / "home").mkdir()
+    (folder / "sentences.txt").write_text("She heard the play .\n")
     (folder / "tagger.jsonnet").write_text(TAGGER)
     (folder / "needs_data.jsonnet").write_text(NEEDS_DATA)
     (folder / "train.tsv").write_text("the###D dog###N\na###D cat###N\n".replace(" ", "\t"))
     return folder
 
 
-def start(python: Path, folder: Path, *arguments: str, **variables: str) -> subprocess.Popen[str]:
+ALLENNLP = ("-m", "allennlp")
+
+
+def start(
+    python: Path, folder: Path, *arguments: str, program: tuple[str, ...] = ALLENNLP, **variables: str
+) -> subprocess.Popen[str]:
     environment = {"HOME": str(folder / "home"), "PATH": "/usr/bin:/bin", "OMP_NUM_THREADS": "1"}
     return subprocess.Popen(
-        [str(python), "-m", "allennlp", *arguments],
+        [str(python), *program, *arguments],
         cwd=folder,
         env=environment | variables,
         stdout=subprocess.PIPE,
@@ -85,12 +90,13 @@ def start(python: Path, folder: Path, *arguments: str, **variables: str) -> subp
 
 def test_the_wheel_holds_what_the_tree_holds(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
-    fixtures = [p for p in (ROOT / "fixtures").rglob("*") if p.is_file()]
+    fixtures = [p for p in (ROOT / "fixtures").rglob("*") if p.is_file() and p.suffix not in (".py", ".pyc")]
     sources = [p for p in (ROOT / "elmo_tasks").rglob("*.py") if p.parent.name != "site"]
     assert len(fixtures) > 0 and len(sources) >= 12
     expected = {f"elmo_tasks/_fixtures/{p.relative_to(ROOT / 'fixtures')}" for p in fixtures}
     expected |= {str(p.relative_to(ROOT)) for p in sources}
-    expected |= {"elmo_tasks/py.typed", "elmo_tasks_torchvision.pth", "elmo_tasks_torchvision.py"}
+    expected |= {"elmo_tasks/py.typed", "elmo_tasks/ablation/report.html.jinja"}
+    expected |= {f"elmo_tasks_{name}.{ending}" for name in ("plugin", "torchvision") for ending in ("pth", "py")}
     kept = {name for name in names if ".dist-info/" not in name}
     assert kept == expected
     assert any(name.endswith("/licenses/LICENSE") for name in names)
@@ -113,6 +119,31 @@ def test_the_plugin_works_from_another_folder(python: Path, elsewhere: Path) -> 
     ]
     assert len([line for line in lines if line.startswith(("scale:", "data root:"))]) == 2
     assert (elsewhere / "out" / "model.tar.gz").is_file()
+
+
+def test_our_commands_work_from_another_folder(python: Path, elsewhere: Path) -> None:
+    script = (str(python.with_name("elmo-tasks")),)
+    runs = {
+        "a.hdf5": start(python, elsewhere, "elmo", "sentences.txt", "a.hdf5", "--include-package", "elmo_tasks.plugin"),
+        "b.hdf5": start(python, elsewhere, "elmo", "sentences.txt", "b.hdf5", program=script),
+    }
+    for name, run in runs.items():
+        _, errors = run.communicate(timeout=120)
+        assert (run.returncode, (elsewhere / name).is_file()) == (0, True), errors
+
+
+def test_elmo_tasks_works_where_no_pth_file_is_read(python: Path, elsewhere: Path) -> None:
+    (site,) = python.parents[1].glob("lib/python*/site-packages")
+    paths = os.pathsep.join([str(site), sysconfig.get_path("purelib")])  # `-S`: Python reads no .pth file
+    run = start(python, elsewhere, "elmo", "--help", program=("-S", "-m", "elmo_tasks"), PYTHONPATH=paths)
+    shown, errors = run.communicate(timeout=120)
+    assert shown.startswith("usage: elmo-tasks elmo"), errors
+
+
+def test_python_starts_without_the_packages(python: Path, elsewhere: Path) -> None:
+    program = ("-c", "import sys; print({'torch', 'allennlp', 'elmo_tasks'} & sys.modules.keys())")
+    shown, errors = start(python, elsewhere, program=program).communicate(timeout=120)
+    assert (shown, errors) == ("set()\n", "")
 
 
 def test_mistakes_end_in_one_line(python: Path, elsewhere: Path) -> None:
@@ -159,9 +190,9 @@ def make(*arguments: str) -> subprocess.CompletedProcess[str]:
 def test_make_help_lists_every_target() -> None:
     phony = re.search(r"^\.PHONY: (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
     assert phony is not None
-    listed = re.findall(r"^  make (\w+) ", make("help").stdout, re.MULTILINE)
+    listed = re.findall(r"^  make ([\w-]+) ", make("help").stdout, re.MULTILINE)
     assert sorted(listed) == sorted(phony[1].split())
-    assert len(listed) == 12
+    assert len(listed) == 13
 
 
 def test_make_without_a_suitable_python_says_so() -> None:
@@ -172,3 +203,8 @@ def test_make_without_a_suitable_python_says_so() -> None:
     run = make(*new, "PYTHON=/bin/false")
     assert "error: /bin/false is not a Python 3.11, 3.12 or 3.13" in run.stderr
     assert not (ROOT / "no_such_folder").exists()
+
+
+def test_make_skips_a_python_that_is_not_installed() -> None:
+    run = make("test-python3.99", "--old-file=install")
+    assert (run.returncode, run.stdout) == (0, "Python 3.99: skipped, not installed\n")

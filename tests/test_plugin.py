@@ -53,6 +53,7 @@ MANIFEST: dict[str, set[str]] = {
         "elmo_tasks_squad",
         "elmo_tasks_srl",
         "elmo_tasks_sst",
+        "elmo_tasks_tagger",
     },
     "Seq2SeqEncoder": {
         "elmo_tasks_coupled_lstm",

@@ -11,7 +11,7 @@ from allennlp.data import Vocabulary
 
 from elmo_tasks.elmo.embedder import ElmoTokenEmbedder
 from tests.elmo.samples import options, write_bilm
-from tests.pretrain import toy
+from tests.pretraining import toy
 
 ELMO_DIM = 2 * options().projection_dim
 """Width of an ELMo vector of `bilm_files`."""

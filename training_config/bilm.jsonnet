@@ -15,6 +15,7 @@
 // Command: ELMO_TASKS_SCALE=small ELMO_TASKS_DATA=/corpora \
 //   allennlp train training_config/bilm.jsonnet -s out/bilm      (--recover resumes it)
 //   allennlp bilm export out/bilm out/exported
+//   Several GPUs: -o '{"distributed": {"cuda_devices": [0, 1, 2]}}'; they share the `rows` of a batch.
 //   A smaller one: a file with (import 'bilm.jsonnet') { num_epochs:: 2, steps_per_epoch:: 100, rows:: 16 }, or any other
 //   of the knobs below.
 // Time: mini a minute, small two hours on one CPU core, paper two weeks on three GPUs of 2017.

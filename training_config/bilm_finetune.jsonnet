@@ -69,6 +69,7 @@ knobs.checked({
   },
   validation_data_loader: { type: 'elmo_tasks_lm', batch_size: 32, unroll: $.unroll, shuffle: false },
   trainer: {
+    type: 'elmo_tasks',
     num_epochs: $.num_epochs,
     validation_metric: '-perplexity',
     optimizer: { type: 'adam', lr: $.learning_rate, betas: [0.9, 0.99] },

@@ -23,10 +23,12 @@
 // Time: mini two minutes, small half an hour, on one CPU core; paper two days on a GPU.
 local knobs = import 'lib/knobs.libsonnet';
 local settings = import 'lib/settings.libsonnet';
+local words = import 'lib/words.libsonnet';
 
 knobs.checked({
   train_file:: settings.file('coref/train.gold_conll'),
   validation_file:: settings.file('coref/dev.gold_conll'),
+  // Of a file; { embedding_dim: 50 } for learned ones, null for none.
   vectors:: settings.choose({
     mini: { pretrained_file: settings.file('vectors/w2v.100d.txt.gz'), embedding_dim: 100 },
     small: self.mini,
@@ -58,8 +60,7 @@ knobs.checked({
   model: {
     type: 'elmo_tasks_coref',
     text_field_embedder: {
-      token_embedders: {
-        tokens: { type: 'elmo_tasks_word_vectors', every_word: true, trainable: false } + $.vectors,
+      token_embedders: words.embedder($.vectors, { every_word: true, trainable: false }) + {
         token_characters: {
           type: 'character_encoding',
           embedding: { embedding_dim: $.characters.embedding_dim, vocab_namespace: 'token_characters' },
@@ -72,7 +73,7 @@ knobs.checked({
         },
       },
     },
-    word_vectors: true,
+    word_vectors: $.vectors != null,
     encoder: { type: 'elmo_tasks_coupled_lstm', hidden_size: $.encoder_size, dropout: $.dropout },
     input_dropout: $.input_dropout,
     output_dropout: $.dropout,

@@ -21,10 +21,12 @@
 // Time: mini a minute, small five minutes on one CPU core; paper an hour on a GPU.
 local knobs = import 'lib/knobs.libsonnet';
 local settings = import 'lib/settings.libsonnet';
+local words = import 'lib/words.libsonnet';
 
 knobs.checked({
   train_file:: settings.file('ner/eng.train'),
   validation_file:: settings.file('ner/eng.testa'),
+  // Of a file; { embedding_dim: 50 } for learned ones, null for none.
   vectors:: settings.choose({
     mini: { pretrained_file: settings.file('vectors/w2v.100d.txt.gz'), embedding_dim: 100 },
     small: self.mini,
@@ -51,8 +53,7 @@ knobs.checked({
   model: {
     type: 'elmo_tasks_ner',
     text_field_embedder: {
-      token_embedders: {
-        tokens: { type: 'elmo_tasks_word_vectors', every_word: true } + $.vectors,
+      token_embedders: words.embedder($.vectors, { every_word: true }) + {
         token_characters: {
           type: 'character_encoding',
           embedding: { embedding_dim: $.characters.embedding_dim, vocab_namespace: 'token_characters' },
@@ -65,7 +66,7 @@ knobs.checked({
         },
       },
     },
-    word_vectors: true,
+    word_vectors: $.vectors != null,
     encoder: { type: 'elmo_tasks_stacked_lstm', hidden_sizes: $.hidden_sizes, dropout: $.dropout },
   },
   data_loader: {

@@ -23,10 +23,12 @@
 // Time: mini two minutes, small ten minutes on one CPU core; paper some hours on a GPU.
 local knobs = import 'lib/knobs.libsonnet';
 local settings = import 'lib/settings.libsonnet';
+local words = import 'lib/words.libsonnet';
 
 knobs.checked({
   train_file:: settings.file('snli/snli_1.0_train.jsonl'),
   validation_file:: settings.file('snli/snli_1.0_dev.jsonl'),
+  // Of a file; { embedding_dim: 50 } for learned ones, null for none.
   vectors:: settings.choose({
     mini: { pretrained_file: settings.file('vectors/w2v.100d.txt.gz'), embedding_dim: 100 },
     small: self.mini,
@@ -54,11 +56,9 @@ knobs.checked({
   model: {
     type: 'elmo_tasks_snli',
     text_field_embedder: {
-      token_embedders: {
-        tokens: { type: 'elmo_tasks_word_vectors', trainable: false, every_word: true } + $.vectors,
-      },
+      token_embedders: words.embedder($.vectors, { trainable: false, every_word: true }),
     },
-    word_vectors: true,
+    word_vectors: $.vectors != null,
     encoder: { type: 'elmo_tasks_stacked_lstm', hidden_sizes: [$.hidden_size], dropout: $.dropout },
     composition: { type: 'elmo_tasks_stacked_lstm', hidden_sizes: [$.hidden_size], dropout: $.dropout },
     hidden_size: $.hidden_size,

@@ -21,10 +21,12 @@
 // Time: mini five minutes, small half an hour on one CPU core; paper a day on a GPU.
 local knobs = import 'lib/knobs.libsonnet';
 local settings = import 'lib/settings.libsonnet';
+local words = import 'lib/words.libsonnet';
 
 knobs.checked({
   train_file:: settings.file('squad/train-v1.1.json'),
   validation_file:: settings.file('squad/dev-v1.1.json'),
+  // Of a file; { embedding_dim: 50 } for learned ones, null for none.
   vectors:: settings.choose({
     mini: { pretrained_file: settings.file('vectors/w2v.100d.txt.gz'), embedding_dim: 100, every_word: true },
     small: self.mini,
@@ -56,8 +58,7 @@ knobs.checked({
   model: {
     type: 'elmo_tasks_squad',
     text_field_embedder: {
-      token_embedders: {
-        tokens: { type: 'elmo_tasks_word_vectors', trainable: false } + $.vectors,
+      token_embedders: words.embedder($.vectors, { trainable: false }) + {
         token_characters: {
           type: 'character_encoding',
           embedding: { embedding_dim: $.characters.embedding_dim, vocab_namespace: 'token_characters' },
@@ -71,7 +72,7 @@ knobs.checked({
         },
       },
     },
-    word_vectors: true,
+    word_vectors: $.vectors != null,
     encoder: { type: 'elmo_tasks_gru', hidden_size: $.hidden_size },
     input_dropout: $.dropout,
     output_dropout: $.dropout,

@@ -19,10 +19,12 @@
 // Time: mini a minute, small 40 minutes, on one CPU core; paper some days on a GPU.
 local knobs = import 'lib/knobs.libsonnet';
 local settings = import 'lib/settings.libsonnet';
+local words = import 'lib/words.libsonnet';
 
 knobs.checked({
   train_file:: settings.file('srl/train'),
   validation_file:: settings.file('srl/development'),
+  // Of a file; { embedding_dim: 50 } for learned ones, null for none.
   vectors:: settings.choose({
     mini: { pretrained_file: settings.file('vectors/w2v.100d.txt.gz'), embedding_dim: 100 },
     small: self.mini,
@@ -53,12 +55,11 @@ knobs.checked({
   model: {
     type: 'elmo_tasks_srl',
     text_field_embedder: {
-      token_embedders: {
-        tokens: { type: 'elmo_tasks_word_vectors', trainable: true, every_word: true } + $.vectors,
+      token_embedders: words.embedder($.vectors, { trainable: true, every_word: true }) + {
         predicate: { type: 'embedding', num_embeddings: 3, embedding_dim: $.indicator_dim, padding_index: 0 },
       },
     },
-    word_vectors: true,
+    word_vectors: $.vectors != null,
     encoder: {
       type: 'elmo_tasks_highway_lstm',
       hidden_size: $.hidden_size,

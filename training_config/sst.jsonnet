@@ -27,10 +27,12 @@
 // Time: mini a minute, small nine minutes on one CPU core; paper an hour on a GPU.
 local knobs = import 'lib/knobs.libsonnet';
 local settings = import 'lib/settings.libsonnet';
+local words = import 'lib/words.libsonnet';
 
 knobs.checked({
   train_file:: settings.file('sst/train.txt'),
   validation_file:: settings.file('sst/dev.txt'),
+  // Of a file; { embedding_dim: 50 } for learned ones, null for none.
   vectors:: settings.choose({
     mini: { pretrained_file: settings.file('vectors/w2v.100d.txt.gz'), embedding_dim: 100 },
     small: self.mini,
@@ -63,11 +65,9 @@ knobs.checked({
   model: {
     type: 'elmo_tasks_sst',
     text_field_embedder: {
-      token_embedders: {
-        tokens: { type: 'elmo_tasks_word_vectors', trainable: false, every_word: true } + $.vectors,
-      },
+      token_embedders: words.embedder($.vectors, { trainable: false, every_word: true }),
     },
-    word_vectors: true,
+    word_vectors: $.vectors != null,
     encoder: {
       type: 'elmo_tasks_feedforward_lstm',
       feedforward_size: $.hidden_size,

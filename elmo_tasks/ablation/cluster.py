@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from elmo_tasks.ablation import folder as folders
-from elmo_tasks.ablation.local import Outcome, conclude
+from elmo_tasks.ablation.local import RunFinished, conclude
 from elmo_tasks.ablation.process import command, in_process
 from elmo_tasks.ablation.runs import Run
 from elmo_tasks.errors import InputError
@@ -15,7 +15,7 @@ RETRIES = 5
 """How many nodes may be lost under one run."""
 
 
-def carry_out(runs: Iterable[Run]) -> Iterator[Outcome]:
+def run_all(runs: Iterable[Run]) -> Iterator[RunFinished]:
     """
     The outcomes, as they come. Ray places runs by cores and GPUs: one core each (`OMP_NUM_THREADS`, if it is set), and
     a GPU where the cluster has some.
@@ -36,7 +36,7 @@ def carry_out(runs: Iterable[Run]) -> Iterator[Outcome]:
     refs: dict[str, Any] = {}
     waiting: dict[Any, Run] = {}
     for run in runs:
-        folders.lay_out(run)
+        folders.prepare_run_dir(run)
         others = [refs[digest] for digest in run.after if digest in refs]
         ref = remote.remote(command(run.folder), str(run.folder), _environment(cores), *others)
         refs[run.digest], waiting[ref] = ref, run
@@ -55,16 +55,16 @@ def _environment(cores: int) -> dict[str, str]:
     return ours | {name: str(cores) for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS")}
 
 
-def _outcome(ray: Any, ref: Any, run: Run) -> Outcome:
+def _outcome(ray: Any, ref: Any, run: Run) -> RunFinished:
     try:
         code, seconds = ray.get(ref)
     except ray.exceptions.RayError as error:
         if folders.is_finished(run.folder):
-            return Outcome(run, 0.0, None)
+            return RunFinished(run, 0.0, None)
         reason = f"Ray: {str(error).splitlines()[0]}"
         folders.note_failure(run, reason)
-        return Outcome(run, 0.0, reason)
-    return Outcome(run, seconds, conclude(run, code))
+        return RunFinished(run, 0.0, reason)
+    return RunFinished(run, seconds, conclude(run, code))
 
 
 def _ray() -> Any:

@@ -17,7 +17,7 @@ from allennlp.models import Model
 from allennlp.models.archival import Archive, load_archive
 from torch import Tensor, nn
 
-from elmo_tasks.ablation.form import VOTES
+from elmo_tasks.ablation.schema import VOTES
 from elmo_tasks.errors import InputError
 
 SCORERS = {

@@ -20,13 +20,13 @@ from allennlp.common import Params
 import elmo_tasks
 from elmo_tasks.ablation import folder as folders
 from elmo_tasks.ablation.ensemble import score_ensemble
-from elmo_tasks.ablation.process import PLUGIN
 from elmo_tasks.ablation.runs import find_folder, runnable
-from elmo_tasks.ablation.watch import end_with
+from elmo_tasks.ablation.watch import exit_with_parent
 from elmo_tasks.errors import InputError
 
 BEST = "best_validation_"
 PACKAGES = ("torch", "allennlp", "numpy")
+PLUGIN = "elmo_tasks.plugin"
 
 
 def execute(folder: str | Path, *, parent: int | None = None) -> None:
@@ -50,7 +50,7 @@ def execute(folder: str | Path, *, parent: int | None = None) -> None:
     if plan is None:
         raise InputError(f"no {folders.PLAN}", file=place, hint="`allennlp ablate` lays runs out")
     if parent is not None:
-        end_with(parent)
+        exit_with_parent(parent)
     with folders.held(place, wait=folders.WAIT):
         if folders.is_finished(place):
             return
@@ -115,10 +115,16 @@ def _about(plan: dict[str, Any], place: Path) -> dict[str, Any]:
         "hash": place.name.rpartition("-")[2],
         "commit": commit(),
         "versions": {"python": platform.python_version(), **versions},
-        "device": torch.cuda.get_device_name()
-        if torch.cuda.is_available()
-        else f"cpu, {torch.get_num_threads()} threads",
+        "device": device(),
     }
+
+
+def device() -> str:
+    """The GPU's name, or the number of CPU threads."""
+    if torch.cuda.is_available():
+        return torch.cuda.get_device_name()
+    threads = torch.get_num_threads()
+    return f"CPU, {threads} thread{'s' if threads > 1 else ''}"
 
 
 def _used() -> dict[str, Any]:

@@ -15,7 +15,7 @@ from filelock import FileLock, Timeout
 
 from elmo_tasks.ablation import process
 from elmo_tasks.ablation.runs import Run
-from elmo_tasks.atomic import written_aside
+from elmo_tasks.atomic import atomic_write
 from elmo_tasks.errors import InputError
 
 PLAN, RESULT, FAILURE, LOG, ATTEMPT, MODEL = (
@@ -34,7 +34,7 @@ BEAT = 2.0
 """Seconds between two signs of life."""
 
 
-def lay_out(run: Run) -> None:
+def prepare_run_dir(run: Run) -> None:
     """Makes the folder of a run, and forgets how it failed before. Raises `InputError` where it cannot be written."""
     write_json(
         run.folder / PLAN,
@@ -54,7 +54,7 @@ def read_json(file: Path) -> dict[str, Any] | None:
 
 def write_json(file: Path, value: dict[str, Any]) -> None:
     """Writes a JSON file, whole or not at all. Raises `InputError`."""
-    with written_aside(file) as aside:
+    with atomic_write(file) as aside:
         aside.write_text(json.dumps(value, indent=1, ensure_ascii=False), "utf-8")
 
 

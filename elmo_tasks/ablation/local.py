@@ -20,13 +20,13 @@ GRACE = 10.0
 """Seconds from the request to end to the end."""
 
 
-class Begun(NamedTuple):
+class RunStarted(NamedTuple):
     """A run has been started."""
 
     run: Run
 
 
-class Outcome(NamedTuple):
+class RunFinished(NamedTuple):
     """How a run ended: after so many seconds, and if it failed, why."""
 
     run: Run
@@ -52,7 +52,7 @@ class Process:
     """A run in a process of its own, which ends with this one, however that ends."""
 
     def __init__(self, run: Run, place: int, *, workers: int) -> None:
-        folders.lay_out(run)
+        folders.prepare_run_dir(run)
         self._log: IO[bytes] = (run.folder / folders.LOG).open("ab")
         self._process = subprocess.Popen(
             [*command(run.folder), "--parent", str(os.getpid())],
@@ -92,13 +92,13 @@ def environment(place: int, *, workers: int) -> dict[str, str]:
     return found
 
 
-def carry_out(
+def run_all(
     runs: Iterable[Run],
     *,
     workers: int,
     launch: Launch | None = None,
     pause: float = PAUSE,
-) -> Iterator[Begun | Outcome]:
+) -> Iterator[RunStarted | RunFinished]:
     """
     # Parameters
 
@@ -121,12 +121,12 @@ def carry_out(
             while run := next((run for run in waiting if failed.intersection(run.after)), None):
                 waiting.remove(run)
                 failed.add(run.digest)
-                yield Outcome(run, 0.0, "it builds on a run that failed")
+                yield RunFinished(run, 0.0, "it builds on a run that failed")
             for run in _ready(waiting, going, count=workers - len(going)):
                 waiting.remove(run)
                 place = next(place for place in range(workers) if place not in going)
                 going[place] = (run, start(run, place), time.monotonic())
-                yield Begun(run)
+                yield RunStarted(run)
             for place, outcome in _ended(going):
                 del going[place]
                 if outcome.reason is not None:
@@ -143,12 +143,12 @@ def _ready(waiting: list[Run], going: dict[int, tuple[Run, Job, float]], *, coun
     return [run for run in waiting if not unfinished.intersection(run.after)][: max(0, count)]
 
 
-def _ended(going: dict[int, tuple[Run, Job, float]]) -> list[tuple[int, Outcome]]:
+def _ended(going: dict[int, tuple[Run, Job, float]]) -> list[tuple[int, RunFinished]]:
     found = []
     for place, (run, job, began) in going.items():
         code = job.poll()
         if code is not None:
-            found.append((place, Outcome(run, time.monotonic() - began, conclude(run, code))))
+            found.append((place, RunFinished(run, time.monotonic() - began, conclude(run, code))))
     return found
 
 

@@ -6,13 +6,12 @@ import sys
 import time
 from pathlib import Path
 
-PLUGIN = "elmo_tasks.plugin"
 LOG = "log.txt"
 
 
 def command(folder: object) -> list[str]:
     """What carries out the run in a folder; `--parent PID` behind it lets it end with that process."""
-    return [sys.executable, "-m", "allennlp", "ablate-run", str(folder), "--include-package", PLUGIN]
+    return [sys.executable, "-m", "elmo_tasks", "ablate-run", str(folder)]
 
 
 def in_process(

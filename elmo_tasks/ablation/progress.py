@@ -36,13 +36,17 @@ class Estimates:
             return None
         return guess * (self._took / self._guessed if self._guessed else 1.0)
 
-    def left(self, runs: Iterable[Run], *, workers: int) -> float | None:
-        """Seconds for these runs, `workers` at a time; None where nothing is known of one of them."""
+    def left(self, runs: Iterable[Run], *, workers: int) -> str:
+        """
+        How long these runs take, `workers` at a time: `12 min`; `more than 12 min` where nothing is known of some of
+        them, `not known` where nothing is known of any.
+        """
         each = [self.seconds(run) for run in runs]
-        if any(seconds is None for seconds in each):
-            return None
         known = [seconds for seconds in each if seconds is not None]
-        return max([sum(known) / workers, *known]) if known else 0.0
+        if each and not known:
+            return duration(None)
+        total = duration(max([sum(known) / workers, *known], default=0.0))
+        return total if len(known) == len(each) else f"more than {total}"
 
     def _guess(self, run: Run) -> float | None:
         if run.row.minutes is None:

@@ -1,132 +1,129 @@
-"""Last step: one page that needs nothing else: the table, the figures, learning curves, and every run."""
+"""Last step: a page that needs nothing else: the table, what its rows change, figures, runs, how to reproduce it."""
 
-import base64
-from html import escape
+import os
+from collections.abc import Iterable
+from importlib.resources import files
 from typing import Any
 
-from elmo_tasks.ablation.figures import curves, figure1, figure2
+from jinja2 import Environment, StrictUndefined
+
+from elmo_tasks import settings
+from elmo_tasks.ablation.figures import curve_charts, layer_weights, share_charts
 from elmo_tasks.ablation.progress import duration
+from elmo_tasks.ablation.runs import differences
 from elmo_tasks.ablation.summary import Record, Summary
-from elmo_tasks.ablation.table import PERCENT
-from elmo_tasks.ablation.text import FAILED, MISSING, body, remarks
+from elmo_tasks.ablation.table import Row
+from elmo_tasks.ablation.text import FAILED, MISSING, body, changes, ours, remarks, run_scores
 
-CSS = """
-body { font: 15px/1.45 system-ui, sans-serif; color: #1b1b1b; background: #fff; margin: 2rem auto; max-width: 76rem;
-  padding: 0 1.5rem; }
-h1 { font-size: 1.5rem; margin-bottom: 0.3rem; }
-h2 { font-size: 1.15rem; margin-top: 2.2rem; }
-.scroll { overflow-x: auto; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-th, td { text-align: left; padding: 0.25rem 0.9rem 0.25rem 0; white-space: nowrap; vertical-align: top; }
-thead th { border-bottom: 1px solid #888; font-weight: 600; }
-tr.ours td { border-top: 1px solid #ddd; padding-top: 0.5rem; font-weight: 600; }
-tr.paper td, tr.difference td { color: #555; }
-td.missing { color: #8a6d00; font-weight: 400 !important; font-style: italic; }
-td.failed { color: #b3261e; }
-figure { margin: 1rem 0; } figcaption { color: #555; font-size: 0.9rem; max-width: 60rem; }
-img { max-width: 100%; height: auto; }
-.curves { display: flex; flex-wrap: wrap; gap: 1rem; }
-.note { color: #555; max-width: 60rem; }
-"""
+TEMPLATE = "report.html.jinja"
 
 
-def report(summary: Summary) -> str:
-    """The page as HTML."""
-    table = summary.table
-    parts = [f"<h1>{escape(table.title)}</h1>", f'<p class="note">{escape(table.about)}</p>', _table(summary)]
-    told = "".join(f"<li>{escape(remark)}</li>" for remark in remarks(summary))
-    parts.append(f'<ul class="note">{told}</ul>' if told else "")
-    parts += [_figure1(summary), _figure2(summary), _curves(summary), _runs(summary)]
-    page = "\n".join(part for part in parts if part)
-    return (
-        f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{escape(table.title)}</title>\n'
-        f'<meta name="viewport" content="width=device-width">\n<style>{CSS}</style>\n</head>\n<body>\n{page}\n'
-        "</body>\n</html>\n"
-    )
+def report(summary: Summary, command: str) -> str:
+    """
+    The page as HTML.
 
+    # Parameters
 
-def _table(summary: Summary) -> str:
+    summary : `Summary`
+    command : `str`
+        What makes the same table, in a shell.
+    """
+    environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined)
+    template = environment.from_string(files(__package__).joinpath(TEMPLATE).read_text("utf-8"))
     header, rows = body(summary)
-    head = "".join(f"<th>{escape(text)}</th>" for text in header)
-    lines = [f'<tr class="{row[1]}">{"".join(_cell(text) for text in row)}</tr>' for row in rows]
-    note = '<p class="note">Ours: mean ± standard deviation (n−1) over n seeds.</p>'
-    return (
-        f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{"".join(lines)}</tbody></table></div>{note}'
+    return template.render(
+        table=summary.table,
+        header=header,
+        body=rows,
+        marked=(MISSING, FAILED),
+        remarks=[_without_roots(remark) for remark in remarks(summary)],
+        rows=[_row(summary, row) for row in summary.table.rows],
+        configs=_configs(summary),
+        charts=[*share_charts(summary), *curve_charts(summary)],
+        weights=layer_weights(summary),
+        runs=[_run(summary, record) for record in summary.all_records()],
+        about=_about(summary, command),
     )
 
 
-def _cell(text: str) -> str:
-    kind = f' class="{text}"' if text in (MISSING, FAILED) else ""
-    return f"<td{kind}>{escape(text)}</td>"
+def _row(summary: Summary, row: Row) -> dict[str, Any]:
+    """What a row changes, what is scored, and its scores: mean and deviation, and each seed's."""
+    config = summary.planner.resolved.get(row.name, {})
+    data = _without_roots(str(row.file or config.get("validation_data_path") or ""))
+    shown = [(cell.metric, summary.shown(row, cell)) for cell in row.cells]
+    return {
+        "name": row.name,
+        "config": row.configs[0].name,
+        "changes": [_without_roots(line) for line in _changes(summary, row)],
+        "scored on": f"{row.split}, {data}" if data else row.split,
+        "scores": [
+            (f"{metric} {ours(place)}", ", ".join(f"{it:.1f}" for it in place.values)) for metric, place in shown
+        ],
+    }
 
 
-def _figure1(summary: Summary) -> str:
-    if summary.table.figure != "share":
-        return ""
-    caption = "Figure 1: scores over the share of the training data; bars: standard deviation over seeds."
-    return _figure("Figure 1", figure1(summary), caption)
+def _changes(summary: Summary, row: Row) -> list[str]:
+    notes = [f"needs {file}" for file in row.missing]
+    if row.ensemble:
+        notes.append(f"{row.ensemble.how} of {row.ensemble.members} runs of {row.ensemble.of}")
+    if row.bilm_of:
+        notes.append(f"the biLM of {row.bilm_of}")
+    return notes if row.missing else notes + changes(summary.planner.differences(row))
 
 
-def _figure2(summary: Summary) -> str:
-    caption = (
-        "Figure 2: softmax-normalised layer weights that the models learned, means over seeds. Horizontal lines: less"
-        " than 1/3; speckles: more than 2/3."
-    )
-    return _figure("Figure 2", figure2(summary), caption)
+def _configs(summary: Summary) -> dict[str, str]:
+    """Of each config beside another one for the same model: how it differs from the first such one of its line."""
+    found: dict[str, str] = {}
+    first: dict[tuple[str, str], Row] = {}
+    bases = summary.planner.bases
+    for row in summary.table.rows:
+        if row.name in bases:
+            other = first.setdefault((row.line, str(bases[row.name].get("model", {}).get("type"))), row)
+            if other.config != row.config and row.configs[0].name not in found:
+                lines = changes(differences(bases[other.name], bases[row.name]))
+                found[row.configs[0].name] = f"{other.configs[0].name} with {_without_roots('; '.join(lines))}"
+    return found
 
 
-def _figure(heading: str, svg: str | None, caption: str) -> str:
-    if svg is None:
-        return ""
-    return f"<h2>{heading}</h2>\n<figure>{_image(svg, heading)}<figcaption>{escape(caption)}</figcaption></figure>"
+def _without_roots(text: str) -> str:
+    roots = {str(root) + os.sep for root in (settings.data_root(), settings.fixtures_root()) if root}
+    for root in sorted(roots, key=len, reverse=True):
+        text = text.replace(root, "")
+    return text
 
 
-def _curves(summary: Summary) -> str:
-    drawn = [
-        f"<figure>{_image(svg, f'learning curves of {line}')}<figcaption>{escape(line)}</figcaption></figure>"
-        for line, svg in curves(summary)
-    ]
-    return f'<h2>Learning curves</h2>\n<div class="curves">{"".join(drawn)}</div>' if drawn else ""
-
-
-def _image(svg: str, label: str) -> str:
-    data = base64.b64encode(svg.encode()).decode()
-    return f'<img alt="{escape(label)}" src="data:image/svg+xml;base64,{data}">'
-
-
-def _runs(summary: Summary) -> str:
-    header = ("row", "seed", "scores", "best epoch", "epochs", "time", "memory", "device", "commit", "config hash")
-    rows = "".join(_run(record, summary) for record in summary.all_records())
-    if not rows:
-        return ""
-    head = "".join(f"<th>{name}</th>" for name in header)
-    return (
-        f'<h2>Runs</h2>\n<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
-    )
-
-
-def _run(record: Record, summary: Summary) -> str:
+def _run(summary: Summary, record: Record) -> dict[str, Any]:
     if "failed" in record:
-        reason = escape(record["failed"])
-        return f'<tr><td>{record["row"]}</td><td>{record["seed"]}</td><td class="failed" colspan="8">{reason}</td></tr>'
-    cells = [
-        record["row"],
-        record["seed"],
-        _scores(record, summary),
-        f"{record['scores'].get('best_epoch', 0):.0f}",
-        record["epochs"],
-        duration(record["seconds"]),
-        f"{record['peak_memory'] / 1e9:.1f} GB",
-        record["device"],
-        str(record["commit"])[:12],
-        record["hash"],
-    ]
-    return f"<tr>{''.join(f'<td>{escape(str(cell))}</td>' for cell in cells)}</tr>"
+        return record
+    return {
+        "row": record["row"],
+        "seed": record["seed"],
+        "scores": run_scores(summary.table.row(record["row"]), record),
+        "best epoch": f"{record['scores'].get('best_epoch', 0):.0f}",
+        "epochs": record["epochs"],
+        "time": duration(record["seconds"]),
+        "memory": f"{record['peak_memory'] / 1e9:.1f} GB",
+        "device": record["device"],
+        "commit": str(record["commit"])[:12],
+        "config hash": record["hash"],
+    }
 
 
-def _scores(record: Record, summary: Summary) -> str:
-    wanted: dict[str, Any] = {}
-    for cell in summary.table.row(record["row"]).cells:
-        if cell.metric in record["scores"]:
-            wanted[cell.metric] = record["scores"][cell.metric] * (100 if cell.metric in PERCENT else 1)
-    return ", ".join(f"{metric} {value:.2f}" for metric, value in wanted.items())
+def _about(summary: Summary, command: str) -> dict[str, str]:
+    """How the table was made, of all finished runs."""
+    records = [record for record in summary.all_records() if "failed" not in record]
+    dates = sorted(str(record[key])[:10] for record in records for key in ("started", "finished") if key in record)
+    versions = [", ".join(f"{name} {it}" for name, it in record.get("versions", {}).items()) for record in records]
+    found = {
+        "Command": command,
+        "Scale": settings.scale(),
+        "Date": " to ".join(dict.fromkeys([*dates[:1], *dates[-1:]])),
+        "Versions": _distinct(versions),
+        "Machine": _distinct(record["device"] for record in records),
+        "Code": _distinct(record["commit"] for record in records),
+    }
+    return {name: value for name, value in found.items() if value}
+
+
+def _distinct(values: Iterable[Any]) -> str:
+    return "; ".join(dict.fromkeys(str(value) for value in values if value))

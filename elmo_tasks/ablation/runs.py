@@ -105,10 +105,8 @@ class Planner:
         return Run(row, seed, plan, find_folder(self.home, digest_of(plan)) or self.home / name)
 
     def differences(self, row: Row) -> dict[str, tuple[Any, Any]]:
-        """The dotted keys in which a resolved row differs from its base, with both values; `...` for none."""
-        before, after = (dict(flattened(c)) for c in (self.bases[row.name], self.resolved[row.name]))
-        keys = [key for key in {**before, **after} if before.get(key, ...) != after.get(key, ...)]
-        return {key: (before.get(key, ...), after.get(key, ...)) for key in keys}
+        """What a resolved row changes in its base; see `differences`."""
+        return differences(self.bases[row.name], self.resolved[row.name])
 
     def _with_others(self, row: Row, seed: int) -> Iterator[Run]:
         if row.missing or any(self.table.row(name).missing for name in row.others):
@@ -121,6 +119,9 @@ class Planner:
         yield self.run(row, seed)
 
     def _resolve(self, row: Row) -> Iterator[str]:
+        if row.config is None:
+            yield f"no such config, tried {', '.join(map(str, row.configs))}"
+            return
         try:
             base = self._read.get(row.config) or self._read.setdefault(row.config, read_config(row.config))
             config = with_overrides(base, row.changes)
@@ -180,10 +181,8 @@ def read_config(path: Path) -> dict[str, Any]:
     # Raises
 
     `InputError`
-        If it is not there, or is no object.
+        If it is no object.
     """
-    if not path.is_file():
-        raise InputError("no such config", file=path)
     found: Any = Params.from_file(path).as_dict(quiet=True)
     if not isinstance(found, dict):
         raise InputError("a config is an object", file=path)
@@ -229,6 +228,13 @@ def runnable(plan: dict[str, Any], home: Path) -> dict[str, Any]:
         exported = folder / "model" / "exported"
         elmo |= {"options_file": str(exported / "options.json"), "weight_file": str(exported / "weights.hdf5")}
     return config
+
+
+def differences(before: dict[str, Any], after: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
+    """The dotted keys in which two configs differ, with both values; `...` for none."""
+    old, new = dict(flattened(before)), dict(flattened(after))
+    keys = [key for key in {**old, **new} if old.get(key, ...) != new.get(key, ...)]
+    return {key: (old.get(key, ...), new.get(key, ...)) for key in keys}
 
 
 def flattened(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:

@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 from statistics import mean, stdev
 from typing import Any
 
+from elmo_tasks import settings
 from elmo_tasks.ablation import folder as folders
-from elmo_tasks.ablation.form import Paper
 from elmo_tasks.ablation.nearest import not_known
 from elmo_tasks.ablation.runs import Planner, Run
+from elmo_tasks.ablation.schema import Paper
 from elmo_tasks.ablation.table import PASSES, PERCENT, Cell, Row, Table
 
 SEEDS_LOOKED_FOR = 16
@@ -32,12 +33,15 @@ class Shown:
         Why something is missing, or that runs have failed.
     percent : `bool`
         Whether the numbers are in percent.
+    comparable : `bool`
+        Whether data and split are those of the paper's number.
     """
 
     values: list[float]
     paper: Paper | None
     remarks: list[str] = field(default_factory=list)
     percent: bool = True
+    comparable: bool = False
 
     @property
     def mean(self) -> float | None:
@@ -51,8 +55,8 @@ class Shown:
 
     @property
     def difference(self) -> float | None:
-        """Ours less the paper's."""
-        if self.mean is None or self.paper is None or self.paper.mean is None:
+        """Ours less the paper's, where they are of the same data."""
+        if not self.comparable or self.mean is None or self.paper is None or self.paper.mean is None:
             return None
         return self.mean - self.paper.mean
 
@@ -75,11 +79,12 @@ class Summary:
     seeds : `int`
         The seeds 1 to this one are wanted.
 
-    Attributes: `table`; `records`, those of the finished runs by row, in the order of seeds; `failures`, the reasons of
-    failed ones by row and seed.
+    Attributes: `planner`; `table`; `records`, those of the finished runs by row, in the order of seeds; `failures`, the
+    reasons of failed ones by row and seed.
     """
 
     def __init__(self, planner: Planner, *, seeds: int) -> None:
+        self.planner = planner
         self.table: Table = planner.table
         self.seeds = seeds
         self.records: dict[str, dict[int, Record]] = {row.name: {} for row in self.table.rows}
@@ -112,13 +117,14 @@ class Summary:
         """What stands in one of a row's cells."""
         found = {seed: self._value(row, cell, seed) for seed in sorted(self.records[row.name])}
         values = [value for value in found.values() if value is not None]
-        return Shown(values, cell.paper, list(self._remarks(row, cell, found)), cell.metric in PERCENT)
+        remarks = list(self._remarks(row, cell, found))
+        return Shown(values, cell.paper, remarks, cell.metric in PERCENT, is_comparable(row))
 
-    def increase(self, line: str) -> tuple[Increase | None, Increase | None] | None:
-        """Our increase and the paper's in a line; None where the table has none there."""
-        if self.table.increase is None:
+    def increase(self, line: str, column: str) -> tuple[Increase | None, Increase | None] | None:
+        """Our increase of a column over the table's base column, and the paper's; None where the line lacks one."""
+        if self.table.increase is None or column == self.table.increase.over:
             return None
-        high, low = (self.place(line, column) for column in self.table.increase)
+        high, low = self.place(line, column), self.place(line, self.table.increase.over)
         if high is None or low is None:
             return None
         papers = [place.paper.mean if place.paper else None for place in (high, low)]
@@ -137,8 +143,7 @@ class Summary:
         if cell.metric == PASSES:
             other = self.records.get(cell.over or "", {}).get(seed)
             return None if other is None else first_better(record, other, metric_of(self.table, row))
-        value = record["scores"].get(cell.metric)
-        return None if value is None else float(value) * (100 if cell.metric in PERCENT else 1)
+        return score(record, cell)
 
     def _remarks(self, row: Row, cell: Cell, found: dict[int, float | None]) -> Iterable[str]:
         if row.missing:
@@ -156,6 +161,17 @@ class Summary:
             return "never, or the other row is missing"
         names = {name for record in self.records[row.name].values() for name in record["scores"]}
         return f"there is no score {not_known(cell.metric, names)}"
+
+
+def score(record: Record, cell: Cell) -> float | None:
+    """A run's score for a cell, in percent where the metric is; None where it has none."""
+    value = record["scores"].get(cell.metric)
+    return None if value is None else float(value) * (100 if cell.metric in PERCENT else 1)
+
+
+def is_comparable(row: Row) -> bool:
+    """Whether a row's scores are of the paper's data and split."""
+    return settings.scale() == "paper" and row.split == row.paper_split
 
 
 def increase(high: float | None, low: float | None) -> Increase | None:

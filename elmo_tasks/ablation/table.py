@@ -11,8 +11,8 @@ from typing import Any
 
 from allennlp.common import Params
 
-from elmo_tasks.ablation.form import PROBABILITIES, VOTES, Ensemble, Paper, form_problems
 from elmo_tasks.ablation.nearest import not_known
+from elmo_tasks.ablation.schema import PROBABILITIES, VOTES, Ensemble, Increase, Paper, form_problems
 from elmo_tasks.compat.seeds import SEEDS
 from elmo_tasks.compat.terminal import one_line
 from elmo_tasks.errors import InputError
@@ -20,6 +20,9 @@ from elmo_tasks.errors import InputError
 DEV, TEST = "dev", "test"
 PERCENT = ("f1", "accuracy", "em")
 """Metrics between 0 and 1 that tables show in percent."""
+
+PROJECT = Path(__file__).resolve().parents[2]
+"""The source tree, whose `training_config` tables may name; an installation has none."""
 
 PASSES = "passes"
 """The metric of a cell that has the first epoch in which a row is better than the best of another."""
@@ -53,7 +56,7 @@ class Row:
     """A named row: a base config, the keys it changes, and where its scores stand."""
 
     name: str
-    config: Path
+    configs: tuple[Path, ...]
     line: str
     cells: tuple[Cell, ...]
     changes: dict[str, Any] = field(default_factory=dict)
@@ -67,6 +70,11 @@ class Row:
     finetune: bool = False
     ensemble: Ensemble | None = None
     bilm_of: str | None = None
+
+    @property
+    def config(self) -> Path | None:
+        """The base config: the first of `configs` that is a file; None where none is."""
+        return next((path for path in self.configs if path.is_file()), None)
 
     @property
     def missing(self) -> list[str]:
@@ -94,8 +102,7 @@ class Table:
         The file's, without its ending.
     title, about : `str`
     rows : `tuple[Row, ...]`
-    increase : `tuple[str, str]`, optional
-        A column, and the one over which its increase is shown.
+    increase : `Increase`, optional
     figure : `str`, optional
         `share`: scores over the share of the training data.
     """
@@ -104,7 +111,7 @@ class Table:
     title: str
     about: str
     rows: tuple[Row, ...]
-    increase: tuple[str, str] | None = None
+    increase: Increase | None = None
     figure: str | None = None
 
     @property
@@ -178,16 +185,16 @@ def _table(path: Path, given: dict[str, Any]) -> Table:
         title=given.get("title") or path.stem,
         about=given.get("about") or "",
         rows=tuple(_row(path, row) for row in given["rows"]),
-        increase=None if increase is None else (increase["of"], increase["over"]),
+        increase=None if increase is None else Increase(**increase),
         figure=given.get("figure"),
     )
 
 
 def _row(path: Path, given: dict[str, Any]) -> Row:
     own = {key: given.get(key) for key in ("column", "metric", "paper")}
-    rest = {key: value for key, value in given.items() if key not in own and value is not None}
+    rest = {key: value for key, value in given.items() if key not in (*own, "config") and value is not None}
     made: dict[str, Any] = {
-        "config": path.parent / given["config"],
+        "configs": config_places(path, given["config"]),
         "line": given.get("line") or given["name"],
         "cells": tuple(_cell(cell) for cell in given.get("cells") or [own]),
     }
@@ -195,6 +202,12 @@ def _row(path: Path, given: dict[str, Any]) -> Row:
     if "ensemble" in rest:
         made["ensemble"] = Ensemble(**rest["ensemble"])
     return Row(**(rest | made))
+
+
+def config_places(table: Path, name: str) -> tuple[Path, ...]:
+    """Where the config of a row may be: below the table's folder, the current folder, or the source tree."""
+    folders = [table.parent, Path(), *([PROJECT] if (PROJECT / "training_config").is_dir() else [])]
+    return tuple(dict.fromkeys((folder / name).absolute() for folder in folders))
 
 
 def _cell(given: dict[str, Any]) -> Cell:
@@ -217,8 +230,8 @@ def _problems(table: Table) -> Iterator[str]:
     for place, names in _places(table).items():
         if len(names) > 1:
             yield f"rows {' and '.join(names)} stand in the same place, line {place[0]!r} and column {place[1]!r}"
-    for column in table.increase or ():
-        if column not in table.columns:
+    for column in (table.increase.of, table.increase.over) if table.increase else ():
+        if column is not None and column not in table.columns:
             yield f"increase: no row has the column {not_known(column, table.columns)}"
     if table.figure not in (None, "share"):
         yield f"figure must be 'share' or absent, found {table.figure!r}"

@@ -1,8 +1,12 @@
 """The table for people: on the terminal, and in Markdown."""
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
 
-from elmo_tasks.ablation.summary import Increase, Shown, Summary
+from elmo_tasks import settings
+from elmo_tasks.ablation.summary import Increase, Record, Shown, Summary, score
+from elmo_tasks.ablation.table import Row
 
 NONE = "–"
 MISSING = "missing"
@@ -31,42 +35,73 @@ def theirs(place: Shown) -> str:
 
 def signed(value: float | None) -> str:
     """A difference."""
-    return NONE if value is None else f"{value:+.1f}"
+    return NONE if value is None else f"{round(value, 1) + 0.0:+.1f}"
+
+
+def apart(place: Shown) -> str:
+    """Ours less the paper's; empty where it would mean nothing."""
+    return signed(place.difference) if place.comparable else ""
 
 
 def gain(increase: Increase | None) -> str:
     """`+4.7 / 24.9%`, absolute and relative."""
-    return NONE if increase is None else f"{increase.absolute:+.1f} / {increase.relative:.1f}%"
+    return NONE if increase is None else f"{signed(increase.absolute)} / {increase.relative:.1f}%"
+
+
+def run_scores(row: Row, record: Record) -> str:
+    """`f1 84.6`: of a row's metrics those that one of its runs has."""
+    return ", ".join(f"{cell.metric} {value:.1f}" for cell in row.cells if (value := score(record, cell)) is not None)
+
+
+def changes(differences: Mapping[str, tuple[Any, Any]]) -> list[str]:
+    """For each of the differences `model.elmo.mix: "weighted" -> "last"`, or `model.elmo.at = "both"` for a new key."""
+    lines = []
+    for key, (old, new) in differences.items():
+        before, after = ("nothing" if value is ... else json.dumps(value, ensure_ascii=False) for value in (old, new))
+        lines.append(f"{key} = {after}" if old is ... else f"{key}: {before} -> {after}")
+    return lines
 
 
 def body(summary: Summary) -> tuple[list[str], list[list[str]]]:
     """
-    Header and rows: of each line of the table one with ours, one with the paper's, one with the difference; these two
-    only where the paper has something.
+    Header and rows: of each line of the table one with ours, one with the paper's, one with the difference where both
+    are of the same data, and those with the increases. Rows in which nothing stands are left out.
     """
     table = summary.table
     header = ["", "", *table.columns]
-    if table.increase:
+    if table.increase and table.increase.of:
         header.append("increase, absolute / relative")
     rows = []
     for line in table.lines:
-        mine, papers, apart = _line(summary, line)
-        rows.append(mine)
-        rows += [row for row in (papers, apart) if any(cell not in ("", NONE) for cell in row[2:])]
+        mine, *others = _line(summary, line)
+        rows += [mine, *(row for row in others if any(cell not in ("", NONE) for cell in row[2:]))]
     return header, rows
 
 
 def _line(summary: Summary, line: str) -> list[list[str]]:
     table = summary.table
     places = [summary.place(line, column) for column in table.columns]
-    rows = [[line, "ours", *_each(places, ours)], ["", "paper", *_each(places, theirs)]]
-    rows.append(["", "difference", *_each(places, lambda place: signed(place.difference))])
-    if table.increase:
-        mine, papers = summary.increase(line) or (None, None)
-        apart = None if mine is None or papers is None else mine.absolute - papers.absolute
-        for row, shown in zip(rows, (gain(mine), gain(papers), signed(apart)), strict=True):
-            row.append(shown)
+    rows = [
+        ["", name, *_each(places, show)] for name, show in (("ours", ours), ("paper", theirs), ("difference", apart))
+    ]
+    rows[0][0] = line
+    if table.increase is None:
+        return rows
+    if table.increase.of:
+        both = summary.increase(line, table.increase.of)
+        for row, cell in zip(rows, ("", "", "") if both is None else _gains(*both), strict=True):
+            row.append(cell)
+        return rows
+    increases = [summary.increase(line, column) or (None, None) for column in table.columns]
+    for name, each in zip(("ours", "paper"), zip(*increases, strict=True), strict=True):
+        cells = ["" if increase is None else signed(increase.absolute) for increase in each]
+        rows.append(["", f"{name} - {table.increase.over}", *cells])
     return rows
+
+
+def _gains(mine: Increase | None, papers: Increase | None) -> tuple[str, str, str]:
+    between = None if mine is None or papers is None else mine.absolute - papers.absolute
+    return gain(mine), gain(papers), signed(between)
 
 
 def remarks(summary: Summary) -> list[str]:
@@ -79,6 +114,8 @@ def remarks(summary: Summary) -> list[str]:
     for row in rows:
         if row.split != row.paper_split:
             told.setdefault(f"scored on {row.split}, the paper's numbers are of {row.paper_split}", {})[row.name] = None
+        if settings.scale() != "paper" and any(cell.paper for cell in row.cells):
+            told.setdefault("the paper's numbers are of other data: compare increases, not scores", {})[row.name] = None
     lines = [f"{'all rows' if len(names) == len(rows) > 1 else ', '.join(names)}: {it}" for it, names in told.items()]
     commits = {record["commit"] for record in summary.all_records() if "commit" in record}
     if len(commits) > 1:

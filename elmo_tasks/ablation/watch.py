@@ -8,7 +8,7 @@ PAUSE = 1.0
 """Seconds between two looks at whether the parent is still there."""
 
 
-def end_with(parent: int) -> None:
+def exit_with_parent(parent: int) -> None:
     """From now on this process ends when `parent`, which has started it, does."""
     threading.Thread(target=_watch, args=(parent,), daemon=True).start()
 

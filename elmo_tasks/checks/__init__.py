@@ -8,6 +8,6 @@ them, such as a class that reads its config by itself, is passed over in silence
 """
 
 from elmo_tasks.checks.problem import Problem
-from elmo_tasks.checks.shape import object_problems, shape_problems
+from elmo_tasks.checks.schema import object_problems, shape_problems
 
 __all__ = ["Problem", "object_problems", "shape_problems"]

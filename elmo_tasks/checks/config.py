@@ -8,21 +8,27 @@ from pathlib import Path
 from typing import Any
 
 from allennlp.common import Params
+from allennlp.common.checks import ConfigurationError
 
+from elmo_tasks.checks.devices import device_problems
+from elmo_tasks.checks.entity_types import entity_type_problems
 from elmo_tasks.checks.files import file_problems, split_problems
-from elmo_tasks.checks.idle import idle_problems
-from elmo_tasks.checks.problem import Problem, shown
+from elmo_tasks.checks.problem import Problem
 from elmo_tasks.checks.regexes import invalid_regexes
-from elmo_tasks.checks.shape import in_order, shape_problems
+from elmo_tasks.checks.schema import in_order, shape_problems
 from elmo_tasks.checks.step import Step, take_step
+from elmo_tasks.checks.unused_keys import idle_problems
+from elmo_tasks.compat.predictors import default_predictor
 from elmo_tasks.compat.terminal import one_line
 
 STATIC: tuple[Callable[[dict[str, Any]], Iterable[Problem]], ...] = (
     shape_problems,
     file_problems,
     split_problems,
+    entity_type_problems,
     idle_problems,
     invalid_regexes,
+    device_problems,
 )
 
 
@@ -38,11 +44,14 @@ class Report:
         In the order of the config.
     loss : `float`, optional
         Of the step; `None` where there was none.
+    predictor : `str`, optional
+        What `allennlp predict` uses by default for an archive of this config; `None` where it has none.
     seconds : `float`
     """
 
     problems: list[Problem] = field(default_factory=list)
     loss: float | None = None
+    predictor: str | None = None
     seconds: float = 0.0
 
 
@@ -69,13 +78,18 @@ def check_config(file: str | Path, overrides: str = "", *, build: bool = True) -
         if line is None:
             raise
         return Report([Problem(path="", wanted=READABLE, found=line, kind="build")])
-    if not isinstance(config, dict):
-        return Report([Problem(path="", wanted="an object", found=shown(config), kind="type")])
     problems = [problem for check in STATIC for problem in check(config)]
     step = _step(config, problems) if build else Step()
     told = {problem.path for problem in problems}
     problems += [problem for problem in step.problems if problem.path not in told]
-    return Report(in_order(problems, config), step.loss, time.perf_counter() - began)
+    return Report(in_order(problems, config), step.loss, _predictor(config), time.perf_counter() - began)
+
+
+def _predictor(config: dict[str, Any]) -> str | None:
+    try:
+        return default_predictor(config["model"])
+    except (KeyError, TypeError, ConfigurationError):  # no model, which is among the problems
+        return None
 
 
 def _step(config: dict[str, Any], problems: list[Problem]) -> Step:

@@ -41,6 +41,15 @@ def file_problems(config: dict[str, Any]) -> Iterator[Problem]:
         yield from _missing(path, name)
 
 
+def paths_read(config: dict[str, Any]) -> Iterator[Path]:
+    """The files and folders that a config names and that exist; patterns are expanded."""
+    rest = {key: config[key] for key in config if key not in DATA_PATHS}
+    named = [*_strings("", {key: config.get(key) for key in DATA_PATHS}), *_named_files("", rest)]
+    for _, name in named:
+        for part in _parts(name):
+            yield from map(Path, [part] if part and Path(part).exists() else glob.glob(part, recursive=True))
+
+
 def split_problems(config: dict[str, Any]) -> Iterator[Problem]:
     """Those of a validation file that is the test file: epochs would be chosen by what is to be reported."""
     tests = [Path(name) for _, name in _strings("", config.get("test_data_path"))]
@@ -88,12 +97,16 @@ def _named_files(path: str, value: Any) -> Iterator[tuple[str, str]]:
 def _missing(path: str, name: str, corpus_hint: str | None = None) -> Iterator[Problem]:
     if REMOTE.match(name):
         return
-    whole = name.partition("!")[0]
-    parts = [whole] if Path(whole).exists() else [part.strip() for part in whole.split(",")]
-    for part in parts:
+    for part in _parts(name):
         if not part or not Path(part).exists() and not glob.glob(part, recursive=True):
             found = f"nothing at {part} ({missing_hint(part, corpus_hint)})" if part else '""'
             yield Problem(path=path, wanted="a file that is there", found=found, kind="file")
+
+
+def _parts(name: str) -> list[str]:
+    """The paths in a name: without the member of an archive, and one by one where commas separate them."""
+    whole = name.partition("!")[0]
+    return [whole] if Path(whole).exists() else [part.strip() for part in whole.split(",")]
 
 
 def _reader(config: dict[str, Any]) -> Any:

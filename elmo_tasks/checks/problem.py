@@ -22,7 +22,8 @@ class Problem:
     nearest : `str`, optional
         The known name that is most like the one found.
     kind : `str`
-        `key`, `type`, `value`, `name`, `missing`, `file`, `split`, `idle`, `regex`, `size` or `build`.
+        `key`, `type`, `value`, `name`, `missing`, `file`, `split`, `disjoint`, `foreign`, `idle`, `regex`, `device`,
+        `size` or `build`.
     """
 
     path: str

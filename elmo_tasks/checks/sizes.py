@@ -20,7 +20,7 @@ TOLD_WIDTHS = (
 """How AllenNLP's and our models tell two widths that differ."""
 
 
-class Misfit(Exception):
+class DimensionMismatch(Exception):
     """A module got vectors of another width than it wants."""
 
     def __init__(self, problem: Problem) -> None:
@@ -64,7 +64,7 @@ def watched(record: Record, config: dict[str, Any]) -> Iterator[list[str]]:
 
     # Raises
 
-    `Misfit` where a module gets another width than it wants.
+    `DimensionMismatch` where a module gets another width than it wants.
     """
     running: list[str] = []
     written: list[tuple[str, int]] = []
@@ -91,7 +91,7 @@ def _before(
         given = first.shape[-1]
         if given != wanted:
             writers = [other for other, size in written if size == given][-1:]
-            raise Misfit(_problem(path, wanted, writers, given, config))
+            raise DimensionMismatch(_problem(path, wanted, writers, given, config))
 
     return hook
 

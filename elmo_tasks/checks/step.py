@@ -15,14 +15,15 @@ from allennlp.common.util import prepare_environment
 from allennlp.data import DataLoader, DatasetReader
 from allennlp.nn.util import move_to_device
 
-from elmo_tasks.checks.idle import namespace_problems
 from elmo_tasks.checks.problem import Problem, nearest, shown
 from elmo_tasks.checks.record import PATH, Record, recorded
 from elmo_tasks.checks.regexes import regex_problems
-from elmo_tasks.checks.shape import BESIDE_TRAINING
-from elmo_tasks.checks.shape import SEEDS as ALL_SEEDS
+from elmo_tasks.checks.schema import BESIDE_TRAINING
+from elmo_tasks.checks.schema import SEEDS as ALL_SEEDS
 from elmo_tasks.checks.signatures import keys_of
-from elmo_tasks.checks.sizes import Misfit, told_misfit, watched
+from elmo_tasks.checks.sizes import DimensionMismatch, told_misfit, watched
+from elmo_tasks.checks.unused_keys import namespace_problems
+from elmo_tasks.compat.devices import CPU, has_device
 from elmo_tasks.compat.terminal import causes, one_line
 
 INSTANCES = 8
@@ -56,7 +57,7 @@ def take_step(config: dict[str, Any]) -> Step:
         Resolved; `shape_problems` has nothing to say about it.
     """
     step = Step()
-    smaller = handful(config)
+    smaller = shrink_config(config)
     running: list[str] = []
     with recorded() as record, tempfile.TemporaryDirectory() as folder:
         try:
@@ -67,23 +68,24 @@ def take_step(config: dict[str, Any]) -> Step:
             with watched(record, config) as running:
                 step.problems += _run(built, config, step, running)
             step.problems += regex_problems(config, built.model, record)
-        except Misfit as misfit:
+        except DimensionMismatch as misfit:
             step.problems.append(misfit.problem)
         except Exception as error:
-            step.problems.append(_failure(error, record, config, running))
+            step.problems += _failure(error, record, config, running)
     return step
 
 
-def handful(config: dict[str, Any]) -> dict[str, Any]:
-    """The same with few instances, small batches, no further processes, and no GPU where there is none."""
+def shrink_config(config: dict[str, Any]) -> dict[str, Any]:
+    """The same with few instances, all in the vocabulary, small batches, one process, no GPU that is missing."""
     smaller = copy.deepcopy(config)
+    smaller.pop("datasets_for_vocab_creation", None)  # a handful of one split lacks labels of the other
     for key in ("dataset_reader", "validation_dataset_reader"):
         _cut_reader(smaller, key)
     for key in ("data_loader", "validation_data_loader"):
         _cut_loader(smaller.get(key))
     trainer = smaller.get("trainer")
-    if isinstance(trainer, dict) and "cuda_device" in trainer and not torch.cuda.is_available():
-        trainer["cuda_device"] = -1
+    if isinstance(trainer, dict) and trainer.get("cuda_device") is not None and not has_device(trainer["cuda_device"]):
+        trainer["cuda_device"] = CPU
     _leave_rare_words_out(smaller.get("model"))
     return smaller
 
@@ -181,13 +183,25 @@ def _namespaces(vocabulary: Any) -> set[str]:
     return {*vocabulary.get_namespaces(), *vocabulary._token_to_index}
 
 
-def _failure(error: Exception, record: Record, config: dict[str, Any], running: list[str]) -> Problem:
-    """What was raised, at the path of what was being constructed, or of the module that was running."""
+def _failure(error: Exception, record: Record, config: dict[str, Any], running: list[str]) -> list[Problem]:
+    """
+    What was raised, at the path of what was being constructed, or of the module that was running; where a dictionary is
+    not what was expected, at the arguments that were given one for want of an annotation.
+    """
     message = one_line(error) or f"{type(error).__name__}: {error}"
     misfit = told_misfit(message, record, config)
     if misfit is not None:
-        return misfit
+        return [misfit]
+    if record.plain and re.search(r"\bdict\b", message):
+        return [_unannotated(path, *owner, message) for path, owner in record.plain.items()]
     paths = [vars(cause)[PATH] for cause in causes(error) if PATH in vars(cause)]
     if running:
-        return Problem(path=running[-1], wanted="a step forward and back", found=message, kind="build")
-    return Problem(path=paths[-1] if paths else "", wanted="something that can be built", found=message, kind="build")
+        return [Problem(path=running[-1], wanted="a step forward and back", found=message, kind="build")]
+    path = paths[-1] if paths else ""
+    return [Problem(path=path, wanted="something that can be built", found=message, kind="build")]
+
+
+def _unannotated(path: str, cls: str, argument: str, message: str) -> Problem:
+    wanted = f"a type annotation (no string) for the argument {argument} of {cls}"
+    reason = "since AllenNLP passes a plain dictionary without one"
+    return Problem(path=path, wanted=f"{wanted}, {reason}", found=message, kind="build")

@@ -1,10 +1,8 @@
 """`allennlp ablate`: a table of the paper, from its data file to numbers, figures and a report."""
 
 import argparse
-import json
 import sys
 from pathlib import Path
-from typing import Any
 
 from allennlp.commands.subcommand import Subcommand
 from allennlp.common.util import SigTermReceived
@@ -13,7 +11,7 @@ from elmo_tasks.ablation.execute import execute
 from elmo_tasks.ablation.folder import BUSY, BusyError
 from elmo_tasks.ablation.progress import duration
 from elmo_tasks.ablation.session import EXECUTORS, LOCAL, Session
-from elmo_tasks.ablation.text import terminal
+from elmo_tasks.ablation.text import changes, terminal
 
 INTERRUPTED = 130
 
@@ -86,7 +84,7 @@ def ablate(args: argparse.Namespace) -> None:
         print("interrupted before anything was begun", flush=True)
         raise SystemExit(INTERRUPTED) from None
     try:
-        for line in session.carry_out():
+        for line in session.run_all():
             print(line, flush=True)
     except (KeyboardInterrupt, SigTermReceived):
         print("interrupted; the same command goes on from here", flush=True)
@@ -119,12 +117,8 @@ def dry_run(session: Session) -> str:
         left = [run for run in session.left if run.row.name == row.name]
         costs = [duration(session.estimates.seconds(run)) for run in left[:1]]
         todo = f"{len(left)} to run, each {costs[0]}" if left else "finished"
-        lines.append(f"{row.name}: {row.config.name}; {todo}")
-        lines += [f"    {key}: {_shown(old)} -> {_shown(new)}" for key, (old, new) in session.differences(row).items()]
-    total = duration(session.estimates.left(session.left, workers=session.workers))
+        lines.append(f"{row.name}: {row.configs[0].name}; {todo}")
+        lines += [f"    {change}" for change in changes(session.differences(row))]
+    total = session.estimates.left(session.left, workers=session.workers)
     lines.append(f"{len(session.left)} runs, {session.workers} at a time: {total}")
     return "\n".join(lines)
-
-
-def _shown(value: Any) -> str:
-    return "nothing" if value is ... else json.dumps(value, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""`allennlp bilm`: export a trained language model, measure its perplexity, compare with n-grams."""
+"""`allennlp bilm`: export a trained language model, measure its perplexity."""
 
 import argparse
 from pathlib import Path
@@ -6,11 +6,10 @@ from pathlib import Path
 from allennlp.commands.subcommand import Subcommand
 
 from elmo_tasks.commands.actions import ActionsSubcommand
-from elmo_tasks.commands.ngram import add_ngram_parser
-from elmo_tasks.pretrain.evaluation import ROWS, perplexity
-from elmo_tasks.pretrain.export import EXPORTED, export_run, load_trained
-from elmo_tasks.pretrain.perplexity import PerplexityReport
-from elmo_tasks.pretrain.sentences import expand_files
+from elmo_tasks.pretraining.evaluation import ROWS, perplexity
+from elmo_tasks.pretraining.export import EXPORTED, export_run, load_trained
+from elmo_tasks.pretraining.perplexity import PerplexityReport
+from elmo_tasks.pretraining.sentences import expand_files
 
 _RUN_HELP = "folder of a run (while it trains, too), its model.tar.gz"
 _HEADER = f"{'tokens':>12} {'<UNK> %':>8} {'forward':>9} {'backward':>9} {'mean':>9} {'arithm.':>9}  file"
@@ -18,7 +17,7 @@ _HEADER = f"{'tokens':>12} {'<UNK> %':>8} {'forward':>9} {'backward':>9} {'mean'
 
 @Subcommand.register("bilm")
 class Bilm(ActionsSubcommand):
-    """`allennlp bilm export | perplexity | ngram`."""
+    """`allennlp bilm export | perplexity`."""
 
     description = "Export a trained bidirectional language model, or measure one."
 
@@ -26,7 +25,6 @@ class Bilm(ActionsSubcommand):
         """One parser each."""
         _add_export(actions)
         _add_perplexity(actions)
-        add_ngram_parser(actions)
 
 
 def _add_export(actions: argparse._SubParsersAction) -> None:

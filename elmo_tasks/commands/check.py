@@ -62,4 +62,5 @@ def _summary(report: Report) -> str:
     count = len(report.problems)
     found = "nothing wrong" if count == 0 else "1 problem" if count == 1 else f"{count} problems"
     step = "" if report.loss is None else f", one step taken (loss {report.loss:.3f})"
-    return f"{found}{step}, {report.seconds:.1f} s"
+    predictor = "" if report.predictor is None else f", predictor {report.predictor}"
+    return f"{found}{step}{predictor}, {report.seconds:.1f} s"

@@ -1,5 +1,5 @@
 """
-`python -m elmo_tasks.commands.demo`: NER without and with ELMo on the embedded world, from training to a tagged
+`python -m elmo_tasks.commands.demo`: NER without and with ELMo on the synthetic corpus, from training to a tagged
 sentence, by the commands that a user types.
 """
 
@@ -62,7 +62,7 @@ def demonstrate(out: Path, overrides: str) -> None:
         raise InputError("the demo needs the project's folder with training_config", file=ROOT)
     out, start = out.absolute(), time.monotonic()
     make_folder(out)
-    print("Named entities in the embedded world (scale mini): training without and with ELMo, some minutes on a CPU.")
+    print("Named entities in the synthetic corpus (scale mini): training without and with ELMo, some minutes on a CPU.")
     rows = {config: train_and_score(config, out, overrides) for config in ROWS}
     print(table(rows))
     print(tag(example(test_file()), out))

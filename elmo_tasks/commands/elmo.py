@@ -11,16 +11,16 @@ import spacy
 import torch
 from allennlp.commands.subcommand import Subcommand
 
+from elmo_tasks.bilm.bilm import BiLM
+from elmo_tasks.bilm.packed_linear import PRECISIONS
 from elmo_tasks.data.files import open_text
-from elmo_tasks.data.json_input import NOT_JSON, json_problem, loaded, shown, words_of
 from elmo_tasks.data.tokenizer import BlankSpacyTokenizer
-from elmo_tasks.elmo.bilm import BiLm
 from elmo_tasks.elmo.extract import extract, require_place
 from elmo_tasks.elmo.extract_fill import Progress
 from elmo_tasks.elmo.extraction import OUTPUTS, Extraction
-from elmo_tasks.elmo.product import PRECISIONS
-from elmo_tasks.elmo.source import Source, open_bilm
-from elmo_tasks.errors import InputError
+from elmo_tasks.elmo.sources import Source, open_bilm
+from elmo_tasks.errors import InputError, shown
+from elmo_tasks.prediction.json_input import NOT_JSON, json_problem, loaded, words_of
 from elmo_tasks.settings import bilm_files
 
 _DESCRIPTION = (
@@ -123,7 +123,7 @@ def run(args: argparse.Namespace) -> None:
     teller.finished()
 
 
-def _bilm(args: argparse.Namespace) -> tuple[BiLm, Source]:
+def _bilm(args: argparse.Namespace) -> tuple[BiLM, Source]:
     gpus = torch.cuda.device_count()
     if not _CPU <= args.cuda_device < gpus:
         raise InputError(f"--cuda-device {args.cuda_device}: there are {gpus} GPUs, counted from 0; {_CPU} is the CPU")
@@ -131,7 +131,7 @@ def _bilm(args: argparse.Namespace) -> tuple[BiLm, Source]:
     return bilm if args.cuda_device == _CPU else bilm.to(f"cuda:{args.cuda_device}"), source
 
 
-def _described(source: Source, bilm: BiLm) -> dict[str, str | int]:
+def _described(source: Source, bilm: BiLM) -> dict[str, str | int]:
     return {
         "options": json.dumps(bilm.options.to_dict()),
         "options_sha256": source.options_file.sha256,

@@ -16,7 +16,7 @@ from allennlp.common.file_utils import cached_path
 from allennlp.common.util import lazy_groups_of
 from allennlp.predictors import Predictor
 
-from elmo_tasks.atomic import require_output, written_aside
+from elmo_tasks.atomic import atomic_write, check_output_path
 from elmo_tasks.compat.terminal import one_line
 from elmo_tasks.data.files import lines_of
 from elmo_tasks.errors import InputError
@@ -82,7 +82,7 @@ def _check(args: argparse.Namespace) -> None:
         raise InputError(f"--batch-size must be at least 1, found {args.batch_size}")
     read = [args.archive_file, *_input_files(args)]
     if args.output_file:
-        require_output(args.output_file, read=read, device=True)
+        check_output_path(args.output_file, read=read, device=True)
 
 
 def _input_files(args: argparse.Namespace) -> list[str | Path]:
@@ -120,7 +120,7 @@ class LinePredictions(allennlp_predict._PredictManager):
         if self._path is None:
             faults = self._run()
         else:
-            with written_aside(self._path) as aside, aside.open("w", encoding="utf-8") as self._output_file:
+            with atomic_write(self._path) as aside, aside.open("w", encoding="utf-8") as self._output_file:
                 faults = self._run()
         if faults:
             raise InputError(f"{faults} of the lines could not be used, which the output tells in their places")

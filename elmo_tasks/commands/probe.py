@@ -8,18 +8,23 @@ from typing import Any
 from allennlp.commands.subcommand import Subcommand
 
 from elmo_tasks import settings
-from elmo_tasks.atomic import require_output, written_aside
+from elmo_tasks.atomic import atomic_write, check_output_path
 from elmo_tasks.commands.actions import ActionsSubcommand
 from elmo_tasks.commands.probe_tables import neighbors_table, pos_table, wsd_table
 from elmo_tasks.errors import InputError
-from elmo_tasks.probes.index import open_index
-from elmo_tasks.probes.layers import Source
-from elmo_tasks.probes.neighbors import nearest_occurrences, nearest_words, occurrence_in_corpus, occurrence_in_sentence
-from elmo_tasks.probes.pos import PosRow, probe_pos
-from elmo_tasks.probes.softmax import MAX_STEPS
-from elmo_tasks.probes.tagged import FORMATS
-from elmo_tasks.probes.wsd import probe_senses
-from elmo_tasks.probes.wsd_files import evaluation_files_in, train_file_in, write_answers
+from elmo_tasks.probing.index import open_index
+from elmo_tasks.probing.layers import Source
+from elmo_tasks.probing.neighbors import (
+    nearest_occurrences,
+    nearest_words,
+    occurrence_in_corpus,
+    occurrence_in_sentence,
+)
+from elmo_tasks.probing.pos import PosRow, probe_pos
+from elmo_tasks.probing.softmax import MAX_STEPS
+from elmo_tasks.probing.tagged import FORMATS
+from elmo_tasks.probing.wsd import probe_senses
+from elmo_tasks.probing.wsd_files import evaluation_files_in, train_file_in, write_answers
 from elmo_tasks.ranges import require_sizes
 
 _WSD = (
@@ -108,7 +113,7 @@ def probe_wsd(args: argparse.Namespace) -> None:
     evaluated = args.evaluate or evaluation_files_in(args.data)
     index_sense = args.index_sense or args.data / "index.sense"
     if args.answers is not None:
-        require_output(args.answers / "any")
+        check_output_path(args.answers / "any")
     report = probe_senses(_source(args, train, *evaluated, index_sense), train, evaluated, index_sense)
     print(wsd_table(report))
     if args.answers is not None:
@@ -164,7 +169,7 @@ def _source(args: argparse.Namespace, *read: Path | None) -> Source:
     """The encoder; before it, whether there is a place for the results of what may take long."""
     if args.output is not None:
         files = (args.options_file, args.weight_file, args.cove_vectors)
-        require_output(args.output, read=[*read, *files], device=True)
+        check_output_path(args.output, read=[*read, *files], device=True)
     if args.cove_vectors is not None:
         if args.weight_file is None or args.options_file is not None:
             raise InputError("--cove-vectors goes with --weight-file, CoVe's own, and without --options-file")
@@ -176,7 +181,7 @@ def _source(args: argparse.Namespace, *read: Path | None) -> Source:
 def _write(args: argparse.Namespace, told: dict[str, Any]) -> None:
     if args.output is not None:
         cove = args.cove_vectors is not None
-        companion = {"vectors_file": args.cove_vectors} if cove else {"options_file": str(args.options_file)}
-        encoder = companion | {"weight_file": str(args.weight_file)}
-        with written_aside(args.output) as aside:
+        auxiliary_file = {"vectors_file": args.cove_vectors} if cove else {"options_file": str(args.options_file)}
+        encoder = auxiliary_file | {"weight_file": str(args.weight_file)}
+        with atomic_write(args.output) as aside:
             aside.write_text(json.dumps(encoder | told, indent=2, ensure_ascii=False) + "\n", "utf-8")

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-from elmo_tasks.probes.neighbors import Occurrence
-from elmo_tasks.probes.paper import TABLE_5, TABLE_5_DATA, TABLE_6, TABLE_6_DATA
-from elmo_tasks.probes.pos import PosReport, PosRow
-from elmo_tasks.probes.wsd import WsdReport, WsdRow
+from elmo_tasks.probing.neighbors import Occurrence
+from elmo_tasks.probing.paper import TABLE_5, TABLE_5_DATA, TABLE_6, TABLE_6_DATA
+from elmo_tasks.probing.pos import PosReport, PosRow
+from elmo_tasks.probing.wsd import WsdReport, WsdRow
 
 _PAPER = "paper*"
 _SHOWN = 12

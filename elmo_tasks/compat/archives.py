@@ -5,27 +5,40 @@ import json
 import shutil
 import tarfile
 import tempfile
+import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any
 
+import torch
+from allennlp.common import Params
+from allennlp.common.meta import Meta
 from allennlp.models import archival
+from allennlp.version import VERSION
 
 from elmo_tasks.errors import InputError
 
 DAMAGE = (tarfile.TarError, EOFError, zlib.error, OSError)
 """What unpacking a damaged archive raises."""
 
-MEMBERS = ("config.json", "weights.th", "vocabulary")
+CONFIG, META = "config.json", "meta.json"
+MEMBERS: dict[str, Callable[[Path], bool]] = {
+    CONFIG: Path.is_file,
+    "weights.th": Path.is_file,
+    "vocabulary": Path.is_dir,
+}
+"""What every archive holds, and what tells that each is a file or a folder as it should be."""
+
 _MOST_PACKED = 100
 _HARMLESS = 2**26
 """Bytes that an archive may unpack to, however small it is."""
 
 SECTIONS = ("model", "dataset_reader")
-STATE_PREFIX = "Error(s) in loading state_dict"
+STATE_PREFIXES = ("Error(s) in loading state_dict", "Error loading state dict")
 HINT = "`tar tzf` lists what is in it; copy it again, or make it anew with `allennlp train --recover`"
 
 
@@ -59,16 +72,25 @@ def _unpack(archive_file: str | PathLike[str], folder: str) -> None:
             archive.extractall(folder, filter=_bounded(Path(archive_file)))
     except DAMAGE as error:
         raise InputError(f"the archive cannot be unpacked: {error}", file=str(archive_file), hint=HINT) from error
-    if lacking := [name for name in MEMBERS if not (Path(folder) / name).exists()]:
+    if lacking := [name for name, is_sound in MEMBERS.items() if not is_sound(Path(folder) / name)]:
         raise InputError(f"the archive lacks {', '.join(lacking)}", file=str(archive_file), hint=HINT)
-    try:
-        config = json.loads((Path(folder) / MEMBERS[0]).read_text("utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"the archive's {MEMBERS[0]} is damaged: {error}", file=str(archive_file), hint=HINT) from None
+    with _reading(CONFIG, archive_file):
+        config = json.loads((Path(folder) / CONFIG).read_text("utf-8"))
+    if (Path(folder) / META).exists():
+        with _reading(META, archive_file):
+            Meta.from_path(Path(folder) / META)
     for section in SECTIONS:
         if not isinstance(config, Mapping) or not isinstance(config.get(section), Mapping):
-            problem = f"the archive's {MEMBERS[0]} has no object {section!r}"
+            problem = f"the archive's {CONFIG} has no object {section!r}"
             raise InputError(problem, file=str(archive_file), hint=HINT)
+
+
+@contextmanager
+def _reading(member: str, archive_file: str | PathLike[str]) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, TypeError, ValueError, RecursionError) as error:
+        raise InputError(f"the archive's {member} is damaged: {error}", file=str(archive_file), hint=HINT) from None
 
 
 def _bounded(file: Path) -> Callable[[tarfile.TarInfo, str], tarfile.TarInfo | None]:
@@ -89,21 +111,60 @@ def _bounded(file: Path) -> Callable[[tarfile.TarInfo, str], tarfile.TarInfo | N
     return looked_at
 
 
-def telling(load: Callable[..., Any], *arguments: Any) -> Any:
+def wrap_load_errors(load: Callable[..., Any], *arguments: Any) -> Any:
     """A step of `load_archive` with its arguments, which tells in short what of the archive's contents is wrong."""
     try:
         return load(*arguments)
     except RuntimeError as error:
-        if not str(error).startswith(STATE_PREFIX):
+        if not str(error).startswith(STATE_PREFIXES):
             raise
         hint = "overrides (-o) of a trained model must change neither its sizes nor where ELMo stands"
         first = str(error).split("\n", 2)[1].strip()
         raise InputError(f"the weights do not fit the configuration: {first}", hint=hint) from error
     except UnicodeDecodeError as error:
-        raise InputError(f"the archive's weights are damaged: {error}", hint=HINT) from error
+        raise InputError(f"the archive's vocabulary is damaged: {error}", hint=HINT) from error
     except (TypeError, KeyError) as error:
         problem = f"the archive's configuration makes no model: {type(error).__name__}: {error}"
         raise InputError(problem, hint="ELMO_TASKS_TRACEBACK=1 shows where it failed") from error
+
+
+def load_readers(load: Callable[..., Any], config: Params, *arguments: Any) -> Any:
+    """
+    The first step of `load_archive`.
+
+    # Raises
+
+    `InputError` where a section of the configuration is no object, which overrides can cause.
+    """
+    for section in (*SECTIONS, "validation_dataset_reader"):
+        if not isinstance(value := config.params.get(section, {}), Mapping):
+            raise InputError(f"{section}: expected an object, got {json.dumps(value)}")
+    return wrap_load_errors(load, config, *arguments)
+
+
+def load_model(load: Callable[..., Any], config: Params, weights_file: str | PathLike[str], *arguments: Any) -> Any:
+    """The second step. Raises `InputError` where the file is no state dictionary."""
+    name = Path(weights_file).name
+    try:
+        is_zip = zipfile.is_zipfile(weights_file)  # else an older format, which cannot be mapped
+        state = torch.load(weights_file, map_location="cpu", mmap=is_zip, weights_only=True)
+    except (RuntimeError, EOFError, UnpicklingError, UnicodeDecodeError) as error:
+        reason = str(error).split("\n")[0] or type(error).__name__
+        raise InputError(f"the archive's {name} is damaged: {reason}", hint=HINT) from error
+    wanted = f"expected tensors by name in the archive's {name}"
+    if not isinstance(state, Mapping):
+        raise InputError(f"{wanted}, got {type(state).__name__}", hint=HINT)
+    if others := [key for key in state if not isinstance(key, str)]:
+        raise InputError(f"{wanted}, got the name {others[0]!r}", hint=HINT)
+    return wrap_load_errors(load, config, weights_file, *arguments)
+
+
+def check_version(check: Callable[..., None], archive_file: str | PathLike[str], meta: Meta) -> None:
+    """The last step. Raises `InputError` where the version is no version."""
+    if not isinstance(meta.version, str) or meta.version.count(".") < 2:
+        problem = f"expected a version like {VERSION!r} in the archive's {META}, got {meta.version!r}"
+        raise InputError(problem, file=str(archive_file), hint=HINT)
+    check(archive_file, meta)
 
 
 def tell_damaged_archives() -> None:
@@ -116,5 +177,6 @@ def tell_damaged_archives() -> None:
     if archival.extracted_archive is extracted:
         return
     archival.extracted_archive = extracted
-    for step in ("_load_model", "_load_dataset_readers"):
-        setattr(archival, step, functools.partial(telling, getattr(archival, step)))
+    archival._load_dataset_readers = functools.partial(load_readers, archival._load_dataset_readers)
+    archival._load_model = functools.partial(load_model, archival._load_model)
+    archival._check_version_compatibility = functools.partial(check_version, archival._check_version_compatibility)

@@ -13,7 +13,7 @@ import torch
 from allennlp.training.checkpointer import Checkpointer
 from numpy._core import multiarray
 
-from elmo_tasks.atomic import written_aside
+from elmo_tasks.atomic import atomic_write
 
 logger = logging.getLogger(__name__)
 
@@ -74,13 +74,16 @@ def written_whole(
     """`Checkpointer.save_checkpoint`, left with nothing but the older checkpoints to remove."""
 
     def save_checkpoint(checkpointer: Checkpointer, trainer: Any) -> None:
-        state = None if checkpointer.state_is_sharded else trainer.get_checkpoint_state()
-        if state is None:
+        if checkpointer.state_is_sharded:
             save(checkpointer, trainer)
+            return
+        state = trainer.get_checkpoint_state()
+        if state is None:  # another process writes it; AllenNLP would try again here after every further batch
+            count_from(checkpointer, (trainer._epochs_completed, trainer._batches_in_epoch_completed))
             return
         point = state.trainer_state["epochs_completed"], state.trainer_state["batches_in_epoch_completed"]
         for part, path in zip((state.trainer_state, state.model_state), files_of(checkpointer, point), strict=True):
-            with written_aside(path) as aside, aside.open("wb") as file:
+            with atomic_write(path) as aside, aside.open("wb") as file:
                 torch.save(part, file)
         save(checkpointer, SimpleNamespace(get_checkpoint_state=lambda: state))
 

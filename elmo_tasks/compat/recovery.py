@@ -1,48 +1,138 @@
 """What `--recover` finds in a run's folder: nothing yet, another configuration, or a run to go on with."""
 
 import functools
+import glob
 import logging
 import os
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 from allennlp.commands import train
 from allennlp.common import Params
 from allennlp.common import util as common_util
+from allennlp.data.vocabulary import NAMESPACE_PADDING_FILE
 from allennlp.models import archival
 from allennlp.training import util as training_util
 
-from elmo_tasks.atomic import leftovers, written_aside
+from elmo_tasks.atomic import atomic_write, leftovers
+from elmo_tasks.compat import first_step, run_lock
 from elmo_tasks.errors import InputError
 
 logger = logging.getLogger(__name__)
 
 SHOWN = 5
-"""How many differences between two configurations an error lists."""
+"""How many differences between two configurations, or files of a folder, an error lists."""
 
 ABSENT = object()
 
 
 def prepared(create: Callable[..., None]) -> Callable[..., None]:
-    """`create_serialization_dir` that begins a run where none has, and tells how a configuration differs."""
+    """
+    `create_serialization_dir` that locks the folder, takes over one in which no step was taken, and tells how a
+    configuration differs.
+    """
 
     @functools.wraps(create)
     def create_serialization_dir(
         params: Params, serialization_dir: str | os.PathLike[str], recover: bool, force: bool
     ) -> None:
         folder = Path(serialization_dir)
-        if recover and not force and folder.is_dir():
-            for file in leftovers(folder):
-                file.unlink(missing_ok=True)
-            if not any(folder.iterdir()):
-                logger.info("the run in %s had not begun: it begins now", folder)
-                recover = False
-            elif (folder / archival.CONFIG_NAME).is_file():
-                require_same(params, folder / archival.CONFIG_NAME)
-        create(params, serialization_dir, recover, force)
+        require_plain_name(folder)
+        end_run()
+        is_distributed = params.get("distributed") is not None
+        loads_vocabulary = recover and not force and folder.is_dir() and is_distributed
+        try:
+            is_locked = _nodes(params) == 1  # several nodes of one run would lock each other out
+            if is_locked and folder.is_dir():
+                run_lock.acquire(folder)
+            if folder.is_dir() and not force:
+                recover = look_into(folder, params, recover=recover)
+            if not recover and not force:
+                run_lock.release()  # `create` expects an empty folder
+            create(params, serialization_dir, recover, force)
+            if loads_vocabulary:
+                require_vocabulary(params, folder)
+            if is_locked:
+                run_lock.acquire(folder)
+        except BaseException:
+            end_run()
+            raise
+        if not recover and not is_distributed:  # the steps of a distributed run are taken in other processes
+            first_step.mark(folder)
 
     return create_serialization_dir
+
+
+def require_plain_name(folder: Path) -> None:
+    """
+    # Raises
+
+    `InputError`
+        where AllenNLP, which takes the folder for a pattern, would not find the checkpoints in it.
+    """
+    if glob.escape(str(folder)) != str(folder):
+        hint = "AllenNLP would not find its checkpoints: give -s another folder"
+        raise InputError("expected the path of a folder without *, ? and [", file=folder, hint=hint)
+
+
+def _nodes(params: Params) -> Any:
+    distributed = params.as_dict(quiet=True).get("distributed")
+    return distributed.get("num_nodes", 1) if isinstance(distributed, dict) else 1
+
+
+def look_into(folder: Path, params: Params, *, recover: bool) -> bool:
+    """
+    Clears a folder in which no step was taken, and says whether there is a run to resume.
+
+    # Raises
+
+    `InputError`
+        where the folder holds anything else, or another configuration is to be resumed.
+    """
+    if first_step.took_no_step(folder):
+        logger.info("no step was taken in %s: the run starts from the beginning", folder)
+        first_step.clear(folder)
+        return False
+    stale = list(leftovers(folder))
+    unwritten = [path for path in stale if path.name.startswith(f".{archival.CONFIG_NAME}.")]
+    held = sorted(path for path in folder.iterdir() if path.name != run_lock.LOCK and path not in unwritten)
+    if not held:
+        _remove(unwritten)
+        return False
+    has_run = (folder / archival.CONFIG_NAME).is_file()
+    if not recover:
+        later = [path for path in held if not first_step.is_of_the_beginning(path)]
+        ways = "give -s another folder; --force deletes this one"
+        hint = f"--recover resumes the run in it; {ways}" if has_run else ways
+        raise InputError(f"expected an empty folder, got {_listed(later or held)}", file=folder, hint=hint)
+    if has_run:
+        require_same(params, folder / archival.CONFIG_NAME)
+        _remove(stale)
+    return True
+
+
+def _remove(files: Iterable[Path]) -> None:
+    for file in files:
+        file.unlink(missing_ok=True)
+
+
+def _listed(paths: list[Path]) -> str:
+    more = f" and {len(paths) - SHOWN} more" if len(paths) > SHOWN else ""
+    return ", ".join(path.name for path in paths[:SHOWN]) + more
+
+
+def require_vocabulary(params: Params, folder: Path) -> None:
+    """
+    Make the vocabulary of a distributed training that was killed before it had one: AllenNLP only loads it when a run
+    is recovered.
+    """
+    vocabulary = folder / "vocabulary"
+    if any(file.name != NAMESPACE_PADDING_FILE for file in vocabulary.glob("[!.]*.txt")):
+        return
+    shutil.rmtree(vocabulary, ignore_errors=True)
+    training_util.make_vocab_from_params(params.duplicate(), str(folder))
 
 
 def require_same(params: Params, file: Path) -> None:
@@ -63,7 +153,8 @@ def require_same(params: Params, file: Path) -> None:
         raise InputError(
             f"the run was begun with another configuration: {'; '.join(differing[:SHOWN])}{more}",
             file=file,
-            hint="--recover goes on with this very file as its configuration; a changed run needs a folder of its own",
+            hint="--recover resumes with the configuration in this file; for another one give -s another folder, or"
+            " delete this one with --force",
         )
 
 
@@ -76,7 +167,7 @@ def whole_config(write: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(write)
     def to_file(self: Params, params_file: str, *arguments: Any, **options: Any) -> None:
-        with written_aside(params_file) as aside:
+        with atomic_write(params_file) as aside:
             write(self, str(aside), *arguments, **options)
 
     return to_file
@@ -90,7 +181,7 @@ def whole_metrics(dump: Callable[..., None]) -> Callable[..., None]:
         if not file_path:
             dump(file_path, metrics, log)
             return
-        with written_aside(file_path) as aside:
+        with atomic_write(file_path) as aside:
             dump(str(aside), metrics, log)
 
     return dump_metrics
@@ -104,19 +195,41 @@ def whole_archive(archive: Callable[..., str]) -> Callable[..., str]:
         if len(arguments) > 1 or "archive_path" in options:
             return archive(serialization_dir, *arguments, **options)
         target = Path(serialization_dir) / "model.tar.gz"
-        with written_aside(target) as aside:
+        with atomic_write(target) as aside:
             archive(serialization_dir, *arguments, archive_path=str(aside), **options)
         return str(target)
 
     return archive_model
 
 
+def marked(train_model: Callable[..., Any]) -> Callable[..., Any]:
+    """`train_model` that leaves the mark of a run without a step only where it fails: a dry run is finished."""
+
+    @functools.wraps(train_model)
+    def wrapper(*arguments: Any, **options: Any) -> Any:
+        try:
+            trained = train_model(*arguments, **options)
+            first_step.remove_mark()
+            return trained
+        finally:
+            end_run()
+
+    return wrapper
+
+
+def end_run() -> None:
+    """Ends what this process does in the folder of a run: it holds no lock and removes no mark."""
+    first_step.forget_mark()
+    run_lock.release()
+
+
 def begin_or_go_on() -> None:
     """
-    Lets `--recover` follow a kill at the very beginning or the very end of a run.
+    Lets a run follow one that ended before its first step, and `--recover` a kill at the very beginning or the very end
+    of a run.
 
-    AllenNLP makes the folder first and writes `config.json`, metrics and archive in place: killed
-    there, a run cannot be resumed, or looks finished and is not. Where the configuration has changed
+    AllenNLP makes the folder first and writes `config.json`, metrics and archive in place: killed or failed
+    there, a run cannot be resumed or repeated, or looks finished and is not. Where the configuration has changed
     the error names the keys. It can go when AllenNLP renames these files into their places.
     """
     if hasattr(training_util.create_serialization_dir, "__wrapped__"):
@@ -125,3 +238,6 @@ def begin_or_go_on() -> None:
     Params.to_file = whole_config(Params.to_file)
     common_util.dump_metrics = whole_metrics(common_util.dump_metrics)
     train.archive_model = whole_archive(train.archive_model)
+    train.train_model = marked(train.train_model)
+    first_step.watch_optimizers()
+    first_step.watch_vocabularies()

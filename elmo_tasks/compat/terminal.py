@@ -3,6 +3,7 @@
 import errno
 import logging
 import os
+import re
 import sys
 from collections.abc import Iterator
 from os import PathLike
@@ -10,14 +11,23 @@ from types import TracebackType
 
 from allennlp.common import logging as allennlp_logging
 from allennlp.common.checks import ConfigurationError
+from torch.multiprocessing.spawn import ProcessRaisedException
 
 from elmo_tasks import settings
+from elmo_tasks.compat.interrupts import exit_status, report_of
 from elmo_tasks.errors import InputError
 
 TRACEBACK_VARIABLE = "ELMO_TASKS_TRACEBACK"
 
 JSONNET_PREFIXES = ("RUNTIME ERROR: ", "STATIC ERROR: ")
+NAN_LOSS = "nan loss encountered"
+NAN_ADVICE = (
+    "the loss is not a number (NaN) (lower the learning rate, set trainer.grad_norm or grad_clipping, and check that"
+    " the biLM's weights are those of a trained biLM)"
+)
 OVERRIDES_PREFIX = "overrides dict contains unused keys: "
+WORKER_ERROR = re.compile(r"^elmo_tasks\.errors\.InputError: (.+)$", re.MULTILINE)
+"""In the traceback of a process of a distributed training, which is all that the first process has of it."""
 TORCH_WRITER_PREFIXES = ("[enforce fail at inline_container.cc", "PytorchStreamWriter failed")
 
 
@@ -58,12 +68,16 @@ def one_line(error: BaseException) -> str | None:
     for cause in causes(error):
         if isinstance(cause, InputError):
             return message_of(cause)
+    if isinstance(error, ProcessRaisedException) and (told := WORKER_ERROR.findall(str(error))):
+        return str(told[-1])
     if isinstance(error, ConfigurationError):
         return "; ".join(" ".join(message_of(c).split()) for c in causes(error))
     if isinstance(error, OSError):
         return os_error_line(error)
     if isinstance(error, RuntimeError) and str(error).startswith(JSONNET_PREFIXES):
         return jsonnet_line(str(error))
+    if isinstance(error, ValueError) and str(error) == NAN_LOSS:
+        return NAN_ADVICE
     if isinstance(error, ValueError) and str(error).startswith(OVERRIDES_PREFIX):
         return f"the overrides (-o) change what the configuration has not: {str(error).removeprefix(OVERRIDES_PREFIX)}"
     if isinstance(error, RuntimeError) and str(error).startswith(TORCH_WRITER_PREFIXES):
@@ -100,13 +114,18 @@ def drop_full_disk_reports(handler: logging.Handler) -> None:
 
 
 def install_exception_hook() -> None:
-    """Puts a hook before the present one, once: user errors become one line, others pass."""
+    """Puts a hook before the present one, once: user errors become one line, interrupts a report; others pass."""
     previous = sys.excepthook
     if getattr(previous, "shows_user_errors", False):
         return
 
     def hook(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
-        line = None if os.environ.get(TRACEBACK_VARIABLE) else one_line(error)
+        shortened = not os.environ.get(TRACEBACK_VARIABLE)
+        if shortened and (report := report_of(error)):
+            log_to_files(error)
+            sys.stderr.write(f"{report}\n")
+            raise SystemExit(exit_status(error))
+        line = one_line(error) if shortened else None
         if line is None:
             previous(kind, error, traceback)
             return

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from elmo_tasks.coref.scorer import PartsScorer, start_as_tensorflow
+from elmo_tasks.coref.scorer import FactorizedScorer, tf_glorot_init_
 
 DISTANCES = (1, 2, 3, 4, 5, 8, 16, 32, 64)
 """Where a new distance bucket begins; the spans between two are counted. The first bucket, of 0, stays empty."""
@@ -14,7 +14,7 @@ DISTANCES = (1, 2, 3, 4, 5, 8, 16, 32, 64)
 ROWS_AT_ONCE = 64
 
 
-class KeptSpans(NamedTuple):
+class TopSpans(NamedTuple):
     """
     # Parameters
 
@@ -93,13 +93,13 @@ class AntecedentScorer(nn.Module):
         self.distance = nn.Embedding(1 + len(DISTANCES), feature_size)
         self.dropout = nn.Dropout(dropout)
         parts = [span_size, span_size, span_size, 3 * feature_size]
-        self.score = PartsScorer(parts, hidden_size=hidden_size, dropout=dropout)
+        self.score = FactorizedScorer(parts, hidden_size=hidden_size, dropout=dropout)
         self.register_buffer("boundaries", torch.tensor(DISTANCES), persistent=False)
         self.boundaries: Tensor
         for table in (self.same_speaker, self.genre, self.distance):
-            start_as_tensorflow(table)
+            tf_glorot_init_(table)
 
-    def forward(self, spans: KeptSpans) -> Iterator[PairScores]:
+    def forward(self, spans: TopSpans) -> Iterator[PairScores]:
         """The scores of all pairs, block by block."""
         weights = self.score.weights()
         own, others = spans.vectors @ weights[0].t(), spans.vectors @ weights[1].t()  # [K, F] each
@@ -121,7 +121,7 @@ class AntecedentScorer(nn.Module):
             columns.start, columns.stop, device=device
         )
 
-    def _features(self, spans: KeptSpans, distance: Tensor, rows: slice, columns: slice) -> Tensor:
+    def _features(self, spans: TopSpans, distance: Tensor, rows: slice, columns: slice) -> Tensor:
         """The vectors of speakers, genre and distance of each pair, after dropout: [R, C, 3 E]."""
         same = (spans.speakers[rows, None] == spans.speakers[None, columns]).long()  # [R, C]
         buckets = torch.bucketize(distance, self.boundaries, right=True)

@@ -8,9 +8,9 @@ from typing import Any
 from allennlp.evaluation import Evaluator
 
 from elmo_tasks.coref.response import response_lines, write_lines
-from elmo_tasks.data.evaluator import OfficialEvaluator
 from elmo_tasks.data.files import open_text
 from elmo_tasks.data.mentions import Cluster
+from elmo_tasks.prediction.evaluator import OfficialEvaluator
 
 KEY_SUFFIX = ".key"
 """What the name of the file of gold clusters ends in; the rest is the name of the file of predicted ones."""

@@ -9,16 +9,16 @@ from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.models import Model
 from torch import Tensor, nn
 
-from elmo_tasks.coref.antecedents import AntecedentScorer, KeptSpans, best_antecedents, marginal_loss
+from elmo_tasks.coref.antecedents import AntecedentScorer, TopSpans, best_antecedents, marginal_loss
 from elmo_tasks.coref.clusters import clusters_from_antecedents
 from elmo_tasks.coref.metric import CorefScores
-from elmo_tasks.coref.pruning import best_without_crossing
+from elmo_tasks.coref.pruning import prune_crossing_spans
 from elmo_tasks.coref.reader import GENRES
 from elmo_tasks.coref.spans import SpanScorer
 from elmo_tasks.data.mentions import Cluster, Mention
 from elmo_tasks.errors import InputError
-from elmo_tasks.nn.memory import naming_the_longest
-from elmo_tasks.nn.task_model import TaskModel
+from elmo_tasks.modules.task_model import TaskModel
+from elmo_tasks.out_of_memory import explain_oom
 from elmo_tasks.ranges import require_dropouts, require_sizes
 
 HEAD_VALUES = ("embeddings", "input")
@@ -147,24 +147,30 @@ class CorefModel(TaskModel):
 
         `dict[str, Any]`
             `clusters`, for each document the predicted ones (not while training); where all documents have gold
-            clusters, the `loss`, a scalar; `sentences`, `key` and `part` of each document.
+            clusters, the `loss`, a scalar; `sentences`, `key` and `part` of each document; `losses` [B], of each
+            document, which are finite where all scores are (not while training).
         """
         complete = all(known["clusters"] is not None for known in metadata)
         self.require_gold(complete or None)
         losses, predicted = [], []
         for row, known in enumerate(metadata):
             document = self._window(_document(text, speakers, genre, known, row))
-            with naming_the_longest([sum(document.lengths)], [str(known["key"])], hint=MEMORY_HINT):
+            with explain_oom([sum(document.lengths)], [str(known["key"])], hint=MEMORY_HINT):
                 loss, clusters = self._resolve(document)
             losses.append(loss)
             predicted.append(clusters)
         output: dict[str, Any] = {key: [known[key] for known in metadata] for key in ("sentences", "key", "part")}
         if not self.training:
-            output["clusters"] = predicted
+            output |= {"clusters": predicted, "losses": torch.stack(losses)}
         if complete:
             output["loss"] = torch.stack(losses).sum() + self.lowest_layers.penalty()
             self._count(predicted, metadata)
         return output
+
+    def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
+        """Leaves out the loss of each document; see `require_finite`."""
+        self.require_finite(output_dict.pop("losses"))
+        return output_dict
 
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
         """
@@ -192,10 +198,10 @@ class CorefModel(TaskModel):
         encoded, values, lengths = self._words(document)  # [N, D], [N, V], [S]
         grid = self.spans(encoded, values, lengths)
         limit = max(1, int(self._spans_per_word * len(encoded)))
-        places = best_without_crossing(grid.scores, grid.mask, limit=limit)  # [K, 2]
+        places = prune_crossing_spans(grid.scores, grid.mask, limit=limit)  # [K, 2]
         first, width = places.unbind(1)
         vectors = self.spans.vectors(grid, encoded, values, places)  # [K, G]
-        kept = KeptSpans(vectors, grid.scores[first, width], document.speakers[first], document.genre + 1)
+        kept = TopSpans(vectors, grid.scores[first, width], document.speakers[first], document.genre + 1)
         labels = cluster_labels(document.clusters, tuple(grid.mask.shape)).to(places.device)[first, width]  # [K]
         loss, antecedents = self._link(kept, labels)
         if self.training:
@@ -208,7 +214,7 @@ class CorefModel(TaskModel):
         h, x, mask = self.lowest_layers(document.text)
         return h[mask], x[..., : self._value_size][mask], mask.sum(1)
 
-    def _link(self, kept: KeptSpans, labels: Tensor) -> tuple[Tensor, list[int]]:
+    def _link(self, kept: TopSpans, labels: Tensor) -> tuple[Tensor, list[int]]:
         """The loss, and the place of the best antecedent of each span, -1 for none."""
         losses, found = [], []
         for scores, rows, columns in self.antecedents(kept):

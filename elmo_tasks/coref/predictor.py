@@ -10,9 +10,9 @@ from allennlp.predictors import Predictor
 
 from elmo_tasks.coref.reader import UNKNOWN_GENRE
 from elmo_tasks.coref.text import SentenceSplitter
-from elmo_tasks.data.json_input import JsonLinesPredictor, metadata_of, shown, text_of, words_of
 from elmo_tasks.data.mentions import Cluster, Mention
-from elmo_tasks.errors import InputError
+from elmo_tasks.errors import InputError, shown
+from elmo_tasks.prediction.json_input import JsonLinesPredictor, metadata_of, text_of, words_of
 
 _WANTED = 'wanted {"text": "raw text"} or {"sentences": [["the", "words"], ["of", "each"]]}'
 

@@ -5,7 +5,7 @@ from torch import Tensor
 from torch.nn import functional
 
 
-def best_without_crossing(scores: Tensor, mask: Tensor, *, limit: int) -> Tensor:
+def prune_crossing_spans(scores: Tensor, mask: Tensor, *, limit: int) -> Tensor:
     """
     Takes spans from the best on, leaves out each that crosses one already taken, and stops at `limit`. Two spans cross
     if each has a word that the other has not, and they share one.

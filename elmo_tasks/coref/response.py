@@ -6,12 +6,12 @@ from operator import index
 from pathlib import Path
 from typing import Any
 
-from elmo_tasks.atomic import written_aside
+from elmo_tasks.atomic import atomic_write
 from elmo_tasks.data.files import open_text
-from elmo_tasks.data.json_input import NOT_JSON, loaded
 from elmo_tasks.data.mentions import Cluster, Mention, cluster_cells
 from elmo_tasks.data.ontonotes import OntonotesDocument, read_documents
 from elmo_tasks.errors import InputError
+from elmo_tasks.prediction.json_input import NOT_JSON, loaded
 
 Predictions = Mapping[tuple[str, int], Sequence[Cluster]]
 """The clusters of each document, by its key and part."""
@@ -58,7 +58,7 @@ def write_lines(file: str | Path, lines: Iterable[str]) -> None:
     `InputError`
         If it cannot be written.
     """
-    with written_aside(file) as aside, aside.open("w", encoding="utf-8", newline="\n") as stream:
+    with atomic_write(file) as aside, aside.open("w", encoding="utf-8", newline="\n") as stream:
         stream.writelines(f"{line}\n" for line in lines)
 
 

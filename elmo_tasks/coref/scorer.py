@@ -5,10 +5,11 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from elmo_tasks.nn.coupled_lstm import glorot_uniform_
+from elmo_tasks.modules.coupled_lstm import glorot_uniform_
+from elmo_tasks.modules.precision import at_least_float32
 
 
-class PartsScorer(nn.Module):
+class FactorizedScorer(nn.Module):
     """
     `[a; b; ...] -> score` through two hidden layers of ReLU and dropout. The first layer's weight has a block for each
     part, and the products are added: where a part stands in many concatenations, as a word in the spans around it and
@@ -36,18 +37,18 @@ class PartsScorer(nn.Module):
             nn.Dropout(dropout),
             nn.Linear(hidden_size, 1),
         )
-        start_as_tensorflow(self)
+        tf_glorot_init_(self)
 
     def weights(self) -> tuple[Tensor, ...]:
         """The first layer's weight for each part: [F, width]."""
         return self.first.weight.split(self._parts, 1)
 
     def forward(self, products: Tensor) -> Tensor:
-        """The scores [...] for the summed products [..., F] of all parts and their weights."""
-        return self.rest(products + self.first.bias).squeeze(-1)
+        """The scores [...], float32 at least, for the summed products [..., F] of all parts and their weights."""
+        return at_least_float32(self.rest(products + self.first.bias).squeeze(-1))
 
 
-def start_as_tensorflow(module: nn.Module) -> None:
+def tf_glorot_init_(module: nn.Module) -> None:
     """Gives all weights, biases and tables of a module the starting values of the original code."""
     with torch.no_grad():
         for parameter in module.parameters():

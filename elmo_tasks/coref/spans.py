@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from elmo_tasks.coref.scorer import PartsScorer, start_as_tensorflow
+from elmo_tasks.coref.scorer import FactorizedScorer, tf_glorot_init_
 
 
 class SpanGrid(NamedTuple):
@@ -39,7 +39,7 @@ class SpanScorer(nn.Module):
     The vector of a span is `[h of its first word; h of its last word; its width's; its head]`, where the head is a sum
     of the words' vectors x, weighed by attention. Its mention score is a feed-forward network's.
 
-    No vector is made of a span that is only scored: see `PartsScorer`. Memory grows with N W.
+    No vector is made of a span that is only scored: see `FactorizedScorer`. Memory grows with N W.
 
     # Parameters
 
@@ -71,10 +71,10 @@ class SpanScorer(nn.Module):
         self.widths = nn.Embedding(max_width, feature_size)
         self.dropout = nn.Dropout(dropout)
         parts = [encoded_size, encoded_size, feature_size, value_size]
-        self.score = PartsScorer(parts, hidden_size=hidden_size, dropout=dropout)
+        self.score = FactorizedScorer(parts, hidden_size=hidden_size, dropout=dropout)
         self.output_size = sum(parts)
-        start_as_tensorflow(self.attention)
-        start_as_tensorflow(self.widths)
+        tf_glorot_init_(self.attention)
+        tf_glorot_init_(self.widths)
 
     def forward(self, encoded: Tensor, values: Tensor, lengths: Tensor) -> SpanGrid:
         """

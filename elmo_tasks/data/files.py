@@ -20,6 +20,9 @@ LONGEST_LINE = 2**20
 """Characters of a line of words at most."""
 
 _BUFFER = 2**17
+_PIECE = 2**12
+"""Bytes that are unpacked at a time: as many, at most, are lost before the place where a gzip stream is damaged."""
+
 _MOST_PACKED = 100
 _HARMLESS = 2**21
 """Bytes that a gzip stream may unpack to, however short it is."""
@@ -53,8 +56,9 @@ def open_text(
 
     `InputError`
         At the first step, if the file is missing, a folder or unreadable; at its line, if it is too long, if bytes are
-        not UTF-8 or are binary (NUL), or if the gzip stream is truncated or damaged, or is none of text: it unpacks to
-        more than a hundred times its size.
+        not UTF-8 or are binary (NUL), or if the gzip stream is none of text: it unpacks to more than a hundred times
+        its size. Where the gzip stream is truncated, after every line that is whole; where it is damaged, after every
+        line that ends 4 KB or more before the damage shows.
     """
     with open_binary(path, corpus_hint) as opened:
         for number, line in lines_of(opened, path):
@@ -140,13 +144,14 @@ class _Bounded(RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """As of the stream."""
-        found = self._unpacked.readinto(buffer)
-        self._count += found
+        """As of the stream; all that comes before a fault is given before the fault is raised."""
+        found = self._unpacked.read1(min(len(buffer), _PIECE))
+        buffer[: len(found)] = found
+        self._count += len(found)
         if self._count > max(_HARMLESS, _MOST_PACKED * self._packed.count):
             problem = f"the gzip stream unpacks to more than {_MOST_PACKED} times its size, which text hardly does"
             raise InputError(problem, file=self._name, hint="if it is meant so, unpack it with gunzip")
-        return found
+        return len(found)
 
 
 def _begins_as_gzip(raw: BufferedReader, path: str | Path) -> bool:
@@ -197,12 +202,12 @@ def _raw_lines(stream: Iterable[bytes], path: str | Path) -> Iterator[tuple[int,
         raise InputError(
             "the gzip stream is truncated or damaged from here on",
             file=path,
-            line=number or None,
+            line=number + 1,
             hint="fetch or compress the file again; `gzip -t` tests it",
         ) from error
     except OSError as error:
         problem = f"reading stopped here: {error.strerror}"
-        raise InputError(problem, file=path, line=number or None) from error
+        raise InputError(problem, file=path, line=number + 1) from error
 
 
 def decode_line(raw: bytes, path: str | Path, number: int) -> str:

@@ -25,9 +25,8 @@ from typing import NamedTuple
 
 from elmo_tasks.data.brackets import BracketError, mentions_from_brackets, spans_from_brackets
 from elmo_tasks.data.files import open_text, refuse_carriage_return
-from elmo_tasks.data.json_input import shown
 from elmo_tasks.data.spans import Span
-from elmo_tasks.errors import InputError
+from elmo_tasks.errors import InputError, shown
 
 logger = logging.getLogger(__name__)
 

@@ -46,7 +46,8 @@ class WordVectors(TokenEmbedder):
 
     `InputError`
         With file and line, if the file is missing, is no text, or has a line that is not a word and D finite numbers;
-        if the data that the vocabulary was counted from have the word that marks the end of the trained ones.
+        if random vectors do not fit in memory; if the data that the vocabulary was counted from have the word that
+        marks the end of the trained ones.
     """
 
     def __init__(
@@ -139,6 +140,14 @@ def _read(file: str | None, words: Collection[str], width: int, *, every_word: b
     return vectors
 
 
+def _random(rows: int, width: int) -> Tensor:
+    try:
+        return torch.randn(rows, width) / width**0.5
+    except (RuntimeError, TypeError) as error:  # too little memory; a width of more than 64 bits
+        size = f"{rows:,} vectors of {width:,} numbers, {4 * rows * width / 1e9:,.1f} GB"
+        raise InputError(f"embedding_dim: expected vectors that fit in memory, got {size}") from error
+
+
 def _look_up(vectors: dict[str, np.ndarray], word: str) -> np.ndarray | None:
     found = vectors.get(word)
     return vectors.get(word.lower()) if found is None else found
@@ -147,7 +156,7 @@ def _look_up(vectors: dict[str, np.ndarray], word: str) -> np.ndarray | None:
 def _table(words: list[str], vectors: dict[str, np.ndarray], width: int) -> Tensor:
     """The rows of all words in the order of their ids: [words, D]."""
     if not vectors:
-        table = torch.randn(len(words), width) / width**0.5
+        table = _random(len(words), width)
     else:
         rows = [_look_up(vectors, word) for word in words]
         known = [row for row in rows if row is not None]

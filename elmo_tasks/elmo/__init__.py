@@ -1,22 +1,28 @@
-"""The shared half: text -> character ids -> biLM -> L+1 layers -> mix. Needs torch, numpy and h5py alone."""
+"""What a model sees of the biLM: its layers, their scalar mix, the layer cache, and the vectors of a text."""
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
-from elmo_tasks.elmo.bilm import BiLm, BiLmOutput
-from elmo_tasks.elmo.characters import batch_to_ids
-from elmo_tasks.elmo.options import BiLmOptions
+from elmo_tasks import bilm
 from elmo_tasks.elmo.vectors import ElmoVectors
 
 if TYPE_CHECKING:
     from elmo_tasks.elmo.embedder import ElmoTokenEmbedder
 
-__all__ = ["BiLm", "BiLmOptions", "BiLmOutput", "ElmoTokenEmbedder", "ElmoVectors", "batch_to_ids"]
+__all__ = ["ElmoTokenEmbedder", "ElmoVectors"]
+
+_MOVED = {"BiLm": "BiLM", "BiLmOptions": "BiLMOptions", "BiLmOutput": "BiLMOutput", "batch_to_ids": "batch_to_ids"}
+"""Names that were imported from here before `elmo_tasks.bilm` existed, and their present names there."""
 
 
 def __getattr__(name: str) -> Any:
-    """`ElmoTokenEmbedder` is an AllenNLP component: it is imported when asked for, not before."""
+    """`ElmoTokenEmbedder` needs AllenNLP and is imported on first use; names that moved still work, with a warning."""
     if name == "ElmoTokenEmbedder":
         from elmo_tasks.elmo.embedder import ElmoTokenEmbedder
 
         return ElmoTokenEmbedder
+    if name in _MOVED:
+        message = f"elmo_tasks.elmo.{name} is deprecated: use elmo_tasks.bilm.{_MOVED[name]}"
+        warnings.warn(message, DeprecationWarning, stacklevel=2)
+        return getattr(bilm, _MOVED[name])
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

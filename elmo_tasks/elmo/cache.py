@@ -1,69 +1,103 @@
-"""Character ids -> layers, read from disk where they were computed before: a frozen biLM behind a cache."""
+"""Character ids -> layers of a frozen biLM, read from disk if they were computed before."""
 
+import hashlib
+import json
 import logging
 import os
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import lmdb
+import numpy as np
 import torch
 from torch import Tensor
 
-from elmo_tasks.elmo.bilm import BiLmOutput
-from elmo_tasks.elmo.cache_batch import STORED, ComputedLayers, SentenceBatch
-from elmo_tasks.elmo.cache_folder import CachedBiLm, total_bytes
-from elmo_tasks.elmo.cache_segments import RECORD_BYTES, SegmentStore
-from elmo_tasks.elmo.source import LayerSource, Source
+from elmo_tasks.atomic import atomic_write
+from elmo_tasks.bilm.bilm import BiLMOutput
+from elmo_tasks.bilm.characters import MAX_CHARACTERS, PADDING_ID
+from elmo_tasks.bilm.weights import file_sha256
+from elmo_tasks.elmo.cache_store import DAMAGE, LOCK, Value, file_size, open_store, remove_store, store_path
+from elmo_tasks.elmo.sources import LayerSource, Source
 from elmo_tasks.errors import InputError
 
 logger = logging.getLogger(__name__)
 
 DEFAULT_LIMIT_GB = 32.0
-
 GIGABYTE = 10**9
+
+STORED = torch.float16
+"""The type of the layers on disk."""
+
+FORMAT = 2
+"""Increased when the files, their keys, or what a biLM computes change."""
+
+_DESCRIPTION = "bilm.json"
+_HASHED = ("format", "options_sha256", "weights_sha256", "state", "precision", "dtype")
+_FOLDER_NAME = re.compile("[0-9a-f]{32}")
+_OWN_FILES = ("*/data.mdb", "*/lock.mdb", "*.index", "*.layers")  # the last two are those of format 1
+
+Description = dict[str, Any]
+"""Contents of `bilm.json`: sha256 of the biLM's files, where they were, state mode, precision, stored type, format."""
+
+
+class CacheStatistics(NamedTuple):
+    """What a cache holds of a biLM: undamaged sentences of this host and their tokens, damaged ones, and all bytes."""
+
+    bilm: Description
+    sentences: int
+    tokens: int
+    bytes: int
+    damaged: int
+
+
+class _Sentence(NamedTuple):
+    """The number of tokens, and the rows of the batch that hold the sentence."""
+
+    length: int
+    rows: list[int]
 
 
 class LayerCache:
     """
-    The layers of sentences, kept on disk for all who embed them with the same biLM.
+    The layers of sentences on disk, for every model and process that embeds them with the same biLM.
 
-    Below `cache_dir` each biLM has a folder of its own, whose name is a hash of its files' sha256, its state mode, its
-    precision and the stored type. A sentence's key is a digest of its tokens' character ids, so that neither its batch
-    nor its padding matters. The files are opened at the first look-up, by each process for itself: a copy of this
-    object shares the folder and nothing else.
+    Each biLM has a folder in `cache_dir`, named by a hash of its files' sha256, its state mode, its precision and the
+    stored type. Layers are rounded to float16 whether they were read or computed, so that results do not depend on
+    what the cache holds. A sentence with a value beyond float16 is neither rounded nor stored.
 
-    Layers are rounded to float16 whether they were read or have just been computed, so that a sentence's vectors do
-    not depend on what the cache holds. A sentence with a value that float16 cannot hold is neither rounded nor stored.
-
-    What goes wrong with the folder is told once in the log, and the run goes on: what is damaged is computed anew, and
-    nothing more is written where writing fails or the limit is reached.
+    Problems with the folder are logged once and never stop a run: damaged entries are computed again, and nothing
+    more is written once writing has failed or the limit is reached.
 
     # Parameters
 
     cache_dir : `str` or `Path`
-        Made when the first sentence is written.
+        Created when the first sentence is written.
     source : `Source`
-        Its files. Of CoVe, the word vectors stand where a biLM's options would.
+        The biLM's files, or those of CoVe, whose word vectors take the place of the options.
     limit_gb : `float`
-        How far all files below `cache_dir` may grow, in 10^9 bytes. Nothing is removed to make room. Processes that
-        write at the same time may pass it by a batch each.
+        Maximum size of all files in `cache_dir`, in 10^9 bytes. Nothing is removed to make room. Processes that write
+        at the same time may exceed it by one batch each.
+
+    # Raises
+
+    `InputError` where `cache_dir` is no path on this system.
     """
 
     def __init__(self, cache_dir: str | Path, source: Source, *, limit_gb: float = DEFAULT_LIMIT_GB) -> None:
-        self.cache_dir = Path(os.path.abspath(Path(cache_dir).expanduser()))
+        self.cache_dir = _resolved(cache_dir)
         self.limit = int(limit_gb * GIGABYTE)
-        self._options, self._weights = source.companion, source.weight_file
-        self._bilm: CachedBiLm | None = None
-        self._store: SegmentStore | None = None
+        self._options, self._weights = source.auxiliary_file, source.weight_file
+        self._description: Description = {}
+        self._folder = self.cache_dir
         self._writes = True
-        self._told: set[str] = set()
+        self._warned: set[str] = set()
 
-    def __getstate__(self) -> dict[str, Any]:
-        """What a copy begins with: nothing is open, nothing has been told."""
-        return {**vars(self), "_bilm": None, "_store": None, "_writes": True, "_told": set()}
-
-    def layers(self, bilm: LayerSource, ids: Tensor) -> BiLmOutput:
+    def layers(self, bilm: LayerSource, ids: Tensor) -> BiLMOutput:
         """
-        What `bilm(ids)` gives, rounded as said above. The biLM sees those sentences alone that are not in the cache.
+        The result of `bilm(ids)`, rounded as described above. The biLM is given only the sentences that are missing.
 
         # Parameters
 
@@ -71,69 +105,226 @@ class LayerCache:
             Loaded from the source's files.
         ids : `Tensor`, shape [B, T, 50]
         """
-        batch = SentenceBatch.of(ids)
-        if batch is None:
-            return bilm(ids)
-        store = self._opened(bilm)
-        stored = torch.zeros(bilm.n_layers, *ids.shape[:2], bilm.output_dim, dtype=STORED)
-        missing = self._look_up(store, batch, stored)
-        computed = ComputedLayers.of(bilm, ids, batch, missing) if missing else None
-        if computed is not None:
-            self._write(store, computed.copy_rounded(batch, stored))
-        layers = stored.to(ids.device).to(bilm.dtype)  # [L+1, B, T, 2P]
-        if computed is not None:
-            computed.copy_exact(batch, layers)
-        return BiLmOutput(layers, batch.mask)
-
-    def _opened(self, bilm: LayerSource) -> SegmentStore:
-        """The store of this biLM; another one where it computes in another precision than before."""
-        if self._store is None or self._bilm is None or self._bilm.precision != bilm.precision:
-            self._bilm = self._describe(bilm)
-            self._store = SegmentStore(self.cache_dir / self._bilm.folder_name)
-            logger.info("layer cache %s: %d sentences of this biLM", self._store.folder, len(self._store))
-        return self._store
-
-    def _describe(self, bilm: LayerSource) -> CachedBiLm:
-        return CachedBiLm(
-            options_sha256=self._options.sha256,
-            weights_sha256=self._weights.sha256,
-            state=bilm.state,
-            precision=bilm.precision,
-            dtype=str(STORED).removeprefix("torch."),
-            token_bytes=bilm.n_layers * bilm.output_dim * STORED.itemsize,
-            options_file=self._options.path,
-            weight_file=self._weights.path,
-        )
-
-    def _look_up(self, store: SegmentStore, batch: SentenceBatch, stored: Tensor) -> list[bytes]:
-        """Copies what is there into `stored` [L+1, B, T, 2P]; the keys of what is not."""
-        missing = batch.read(store, batch.rows, stored)
+        mask = ids.gt(PADDING_ID).any(-1)  # [B, T]
+        sentences = _sentences(ids.cpu(), mask.cpu())
+        if sentences is None:
+            return bilm(ids)  # raises the error that describes what is wrong
+        if self._description.get("precision") != bilm.precision:
+            self._description = self._describe(bilm)
+            self._folder = self.cache_dir / folder_name(self._description)
+        stored = torch.zeros(bilm.n_layers, *mask.shape, bilm.output_dim, dtype=STORED)  # [L+1, B, T, 2P]
+        missing = self._read(sentences, stored.numpy())
+        layers = stored.to(ids.device).to(bilm.dtype)
         if missing:
-            store.refresh()
-            missing = batch.read(store, missing, stored)
-        if store.damaged:
-            self._tell("layer cache %s: entries are damaged, and computed anew", store.folder)
-        return missing
+            self._compute(bilm, ids, missing, layers)
+        return BiLMOutput(layers, mask)
 
-    def _write(self, store: SegmentStore, values: dict[bytes, bytes]) -> None:
-        if not values or not self._writes or self._bilm is None:
-            return
-        size = sum(len(value) + RECORD_BYTES for value in values.values())
-        try:
-            if total_bytes(self.cache_dir) + size > self.limit:
+    def _describe(self, bilm: LayerSource) -> Description:
+        return {
+            "options_sha256": self._options.sha256,
+            "weights_sha256": self._weights.sha256,
+            "state": bilm.state,
+            "precision": bilm.precision,
+            "dtype": str(STORED).removeprefix("torch."),
+            "token_bytes": bilm.n_layers * bilm.output_dim * STORED.itemsize,
+            "options_file": self._options.path,
+            "weight_file": self._weights.path,
+            "format": FORMAT,
+        }
+
+    def _read(self, sentences: dict[bytes, _Sentence], stored: np.ndarray) -> dict[bytes, _Sentence]:
+        """Copy cached sentences to their rows in `stored` [L+1, B, T, 2P], and return all others."""
+
+        def copy(key: bytes, value: Value) -> None:
+            length, rows = sentences[key]
+            layers = np.frombuffer(value, np.float16).reshape(len(stored), length, -1)  # [L+1, T, 2P]
+            for row in rows:
+                stored[:, row, :length] = layers
+
+        with self._errors_logged():
+            store = open_store(self._folder)
+            if store is not None:
+                sizes = {key: length * self._description["token_bytes"] for key, (length, _) in sentences.items()}
+                missing, damaged = store.read(sizes, copy)
+                if damaged:
+                    self._warn("layer cache %s: damaged entries are computed again", store.path)
+                return {key: sentences[key] for key in missing}
+        return sentences
+
+    def _compute(self, bilm: LayerSource, ids: Tensor, sentences: dict[bytes, _Sentence], layers: Tensor) -> None:
+        """Compute sentences of a batch, copy their layers to their rows in `layers` [L+1, B, T, 2P], and store them."""
+        first_rows = [rows[0] for _, rows in sentences.values()]
+        computed = bilm(ids[first_rows, : max(length for length, _ in sentences.values())]).layers  # [L+1, M, T, 2P]
+        rounded = computed.to(STORED)
+        fits = rounded.isfinite().all(3).all(2).all(0).tolist()
+        stored, values = rounded.cpu(), {}
+        for place, (key, (length, rows)) in enumerate(sentences.items()):
+            source = rounded if fits[place] else computed
+            layers[:, rows, :length] = source[:, place, None, :length].to(layers.dtype)
+            if fits[place]:
+                values[key] = stored[:, place, :length].numpy().tobytes()
+        if values and self._writes:
+            self._write(values)
+
+    def _write(self, values: Mapping[bytes, bytes]) -> None:
+        with LOCK, self._errors_logged():
+            if total_bytes(self.cache_dir) + sum(map(len, values.values())) > self.limit:
                 self._stop_writing(f"its limit of {self.limit / GIGABYTE:g} GB is reached")
                 return
-            self._bilm.write_to(store.folder)
-            store.add(values)
-        except (OSError, InputError) as error:
+            description = self._folder / _DESCRIPTION
+            if not description.exists():
+                with atomic_write(description) as aside:
+                    aside.write_text(json.dumps(self._description, indent=2) + "\n", "utf-8")
+            store = open_store(self._folder, create=True)
+            if store is not None:
+                store.write(values)
+
+    @contextmanager
+    def _errors_logged(self) -> Iterator[None]:
+        try:
+            try:
+                yield
+            except DAMAGE as error:
+                path = store_path(self._folder)
+                self._warn("layer cache %s: damaged, starting a new database: %s", path, error)
+                remove_store(path)
+        except (lmdb.Error, OSError, InputError) as error:
             self._stop_writing(str(error))
 
     def _stop_writing(self, reason: str) -> None:
         self._writes = False
-        self._tell("layer cache %s: nothing more is written, the run goes on: %s", self.cache_dir, reason)
+        self._warn("layer cache %s: nothing more is written, the run continues: %s", self.cache_dir, reason)
 
-    def _tell(self, message: str, *arguments: object) -> None:
-        """Once each."""
-        if message not in self._told:
-            self._told.add(message)
+    def _warn(self, message: str, *arguments: object) -> None:
+        """Log each message once."""
+        if message not in self._warned:
+            self._warned.add(message)
             logger.warning(message, *arguments)
+
+
+def total_bytes(cache_dir: Path) -> int:
+    """Size of all files of a cache."""
+    return sum(file_size(path) for folder in _folders(cache_dir) for path in _own_files(folder))
+
+
+def statistics(cache_dir: str | Path) -> list[CacheStatistics]:
+    """
+    What a cache holds of each biLM. Every entry of this host is read and checked.
+
+    # Raises
+
+    `InputError` if the folder is not a layer cache, or a database cannot be read.
+    """
+    return [_statistics(folder, bilm) for folder, bilm in _bilms(cache_dir)]
+
+
+def clear(cache_dir: str | Path, *, weights: str | None = None) -> list[tuple[Description, int]]:
+    """
+    Remove the cached layers of all hosts and formats, and no other file.
+
+    # Parameters
+
+    weights : `str`, optional
+        Only the layers of these weights: the file, or the first digits of its sha256.
+
+    # Returns
+
+    The description of each biLM, as in `CacheStatistics`, and the bytes that were removed.
+
+    # Raises
+
+    `InputError` if the folder is not a layer cache, or has no layers of these weights; `OSError` if a file cannot be
+    removed.
+    """
+    bilms = _bilms(cache_dir)
+    chosen = bilms if weights is None else _with_weights(bilms, weights)
+    return [(bilm, _remove(folder)) for folder, bilm in chosen]
+
+
+def _sentences(ids: Tensor, mask: Tensor) -> dict[bytes, _Sentence] | None:
+    """
+    The sentences of ids [B, T, 50] except empty ones, by key: a digest of their ids, independent of batch and padding.
+    `None` if the ids are invalid.
+    """
+    if ids.dim() != 3 or ids.shape[2] != MAX_CHARACTERS or ids.is_floating_point():
+        return None
+    narrow = ids.to(torch.int16, memory_format=torch.contiguous_format)  # [B, T, 50]
+    lengths = mask.sum(1)  # [B]
+    if not (narrow.eq(ids).all() and mask.eq(torch.arange(ids.shape[1]) < lengths[:, None]).all()):
+        return None
+    sentences: dict[bytes, _Sentence] = {}
+    for row, (length, tokens) in enumerate(zip(lengths.tolist(), narrow.numpy(), strict=True)):
+        if length:
+            key = hashlib.blake2b(tokens[:length].tobytes(), digest_size=16).digest()
+            sentences.setdefault(key, _Sentence(length, [])).rows.append(row)
+    return sentences
+
+
+def _statistics(folder: Path, bilm: Description) -> CacheStatistics:
+    try:
+        store = open_store(folder)
+        sentences, value_bytes, damaged = (0, 0, 0) if store is None else store.verify()
+    except lmdb.Error as error:
+        hint = "the next run replaces it, `allennlp cache clear` removes it"
+        raise InputError(f"cannot read the layer cache: {error}", file=store_path(folder), hint=hint) from error
+    size = sum(map(file_size, _own_files(folder)))
+    return CacheStatistics(bilm, sentences, value_bytes // bilm["token_bytes"], size, damaged)
+
+
+def _remove(folder: Path) -> int:
+    """Remove a biLM's layers; the number of bytes."""
+    files = list(_own_files(folder))
+    size = sum(map(file_size, files))
+    for path in {path.parent for path in files} - {folder}:
+        remove_store(path)
+    for path in (*files, *folder.glob(f".{_DESCRIPTION}.*"), folder / _DESCRIPTION):
+        path.unlink(missing_ok=True)
+    with suppress(OSError):  # it has other files, or a run writes to it
+        folder.rmdir()
+    return size
+
+
+def folder_name(description: Mapping[str, Any]) -> str:
+    """A hash of everything besides the sentence that the layers depend on."""
+    fields = json.dumps({key: description[key] for key in _HASHED}, sort_keys=True)
+    return hashlib.sha256(fields.encode()).hexdigest()[:32]
+
+
+def _folders(cache_dir: Path) -> list[Path]:
+    """The folders that may be those of biLMs, by their names."""
+    with suppress(FileNotFoundError, NotADirectoryError):
+        return sorted(path for path in cache_dir.iterdir() if _FOLDER_NAME.fullmatch(path.name))
+    return []
+
+
+def _resolved(cache_dir: str | Path) -> Path:
+    try:
+        return Path(cache_dir).expanduser().resolve()
+    except (OSError, RuntimeError, ValueError) as error:  # an unknown user, a loop of links, a NUL character
+        raise InputError(f"expected a folder for the layer cache, got {os.fspath(cache_dir)!r}: {error}") from None
+
+
+def _own_files(folder: Path) -> Iterator[Path]:
+    return (path for pattern in _OWN_FILES for path in folder.glob(pattern))
+
+
+def _bilms(cache_dir: str | Path) -> list[tuple[Path, Description]]:
+    """The folders of biLMs, which have a description that matches their names, and the descriptions."""
+    found = []
+    for folder in _folders(_resolved(cache_dir)):
+        with suppress(OSError, ValueError, TypeError, KeyError):
+            description = json.loads((folder / _DESCRIPTION).read_text("utf-8"))
+            if folder_name(description) == folder.name:
+                found.append((folder, description))
+    if not found:
+        raise InputError("expected a layer cache", file=cache_dir, hint="give the folder that a cache_dir names")
+    return found
+
+
+def _with_weights(bilms: list[tuple[Path, Description]], weights: str) -> list[tuple[Path, Description]]:
+    sha256 = file_sha256(weights) if Path(weights).is_file() else weights.lower()
+    known = {bilm["weights_sha256"] for _, bilm in bilms}
+    chosen = {digits for digits in known if sha256 and digits.startswith(sha256)}
+    if len(chosen) != 1:
+        raise InputError(f"expected the sha256 of one of the weights {', '.join(sorted(known))}, got {sha256!r}")
+    return [(folder, bilm) for folder, bilm in bilms if bilm["weights_sha256"] in chosen]

@@ -11,10 +11,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
+from elmo_tasks.bilm.bilm import BiLMOutput
+from elmo_tasks.bilm.characters import ids_to_words, token_mask
+from elmo_tasks.bilm.lstm import State
 from elmo_tasks.data.vector_files import VectorFile
-from elmo_tasks.elmo.bilm import BiLmOutput
-from elmo_tasks.elmo.characters import ids_to_words, token_mask
-from elmo_tasks.elmo.lstm import State
 from elmo_tasks.errors import InputError
 
 DEPTH = 2
@@ -31,11 +31,11 @@ _FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 _HINT = "the published file is a state dictionary of weight_ih_l0 to bias_hh_l1_reverse"
 
 
-class Cove(nn.Module):
+class CoVe(nn.Module):
     """
     The encoder of a translation model over word vectors: two biLSTM layers of 300 units each way above GloVe's 300.
 
-    It gives layers as `BiLm` does, from the same character ids, which spell the words. A word is looked up as it is
+    It gives layers as `BiLM` does, from the same character ids, which spell the words. A word is looked up as it is
     written; one that the vectors lack has zeros, and so has a word of 48 bytes or more, which the ids cut, and a
     sentence boundary. A sentence is read alone, without marks at its ends.
 
@@ -57,7 +57,7 @@ class Cove(nn.Module):
         self.lstms: Sequence[nn.LSTM] = nn.ModuleList(lstms)  # type: ignore[assignment]
 
     @classmethod
-    def from_files(cls, vectors_file: str | Path, weight_file: str | Path) -> "Cove":
+    def from_files(cls, vectors_file: str | Path, weight_file: str | Path) -> "CoVe":
         """
         Load a frozen CoVe, in evaluation mode and without gradients.
 
@@ -101,7 +101,7 @@ class Cove(nn.Module):
         """The type that it computes in, by its name."""
         return str(self.dtype).removeprefix("torch.")
 
-    def forward(self, character_ids: Tensor) -> BiLmOutput:
+    def forward(self, character_ids: Tensor) -> BiLMOutput:
         """
         # Parameters
 
@@ -114,7 +114,7 @@ class Cove(nn.Module):
         layers[0, mask] = torch.cat([words, words], -1)
         if mask.any():
             self._encode(layers, mask)
-        return BiLmOutput(layers, mask)
+        return BiLMOutput(layers, mask)
 
     def reset_states(self) -> None:
         """Nothing is carried from sentence to sentence."""

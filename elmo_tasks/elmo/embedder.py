@@ -11,22 +11,25 @@ from allennlp.common import Params
 from allennlp.modules.token_embedders import TokenEmbedder
 from torch import Tensor, nn
 
-from elmo_tasks.elmo.bilm import BiLmOutput
+from elmo_tasks.bilm.bilm import BiLMOutput
+from elmo_tasks.bilm.lstm import State
 from elmo_tasks.elmo.cache import DEFAULT_LIMIT_GB, LayerCache
-from elmo_tasks.elmo.embedder_faults import (
+from elmo_tasks.elmo.embedder_config import (
     BILM,
     COVE,
     REGISTERED_AS,
     Fault,
-    faults_of_config,
-    faults_of_mixing,
-    faults_of_source,
     refuse,
+    validate_config,
+    validate_mixing,
+    validate_source,
 )
-from elmo_tasks.elmo.lstm import State
-from elmo_tasks.elmo.mix import WEIGHTED, LayerMix
-from elmo_tasks.elmo.source import LayerSource, Source, open_bilm, open_cove
+from elmo_tasks.elmo.scalar_mix import WEIGHTED, ScalarMix
+from elmo_tasks.elmo.sources import CONFIG_PATH, LayerSource, Source, open_bilm, open_cove
 from elmo_tasks.errors import InputError
+
+_GIVEN = ("serialization_dir", "config_path")
+"""Arguments that are no keys of a config."""
 
 
 @TokenEmbedder.register(REGISTERED_AS)
@@ -51,9 +54,9 @@ class ElmoTokenEmbedder(TokenEmbedder):
     at : `str`
         `input`, `output` or `both`.
     mix : `str`
-        `weighted`, `last` or `layer:k`; see `LayerMix`, as for `layer_norm` and `gamma`.
+        `weighted`, `last` or `layer:k`; see `ScalarMix`, as for `layer_norm` and `gamma`.
     l2 : `float`, optional
-        Penalty on the weights of each mix; see `LayerMix.penalty`.
+        Penalty on the weights of each mix; see `ScalarMix.penalty`.
     layer_norm : `False` or `str`
         `False`, `sentence` or `batch`.
     gamma : `bool`
@@ -64,7 +67,7 @@ class ElmoTokenEmbedder(TokenEmbedder):
         starts where that row of the batch before ended, from validation into training and on; what is carried is in
         the checkpoints of trainer `elmo_tasks`, in no archive, and `reset_states` forgets it.
     precision : `str`
-        Type of the biLM's matrix products, `float32` or `bfloat16`; see `BiLm`. The mixes stay in float32.
+        Type of the biLM's matrix products, `float32` or `bfloat16`; see `BiLM`. The mixes stay in float32.
     cache_dir : `str`, optional
         Folder where the layers of each sentence are kept, so that the biLM computes them once for all epochs, runs
         and models; relative paths start from the current folder. Layers are then rounded to float16, whether read or
@@ -76,11 +79,13 @@ class ElmoTokenEmbedder(TokenEmbedder):
         Whether the state holds the biLM's files themselves, so that archives work where the files are not. Every
         checkpoint grows by their size.
     source : `str`
-        Where the layers come from: `bilm`, or `cove`, McCann et al.'s encoder over word vectors; see `Cove`.
+        Where the layers come from: `bilm`, or `cove`, McCann et al.'s encoder over word vectors; see `CoVe`.
     vectors_file : `str`, optional
         With `source: cove` alone: the word vectors that it reads, GloVe 840B, as plain text. They are never archived.
     serialization_dir : `str`, optional
         Given by AllenNLP: the folder of the run or of the unpacked archive.
+    config_path : `str`
+        Given by `from_params`: the dotted path of these keys in the whole config, for the messages.
 
     # Raises
 
@@ -108,15 +113,17 @@ class ElmoTokenEmbedder(TokenEmbedder):
         source: str = BILM,
         vectors_file: str | Path | None = None,
         serialization_dir: str | None = None,
+        config_path: str = CONFIG_PATH,
     ) -> None:
         super().__init__()
         mixing = {"at": at, "mix": mix, "l2": l2, "layer_norm": layer_norm, "gamma": gamma, "dropout": dropout}
-        refuse(faults_of_mixing(**mixing, state=state, cache_dir=cache_dir, cache_limit_gb=cache_limit_gb))
+        refuse(validate_mixing(**mixing, state=state, cache_dir=cache_dir, cache_limit_gb=cache_limit_gb))
         files = {"options_file": options_file, "weight_file": weight_file, "vectors_file": vectors_file}
-        refuse(faults_of_source(source, files, archive=archive, state=state, precision=precision))
+        refuse(validate_source(source, files, archive=archive, state=state, precision=precision))
         paths = {key: os.fspath(file) for key, file in files.items() if file is not None}
         computing = {"state": state, "precision": precision}
-        bilm, opened = _open(source, paths, computing, archive=archive, run_folder=serialization_dir)
+        origin = {"run_folder": serialization_dir, "config_path": config_path}
+        bilm, opened = _open(source, paths, computing, archive=archive, **origin)
         object.__setattr__(self, "bilm", bilm)  # so that the module does not count it among its parts
         self.at, self.mix, self.l2, self.archive, self.source = at, mix, l2, archive, opened
         self.cache = LayerCache(cache_dir, opened, limit_gb=cache_limit_gb) if cache_dir is not None else None
@@ -127,12 +134,15 @@ class ElmoTokenEmbedder(TokenEmbedder):
     @classmethod
     def from_params(cls, params: Params, **extras: Any) -> "ElmoTokenEmbedder":
         """Checks the config before AllenNLP converts it; the registry alone brings a constructor along."""
+        if not isinstance(params, Params):
+            raise InputError(f"elmo: expected an object, got {params!r}")
         config = params.as_dict(quiet=True)
-        known = [key for key in inspect.signature(cls).parameters if key != "serialization_dir"]
+        known = [key for key in inspect.signature(cls).parameters if key not in _GIVEN]
         refuse(cls.config_problems(config), unknown=config.keys() - {*known, "type"}, known=known)
         if "type" in params:
             params.pop("type")
-        embedder = super().from_params(params=params, **extras)
+        path = params.history.removesuffix(".") or CONFIG_PATH
+        embedder = super().from_params(params=params, **extras, config_path=path)
         if "constructor_to_call" in extras:
             embedder._refuse_places()
         return embedder
@@ -141,7 +151,7 @@ class ElmoTokenEmbedder(TokenEmbedder):
     def config_problems(cls, config: dict[str, Any]) -> Iterator[Fault]:
         """All that is wrong with the values of a config, as far as can be told without the files."""
         defaults = {key: parameter.default for key, parameter in inspect.signature(cls).parameters.items()}
-        return faults_of_config(config, defaults)
+        return validate_config(config, defaults)
 
     @property
     def has_input(self) -> bool:
@@ -168,16 +178,16 @@ class ElmoTokenEmbedder(TokenEmbedder):
         self._refuse_places()
         return self.input_vectors(self.layers(ids))
 
-    def layers(self, ids: Tensor) -> BiLmOutput:
+    def layers(self, ids: Tensor) -> BiLMOutput:
         """The frozen layers [L+1, B, T, D] and the mask [B, T] for character ids [B, T, 50], whatever autocast says."""
         with torch.no_grad(), torch.autocast(ids.device.type, enabled=False):
             return self.bilm(ids) if self.cache is None else self.cache.layers(self.bilm, ids)
 
-    def input_vectors(self, output: BiLmOutput) -> Tensor:
+    def input_vectors(self, output: BiLMOutput) -> Tensor:
         """ELMo vectors [B, T, D] for the encoder's input, from what `layers` gave; zero where there is no token."""
         return self._vectors(self.input_mix, output)
 
-    def output_vectors(self, output: BiLmOutput) -> Tensor:
+    def output_vectors(self, output: BiLMOutput) -> Tensor:
         """ELMo vectors [B, T, D] for the encoder's output, from what `layers` gave; zero where there is no token."""
         return self._vectors(self.output_mix, output)
 
@@ -224,14 +234,14 @@ class ElmoTokenEmbedder(TokenEmbedder):
         self.bilm._apply(*arguments, **options)
         return super()._apply(*arguments, **options)
 
-    def _mix(self, *, layer_norm: bool | str, gamma: bool) -> LayerMix:
-        return LayerMix(self.bilm.n_layers, mix=self.mix, gamma=gamma, layer_norm=layer_norm)
+    def _mix(self, *, layer_norm: bool | str, gamma: bool) -> ScalarMix:
+        return ScalarMix(self.bilm.n_layers, mix=self.mix, gamma=gamma, layer_norm=layer_norm)
 
-    def _mixes(self) -> dict[str, LayerMix]:
+    def _mixes(self) -> dict[str, ScalarMix]:
         mixes = {"input": self.input_mix, "output": self.output_mix}
         return {place: mix for place, mix in mixes.items() if mix is not None}
 
-    def _vectors(self, mix: LayerMix | None, output: BiLmOutput) -> Tensor:
+    def _vectors(self, mix: ScalarMix | None, output: BiLMOutput) -> Tensor:
         if mix is None:
             raise ValueError(f"there are no vectors for this place: at is {self.at!r}")
         return self.dropout(mix(output.layers, output.mask))  # [B, T, D]
@@ -251,8 +261,8 @@ class ElmoTokenEmbedder(TokenEmbedder):
 
 
 def _open(
-    source: str, files: dict[str, str], computing: dict[str, str], *, archive: bool, run_folder: str | None
+    source: str, files: dict[str, str], computing: dict[str, str], *, archive: bool, **origin: Any
 ) -> tuple[LayerSource, Source]:
     if source == COVE:
-        return open_cove(**files, run_folder=run_folder)
-    return open_bilm(**files, **computing, keep_contents=archive, run_folder=run_folder)
+        return open_cove(**files, **origin)
+    return open_bilm(**files, **computing, keep_contents=archive, **origin)

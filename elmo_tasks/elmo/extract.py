@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from elmo_tasks.atomic import require_output
+from elmo_tasks.atomic import check_output_path
 from elmo_tasks.elmo.extract_fill import Progress, filling
 from elmo_tasks.elmo.extract_frame import Lines, TextHash, write_frame
 from elmo_tasks.elmo.extraction import Extraction
-from elmo_tasks.elmo.vectors import PART, ElmoVectors, open_vectors
+from elmo_tasks.elmo.vectors import PART, ElmoVectors, attributes_of, open_vectors
 from elmo_tasks.errors import InputError
 
 _PLACES = ("input", "options_file", "weight_file")
@@ -79,8 +79,8 @@ def require_place(out: str | Path, *, read: Iterable[str | Path | None] = ()) ->
     if Path(out).suffix == PART:
         raise InputError(f"the name of a file was wanted that does not end in {PART}", file=out)
     files = list(read)
-    require_output(out, read=files)
-    require_output(_part(out), read=files)
+    check_output_path(out, read=files)
+    check_output_path(_part(out), read=files)
 
 
 def _part(out: str | Path) -> Path:
@@ -94,7 +94,7 @@ def _require_same(existing: Path, wanted: Mapping[str, str | int], lines: Lines)
     `InputError` listing what differs between the call that made a file and this one.
     """
     with open_vectors(existing) as hdf5:
-        found = dict(hdf5.attrs)
+        found = attributes_of(hdf5, existing)
     hint = "give the same input and options to go on, name another file, or say --force to start anew"
     compared = [key for key in wanted if key not in _PLACES]
     differing = [
@@ -106,8 +106,8 @@ def _require_same(existing: Path, wanted: Mapping[str, str | int], lines: Lines)
         heard = TextHash()
         for _ in heard.heard(lines):
             pass
-        if heard.hexdigest() != found["text_sha256"]:
-            differing = [f"the text's sha256 was {found['text_sha256']}, is {heard.hexdigest()}"]
+        if heard.hexdigest() != found.get("text_sha256"):
+            differing = [f"the text's sha256 was {found.get('text_sha256')}, is {heard.hexdigest()}"]
     if differing:
         raise InputError("was begun by another call: " + "; ".join(differing), file=existing, hint=hint)
 

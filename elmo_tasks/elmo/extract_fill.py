@@ -11,14 +11,14 @@ from typing import NamedTuple
 
 import h5py
 import numpy as np
-from h5py import h5d
 
 from elmo_tasks.batches import batches_by_length
-from elmo_tasks.elmo.extract_frame import missing_bytes, require_room
+from elmo_tasks.elmo.extract_frame import require_room
 from elmo_tasks.elmo.extraction import Extraction
-from elmo_tasks.elmo.vectors import DONE, OFFSETS, TOKENS, open_vectors
+from elmo_tasks.elmo.vectors import DONE, OFFSETS, TOKENS, open_vectors, reading_vectors
 from elmo_tasks.elmo.windows import Window, windows
 from elmo_tasks.errors import InputError
+from elmo_tasks.hdf5 import own_dataset
 
 _POOL_TOKENS, _POOL_SENTENCES = 2**16, 2**13
 """Sentences that are sorted by length together: a part of the file that depends on nothing but the text."""
@@ -48,7 +48,7 @@ class Progress(NamedTuple):
 
 
 @contextmanager
-def filling(part: Path) -> Iterator["Filling"]:
+def filling(part: Path) -> Iterator["VectorWriter"]:
     """
     A frame, opened for writing.
 
@@ -57,7 +57,7 @@ def filling(part: Path) -> Iterator["Filling"]:
     `InputError` where it cannot be written, or another process does so.
     """
     with _locked(part) as raw, open_vectors(part) as hdf5:
-        yield Filling(part, raw.fileno(), hdf5)
+        yield VectorWriter(part, raw.fileno(), hdf5)
 
 
 def _locked(part: Path) -> FileIO:
@@ -93,7 +93,7 @@ class _Piece(NamedTuple):
     window: Window
 
 
-class Filling:
+class VectorWriter:
     """
     A frame that is being filled with vectors.
 
@@ -103,14 +103,17 @@ class Filling:
 
     def __init__(self, part: Path, raw: int, hdf5: h5py.File) -> None:
         self._part, self._raw, self._hdf5 = part, raw, hdf5
-        self.counts: dict[str, int] = {key: int(hdf5.attrs[key]) for key in _COUNTS}
-        self._done, self._saved = int(hdf5[DONE][0]), time.monotonic()
+        with reading_vectors(part):
+            self.counts: dict[str, int] = {key: int(hdf5.attrs[key]) for key in _COUNTS}
+            self._done = int(own_dataset(hdf5, DONE)[0])
+        self._saved = time.monotonic()
         self._tokens = self._fresh = 0
         self._began = time.monotonic()
 
     def fill(self, extraction: Extraction, report: Callable[[Progress], None]) -> None:
         """All that is missing."""
-        require_room(self._part, missing_bytes(self._part))
+        found = self._part.stat()
+        require_room(self._part, found.st_size, held=512 * found.st_blocks)
         passed = 0
         for start, end in self._pools():
             pieces, text = self._pieces(start, end, extraction)
@@ -118,7 +121,7 @@ class Filling:
             self._tokens += sum(piece.window.last - piece.window.first for piece in pieces[:skipped])
             passed += len(pieces)
             if skipped < len(pieces):
-                self._fill_pool(pieces[skipped:], self._hdf5[TOKENS].asstr()[text], extraction, report)
+                self._fill_pool(pieces[skipped:], self._read(TOKENS, text), extraction, report)
         self._save()
 
     def rename(self, out: Path) -> None:
@@ -139,14 +142,14 @@ class Filling:
         """The sentences that are sorted together: first, and the one behind the last."""
         start = 0
         while start < self.counts["sentences"]:
-            offsets = self._hdf5[OFFSETS][start : start + _POOL_SENTENCES + 1]
+            offsets = self._read(OFFSETS, slice(start, start + _POOL_SENTENCES + 1))
             fitting = int(np.searchsorted(offsets[1:] - offsets[0], _POOL_TOKENS, side="right"))
             yield start, start + max(1, fitting)
             start += max(1, fitting)
 
     def _pieces(self, start: int, end: int, extraction: Extraction) -> tuple[list[_Piece], slice]:
         """A pool's pieces, the shortest first, and which tokens of the file it has."""
-        offsets = self._hdf5[OFFSETS][start : end + 1].tolist()
+        offsets = self._read(OFFSETS, slice(start, end + 1)).tolist()
         pieces = [
             _Piece(start + index, offset - offsets[0], following - offset, window)
             for index, (offset, following) in enumerate(zip(offsets, offsets[1:], strict=False))
@@ -191,7 +194,16 @@ class Filling:
 
     def _offset(self, name: str) -> int:
         """Where a dataset's bytes begin."""
-        return h5d.open(self._hdf5.id, name.encode()).get_offset()
+        with reading_vectors(self._part):
+            offset = own_dataset(self._hdf5, name).id.get_offset()
+            if offset is None:
+                raise TypeError(f"expected {name!r} to be contiguous")
+            return offset
+
+    def _read(self, name: str, part: slice) -> np.ndarray:
+        with reading_vectors(self._part):
+            dataset = own_dataset(self._hdf5, name)
+            return (dataset.asstr() if name == TOKENS else dataset)[part]
 
     def _put(self, array: np.ndarray, offset: int) -> None:
         rest = memoryview(array.tobytes())

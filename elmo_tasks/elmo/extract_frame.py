@@ -8,6 +8,7 @@ order, and a process killed at any moment leaves a file that is sound.
 import json
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -19,7 +20,7 @@ import h5py
 import numpy as np
 from h5py import h5d, h5p, h5s, h5t
 
-from elmo_tasks.atomic import written_aside
+from elmo_tasks.atomic import atomic_write
 from elmo_tasks.elmo.vectors import DONE, FORMAT, OFFSETS, SENTENCE_TO_INDEX, SENTENCES, TOKENS
 from elmo_tasks.elmo.windows import windows
 from elmo_tasks.errors import InputError
@@ -30,8 +31,11 @@ Lines = Iterable[tuple[int, str]]
 _WAITING = 20_000
 """Tokens and sentences that are kept in memory until they go to the index."""
 
-_SPARE = 2**26
-"""Bytes of the disk that the frame leaves free besides the room for the vectors: HDF5 itself crashes on a full disk."""
+_SPARE, _AHEAD = 2**22, 2**24
+"""Bytes of the disk that a frame reserves beyond what it needs next: for HDF5's own tables, and to do so rarely."""
+
+_LINE_BYTES, _TOKEN_BYTES, _CHARACTER_BYTES = 64, 64, 4
+"""What the index needs at most for a line and for a token besides their characters, and for a character."""
 
 _LONGEST_JSON = 2**31 - 1
 
@@ -108,12 +112,12 @@ def write_frame(
         At its line, where a line is faulty; where there is no line, or the disk has no room for the vectors.
     """
     heard = TextHash()
-    with written_aside(file) as aside, h5py.File(aside, "w") as hdf5, _json_of_sentences(file.parent) as json_file:
-        frame = _Frame(hdf5, shape, settings, json_file)
+    with atomic_write(file) as aside, _room(aside) as room, _json_of_sentences(file.parent) as json_file:
+        frame = _Frame(room, shape, settings, json_file)
         for number, line in heard.heard(lines):
             frame.add(line.strip(), _parsed(parse, line, file=settings["input"], number=number))
         frame.finish()
-        hdf5.attrs.update({"format": FORMAT, **settings, **frame.counts, "text_sha256": heard.hexdigest()})
+        room.hdf5.attrs.update({"format": FORMAT, **settings, **frame.counts, "text_sha256": heard.hexdigest()})
 
 
 def _parsed(parse: Callable[[str], list[str]], line: str, *, file: object, number: int) -> list[str]:
@@ -134,6 +138,42 @@ def _json_of_sentences(folder: Path) -> Iterator[IO[bytes]]:
         yield file
 
 
+@contextmanager
+def _room(file: Path) -> Iterator["_Room"]:
+    """A new HDF5 file, with room on the disk reserved; what it does not need of that is given back at the end."""
+    require_room(file, _SPARE + _AHEAD, held=0)
+    with file.open("wb") as raw:
+        _reserve(raw.fileno(), 0, _SPARE)  # HDF5 empties the file again, but fails less clearly without room
+        with h5py.File(file, "w") as hdf5:
+            room = _Room(hdf5, raw.fileno())
+            room.require(0)
+            yield room
+            hdf5.flush()
+            raw.truncate(hdf5.id.get_filesize())
+
+
+class _Room:
+    """Room on the disk that is reserved before HDF5 writes there: it crashes the process when it cannot write."""
+
+    def __init__(self, hdf5: h5py.File, descriptor: int) -> None:
+        self.hdf5, self._descriptor, self._end = hdf5, descriptor, 0
+
+    def require(self, size: int) -> None:
+        """
+        For `size` bytes more than HDF5 has laid out.
+
+        # Raises
+
+        `InputError` or `OSError` where there is no room for them.
+        """
+        end = self.hdf5.id.get_filesize() + size + _SPARE
+        if end > self._end:
+            end += _AHEAD
+            require_room(Path(self.hdf5.filename), end, held=self._end)
+            _reserve(self._descriptor, self._end, end - self._end)
+            self._end = end
+
+
 class _Column:
     """A dataset of the index that grows, and what waits for its place there."""
 
@@ -152,8 +192,9 @@ class _Column:
 class _Frame:
     """The frame while it grows by sentences."""
 
-    def __init__(self, hdf5: h5py.File, shape: Shape, settings: Mapping[str, str | int], json_file: IO[bytes]) -> None:
-        self._hdf5, self._shape, self._json = hdf5, shape, json_file
+    def __init__(self, room: _Room, shape: Shape, settings: Mapping[str, str | int], json_file: IO[bytes]) -> None:
+        self._room, self._shape, self._json, self._unwritten = room, shape, json_file, 0
+        self._hdf5 = hdf5 = room.hdf5
         self._limit, self._overlap = int(settings["max_length"]), int(settings["overlap"])
         text = h5py.string_dtype()
         self._tokens, self._sentences = _Column(hdf5, TOKENS, text), _Column(hdf5, SENTENCES, text)
@@ -164,6 +205,10 @@ class _Frame:
 
     def add(self, sentence: str, tokens: list[str]) -> None:
         """One more line."""
+        characters = len(sentence) + sum(map(len, tokens))
+        self._unwritten += _CHARACTER_BYTES * characters + _TOKEN_BYTES * (len(tokens) + 1)
+        lines = _LINE_BYTES * self.counts["sentences"]  # the table of all names is doubled at once
+        self._room.require(len(tokens) * self._shape.token_bytes + self._unwritten + lines)
         name, pieces = str(self.counts["sentences"]), windows(len(tokens), limit=self._limit, overlap=self._overlap)
         self._create(name, self._vectors, self._shape.of(len(tokens)))
         self._count(len(tokens), len(pieces))
@@ -190,6 +235,7 @@ class _Frame:
         if size > _LONGEST_JSON:
             raise InputError("more than 2 GiB of text is too much for one file of vectors", hint="split the input")
         self._json.flush()
+        self._room.require(size)
         mapped = np.memmap(self._json, dtype=f"S{size}", mode="r", shape=(1,))
         self._hdf5.create_dataset(SENTENCE_TO_INDEX, data=mapped)
         self._hdf5[DONE][0] = 0
@@ -203,27 +249,31 @@ class _Frame:
         h5d.create(self._hdf5.id, name.encode(), kind, h5s.create_simple(shape), self._layout)
 
     def _flush(self) -> None:
-        require_room(Path(self._hdf5.filename), self.counts["tokens"] * self._shape.token_bytes)
         for column in (self._tokens, self._sentences, self._offsets):
             column.flush()
+        self._unwritten = 0
 
 
-def require_room(file: Path, size: int) -> None:
+def require_room(file: Path, size: int, *, held: int) -> None:
     """
     # Raises
 
-    `InputError` where the disk has no room for `size` bytes more, and some to spare.
+    `InputError` where the disk has no room for a file of `size` bytes that holds `held` bytes of it already.
     """
-    free = shutil.disk_usage(file.parent).free
-    if size + _SPARE > free:
-        problem = f"the vectors need {size / 1e9:,.1f} GB, the disk has {free / 1e9:,.1f} GB left"
+    room = held + shutil.disk_usage(file.parent).free
+    if size > room:
+        problem = f"expected room for {_shown(size)} or more of vectors on the disk, got {_shown(room)}"
         raise InputError(problem, file=file.parent, hint="--float16, --top and --average need less")
 
 
-def missing_bytes(file: Path) -> int:
-    """How much of a file is not on the disk yet."""
-    found = os.stat(file)
-    return max(0, found.st_size - 512 * found.st_blocks)
+def _shown(size: int) -> str:
+    power = min(3, (len(str(size)) - 1) // 3)
+    return f"{size / 1000**power:,.1f} {('bytes', 'kB', 'MB', 'GB')[power]}"
+
+
+def _reserve(descriptor: int, start: int, size: int) -> None:
+    if sys.platform != "darwin":  # which has no such call
+        os.posix_fallocate(descriptor, start, size)
 
 
 def _contiguous() -> h5p.PropDCID:

@@ -8,12 +8,12 @@ import numpy as np
 import torch
 
 import elmo_tasks
-from elmo_tasks.elmo.bilm import BiLm
-from elmo_tasks.elmo.characters import batch_to_ids
+from elmo_tasks.bilm.bilm import BiLM
+from elmo_tasks.bilm.characters import batch_to_ids
 from elmo_tasks.elmo.extract_frame import Shape
 from elmo_tasks.elmo.windows import require_window
 from elmo_tasks.errors import InputError
-from elmo_tasks.nn.memory import naming_the_longest
+from elmo_tasks.out_of_memory import explain_oom
 from elmo_tasks.ranges import require_sizes
 
 OUTPUTS = ("all", "top", "average")
@@ -27,7 +27,7 @@ class Extraction:
 
     # Parameters
 
-    bilm : `BiLm`
+    bilm : `BiLM`
         With `state` reset.
     settings : `Mapping`
         What the vectors come from, in the words of the user: `options_sha256`, `weights_sha256`, `tokenizer`, ...
@@ -49,7 +49,7 @@ class Extraction:
         If a value is none of these.
     """
 
-    bilm: BiLm
+    bilm: BiLM
     settings: Mapping[str, str | int]
     parse: Callable[[str], list[str]] = field(default=str.split)
     output: str = "all"
@@ -102,16 +102,19 @@ class Extraction:
 
         # Raises
 
-        `InputError` where a value is too large for float16, or memory runs out.
+        `InputError` where a value is not finite, or too large for float16, or memory runs out.
         """
         hint = "a smaller --max-tokens or --max-length"
-        with naming_the_longest([len(sentence) for sentence in sentences], names, hint=hint):
+        with explain_oom([len(sentence) for sentence in sentences], names, hint=hint):
             layers = self._layers(sentences)  # [L, B, T, D]
+        if (name := _first_not_finite(layers, names)) is not None:
+            problem = f"{name}: expected finite vectors, got infinity or NaN"
+            hint = "the biLM's weights overflow: use another biLM"
+            raise InputError(problem, file=str(self.settings.get("weight_file", "biLM")), hint=hint)
         if self.float16:
             layers = layers.half()
-            fits = layers.isfinite().flatten(2).all(2).all(0).tolist()  # [B]
-            if not all(fits):
-                raise InputError(f"{names[fits.index(False)]}: a value is too large for float16", hint="use float32")
+            if (name := _first_not_finite(layers, names)) is not None:
+                raise InputError(f"{name}: a value is too large for float16", hint="use float32")
         return layers.cpu().numpy()
 
     @torch.no_grad()
@@ -120,6 +123,12 @@ class Extraction:
         if self.output == "average":
             return layers.mean(0, keepdim=True)
         return layers[-1:] if self.output == "top" else layers
+
+
+def _first_not_finite(layers: torch.Tensor, names: list[str]) -> str | None:
+    """The name of the first of B sentences with a NaN or an infinity in [L, B, T, D]."""
+    finite = layers.isfinite().flatten(2).all(2).all(0).tolist()  # [B]
+    return None if all(finite) else names[finite.index(False)]
 
 
 def _layer_names(output: str, n_layers: int) -> str:

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from allennlp.data import Token, TokenIndexer, Vocabulary
 
-from elmo_tasks.elmo.characters import MAX_CHARACTERS, PADDING_ID, token_to_ids
+from elmo_tasks.bilm.characters import MAX_CHARACTERS, PADDING_ID, token_to_ids
 
 KEY = "elmo_tokens"
 """The name of the indexer's one tensor, as that of AllenNLP's own `elmo_characters`."""

@@ -3,7 +3,7 @@
 import json
 import operator
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, overload
 
@@ -11,6 +11,7 @@ import h5py
 import numpy as np
 
 from elmo_tasks.errors import InputError
+from elmo_tasks.hdf5 import own_dataset, reading
 
 FORMAT = "elmo_tasks vectors 1"
 """The root's attribute `format`; counts up when what follows changes."""
@@ -62,9 +63,10 @@ class ElmoVectors(Sequence[np.ndarray]):
     def __init__(self, file: str | Path) -> None:
         self.file = Path(file)
         self._hdf5 = open_vectors(self.file)
-        with _naming_damage(self.file):
-            self._count = int(self._hdf5.attrs["sentences"])
-            pieces, done = int(self._hdf5.attrs["pieces"]), int(self._hdf5[DONE][0])
+        with reading_vectors(self.file):
+            info = self.info
+            self._count, self._ndim = int(info["sentences"]), 3 if info["output"] == "all" else 2
+            pieces, done = int(info["pieces"]), int(own_dataset(self._hdf5, DONE)[0])
         if done != pieces:
             self.close()
             hint = "run the command that writes it again: it goes on"
@@ -76,27 +78,30 @@ class ElmoVectors(Sequence[np.ndarray]):
         What is known of the vectors: `options_sha256`, `weights_sha256`, `options` (the biLM's), `state`, `output`
         (`all`, `top` or `average`), `dtype`, `text_sha256`, `tokenizer`, `max_length`, `overlap`, versions and more.
         """
-        attributes = self._opened.attrs.items()
-        return {key: value if isinstance(value, str) else value.item() for key, value in attributes}
+        return attributes_of(self._opened, self.file)
 
     @property
     def layer_names(self) -> list[str]:
         """What stands along the first axis where all layers were written; else the one name of what was."""
-        return json.loads(self.info["layers"])
+        with reading_vectors(self.file):
+            names = json.loads(self.info["layers"])
+            if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
+                raise ValueError(f"expected a list of layer names, got {names!r}")
+            return names
 
     def tokens(self, index: int) -> list[str]:
         """The T tokens of a sentence."""
         place, hdf5 = self._place(index), self._opened
-        with _naming_damage(self.file):
-            start, end = hdf5[OFFSETS][place : place + 2]
+        with reading_vectors(self.file):
+            start, end = own_dataset(hdf5, OFFSETS)[place : place + 2]
             self._require_held(int(end) - int(start))
-            return hdf5[TOKENS].asstr()[start:end].tolist()
+            return own_dataset(hdf5, TOKENS).asstr()[start:end].tolist()
 
     def sentence(self, index: int) -> str:
         """A sentence's line as it was, without white space around it."""
         place, hdf5 = self._place(index), self._opened
-        with _naming_damage(self.file):
-            return hdf5[SENTENCES].asstr()[place]
+        with reading_vectors(self.file):
+            return own_dataset(hdf5, SENTENCES).asstr()[place]
 
     def close(self) -> None:
         """Close the file; nothing can be read afterwards."""
@@ -115,8 +120,11 @@ class ElmoVectors(Sequence[np.ndarray]):
         if isinstance(index, slice):
             return [self[place] for place in range(*index.indices(self._count))]
         place, hdf5 = self._place(index), self._opened
-        with _naming_damage(self.file):
-            dataset = hdf5[str(place)]
+        with reading_vectors(self.file):
+            dataset = own_dataset(hdf5, str(place))
+            if dataset.ndim != self._ndim or dataset.dtype.kind != "f":
+                found = f"{dataset.shape} of {dataset.dtype}"
+                raise ValueError(f"expected {self._ndim} axes of floats in dataset {place}, got {found}")
             self._require_held(dataset.nbytes)
             return dataset[()]
 
@@ -180,9 +188,11 @@ def open_vectors(file: Path) -> h5py.File:
     except OSError as error:
         hint = "close it first" if _LOCKED in str(error) else "is the copy complete?"
         raise InputError(f"cannot be read as HDF5: {error}", file=file, hint=hint) from None
-    with _naming_damage(file):
+    with reading_vectors(file):
         found = hdf5.attrs.get("format")
+        found = found if found is None or isinstance(found, str) else repr(found)
         if found == FORMAT:
+            _require_count(hdf5)
             return hdf5
         old = "0" in hdf5
         hdf5.close()
@@ -190,6 +200,23 @@ def open_vectors(file: Path) -> h5py.File:
         hint = "h5py reads it: h5py.File(file)['0'] is the first sentence"
         raise InputError("vectors without an index, as AllenNLP 0.x and bilm-tf wrote them", file=file, hint=hint)
     raise InputError(f"vectors of the format {FORMAT!r} were wanted, found {found or 'another HDF5 file'!r}", file=file)
+
+
+def attributes_of(hdf5: h5py.File, file: Path) -> dict[str, Any]:
+    """The root's attributes. Raises `InputError` where one is neither a string nor a number."""
+    with reading_vectors(file):
+        found = {key: value.item() if isinstance(value, np.generic) else value for key, value in hdf5.attrs.items()}
+        for key, value in found.items():
+            if not isinstance(value, str | int | float):
+                raise TypeError(f"expected a string or a number as attribute {key!r}, got {value!r}")
+        return found
+
+
+def _require_count(hdf5: h5py.File) -> None:
+    """Raises `ValueError` where the number of sentences is not that of the index."""
+    count, offsets = int(hdf5.attrs["sentences"]), own_dataset(hdf5, OFFSETS).shape
+    if count < 0 or offsets != (count + 1,):
+        raise ValueError(f"expected offsets of shape ({count + 1},) for {count} sentences, got {offsets}")
 
 
 def _open(file: Path) -> h5py.File:
@@ -202,10 +229,6 @@ def _open(file: Path) -> h5py.File:
         return h5py.File(file, "r")
 
 
-@contextmanager
-def _naming_damage(file: Path) -> Iterator[None]:
-    """Raises `InputError` where HDF5 finds the file damaged, in whatever way it says so."""
-    try:
-        yield
-    except (KeyError, OSError, RuntimeError, TypeError, ValueError) as error:
-        raise InputError(f"the file is damaged: {error}", file=file, hint="copy it again, or write it anew") from error
+def reading_vectors(file: Path) -> AbstractContextManager[None]:
+    """Raises `InputError` where h5py finds the file damaged, whatever h5py itself raises."""
+    return reading(file, "the file is damaged", hint="copy it again, or write it again")

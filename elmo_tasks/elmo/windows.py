@@ -21,14 +21,18 @@ class Window(NamedTuple):
     last: int
 
 
+_LONGEST = 2**31 - 1
+"""Tokens of a window: more than any sentence has, and a number that HDF5 can store."""
+
+
 def require_window(limit: int, overlap: int) -> None:
     """
     # Raises
 
     `InputError` where windows of `limit` tokens cannot overlap by `overlap`.
     """
-    if limit < 1:
-        raise InputError(f"max_length must be at least 1, found {limit}")
+    if not 1 <= limit <= _LONGEST:
+        raise InputError(f"max_length must be from 1 to {_LONGEST}, got {limit}")
     if not 0 <= overlap <= limit // 2:
         raise InputError(f"overlap must be from 0 to half of max_length, {limit // 2}, found {overlap}")
 

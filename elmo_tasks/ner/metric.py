@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 from allennlp.training.metrics import Metric
 
-from elmo_tasks.data.labelled_f1 import LabelledF1
 from elmo_tasks.data.spans import Span, spans_from_tags
+from elmo_tasks.metrics.labelled_f1 import LabelledF1
 
 
 @Metric.register("elmo_tasks_entity_f1")

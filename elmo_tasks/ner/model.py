@@ -1,5 +1,6 @@
 """Third step of NER: tokens -> h -> a score per tag -> conditional random field -> BIOUL tags (paper, appendix A.7)."""
 
+import logging
 from typing import Any
 
 from allennlp.data import Vocabulary
@@ -9,10 +10,14 @@ from allennlp.modules.conditional_random_field.conditional_random_field import a
 from torch import Tensor, nn
 
 from elmo_tasks.data.labels import UNKNOWN_LABEL
-from elmo_tasks.data.processes import process_count
 from elmo_tasks.data.spans import OUTSIDE, split_tag
+from elmo_tasks.errors import InputError
+from elmo_tasks.modules.tagger import LABELS, Tagger
+from elmo_tasks.ner.entity_types import unknown_types
 from elmo_tasks.ner.metric import EntityF1
-from elmo_tasks.nn.tagger import LABELS, Tagger
+from elmo_tasks.training.distributed import process_count
+
+logger = logging.getLogger(__name__)
 
 
 @Model.register("elmo_tasks_ner")
@@ -44,6 +49,29 @@ class NerTagger(Tagger):
         constraints = allowed_transitions("BIOUL", dict(enumerate(self.tags)))
         self.crf = ConditionalRandomField(len(self.tags), constraints, include_start_end_transitions=False)
         self.f1 = EntityF1()
+
+    def get_metrics(self, reset: bool = False) -> dict[str, float]:
+        """
+        See `Tagger`. Warns at the end of a pass of gold entities whose types the model does not know.
+
+        # Raises
+
+        `InputError`
+            If there are gold entities, and the model knows none of their types.
+        """
+        if reset and not self.training:
+            self._check_gold_types()
+        return super().get_metrics(reset)
+
+    def _check_gold_types(self) -> None:
+        gold = {label: row["gold"] for label, row in self.f1.report()["labels"].items() if row["gold"]}
+        known = {split_tag(tag)[1] for tag in self.tags} - {""}
+        unknown = unknown_types(gold, known)
+        if unknown and known.isdisjoint(gold):
+            problem = f"expected gold entities of the types {', '.join(sorted(known))}, got {unknown}"
+            raise InputError(problem, hint="the tags are the last column of a file; is it cut off?")
+        if unknown:
+            logger.warning("gold entities of types that the model does not know: %s", unknown)
 
     def _decode(self, logits: Tensor, mask: Tensor) -> list[list[str]]:
         return [[self.tags[tag] for tag in path] for path, _ in self.crf.viterbi_tags(logits, mask)]

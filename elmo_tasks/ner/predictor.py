@@ -4,9 +4,9 @@ from allennlp.common.util import JsonDict
 from allennlp.data import Instance
 from allennlp.predictors import Predictor
 
-from elmo_tasks.data.json_input import metadata_of
-from elmo_tasks.data.sentence_input import Sentence, SentencePredictor
 from elmo_tasks.data.spans import spans_from_tags
+from elmo_tasks.prediction.json_input import metadata_of
+from elmo_tasks.prediction.sentence_input import Sentence, SentencePredictor
 
 
 @Predictor.register("elmo_tasks_ner")

@@ -24,8 +24,8 @@ CORPUS_HINT = (
     "CoNLL-2003 has its annotation from https://www.clips.uantwerpen.be/conll2003/ner/ "
     "and its text from the Reuters Corpus RCV1, on request from NIST"
 )
-# The official columns are word, part of speech, chunk, entity; shorter files end with it, too.
-_TAG_COLUMNS = {"ner": -1, "chunk": 2}
+TAG_COLUMNS = {"ner": -1, "chunk": 2}
+"""The official columns are word, part of speech, chunk, entity; shorter files end with it, too."""
 
 
 @DatasetReader.register("elmo_tasks_ner")
@@ -57,11 +57,11 @@ class NerReader(DatasetReader):
         **kwargs: Any,
     ) -> None:
         super().__init__(manual_distributed_sharding=True, manual_multiprocess_sharding=True, **kwargs)
-        if tag_label not in _TAG_COLUMNS:
-            choices = ", ".join(_TAG_COLUMNS)
+        if tag_label not in TAG_COLUMNS:
+            choices = ", ".join(TAG_COLUMNS)
             raise InputError(f"tag_label must be one of {choices}; it is {tag_label!r}")
         self._token_indexers = token_indexers or _default_indexers()
-        self._tag_column = _TAG_COLUMNS[tag_label]
+        self._tag_column = TAG_COLUMNS[tag_label]
 
     def _read(self, file_path: PathOrStr) -> Iterable[Instance]:
         """
@@ -84,7 +84,7 @@ class NerReader(DatasetReader):
 
     def text_to_instance(
         self,
-        tokens: Sequence[str],
+        tokens: Sequence[str | Token],
         tags: Sequence[str] | None = None,
         *,
         file: str | None = None,
@@ -93,7 +93,7 @@ class NerReader(DatasetReader):
         """
         # Parameters
 
-        tokens : `Sequence[str]`
+        tokens : `Sequence[str | Token]`
             T words.
         tags : `Sequence[str]`, optional
             T gold tags in BIOUL.
@@ -113,9 +113,9 @@ class NerReader(DatasetReader):
         """
         if not tokens:
             raise InputError("a sentence needs a token at least", file=file, line=line)
-        text = TextField([Token(word) for word in tokens])
+        text = TextField([word if isinstance(word, Token) else Token(word) for word in tokens])
         gold = None if tags is None else list(tags)
-        metadata = {"words": list(tokens), "tags": gold, "file": file, "line": line}
+        metadata = {"words": [token.text for token in text], "tags": gold, "file": file, "line": line}
         fields: dict[str, Field] = {"tokens": text, "metadata": MetadataField(metadata)}
         if gold is not None:
             if len(gold) != len(tokens):

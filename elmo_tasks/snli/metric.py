@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from allennlp.training.metrics import Metric
 
-from elmo_tasks.data.processes import from_all_processes
+from elmo_tasks.training.distributed import all_gather_objects
 
 
 @Metric.register("elmo_tasks_entailment_accuracy")
@@ -37,7 +37,7 @@ class EntailmentAccuracy(Metric):
         """
         if len(predictions) != len(gold_labels):
             raise ValueError(f"{len(predictions)} predictions for {len(gold_labels)} gold labels")
-        for counts in from_all_processes(Counter(zip(gold_labels, predictions, strict=True))):
+        for counts in all_gather_objects(Counter(zip(gold_labels, predictions, strict=True))):
             self._counts.update(counts)
 
     def get_metric(self, reset: bool = False) -> dict[str, float]:

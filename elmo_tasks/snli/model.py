@@ -12,9 +12,10 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.nn.initialization import glorot
-from elmo_tasks.nn.lowest_layers import construct
-from elmo_tasks.nn.task_model import TaskModel
+from elmo_tasks.modules.initialization import glorot
+from elmo_tasks.modules.input_encoder import construct
+from elmo_tasks.modules.precision import at_least_float32
+from elmo_tasks.modules.task_model import TaskModel
 from elmo_tasks.ranges import require_dropouts, require_factors, require_sizes
 from elmo_tasks.snli.metric import EntailmentAccuracy
 from elmo_tasks.snli.reader import LABELS
@@ -118,8 +119,9 @@ class EntailmentModel(TaskModel):
         attended, attention = attend(h, mask)  # [2B, T, D], [2B, T, T]
         enhanced = self.attention_dropout(enhance(h, attended))  # [2B, T, 4D]
         composed = self.composition(self.projection(enhanced).relu(), mask)  # [2B, T, 2H]
-        logits = self.classifier(pool_pairs(composed, mask))  # [B, 3]
-        output: dict[str, Any] = {"logits": logits, "probabilities": logits.softmax(1), "attention": attention}
+        logits = at_least_float32(self.classifier(pool_pairs(composed, mask)))  # [B, 3]
+        output: dict[str, Any] = {"logits": logits, "probabilities": logits.softmax(1)}
+        output["attention"] = at_least_float32(attention)
         output |= {name: [pair[name] for pair in metadata] for name in ("premise", "hypothesis")}
         if label is not None:
             output["loss"] = functional.cross_entropy(logits, label) + self.lowest_layers.penalty()
@@ -129,8 +131,10 @@ class EntailmentModel(TaskModel):
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
         """
         Labels by their names, and the attention of each sentence without padding: `premise_attention` has a row of
-        weights over the hypothesis for each word of the premise, `hypothesis_attention` the other way round.
+        weights over the hypothesis for each word of the premise, `hypothesis_attention` the other way round. See
+        `require_finite`.
         """
+        self.require_finite(output_dict["logits"])
         probabilities, attention = output_dict.pop("probabilities"), output_dict.pop("attention")
         lengths = [(len(p), len(h)) for p, h in zip(output_dict["premise"], output_dict["hypothesis"], strict=True)]
         over_hypothesis, over_premise = attention.chunk(2)
@@ -251,5 +255,6 @@ def pool_pairs(composed: Tensor, mask: Tensor) -> Tensor:
         The premise's average and maximum, then the hypothesis's.
     """
     words = mask[:, :, None]
-    pooled = torch.cat([masked_mean(composed, words, 1), masked_max(composed, words, 1)], -1)  # [2B, 2D]
+    mean = masked_mean(composed, words, 1).to(composed.dtype)  # AllenNLP gives float32 at least
+    pooled = torch.cat([mean, masked_max(composed, words, 1)], -1)  # [2B, 2D]
     return torch.cat(pooled.chunk(2), -1)  # [B, 4D]

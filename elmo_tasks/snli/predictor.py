@@ -7,8 +7,8 @@ from allennlp.data import DatasetReader, Instance
 from allennlp.models import Model
 from allennlp.predictors import Predictor
 
-from elmo_tasks.data.json_input import JsonLinesPredictor, text_of, words_of
 from elmo_tasks.data.tokenizer import BlankSpacyTokenizer
+from elmo_tasks.prediction.json_input import JsonLinesPredictor, text_of, words_of
 
 _WANTED = 'wanted {"premise": "raw text", "hypothesis": "raw text"}, or lists of words instead of texts'
 _SHOWN = ("label", "probabilities", "premise", "hypothesis", "premise_attention", "hypothesis_attention")

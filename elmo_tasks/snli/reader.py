@@ -11,12 +11,12 @@ from allennlp.data.dataset_readers.dataset_reader import PathOrStr
 from allennlp.data.fields import LabelField, MetadataField, TextField
 
 from elmo_tasks.data.files import open_text
-from elmo_tasks.data.json_input import NOT_JSON, json_problem, loaded, shown, text_problem
 from elmo_tasks.data.tokenizer import BlankSpacyTokenizer
 from elmo_tasks.data.treebank import unescape
 from elmo_tasks.data.words import WordIndexer
 from elmo_tasks.elmo.indexer import CharacterIndexer
-from elmo_tasks.errors import InputError
+from elmo_tasks.errors import InputError, shown
+from elmo_tasks.prediction.json_input import NOT_JSON, json_problem, loaded, text_problem
 
 logger = logging.getLogger(__name__)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from allennlp.evaluation import Evaluator
 
-from elmo_tasks.data.evaluator import OfficialEvaluator
+from elmo_tasks.prediction.evaluator import OfficialEvaluator
 from elmo_tasks.squad.official import write_predictions
 
 
@@ -16,7 +16,7 @@ class SquadEvaluator(OfficialEvaluator):
 
     def predictions(self, batch: dict[str, Any], output: dict[str, Any]) -> list[tuple[str, str]]:
         """Id and best answer of each question."""
-        best = [spans[0]["text"] for spans in output["spans"]]
+        best = [spans[0]["text"] if spans else "" for spans in output["spans"]]
         return list(zip(output["id"], best, strict=True))
 
     def write(self, file: Path, predictions: Iterator[tuple[str, str]]) -> None:

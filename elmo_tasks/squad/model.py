@@ -13,9 +13,10 @@ from allennlp.nn.util import min_value_of_dtype
 from torch import Tensor, nn
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.nn.bi_attention import BiAttention
-from elmo_tasks.nn.memory import naming_the_longest
-from elmo_tasks.nn.task_model import TaskModel
+from elmo_tasks.modules.bi_attention import BiAttention
+from elmo_tasks.modules.precision import at_least_float32
+from elmo_tasks.modules.task_model import TaskModel
+from elmo_tasks.out_of_memory import explain_oom
 from elmo_tasks.ranges import require_dropouts, require_sizes
 from elmo_tasks.squad.layers import ChainedPointers, ResidualSelfAttention, relu_layer
 from elmo_tasks.squad.metric import SquadEmAndF1
@@ -113,7 +114,7 @@ class SquadModel(TaskModel):
         """
         self.require_gold(span_start)
         lengths = [len(one["offsets"]) for one in metadata]
-        with naming_the_longest(lengths, [_name(one) for one in metadata], hint=MEMORY_HINT):
+        with explain_oom(lengths, [_name(one) for one in metadata], hint=MEMORY_HINT):
             starts, ends, mask = self._logits(passage, question)
         output: dict[str, Any] = {"start_logits": starts, "end_logits": ends}
         output |= {key: [one[key] for one in metadata] for key in ("id", "question")}
@@ -127,7 +128,8 @@ class SquadModel(TaskModel):
         return output
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
-        """Leaves out the logits."""
+        """Leaves out the logits; see `require_finite`."""
+        self.require_finite(output_dict["start_logits"], output_dict["end_logits"])
         return {name: value for name, value in output_dict.items() if not name.endswith("_logits")}
 
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
@@ -146,13 +148,15 @@ class SquadModel(TaskModel):
         question_h, _, question_mask = self.lowest_layers(question)  # [B, U, D]
         attended = self.attention(passage_h, mask, question_h, question_mask)  # [B, T, 4D]
         x = self.self_attention(self.merge(attended), mask)  # [B, T, W]
-        starts, ends = self.pointers(self.dropout(x), mask)  # [B, T]
+        starts, ends = map(at_least_float32, self.pointers(self.dropout(x), mask))  # [B, T]
         lowest = min_value_of_dtype(starts.dtype)
         return starts.masked_fill(~mask, lowest), ends.masked_fill(~mask, lowest), mask
 
     def _score(self, spans: list[list[dict[str, Any]]], metadata: Metadata) -> None:
         scored = [
-            (best[0]["text"], one["answers"]) for best, one in zip(spans, metadata, strict=True) if one["answers"]
+            (best[0]["text"] if best else "", one["answers"])
+            for best, one in zip(spans, metadata, strict=True)
+            if one["answers"]
         ]
         self._em_and_f1([text for text, _ in scored], [golds for _, golds in scored])
 
@@ -183,7 +187,7 @@ def _name(one: dict[str, Any]) -> str:
 
 
 def _answers(best: Spans, metadata: Metadata) -> list[list[dict[str, Any]]]:
-    """The spans of each question as plain values; where a short passage has fewer than wanted, only those."""
+    """The spans of each question as plain values: fewer than `n_best` in a short passage, none where scores are NaN."""
     rows = zip(*(part.tolist() for part in best), strict=True)
     return [
         [_answer(*span, one=one) for span in zip(*row, strict=True) if span[2] > -torch.inf]

@@ -6,10 +6,10 @@ from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from elmo_tasks.atomic import written_aside
+from elmo_tasks.atomic import atomic_write
 from elmo_tasks.data.files import open_text
-from elmo_tasks.data.json_input import NOT_JSON, json_problem, loaded, shown, text_problem
-from elmo_tasks.errors import InputError
+from elmo_tasks.errors import InputError, shown
+from elmo_tasks.prediction.json_input import NOT_JSON, json_problem, loaded, text_problem
 
 _SHOWN = 60
 """Characters of an id that a message shows."""
@@ -76,7 +76,7 @@ def write_predictions(file: str | Path, predictions: Mapping[str, str]) -> None:
     `InputError`
         If it cannot be written; what stood there is untouched then.
     """
-    with written_aside(file) as aside:
+    with atomic_write(file) as aside:
         aside.write_text(json.dumps(predictions, ensure_ascii=False) + "\n", encoding="utf-8")
 
 

@@ -4,7 +4,7 @@ from allennlp.common.util import JsonDict
 from allennlp.data import Instance
 from allennlp.predictors import Predictor
 
-from elmo_tasks.data.json_input import JsonLinesPredictor, metadata_of, text_of
+from elmo_tasks.prediction.json_input import JsonLinesPredictor, metadata_of, text_of
 
 _WANTED = 'wanted {"passage": "raw text", "question": "raw text"}'
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from allennlp.evaluation import Evaluator
 
-from elmo_tasks.data.evaluator import OfficialEvaluator
+from elmo_tasks.prediction.evaluator import OfficialEvaluator
 from elmo_tasks.srl.props import Proposition, write_props
 
 GOLD_SUFFIX = ".gold"

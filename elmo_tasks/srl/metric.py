@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from allennlp.training.metrics import Metric
 
-from elmo_tasks.data.labelled_f1 import LabelledF1
+from elmo_tasks.metrics.labelled_f1 import LabelledF1
 from elmo_tasks.srl.arguments import VERB, Argument, arguments_from_tags
 
 

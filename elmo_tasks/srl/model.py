@@ -4,13 +4,19 @@ from typing import Any
 
 from allennlp.data import Vocabulary
 from allennlp.models import Model
+from allennlp.modules.text_field_embedders import BasicTextFieldEmbedder
 from allennlp.nn.util import sequence_cross_entropy_with_logits
 from torch import Tensor, nn
 
 from elmo_tasks.data.labels import UNKNOWN_LABEL
-from elmo_tasks.nn.tagger import LABELS, Tagger
+from elmo_tasks.errors import InputError
+from elmo_tasks.modules.input_encoder import NOTHING_LEFT, InputEncoder
+from elmo_tasks.modules.tagger import LABELS, Tagger
 from elmo_tasks.srl.decoding import BioViterbi
 from elmo_tasks.srl.metric import SrlF1
+
+INDICATOR = "predicate"
+"""The text field's key of the mark of the predicate."""
 
 
 @Model.register("elmo_tasks_srl")
@@ -28,6 +34,11 @@ class SrlTagger(Tagger):
     vocab : `Vocabulary`
     kwargs
         See `TaskModel`.
+
+    # Raises
+
+    `InputError`
+        If the encoder would read nothing but which word is the predicate.
     """
 
     default_predictor = "elmo_tasks_srl"
@@ -35,6 +46,7 @@ class SrlTagger(Tagger):
 
     def __init__(self, vocab: Vocabulary, **kwargs: Any) -> None:
         super().__init__(vocab, **kwargs)
+        _require_words(self.lowest_layers)
         self.tags = list(vocab.get_token_to_index_vocabulary(LABELS))
         self.score_tags = nn.Linear(self.lowest_layers.get_output_dim(), len(self.tags))
         nn.init.orthogonal_(self.score_tags.weight)
@@ -49,3 +61,10 @@ class SrlTagger(Tagger):
         """The mean over sentences of the mean negative log-likelihood of their tokens whose tags the model has."""
         known = mask & (tags != UNKNOWN_LABEL) & (tags < len(self.tags))  # [B, T]
         return sequence_cross_entropy_with_logits(logits, tags.where(known, 0), known, average="batch")
+
+
+def _require_words(layers: InputEncoder) -> None:
+    has_elmo = layers.elmo is not None and layers.elmo.has_input
+    embedder = layers.embedder
+    if not has_elmo and isinstance(embedder, BasicTextFieldEmbedder) and set(embedder._token_embedders) == {INDICATOR}:
+        raise InputError(NOTHING_LEFT)

@@ -8,10 +8,10 @@ from allennlp.data import Instance
 from allennlp.predictors import Predictor
 
 from elmo_tasks.batches import batches_by_length
-from elmo_tasks.data.json_input import metadata_of, shown
-from elmo_tasks.data.sentence_input import WANTED, Sentence, SentencePredictor
 from elmo_tasks.data.spans import spans_from_tags
-from elmo_tasks.errors import InputError
+from elmo_tasks.errors import InputError, shown
+from elmo_tasks.prediction.json_input import metadata_of
+from elmo_tasks.prediction.sentence_input import WANTED, Sentence, SentencePredictor
 from elmo_tasks.srl.indexer import PREDICATES
 
 MAX_TOKENS = 8192

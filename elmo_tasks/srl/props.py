@@ -8,7 +8,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
-from elmo_tasks.atomic import written_aside
+from elmo_tasks.atomic import atomic_write
 from elmo_tasks.data.brackets import brackets_from_spans
 from elmo_tasks.data.spans import spans_from_tags
 
@@ -53,7 +53,7 @@ def write_props(file: str | Path, propositions: Iterable[Proposition]) -> None:
     `InputError`
         If the file cannot be written.
     """
-    with written_aside(file) as aside:
+    with atomic_write(file) as aside:
         aside.write_text(props(propositions), encoding="utf-8")
 
 

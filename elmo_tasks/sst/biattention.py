@@ -30,7 +30,7 @@ def compare(inputs: Tensor, attended: Tensor) -> Tensor:
     return torch.cat([inputs, inputs - attended, inputs * attended], -1)  # [B, T, 3D]
 
 
-class FourPoolings(nn.Module):
+class MultiPooling(nn.Module):
     """
     A text's vector from those of its tokens: their maximum, minimum, mean, and a sum weighted by self-attention.
 
@@ -67,4 +67,5 @@ class FourPoolings(nn.Module):
         inputs = inputs.masked_fill(~tokens, 0.0)
         weights = masked_softmax(self.score(inputs)[:, :, 0], mask, memory_efficient=True)  # [B, T]
         greatest, least = masked_max(inputs, tokens, dim=1), -masked_max(-inputs, tokens, dim=1)  # [B, D]
-        return torch.cat([greatest, least, masked_mean(inputs, tokens, dim=1), weighted_sum(inputs, weights)], 1)
+        mean = masked_mean(inputs, tokens, dim=1).to(inputs.dtype)  # [B, D], AllenNLP gives float32 at least
+        return torch.cat([greatest, least, mean, weighted_sum(inputs, weights)], 1)

@@ -7,7 +7,7 @@ from allennlp.modules import FeedForward, Maxout
 from torch import Tensor, nn
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.nn.initialization import glorot
+from elmo_tasks.modules.initialization import glorot
 from elmo_tasks.ranges import require_dropouts, require_sizes
 
 

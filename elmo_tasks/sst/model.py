@@ -9,10 +9,11 @@ from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
 from torch import Tensor, nn
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.nn.lowest_layers import construct
-from elmo_tasks.nn.task_model import TaskModel
+from elmo_tasks.modules.input_encoder import construct
+from elmo_tasks.modules.precision import at_least_float32
+from elmo_tasks.modules.task_model import TaskModel
 from elmo_tasks.ranges import require_dropouts
-from elmo_tasks.sst.biattention import FourPoolings, biattend, compare
+from elmo_tasks.sst.biattention import MultiPooling, biattend, compare
 from elmo_tasks.sst.head import Head
 from elmo_tasks.sst.labels import FIVE, TWO
 from elmo_tasks.sst.metric import SentimentAccuracy
@@ -61,7 +62,7 @@ class SentimentClassifier(TaskModel):
         super().__init__(vocab, **kwargs)
         self.labels = complete_labels(vocab)
         self.integrator = construct(integrator, width=3 * self.lowest_layers.get_output_dim())
-        self.pool = FourPoolings(self.integrator.get_output_dim())
+        self.pool = MultiPooling(self.integrator.get_output_dim())
         self.pooled_dropout = nn.Dropout(pooled_dropout)
         self.head = head.construct(input_dim=self.pool.get_output_dim(), classes=len(self.labels))
         self._accuracy = SentimentAccuracy(self.labels)
@@ -88,7 +89,7 @@ class SentimentClassifier(TaskModel):
         self.require_gold(label)
         h, _, mask = self.lowest_layers(tokens)
         integrated = self.integrator(compare(h, biattend(h, mask)), mask)  # [B, T, D]
-        logits = self.head(self.pooled_dropout(self.pool(integrated, mask)))  # [B, K]
+        logits = at_least_float32(self.head(self.pooled_dropout(self.pool(integrated, mask))))  # [B, K]
         probabilities = logits.softmax(1)
         output = {"logits": logits, "probabilities": probabilities, "words": [text["words"] for text in metadata]}
         if label is not None:
@@ -102,12 +103,12 @@ class SentimentClassifier(TaskModel):
 
         `dict[str, Any]`
             `words`; for each text its probabilities by label, under `probabilities`, and the most probable label, under
-            `label`; the loss.
+            `label`; the loss. See `require_finite`.
         """
+        self.require_finite(output_dict.pop("logits"))
         rows = [dict(zip(self.labels, row, strict=True)) for row in output_dict["probabilities"].tolist()]
         output_dict["probabilities"] = rows
         output_dict["label"] = [max(row, key=row.__getitem__) for row in rows]
-        output_dict.pop("logits", None)
         return output_dict
 
     def get_metrics(self, reset: bool = False) -> dict[str, float]:

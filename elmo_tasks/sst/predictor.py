@@ -4,7 +4,7 @@ from allennlp.common.util import JsonDict
 from allennlp.data import Instance
 from allennlp.predictors import Predictor
 
-from elmo_tasks.data.sentence_input import SentencePredictor
+from elmo_tasks.prediction.sentence_input import SentencePredictor
 from elmo_tasks.sst.labels import FIVE, NAMES, TWO
 
 

@@ -13,9 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from elmo_tasks.data.files import open_text
-from elmo_tasks.data.json_input import shown
 from elmo_tasks.data.treebank import unescape
-from elmo_tasks.errors import InputError
+from elmo_tasks.errors import InputError, shown
 from elmo_tasks.sst.labels import FIVE
 
 CORPUS_HINT = "the Stanford Sentiment Treebank in PTB trees comes from https://nlp.stanford.edu/sentiment/trainDevTestTrees_PTB.zip"

@@ -36,8 +36,10 @@ def planner(folder: Path, rows: list[dict[str, Any]], **keys: Any) -> Planner:
 def finish(run: Run, *, curve: list[float] | None = None, seconds: float = 60.0, **scores: float) -> None:
     """Writes the result of a run, as if it had been carried out."""
     points = [{"epoch": epoch, "f1": f1} for epoch, f1 in enumerate(curve or [], start=1)]
-    about = {"row": run.row.name, "seed": run.seed, "hash": run.digest, "commit": "c" * 40, "device": "cpu"}
-    spent = {"seconds": seconds, "peak_memory": 10**9, "epochs": len(points)}
+    about: dict[str, Any] = {"row": run.row.name, "seed": run.seed, "hash": run.digest, "commit": "c" * 40}
+    about |= {"device": "CPU, 1 thread", "versions": {"python": "3.11.2", "torch": "2.13.0"}}
+    spent: dict[str, Any] = {"seconds": seconds, "peak_memory": 10**9, "epochs": len(points)}
+    spent |= {"started": "2026-11-20T23:00:00+00:00", "finished": "2026-11-21T01:00:00+00:00"}
     folders.write_json(run.folder / folders.RESULT, {**about, **spent, "scores": scores, "curve": points})
 
 

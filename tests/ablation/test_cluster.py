@@ -10,7 +10,7 @@ import pytest
 
 from elmo_tasks.ablation import cluster
 from elmo_tasks.ablation import folder as folders
-from elmo_tasks.ablation.local import Outcome
+from elmo_tasks.ablation.local import RunFinished
 from tests.ablation.test_local import run
 
 ray = pytest.importorskip("ray", reason="Ray is optional: pip install ray")
@@ -21,7 +21,7 @@ import json, os, sys, time
 from pathlib import Path
 from elmo_tasks.ablation import watch
 watch.PAUSE = 0.05
-watch.end_with(int(sys.argv[3]))
+watch.exit_with_parent(int(sys.argv[3]))
 folder = Path(sys.argv[1])
 with (folder / "begun.txt").open("a") as file:
     print(os.getpid(), file=file)
@@ -49,8 +49,8 @@ def test_a_lost_node_loses_no_result_and_none_counts_twice(tmp_path: Path, monke
     (tmp_path / "wait").touch()
     runs = [run(tmp_path, name) for name in "abcd"]
     try:
-        outcomes: list[Outcome] = []
-        listener = threading.Thread(target=lambda: outcomes.extend(cluster.carry_out(runs)))
+        outcomes: list[RunFinished] = []
+        listener = threading.Thread(target=lambda: outcomes.extend(cluster.run_all(runs)))
         listener.start()
         _until(lambda: sum(bool(begun(one.folder)) for one in runs) == 2)
         nodes.remove_node(second, allow_graceful=False)

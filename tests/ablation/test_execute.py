@@ -54,7 +54,7 @@ def runs(planned: Planner) -> list[Run]:
     """Two finished runs; the first one was broken off between its training and its result."""
     found = planned.runs([planned.table.row("elmo")], [1, 2])
     for run in found:
-        folders.lay_out(run)
+        folders.prepare_run_dir(run)
     with pytest.MonkeyPatch.context() as patch:
 
         def broken(model: Path) -> None:
@@ -94,6 +94,13 @@ def test_the_record_tells_all_that_decides_the_result(runs: list[Run]) -> None:
     assert len(found["commit"].rstrip("+")) == 40 or found["commit"].startswith("version")
     assert 10**8 < found["peak_memory"] < 10**11
     assert 0 < found["seconds"] < 600 and found["started"] <= found["finished"]
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="names the GPU instead")
+@pytest.mark.parametrize(("threads", "device"), [(1, "CPU, 1 thread"), (2, "CPU, 2 threads")])
+def test_the_device_is_named_with_its_threads(threads: int, device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch, "get_num_threads", lambda: threads)
+    assert execute.device() == device
 
 
 def test_scores_are_those_of_the_best_epoch(runs: list[Run]) -> None:
@@ -138,7 +145,7 @@ def test_test_data_are_scored_with_the_archive(
 
     monkeypatch.setattr(execute, "evaluate_from_archive", evaluate)
     (run,) = planned.runs([planned.table.row("tested")], [1])
-    folders.lay_out(run)
+    folders.prepare_run_dir(run)
     execute.execute(run.folder)
     assert scored == [(run.folder / "model" / "model.tar.gz", run.plan["file"])]
     assert record(run)["scores"]["accuracy"] == 0.25 and record(run)["file"] == run.plan["file"]
@@ -148,7 +155,7 @@ def test_test_data_are_scored_with_the_archive(
 def test_an_ensemble_is_scored_with_the_models_own_metric(row: str, planned: Planner, runs: list[Run]) -> None:
     (*members, together) = planned.runs([planned.table.row(row)], [1])
     assert [member.digest for member in members] == [run.digest for run in runs]
-    folders.lay_out(together)
+    folders.prepare_run_dir(together)
     execute.execute(together.folder)
     scores = record(together)["scores"]
     assert 0 <= scores["accuracy"] <= 1 and "recall-neutral" in json.dumps(scores)

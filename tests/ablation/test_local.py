@@ -12,7 +12,7 @@ import pytest
 from elmo_tasks.ablation import folder as folders
 from elmo_tasks.ablation import local
 from elmo_tasks.ablation.execute import execute
-from elmo_tasks.ablation.local import Begun, Outcome
+from elmo_tasks.ablation.local import RunFinished, RunStarted
 from elmo_tasks.ablation.runs import Run, digest_of
 from elmo_tasks.ablation.table import Cell, Row
 from elmo_tasks.errors import InputError
@@ -22,7 +22,7 @@ from tests.ablation.tables import finish
 def run(folder: Path, name: str, after: list[Run] | None = None) -> Run:
     members = [other.digest for other in after or []]
     plan = {"config": {"name": name}, "bilm_of": None, "ensemble": {"members": members} if members else None}
-    row = Row(name=name, config=Path("x.jsonnet"), line="x", cells=(Cell("x", "f1"),))
+    row = Row(name=name, configs=(Path("x.jsonnet"),), line="x", cells=(Cell("x", "f1"),))
     return Run(row, 1, plan, folder / f"{name}-{digest_of(plan)}")
 
 
@@ -31,7 +31,7 @@ class FakeJob:
 
     def __init__(self, run: Run, *, looks: int = 1, code: int = 0, log: str = "") -> None:
         self.run, self.looks, self.code, self.stopped = run, looks, code, False
-        folders.lay_out(run)
+        folders.prepare_run_dir(run)
         (run.folder / folders.LOG).write_text(log)
 
     def poll(self) -> int | None:
@@ -47,16 +47,16 @@ class FakeJob:
 
 
 def told(runs: list[Run], jobs: dict[str, dict[str, object]], *, workers: int) -> list[str]:
-    """What `carry_out` tells of runs whose jobs have these keys."""
+    """What `run_all` tells of runs whose jobs have these keys."""
 
     def launch(run: Run, place: int) -> FakeJob:
         return FakeJob(run, **jobs.get(run.row.name, {}))  # type: ignore[arg-type]
 
     lines = []
-    for event in local.carry_out(runs, workers=workers, launch=launch, pause=0.0):
+    for event in local.run_all(runs, workers=workers, launch=launch, pause=0.0):
         name = event.run.row.name
         lines.append(
-            f"+{name}" if isinstance(event, Begun) else f"-{name}" + (f": {event.reason}" if event.reason else "")
+            f"+{name}" if isinstance(event, RunStarted) else f"-{name}" + (f": {event.reason}" if event.reason else "")
         )
     return lines
 
@@ -153,7 +153,7 @@ def test_an_attempt_that_is_not_whole_counts_nothing(tmp_path: Path) -> None:
 def test_laying_out_again_forgets_the_failure(tmp_path: Path) -> None:
     job = FakeJob(run(tmp_path, "a"), code=1)
     local.conclude(job.run, 1)
-    folders.lay_out(job.run)
+    folders.prepare_run_dir(job.run)
     assert not (job.run.folder / folders.FAILURE).exists()
 
 
@@ -165,8 +165,8 @@ def test_whoever_stops_listening_ends_what_goes_on(tmp_path: Path) -> None:
         return jobs[-1]
 
     runs = [run(tmp_path, name) for name in "abc"]
-    events = local.carry_out(runs, workers=2, launch=launch, pause=0.0)
-    assert [type(next(events)) for _ in range(2)] == [Begun, Begun]
+    events = local.run_all(runs, workers=2, launch=launch, pause=0.0)
+    assert [type(next(events)) for _ in range(2)] == [RunStarted, RunStarted]
     events.close()
     assert [job.stopped for job in jobs] == [True, True]
 
@@ -190,7 +190,7 @@ def test_gpus_are_dealt_out(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_real_process_is_ended_with_its_children(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     code = "import subprocess, sys; p = subprocess.Popen(['sleep', '60']); print(p.pid, flush=True); p.wait()"
     monkeypatch.setattr(local, "command", lambda folder: [sys.executable, "-c", code])
-    events = local.carry_out([run(tmp_path, "a")], workers=1)
+    events = local.run_all([run(tmp_path, "a")], workers=1)
     begun = next(events)
     log = begun.run.folder / folders.LOG
     while not log.read_text():
@@ -212,7 +212,7 @@ def _alive(process: int) -> bool:
 def test_a_run_ends_with_its_parent(tmp_path: Path) -> None:
     worker = (
         "import sys, time; from elmo_tasks.ablation import watch; watch.PAUSE = 0.05;"
-        " watch.end_with(int(sys.argv[1])); print('up', flush=True); time.sleep(60)"
+        " watch.exit_with_parent(int(sys.argv[1])); print('up', flush=True); time.sleep(60)"
     )
     parent = subprocess.Popen([sys.executable, "-c", _PARENT, worker], stdout=subprocess.PIPE, text=True)
     assert parent.stdout is not None
@@ -248,8 +248,8 @@ def test_a_folder_without_a_plan_is_told(tmp_path: Path) -> None:
 
 
 def test_outcomes_tell_seconds(tmp_path: Path) -> None:
-    events = list(local.carry_out([run(tmp_path, "a")], workers=1, launch=lambda run, _: FakeJob(run), pause=0.0))
-    assert isinstance(events[1], Outcome) and 0 <= events[1].seconds < 5
+    events = list(local.run_all([run(tmp_path, "a")], workers=1, launch=lambda run, _: FakeJob(run), pause=0.0))
+    assert isinstance(events[1], RunFinished) and 0 <= events[1].seconds < 5
 
 
 def test_time_of_broken_attempts_counts_up_to_their_last_sign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 
+from elmo_tasks.ablation import table
 from elmo_tasks.ablation.runs import Planner, runnable
 from elmo_tasks.ablation.table import read_table
 from elmo_tasks.errors import InputError
-from tests.ablation.tables import LAST, finish, planner, row, write_table
+from tests.ablation.tables import CONFIGS, LAST, finish, planner, row, write_table
 
 
 def test_a_run_is_a_row_with_a_seed_in_a_folder_of_its_own(tmp_path: Path) -> None:
@@ -97,8 +98,36 @@ def test_a_key_that_the_base_lacks_and_the_constructor_knows_is_taken(changes: d
 
 def test_all_faulty_rows_are_told_at_once(tmp_path: Path) -> None:
     rows = [row("a", changes={"trainer.num_epoch": 3}), row("b", config="nowhere.jsonnet")]
-    with pytest.raises(InputError, match=r"row a: .*row b: .*nowhere.jsonnet: no such config"):
+    with pytest.raises(InputError, match=r"row a: .*row b: no such config, tried "):
         planner(tmp_path, rows)
+
+
+@pytest.mark.parametrize("place", ["tables", "here", "project"])
+def test_a_config_is_found_beside_the_table_here_or_in_the_project(
+    place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(table, "PROJECT", tmp_path / "project")
+    for name in ("tables", "here", "project/training_config"):
+        (tmp_path / name).mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "here")
+    file = write_table(tmp_path / "tables", [row("a", config="training_config/mine.jsonnet")])
+    with pytest.raises(InputError) as error:
+        Planner(read_table(file), tmp_path)
+    tried = [f"{tmp_path / name / 'training_config' / 'mine.jsonnet'}" for name in ("tables", "here", "project")]
+    assert f"row a: no such config, tried {', '.join(tried)} " in str(error.value)
+    found = tmp_path / place / "training_config" / "mine.jsonnet"
+    found.parent.mkdir(exist_ok=True)
+    found.write_text(f"import '{CONFIGS}/ner.jsonnet'")
+    assert Planner(read_table(file), tmp_path).table.row("a").config == found
+
+
+def test_the_config_beside_the_table_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "tables").mkdir()
+    for folder in (tmp_path, tmp_path / "tables"):
+        (folder / "mine.jsonnet").write_text("{}")
+    monkeypatch.chdir(tmp_path)
+    found = read_table(write_table(tmp_path / "tables", [row("a", config="mine.jsonnet")])).row("a").config
+    assert found == tmp_path / "tables" / "mine.jsonnet"
 
 
 def test_rows_that_resolve_alike_are_refused(tmp_path: Path) -> None:
@@ -192,5 +221,5 @@ def test_a_row_that_could_not_run_is_refused(rows: list[dict[str, Any]], message
 
 def test_a_config_that_is_no_object_is_refused(tmp_path: Path) -> None:
     (tmp_path / "list.jsonnet").write_text("[1]")
-    with pytest.raises(InputError, match=r"row a: .*list.jsonnet: a config is an object"):
+    with pytest.raises(InputError, match=r"row a: .*list.jsonnet: expected a JSON object"):
         planner(tmp_path, [row("a", config="list.jsonnet")])

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from elmo_tasks import settings
 from elmo_tasks.ablation.runs import Planner
 from elmo_tasks.ablation.summary import Summary, first_better, increase
 from elmo_tasks.ablation.text import markdown, remarks, terminal
@@ -14,6 +15,11 @@ ROWS = [
     row("elmo", column="ELMo", paper={"mean": 92.22, "deviation": 0.1}),
     row("last", column="last", changes=LAST, paper={"says": "failed"}),
     row("cove", column="CoVe", needs=["/nowhere/cove.hdf5"], paper=88.2),
+]
+
+OTHER_DATA = [
+    "cove: missing: needs /nowhere/cove.hdf5",
+    "all rows: the paper's numbers are of other data: compare increases, not scores",
 ]
 
 
@@ -32,7 +38,6 @@ def test_means_and_deviations_over_seeds(planned: Planner) -> None:
     place = Summary(planned, seeds=3).place("NER", "baseline")
     assert place is not None and place.remarks == []
     assert (place.mean, place.deviation) == (pytest.approx(62.0), pytest.approx(7**0.5))
-    assert place.difference == pytest.approx(62.0 - 90.15)
 
 
 def test_one_seed_has_no_deviation(planned: Planner) -> None:
@@ -57,14 +62,41 @@ def test_terminal_and_markdown(planned: Planner) -> None:
     assert "|  |  | baseline | ELMo | last | CoVe | increase, absolute / relative |" in shown
     assert "| NER | ours | 62.0 ± 2.6 (n=3) | 66.0 (n=1) | failed | missing | +4.0 / 10.5% |" in shown
     assert "|  | paper | 90.15 | 92.22 ± 0.1 | failed | 88.2 | +2.1 / 21.0% |" in shown
-    assert "|  | difference | -28.2 | -26.2 | – | – | +1.9 |" in shown
-    assert remarks(summary) == ["last: seed 1 failed: ValueError: diverged", "cove: missing: needs /nowhere/cove.hdf5"]
+    assert "|  | difference |  |  |  |  | +1.9 |" in shown
+    assert remarks(summary) == ["last: seed 1 failed: ValueError: diverged", *OTHER_DATA]
     assert "62.0 ± 2.6 (n=3)  66.0 (n=1)" in terminal(summary)
+
+
+def test_levels_are_compared_only_on_the_papers_data_and_split(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [row("baseline", column="a", paper=60.0), row("elmo", column="b", paper=62.0, paper_split="test")]
+    planned = planner(tmp_path, rows)
+    finished(planned, "baseline", 0.65)
+    finished(planned, "elmo", 0.66)
+    assert "difference" not in markdown(Summary(planned, seeds=1))
+    monkeypatch.setenv(settings.SCALE_VARIABLE, "paper")
+    summary = Summary(planned, seeds=1)
+    assert "|  | difference | +5.0 |  |" in markdown(summary)
+    assert remarks(summary) == ["elmo: scored on dev, the paper's numbers are of test"]
+
+
+def test_increases_of_all_columns(tmp_path: Path) -> None:
+    rows = [*ROWS, row("loose", line="SRL", column="ELMo", changes={"model.elmo.at": "both"}, paper=80.0)]
+    planned = planner(tmp_path, rows, increase={"over": "baseline"})
+    finished(planned, "baseline", 0.60)
+    finished(planned, "elmo", 0.6599)
+    finished(planned, "last", 0.5998)
+    shown = markdown(Summary(planned, seeds=1)).split("\n")
+    assert shown[4] == "|  |  | baseline | ELMo | last | CoVe |"
+    assert shown[8:11] == [
+        "|  | ours - baseline |  | +6.0 | +0.0 |  |",
+        "|  | paper - baseline |  | +2.1 |  | -2.0 |",
+        "| SRL | ours |  | missing |  |  |",
+    ]
 
 
 def test_a_row_that_was_not_run_is_missing(planned: Planner) -> None:
     told = remarks(Summary(planned, seeds=1))
-    assert told == ["baseline, elmo, last: missing: not run", "cove: missing: needs /nowhere/cove.hdf5"]
+    assert told == ["baseline, elmo, last: missing: not run", *OTHER_DATA]
     assert "| NER | ours | missing | missing | missing | missing | – |" in markdown(Summary(planned, seeds=1))
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from elmo_tasks import settings
-from elmo_tasks.ablation.form import Paper
 from elmo_tasks.ablation.runs import Planner
+from elmo_tasks.ablation.schema import Increase, Paper
 from elmo_tasks.ablation.table import read_table
 from elmo_tasks.errors import InputError
 from tests.ablation.tables import CONFIGS, row, write_table
@@ -43,7 +43,7 @@ def test_every_table_resolves_at_every_scale(
 
 def test_table1_has_the_numbers_of_the_paper(tmp_path: Path) -> None:
     table = paper_table("table1", tmp_path).table
-    assert table.columns == ["baseline", "ELMo"] and table.increase == ("ELMo", "baseline")
+    assert table.columns == ["baseline", "ELMo"] and table.increase == Increase(over="baseline", of="ELMo")
     found = {row.name: row.cells[0].paper for row in table.rows}
     assert found["squad-baseline"] == Paper(81.1) and found["ner-elmo"] == Paper(92.22, 0.10)
     assert len(found) == 12
@@ -172,7 +172,7 @@ def test_a_written_table_is_read_as_it_is(tmp_path: Path) -> None:
 
 def test_a_table_is_an_object(tmp_path: Path) -> None:
     (tmp_path / "list.jsonnet").write_text("[1, 2]")
-    with pytest.raises(InputError, match=r"list.jsonnet: the table: wanted an object \(Table\), found \[1, 2\]"):
+    with pytest.raises(InputError, match=r"list.jsonnet: +expected a JSON object, got \[1, 2\]"):
         read_table(tmp_path / "list.jsonnet")
 
 

@@ -23,7 +23,7 @@ import tests.ner.test_model as ner
 import tests.snli.test_model as snli
 import tests.sst.test_model as sst
 from elmo_tasks.data.ontonotes import read_documents
-from elmo_tasks.nn.task_model import TaskModel
+from elmo_tasks.modules.task_model import TaskModel
 from tests.squad import samples as squad
 from tests.srl import samples as srl
 from tests.tiny import ROOT, bilm_files

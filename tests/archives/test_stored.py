@@ -13,7 +13,7 @@ from allennlp.data import Vocabulary
 from allennlp.models import Model
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.nn.task_model import TaskModel
+from elmo_tasks.modules.task_model import TaskModel
 from tests.archives.make import EXPECTED, STORED, TASKS, prediction
 from tests.sst import test_model as sst
 
@@ -40,17 +40,17 @@ def test_it_loads_and_predicts_as_it_did(
     assert_close(found, expected["output"])
 
 
-def assert_close(found: Any, expected: Any) -> None:
-    """Equal, numbers within 1e-4; what a newer predictor shows besides is passed over."""
+def assert_close(found: Any, expected: Any, *, atol: float = 1e-4, rtol: float = 0.0) -> None:
+    """Equal, numbers within the tolerances; what a newer predictor shows besides is passed over."""
     if isinstance(expected, dict):
         for key, value in expected.items():
-            assert_close(found[key], value)
+            assert_close(found[key], value, atol=atol, rtol=rtol)
     elif isinstance(expected, list):
         assert len(found) == len(expected)
         for one, other in zip(found, expected, strict=True):
-            assert_close(one, other)
+            assert_close(one, other, atol=atol, rtol=rtol)
     elif isinstance(expected, float):
-        assert found == pytest.approx(expected, abs=1e-4)
+        assert found == pytest.approx(expected, abs=atol, rel=rtol)
     else:
         assert found == expected
 

@@ -2,10 +2,12 @@
 
 import json
 import logging
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from allennlp.commands import train
 from allennlp.common import Params
 
@@ -54,6 +56,40 @@ def test_a_model_of_others_trains_as_before(tmp_path: Path) -> None:
     assert (tmp_path / "run" / "vocabulary").is_dir()
 
 
+def test_a_width_that_does_not_fit_our_encoder_names_the_bilm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(settings.FIXTURES_VARIABLE, str(write_data_root(tmp_path / "data")))
+    message = (
+        "the encoder was given the width 164, the embeddings have 144 in all (leave the encoder's input_size (or "
+        f"input_dim) out: it is inferred); the biLM of {tmp_path}/data/bilm/options.json gives 12 of the 144"
+    )
+    with pytest.raises(InputError, match=f"^{re.escape(message)}$"):
+        run(FOLDER / "ner_elmo.jsonnet", tmp_path / "run", **{"model.encoder.input_size": 164})
+    with pytest.raises(InputError, match=r"have 132 in all \(leave the encoder's input_size .*: it is inferred\)$"):
+        overrides = {"model.encoder.input_size": 164, "model.elmo.at": "output", "model.elmo.l2": None}
+        run(FOLDER / "ner_elmo.jsonnet", tmp_path / "run2", **overrides)
+
+
+def test_a_width_that_does_not_fit_a_model_of_others_names_the_bilm(tmp_path: Path) -> None:
+    bilm = write_data_root(tmp_path / "data") / "bilm"
+    file = tmp_path / "tagger.jsonnet"
+    file.write_text(
+        f"""(import '{TAGGER}') + {{
+          dataset_reader+: {{ token_indexers: {{ e: {{ type: 'elmo_tasks_characters' }} }} }},
+          model+: {{ text_field_embedder: {{ token_embedders: {{ e: {{
+            type: 'elmo_tasks', options_file: '{bilm}/options.json', weight_file: '{bilm}/weights.hdf5',
+          }} }} }} }},
+        }}"""
+    )
+    message = (
+        "text field embedding dim must match encoder input dim, but got 12 and 6 instead;"
+        f" the biLM of {bilm}/options.json gives 12 of the 12 (set model.encoder.input_size to 12, or"
+        " model.text_field_embedder.token_embedders.e.options_file and .weight_file to another biLM)"
+    )
+    with pytest.raises(InputError, match=f"^{re.escape(message)}$"):
+        run(file, tmp_path / "run")
+    run(file, tmp_path / "run2", **{"model.encoder.input_size": 12})
+
+
 def test_a_recovered_run_is_warned(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     overrides = {"trainer.num_epoch": 3}
     (tmp_path / "run").mkdir()
@@ -63,6 +99,16 @@ def test_a_recovered_run_is_warned(tmp_path: Path, caplog: pytest.LogCaptureFixt
         run(FOLDER / "ner.jsonnet", tmp_path / "run", recover=True, **overrides)
     training.logger.removeHandler(caplog.handler)
     assert "trainer.num_epoch" in caplog.text
+
+
+@pytest.mark.parametrize(("config", "recover"), [(FOLDER / "ner.jsonnet", True), (TAGGER, False)])
+def test_a_missing_gpu_is_an_error_before_anything_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, config: Path, recover: bool
+) -> None:
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
+    with pytest.raises(InputError, match=r"\n  trainer.cuda_device: wanted -1 \(the CPU\).*, found 0"):
+        run(config, tmp_path / "run", recover=recover, **{"trainer.cuda_device": 0})
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_check_is_put_in_once() -> None:
@@ -86,3 +132,70 @@ def test_the_check_is_put_in_once() -> None:
 )
 def test_which_models_are_ours(model: Any, found: bool) -> None:
     assert training.is_ours({"model": model}) is found
+
+
+def force(file: Path, out: Path, **overrides: Any) -> None:
+    train.train_model_from_file(file, str(out), json.dumps(overrides), force=True, dry_run=True)
+
+
+@pytest.fixture
+def finished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a finished run, in the current folder."""
+    write_data_root(tmp_path / "data")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "good").mkdir()
+    (tmp_path / "good" / "model.tar.gz").write_text("finished")
+    return tmp_path / "good"
+
+
+@pytest.mark.parametrize("below", [".", "below"])
+def test_force_does_not_delete_the_current_folder(finished: Path, monkeypatch: pytest.MonkeyPatch, below: str) -> None:
+    (finished / "below").mkdir()
+    monkeypatch.chdir(finished / below)
+    with pytest.raises(InputError, match=r"good: --force would delete the current folder \(give -s another folder\)"):
+        force(FOLDER / "ner.jsonnet", finished)
+    assert (finished / "model.tar.gz").is_file()
+
+
+def test_force_does_not_delete_a_link(finished: Path, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(finished)
+    with pytest.raises(InputError, match="link: --force cannot delete a symbolic link"):
+        force(FOLDER / "ner.jsonnet", tmp_path / "link")
+    assert (finished / "model.tar.gz").is_file()
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("train_data_path", "good/read.txt"),
+        ("train_data_path", "good/r*.txt"),
+        ("validation_data_path", ["good/read.txt"]),
+        ("test_data_path", "good/../good/read.txt"),
+        ("test_data_path", "link.txt"),
+        ("model", {"type": "simple_tagger", "embedder": {"weight_file": "good/read.txt"}}),
+        ("vocabulary", {"type": "from_files", "directory": "good"}),
+        ("model", {"type": "simple_tagger", "initializer": {"weights_file_path": "good/read.txt"}}),
+    ],
+)
+def test_force_does_not_delete_what_is_read(finished: Path, key: str, value: Any) -> None:
+    (finished / "read.txt").write_text("")
+    Path("link.txt").symlink_to(finished / "read.txt")
+    with pytest.raises(InputError, match=r"good: --force would delete \S+, which the training reads \(give -s another"):
+        force(TAGGER, Path("good"), **{key: value})
+    assert (finished / "model.tar.gz").is_file()
+
+
+def test_force_does_not_delete_the_config(finished: Path) -> None:
+    (finished / "config.json").write_text(json.dumps(Params.from_file(TAGGER).as_dict(quiet=True)))
+    with pytest.raises(InputError, match="good: --force would delete good/config.json, which the training reads"):
+        force(Path("good/config.json"), Path("good"))
+    assert (finished / "model.tar.gz").is_file()
+
+
+@pytest.mark.parametrize("config", [TAGGER, FOLDER / "ner.jsonnet"])
+def test_force_keeps_a_run_that_cannot_be_replaced(finished: Path, config: Path) -> None:
+    with pytest.raises(InputError, match="train_data_path: wanted a file that is there, found nothing at no/such.txt"):
+        force(config, finished, train_data_path="no/such.txt")
+    assert (finished / "model.tar.gz").is_file()
+    force(config, finished)
+    assert not (finished / "model.tar.gz").exists()

@@ -1,5 +1,6 @@
 """`allennlp ablate`: what it plans, skips, tells and writes; runs pretend to be carried out."""
 
+import html
 import json
 import sys
 from collections.abc import Callable
@@ -11,9 +12,10 @@ from allennlp.common.util import SigTermReceived
 from elmo_tasks import settings
 from elmo_tasks.ablation import folder as folders
 from elmo_tasks.ablation import local
+from elmo_tasks.ablation.progress import Estimates
 from elmo_tasks.ablation.runs import Run
 from elmo_tasks.errors import InputError
-from tests.ablation.tables import LAST, finish, row, write_table
+from tests.ablation.tables import LAST, finish, planner, row, write_table
 from tests.test_flow import allennlp
 
 Shown = Callable[..., str]
@@ -27,7 +29,7 @@ class FakeProcess:
     interrupting: dict[str, type[BaseException]] = {}
 
     def __init__(self, run: Run, place: int, *, workers: int) -> None:
-        folders.lay_out(run)
+        folders.prepare_run_dir(run)
         self.run = run
         FakeProcess.started.append(run.label)
 
@@ -77,8 +79,8 @@ def test_a_dry_run_shows_changes_and_cost_and_runs_nothing(ablate: Shown, tmp_pa
 def test_it_tells_of_each_run_and_writes_three_files(ablate: Shown, tmp_path: Path) -> None:
     shown = ablate("--seeds", "2")
     assert "begins: last, seed 1" in shown
-    assert "[3/4] last, seed 1: f1 10.0, 0 s;" in shown
-    assert "ours        15.0 ± 7.1 (n=2)  15.0 ± 7.1 (n=2)" in shown
+    assert "[3/4] last, seed 1: f1 10.0, 60 s;" in shown
+    assert "ours   15.0 ± 7.1 (n=2)  15.0 ± 7.1 (n=2)" in shown
     out = tmp_path / "out"
     assert shown.rstrip().endswith(str(out / "report.html"))
     records = [json.loads(line) for line in (out / "results.jsonl").read_text().splitlines()]
@@ -89,7 +91,22 @@ def test_it_tells_of_each_run_and_writes_three_files(ablate: Shown, tmp_path: Pa
         ("last", 2),
     ]
     assert "15.0 ± 7.1 (n=2)" in (out / "table.md").read_text()
-    assert "15.0 ± 7.1 (n=2)" in (out / "report.html").read_text()
+    page = (out / "report.html").read_text()
+    assert "15.0 ± 7.1 (n=2)" in page and page.count("<td>60 s</td>") == 4
+    command = f"ELMO_TASKS_SCALE=mini allennlp ablate {tmp_path}/table.jsonnet -s {out} --seeds 2</code>"
+    assert command in page
+
+
+def test_the_page_has_the_command_for_all_its_runs(
+    ablate: Shown, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(settings.DATA_VARIABLE, str(tmp_path / "my data"))
+    monkeypatch.setenv(settings.DEFAULT_VARIABLE, "")
+    ablate("--seeds", "2", "--no-cache")
+    ablate("--rows", "last", "--no-cache")
+    page = html.unescape((tmp_path / "out" / "report.html").read_text())
+    assert f"<code>ELMO_TASKS_SCALE=mini ELMO_TASKS_DATA='{tmp_path}/my data' allennlp ablate " in page
+    assert " --seeds 2 --no-cache</code>" in page
 
 
 def test_what_is_finished_is_not_run_again(ablate: Shown) -> None:
@@ -140,6 +157,17 @@ def test_estimates_follow_what_runs_took(ablate: Shown, tmp_path: Path) -> None:
     shown = ablate("--dry-run", "--rows", "last")
     # A run of the baseline was thought to take two minutes and took one.
     assert "each 3 min" in shown
+
+
+def test_finished_seeds_of_a_row_give_an_estimate_while_another_row_is_not_known(tmp_path: Path) -> None:
+    planned = planner(tmp_path, [row("baseline"), row("last", changes=LAST)])
+    (first, *others), estimates = planned.runs(planned.table.rows, [1, 2]), Estimates(planned)
+    assert estimates.left([first, *others], workers=1) == "not known"
+    estimates.measured(first, 600.0)
+    assert estimates.left(others, workers=1) == "more than 10 min"
+    estimates.measured(others[1], 60.0)
+    assert estimates.left([others[0], others[2]], workers=1) == "11 min"
+    assert estimates.left([others[0], others[2]], workers=2) == "10 min"
 
 
 @pytest.mark.parametrize(

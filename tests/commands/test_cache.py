@@ -1,21 +1,21 @@
 """`allennlp cache`: what the user types and reads."""
 
-import re
+import json
 from pathlib import Path
 
 import pytest
 from allennlp.commands import main
 
-from elmo_tasks.elmo import ElmoTokenEmbedder, batch_to_ids
-from elmo_tasks.elmo.cache_folder import FORMAT, CachedBiLm
-from elmo_tasks.elmo.weights import file_sha256
+from elmo_tasks.bilm import batch_to_ids
+from elmo_tasks.bilm.weights import file_sha256
+from elmo_tasks.elmo import ElmoTokenEmbedder
+from elmo_tasks.elmo.cache import FORMAT, folder_name
 from elmo_tasks.errors import InputError
 from tests.elmo.samples import SENTENCES, write_bilm
-from tests.pretrain import toy
+from tests.pretraining import toy
 
 TOKENS = sum(map(len, SENTENCES))
-PRESENT = sum(map(bool, SENTENCES))
-BYTES = TOKENS * 3 * 12 * 2 + PRESENT * 40
+NON_EMPTY = sum(map(bool, SENTENCES))
 
 
 @pytest.fixture(scope="module")
@@ -27,17 +27,17 @@ def weights(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 @pytest.fixture
 def cache_dir(tmp_path: Path, weights: list[str]) -> Path:
-    """All sentences by the one biLM, the first alone by the other; and something that is none of the cache's."""
+    """All sentences by one biLM, the first sentence by the other; and files that are not the cache's."""
     folder = tmp_path / "cache"
-    embed(folder, weights[0], SENTENCES)
-    embed(folder, weights[1], SENTENCES[:1])
+    embedder(folder, weights[0])(batch_to_ids(SENTENCES))
+    embedder(folder, weights[1])(batch_to_ids(SENTENCES[:1]))
     (folder / "notes.txt").write_text("mine")
     return folder
 
 
-def embed(folder: Path, weight_file: str, sentences: list[list[str]]) -> None:
+def embedder(folder: Path, weight_file: str) -> ElmoTokenEmbedder:
     options_file = Path(weight_file).with_name("options.json")
-    ElmoTokenEmbedder(options_file=options_file, weight_file=weight_file, cache_dir=folder)(batch_to_ids(sentences))
+    return ElmoTokenEmbedder(options_file=options_file, weight_file=weight_file, cache_dir=folder)
 
 
 def cache(*arguments: object) -> None:
@@ -45,125 +45,126 @@ def cache(*arguments: object) -> None:
         main(prog="allennlp")
 
 
-def rows(shown: str) -> list[list[str]]:
+def rows(shown: str) -> dict[str, list[str]]:
+    """The columns after the sha256 of the weights, by its first digits."""
     header, *lines = shown.splitlines()
     columns = "weights options state precision stored sentences tokens bytes damaged files"
     assert header.split() == columns.split()
-    return [line.split(maxsplit=9) for line in lines]
+    return {line.split()[0]: line.split(maxsplit=9)[1:] for line in lines}
 
 
-def test_stats_tells_what_is_there(cache_dir: Path, weights: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def size(cache_dir: Path, weight_file: str) -> int:
+    (folder,) = [path.parent for path in cache_dir.glob("*/bilm.json") if file_sha256(weight_file) in path.read_text()]
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.suffix in (".mdb", ".layers"))
+
+
+def test_stats(cache_dir: Path, weights: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     cache("stats", cache_dir)
-    found = {row[0]: row for row in rows(capsys.readouterr().out)}
-    one, other = (found[file_sha256(path)[:12]] for path in weights)
+    shown = rows(capsys.readouterr().out)
     options = file_sha256(Path(weights[0]).with_name("options.json"))[:12]
-    fixed = [options, "reset", "float32", "float16"]
-    names = "weights.hdf5, options.json"
-    assert one[1:] == [*fixed, str(PRESENT), str(TOKENS), f"{BYTES:,}", "0", names]
-    assert other[1:] == [*fixed, "1", "5", str(5 * 72 + 40), "0", names]
-    assert len(found) == 2
+    counts = [(NON_EMPTY, TOKENS), (1, 5)]
+    assert shown == {
+        file_sha256(path)[:12]: [options, "reset", "float32", "float16", str(sentences), str(tokens)]
+        + [f"{size(cache_dir, path):,}", "0", "weights.hdf5, options.json"]
+        for path, (sentences, tokens) in zip(weights, counts, strict=True)
+    }
 
 
 def test_stats_counts_damaged_entries(cache_dir: Path, weights: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    for path in cache_dir.rglob("*.layers"):
-        content = bytearray(path.read_bytes())
-        content[0] ^= 1
-        path.write_bytes(content)
+    stored = embedder(cache_dir, weights[1]).layers(batch_to_ids(SENTENCES[:1])).layers.half().numpy().tobytes()
+    (path,) = [path for path in cache_dir.rglob("data.mdb") if stored in path.read_bytes()]
+    content = path.read_bytes().replace(stored, bytes(len(stored)))
+    path.unlink()  # else this process, which has verified the entry, would not look again
+    path.write_bytes(content)
     cache("stats", cache_dir)
-    counts = sorted((row[5], row[6], row[8]) for row in rows(capsys.readouterr().out))
-    assert counts == [("0", "0", "1"), (str(PRESENT - 1), str(TOKENS - 5), "1")]
+    shown = rows(capsys.readouterr().out)
+    assert [shown[file_sha256(file)[:12]][7] for file in weights] == ["0", "1"]
+    assert shown[file_sha256(weights[1])[:12]][4:6] == ["0", "0"]
 
 
-def test_the_json_says_the_same(cache_dir: Path, weights: list[str]) -> None:
-    described = [path.read_text() for path in sorted(cache_dir.glob("*/bilm.json"))]
-    assert len(described) == 2
-    for path in weights:
-        (text,) = [text for text in described if file_sha256(path) in text]
-        assert text.splitlines()[1:-1] == [
-            f'  "options_sha256": "{file_sha256(Path(path).with_name("options.json"))}",',
-            f'  "weights_sha256": "{file_sha256(path)}",',
-            '  "state": "reset",',
-            '  "precision": "float32",',
-            '  "dtype": "float16",',
-            '  "token_bytes": 72,',
-            f'  "options_file": "{Path(path).with_name("options.json")}",',
-            f'  "weight_file": "{path}",',
-            f'  "format": {FORMAT}',
-        ]
-
-
-def test_clear_removes_the_cache_and_nothing_else(cache_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_clear_removes_the_cache_and_nothing_else(cache_dir: Path, weights: list[str]) -> None:
+    (next(cache_dir.glob("*/bilm.json")).parent / "notes.txt").write_text("mine")
     cache("clear", cache_dir)
-    removed = sorted(capsys.readouterr().out.splitlines())
-    assert removed == [
-        f"removed {BYTES:,} bytes, {PRESENT} sentences of weights.hdf5, options.json",
-        "removed 400 bytes, 1 sentences of weights.hdf5, options.json",
-    ]
-    assert [path.name for path in cache_dir.iterdir()] == ["notes.txt"]
-    with pytest.raises(InputError, match="cache: a layer cache was wanted, there is none"):
+    assert [path.name for path in cache_dir.rglob("*") if path.is_file()] == ["notes.txt", "notes.txt"]
+    assert not list(cache_dir.rglob("*.mdb"))
+    with pytest.raises(InputError, match="cache: expected a layer cache"):
         cache("clear", cache_dir)
+
+
+def described(cache_dir: Path, weights_sha256: str, *, version: int = FORMAT) -> Path:
+    """The folder of a biLM without layers."""
+    computed = {"state": "reset", "precision": "float32", "dtype": "float16", "token_bytes": 72, "format": version}
+    files = {"options_file": "options.json", "weight_file": "weights.hdf5", "weights_sha256": weights_sha256}
+    description = {"options_sha256": "0" * 64, **files, **computed}
+    folder = cache_dir / folder_name(description)
+    folder.mkdir()
+    (folder / "bilm.json").write_text(json.dumps(description))
+    return folder
+
+
+def test_an_earlier_format_is_counted_and_cleared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = described(tmp_path, "0" * 64, version=1)
+    (folder / "1-0.layers").write_bytes(bytes(720))
+    (folder / "1-0.index").write_bytes(bytes(80))
+    cache("stats", tmp_path)
+    assert rows(capsys.readouterr().out)["0" * 12][4:8] == ["0", "0", "800", "0"]
+    cache("clear", tmp_path)
+    assert capsys.readouterr().out == "removed 800 bytes of weights.hdf5, options.json\n"
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("by", ["file", "sha256", "SHA256", "first digits"])
 def test_clear_of_one_bilm(cache_dir: Path, weights: list[str], by: str, capsys: pytest.CaptureFixture[str]) -> None:
     sha256 = file_sha256(weights[1])
     given = {"file": weights[1], "sha256": sha256, "SHA256": sha256.upper(), "first digits": sha256[:12]}
+    expected = f"removed {size(cache_dir, weights[1]):,} bytes of weights.hdf5, options.json\n"
     cache("clear", cache_dir, "--weights", given[by])
-    assert capsys.readouterr().out.startswith("removed 400 bytes, 1 sentences")
+    assert capsys.readouterr().out == expected
     cache("stats", cache_dir)
-    ((kept, *_),) = rows(capsys.readouterr().out)
-    assert kept == file_sha256(weights[0])[:12]
+    assert list(rows(capsys.readouterr().out)) == [file_sha256(weights[0])[:12]]
 
 
-def test_clear_of_weights_that_are_not_there(cache_dir: Path, weights: list[str]) -> None:
-    there = ", ".join(sorted(map(file_sha256, weights)))
-    for given in ("0" * 64, "gone.hdf5", ""):
-        with pytest.raises(InputError, match=f"cache: no weights with sha256 {given}, there are {there}$"):
-            cache("clear", cache_dir, "--weights", given)
-    assert len(list(cache_dir.glob("*/*.layers"))) == 2
-
-
-def test_clear_needs_to_know_which(tmp_path: Path, weights: list[str]) -> None:
-    """Digits that two biLMs' sha256 begin with."""
-    for last in "ab":
-        sha256 = "0" * 63 + last
-        bilm = CachedBiLm(
-            options_sha256=sha256,
-            weights_sha256=sha256,
-            state="reset",
-            precision="float32",
-            dtype="float16",
-            token_bytes=72,
-            options_file="options.json",
-            weight_file="weights.hdf5",
-        )
-        bilm.write_to(tmp_path / bilm.folder_name)
-    with pytest.raises(InputError, match=re.escape(f"several weights with sha256 00, there are {'0' * 63}a, ")):
-        cache("clear", tmp_path, "--weights", "00")
+@pytest.mark.parametrize("given", ["1", "gone.hdf5", "", "00"], ids=["unknown", "no file", "empty", "ambiguous"])
+def test_clear_needs_one_weight_file(tmp_path: Path, given: str) -> None:
+    hashes = ["0" * 63 + last for last in "ab"]
+    for sha256 in hashes:
+        described(tmp_path, sha256)
+    with pytest.raises(
+        InputError, match=f"expected the sha256 of one of the weights {', '.join(hashes)}, got '{given}'"
+    ):
+        cache("clear", tmp_path, "--weights", given)
     assert len(list(tmp_path.iterdir())) == 2
 
 
 @pytest.mark.parametrize("action", ["stats", "clear"])
-def test_what_is_no_cache_is_left_alone(tmp_path: Path, weights: list[str], action: str) -> None:
+def test_a_folder_that_is_not_a_cache_is_left_alone(tmp_path: Path, weights: list[str], action: str) -> None:
     foreign = tmp_path / ("0" * 32)
     foreign.mkdir()
-    for name in ("bilm.json", "x.layers", "x.index"):
+    for name in ("bilm.json", "x.layers", "data.mdb"):
         (foreign / name).write_text("{}")
     for folder in (tmp_path, tmp_path / "gone", Path(weights[0]), foreign):
-        with pytest.raises(InputError, match=f"^{folder}: a layer cache was wanted, there is none .name the folder"):
+        with pytest.raises(InputError, match=f"^{folder}: expected a layer cache .give the folder"):
             cache(action, folder)
     assert len(list(foreign.iterdir())) == 3
 
 
-def test_a_run_goes_on_where_its_cache_is_cleared(cache_dir: Path, weights: list[str]) -> None:
-    options_file = Path(weights[0]).with_name("options.json")
-    elmo = ElmoTokenEmbedder(options_file=options_file, weight_file=weights[0], cache_dir=cache_dir)
-    wanted = elmo(batch_to_ids(SENTENCES[:3]))
-    elmo(batch_to_ids([["new", "words"]]))
+def test_a_damaged_database_is_one_error(cache_dir: Path) -> None:
+    path = next(cache_dir.rglob("data.mdb"))
+    path.unlink()
+    path.write_bytes(b"no database" * 1000)
+    with pytest.raises(InputError, match="cannot read the layer cache: .*next run replaces it"):
+        cache("stats", cache_dir)
     cache("clear", cache_dir)
-    assert wanted.equal(elmo(batch_to_ids(SENTENCES[:3])))
-    elmo(batch_to_ids([["other", "words"]]))
-    assert len(list(cache_dir.glob("*/bilm.json"))) == 1
+    assert not list(cache_dir.rglob("*.mdb"))
+
+
+def test_a_run_continues_and_stores_again_after_clear(cache_dir: Path, weights: list[str]) -> None:
+    elmo = embedder(cache_dir, weights[0])
+    expected = elmo(batch_to_ids(SENTENCES[:3]))
+    cache("clear", cache_dir)
+    assert expected.equal(elmo(batch_to_ids(SENTENCES[:3])))
+    cache("stats", cache_dir)
+    assert len(list(cache_dir.rglob("data.mdb"))) == 1
 
 
 def test_without_an_action_the_help_is_shown(capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,7 +7,7 @@ import pytest
 from allennlp.commands import main
 
 from elmo_tasks import settings
-from tests.pretrain import toy
+from tests.pretraining import toy
 from tests.test_configs import FOLDER
 from tests.tiny import write_data_root
 

@@ -12,13 +12,14 @@ import numpy as np
 import pytest
 from allennlp.commands import main
 
+from elmo_tasks.bilm import BiLM, batch_to_ids
+from elmo_tasks.bilm.weights import file_sha256
 from elmo_tasks.commands.elmo import tokens_of_json
-from elmo_tasks.elmo import BiLm, ElmoVectors, batch_to_ids
-from elmo_tasks.elmo.weights import file_sha256
+from elmo_tasks.elmo import ElmoVectors
 from elmo_tasks.errors import InputError
 from elmo_tasks.settings import fixtures_root
 from tests.elmo.samples import write_bilm
-from tests.pretrain import toy
+from tests.pretraining import toy
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = "The harbour froze over.\n\none two three four five six\n"
@@ -83,7 +84,7 @@ def test_raw_text_json_and_gzip(bilm: tuple[str, ...], tmp_path: Path) -> None:
 def test_the_embedded_bilm_is_the_default(text: Path, tmp_path: Path) -> None:
     elmo(text, tmp_path / "out", "--top")
     folder = fixtures_root() / "bilm"
-    embedded = BiLm.from_files(folder / "options.json", folder / "weights.hdf5")
+    embedded = BiLM.from_files(folder / "options.json", folder / "weights.hdf5")
     wanted = embedded(batch_to_ids([TEXT.split("\n")[0].split()])).layers[-1, 0].numpy()
     assert np.allclose(ElmoVectors(tmp_path / "out")[0], wanted, atol=1e-6)
 

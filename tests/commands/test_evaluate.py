@@ -9,7 +9,7 @@ from allennlp.commands import main
 
 from elmo_tasks.errors import InputError
 from tests.archives.make import STORED
-from tests.pretrain import toy
+from tests.pretraining import toy
 from tests.tiny import FIXTURES
 
 ARCHIVES = STORED / "1"
@@ -50,6 +50,11 @@ UNLABELLED = {
         "ner",
         columns("ner/eng.bio", lambda row: row[:2]),
         ":3: the tag 'NNP' cannot be: expected 'O', or",
+    ),
+    "ner, chunks last": (
+        "ner",
+        columns("ner/eng.bio", lambda row: row[:3]),
+        "expected gold entities of the types LOC, MISC, ORG, PER, got ADVP 1, NP 8, PP 1, VP 3",
     ),
     "sst, one label": (
         "sst",

@@ -15,11 +15,11 @@ from allennlp.common.util import JsonDict
 
 from elmo_tasks.commands import predict as command
 from elmo_tasks.commands.predict import LinePredictions
-from elmo_tasks.data.json_input import JsonLinesPredictor
 from elmo_tasks.errors import InputError
+from elmo_tasks.prediction.json_input import JsonLinesPredictor
 from tests.archives.make import STORED
 from tests.memory import resident
-from tests.pretrain import toy
+from tests.pretraining import toy
 
 
 class Doubling(JsonLinesPredictor):

@@ -10,12 +10,12 @@ from allennlp.commands import main
 
 from elmo_tasks.commands.probe_tables import table
 from elmo_tasks.errors import InputError
-from elmo_tasks.probes.scorer import score
-from elmo_tasks.probes.senses import key_file_of, read_keys
+from elmo_tasks.probing.scorer import score
+from elmo_tasks.probing.senses import key_file_of, read_keys
 from tests.elmo.cove_samples import write_cove
 from tests.elmo.samples import write_bilm
-from tests.pretrain import toy
-from tests.probes.samples import SEMCOR, SETS, WSD
+from tests.pretraining import toy
+from tests.probing.samples import SEMCOR, SETS, WSD
 from tests.tiny import FIXTURES, write_vectors
 
 POS = FIXTURES / "pos"

@@ -22,17 +22,20 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def rewritten(folder: Path, *, without: str = "", changes: dict[str, bytes] | None = None) -> Path:
-    """The sound archive with members left out, replaced or added."""
+def rewritten(folder: Path, *, without: str = "", changes: dict[str, bytes | None] | None = None) -> Path:
+    """The sound archive with members left out, replaced or added; `None` is a folder."""
     made = folder / "model.tar.gz"
     with tarfile.open(SOUND) as sound, tarfile.open(made, "w:gz") as archive:
         for member in sound.getmembers():
-            if member.isfile() and member.name != without and member.name not in (changes or {}):
+            top = member.name.split("/")[0]
+            if member.isfile() and member.name != without and top not in (changes or {}):
                 archive.addfile(member, sound.extractfile(member))
         for name, content in (changes or {}).items():
             member = tarfile.TarInfo(name)
-            member.size = len(content)
-            archive.addfile(member, io.BytesIO(content))
+            member.size = len(content or b"")
+            member.type = tarfile.DIRTYPE if content is None else tarfile.REGTYPE
+            member.mode = 0o755
+            archive.addfile(member, io.BytesIO(content or b""))
     return made
 
 
@@ -50,6 +53,24 @@ def test_cut_off(share: float, temporary: Path, tmp_path: Path) -> None:
 def test_a_member_is_missing(name: str, temporary: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=rf"model\.tar\.gz: the archive lacks {name}"):
         load_archive(rewritten(tmp_path, without=name))
+    assert not list(temporary.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("config.json", None, "the archive lacks config.json"),
+        ("weights.th", None, "the archive lacks weights.th"),
+        ("vocabulary", b"", "the archive lacks vocabulary"),
+        ("meta.json", None, "the archive's meta.json is damaged: .* Is a directory"),
+        ("meta.json", b"[]", "the archive's meta.json is damaged: .* must be a mapping"),
+    ],
+)
+def test_a_member_of_another_kind(
+    name: str, content: bytes | None, message: str, temporary: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError, match=rf"model\.tar\.gz: {message}"):
+        load_archive(rewritten(tmp_path, changes={name: content}))
     assert not list(temporary.iterdir())
 
 

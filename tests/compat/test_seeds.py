@@ -8,9 +8,10 @@ import torch
 from allennlp.common import Params
 from allennlp.training import util as training_util
 
+from elmo_tasks.compat import first_step
 from elmo_tasks.compat.seeds import SEEDS, spread_seed
 from elmo_tasks.errors import InputError
-from elmo_tasks.pretrain.data_loader import LmDataLoader, LmReader
+from elmo_tasks.pretraining.data_loader import LmDataLoader, LmReader
 
 
 def spread(config: dict[str, Any]) -> dict[str, Any]:
@@ -44,6 +45,7 @@ def test_a_training_takes_it_and_a_resumed_one_finds_it(tmp_path: Path) -> None:
     training_util.create_serialization_dir(params, str(tmp_path / "run"), recover=False, force=False)
     assert params.as_dict(quiet=True) == dict.fromkeys(SEEDS, 7)
     params.to_file(str(tmp_path / "run" / "config.json"))
+    first_step.remove_mark()
     training_util.create_serialization_dir(Params({"seed": 7}), str(tmp_path / "run"), recover=True, force=False)
     with pytest.raises(InputError, match="random_seed was 7, is 8"):
         training_util.create_serialization_dir(Params({"seed": 8}), str(tmp_path / "run"), recover=True, force=False)

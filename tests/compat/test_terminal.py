@@ -3,6 +3,7 @@
 import io
 import logging
 import sys
+import traceback
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from allennlp.common import logging as allennlp_logging
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.params import with_overrides
+from torch.multiprocessing.spawn import ProcessRaisedException
 
 from elmo_tasks.compat import terminal
 from elmo_tasks.errors import InputError
@@ -25,6 +27,12 @@ def chain(error: Exception, cause: Exception) -> Exception:
     return error
 
 
+def in_a_worker(error: Exception) -> Exception:
+    """As `torch.multiprocessing` raises it for a process of a distributed training."""
+    trace = "".join(traceback.format_exception(error))
+    return ProcessRaisedException(f"\n\n-- Process 1 terminated with the following error:\n{trace}", 1, 4711)
+
+
 @pytest.mark.parametrize(
     ("error", "line"),
     [
@@ -36,6 +44,8 @@ def chain(error: Exception, cause: Exception) -> Exception:
         (FileNotFoundError("file x.json not found"), "file x.json not found"),
         (OSError(28, "No space left on device"), "writing failed: No space left on device"),
         (OSError(30, "Read-only file system", "out"), "out: Read-only file system"),
+        (in_a_worker(InputError("expected 4 columns", file="a.txt", line=3)), "a.txt:3: expected 4 columns"),
+        (in_a_worker(chain(ConfigurationError("outer"), InputError("inner"))), "inner"),
         (jsonnet_error("RUNTIME ERROR: set it"), "set it (at lib/data.libsonnet:3:5-9)"),
         (RuntimeError("STATIC ERROR: a.jsonnet:1:2: Unknown variable: b\n"), None),
         (RuntimeError("PytorchStreamWriter failed writing file"), None),
@@ -54,7 +64,9 @@ def test_overrides_of_what_is_not_there() -> None:
     assert line == "the overrides (-o) change what the configuration has not: ['d.e']"
 
 
-@pytest.mark.parametrize("error", [ValueError("x"), RuntimeError("x"), ConnectionError("x")])
+@pytest.mark.parametrize(
+    "error", [ValueError("x"), RuntimeError("x"), ConnectionError("x"), in_a_worker(ValueError("x"))]
+)
 def test_other_errors_keep_their_traceback(error: Exception) -> None:
     assert terminal.one_line(error) is None
 

@@ -271,49 +271,6 @@ def test_a_decay_above_one_is_refused() -> None:
         MovingAverage.from_params(config, parameters=[])
 
 
-# sparse gradients
-
-
-class Lookup(Line):
-    """A sparse embedding beside a dense layer."""
-
-    def __init__(self, *, sparse: bool) -> None:
-        super().__init__()
-        torch.manual_seed(5)
-        self.embedding = torch.nn.Embedding(6, 3, sparse=sparse)
-        self.linear = torch.nn.Linear(3, 1)
-
-    def step(self, ids: list[int]) -> None:
-        self.zero_grad()
-        self.linear(self.embedding(torch.tensor(ids))).pow(2).sum().mul(50).backward()
-
-
-def clipped(*, sparse: bool, max_norm: float) -> tuple[float, list[torch.Tensor]]:
-    model = Lookup(sparse=sparse)
-    model.step([1, 4, 4, 2, 4])
-    trainer = GradientDescentTrainer(
-        model=model,
-        optimizer=torch.optim.SGD(model.parameters(), lr=0.1),
-        data_loader=batches(1),
-        grad_norm=max_norm,
-    )
-    norm = trainer.rescale_gradients()
-    gradients = [p.grad for p in model.parameters() if p.grad is not None]
-    return norm, [g.to_dense() if g.is_sparse else g for g in gradients]
-
-
-@pytest.mark.parametrize("max_norm", [0.5, 1e6])
-def test_sparse_gradients_are_clipped_like_dense_ones(max_norm: float) -> None:
-    norm, gradients = clipped(sparse=True, max_norm=max_norm)
-    dense_norm, dense = clipped(sparse=False, max_norm=max_norm)
-    assert norm == pytest.approx(dense_norm, rel=1e-5)
-    assert len(gradients) == len(dense) == 3
-    for gradient, expected in zip(gradients, dense, strict=True):
-        torch.testing.assert_close(gradient, expected)
-    total = torch.cat([g.flatten() for g in gradients]).norm().item()
-    assert total == pytest.approx(min(max_norm, norm), rel=1e-4)
-
-
 # noise
 
 

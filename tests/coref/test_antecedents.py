@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from elmo_tasks.coref import antecedents
-from elmo_tasks.coref.antecedents import AntecedentScorer, KeptSpans, best_antecedents, marginal_loss
+from elmo_tasks.coref.antecedents import AntecedentScorer, TopSpans, best_antecedents, marginal_loss
 
 
 def make_scorer(max_antecedents: int = 4) -> AntecedentScorer:
@@ -17,9 +17,9 @@ def make_scorer(max_antecedents: int = 4) -> AntecedentScorer:
     return AntecedentScorer(max_antecedents=max_antecedents, dropout=0.2, **sizes).eval()
 
 
-def make_spans(count: int) -> KeptSpans:
+def make_spans(count: int) -> TopSpans:
     speakers = torch.arange(count) // 3 % 2
-    return KeptSpans(torch.randn(count, 5), torch.randn(count), speakers, torch.tensor(2))
+    return TopSpans(torch.randn(count, 5), torch.randn(count), speakers, torch.tensor(2))
 
 
 def bucket(distance: int) -> int:
@@ -27,7 +27,7 @@ def bucket(distance: int) -> int:
     return distance if distance <= 4 else min(9, int(math.log2(distance)) + 3)
 
 
-def score_by_loop(scorer: AntecedentScorer, spans: KeptSpans, i: int, j: int) -> Tensor:
+def score_by_loop(scorer: AntecedentScorer, spans: TopSpans, i: int, j: int) -> Tensor:
     same = int(spans.speakers[i] == spans.speakers[j])
     tables = scorer.same_speaker.weight[same], scorer.genre.weight[spans.genre], scorer.distance.weight[bucket(i - j)]
     g_i, g_j = spans.vectors[i], spans.vectors[j]
@@ -37,7 +37,7 @@ def score_by_loop(scorer: AntecedentScorer, spans: KeptSpans, i: int, j: int) ->
     return spans.scores[i] + spans.scores[j] + network
 
 
-def all_scores(scorer: AntecedentScorer, spans: KeptSpans) -> Tensor:
+def all_scores(scorer: AntecedentScorer, spans: TopSpans) -> Tensor:
     """[K, K], put together from the blocks."""
     count = len(spans.vectors)
     whole = torch.full((count, count), -torch.inf)

@@ -8,10 +8,10 @@ import pytest
 import torch
 from allennlp.data import Instance
 
-from elmo_tasks.coref.antecedents import KeptSpans
+from elmo_tasks.coref.antecedents import TopSpans
 from elmo_tasks.coref.model import CorefModel, Document, cluster_labels, window
 from elmo_tasks.coref.predictor import CorefPredictor
-from elmo_tasks.coref.pruning import best_without_crossing
+from elmo_tasks.coref.pruning import prune_crossing_spans
 from elmo_tasks.coref.reader import CorefReader
 from elmo_tasks.data.mentions import Cluster
 from elmo_tasks.errors import InputError
@@ -70,7 +70,7 @@ def by_loops(model: CorefModel, document: Document) -> tuple[float, list[Cluster
     """Loss and clusters, span by span and pair by pair, from the parts, which have tests of their own."""
     encoded, values, lengths = model._words(document)
     grid = model.spans(encoded, values, lengths)
-    places = best_without_crossing(grid.scores, grid.mask, limit=int(0.4 * len(encoded)))
+    places = prune_crossing_spans(grid.scores, grid.mask, limit=int(0.4 * len(encoded)))
     kept = [(n, n + w + 1) for n, w in places.tolist()]
     home = {mention: number for number, cluster in enumerate(document.clusters) for mention in cluster}
     loss, links = 0.0, {}
@@ -94,7 +94,7 @@ def pair_scores(model: CorefModel, document: Document, grid: Any, places: Any, e
     vectors = model.spans.vectors(grid, encoded, values, places)
     speakers, genre = document.speakers[first], document.genre + 1
     whole: dict[tuple[int, int], float] = {}
-    for scores, rows, columns in model.antecedents(KeptSpans(vectors, grid.scores[first, width], speakers, genre)):
+    for scores, rows, columns in model.antecedents(TopSpans(vectors, grid.scores[first, width], speakers, genre)):
         for i in range(rows.start, rows.stop):
             for j in range(columns.start, columns.stop):
                 whole[i, j] = scores[i - rows.start, j - columns.start].item()
@@ -107,7 +107,7 @@ def test_loss_and_clusters_by_loops(build: Build) -> None:
         batch, document = story(model)
         encoded, values, lengths = model._words(document)
         grid = model.spans(encoded, values, lengths)
-        places = best_without_crossing(grid.scores, grid.mask, limit=10)
+        places = prune_crossing_spans(grid.scores, grid.mask, limit=10)
         scores = torch.tensor(list(pair_scores(model, document, grid, places, encoded, values).values()))
         last = model.antecedents.score.rest[-1]
         assert isinstance(last, torch.nn.Linear)
@@ -181,7 +181,8 @@ def test_outputs_without_gold_and_while_training(build: Build) -> None:
     instance = CorefReader().text_to_instance([["Mira", "left"], ["She"]])
     CorefReader().apply_token_indexers(instance)
     output = model(**tensors(model.vocab, [instance]))
-    assert set(output) == {"sentences", "key", "part", "clusters"}
+    assert set(output) == {"sentences", "key", "part", "clusters", "losses"}
+    assert set(model.make_output_human_readable(output)) == {"sentences", "key", "part", "clusters"}
     assert "clusters" not in model.train()(**tensors(model.vocab, corpus()))
 
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from elmo_tasks.coref.pruning import best_without_crossing
+from elmo_tasks.coref.pruning import prune_crossing_spans
 from elmo_tasks.coref.spans import span_mask
 
 
@@ -41,7 +41,7 @@ def grids(draw: st.DrawFn) -> tuple[Tensor, Tensor, int]:
 @given(grid=grids())
 def test_equals_the_loop(grid: tuple[Tensor, Tensor, int]) -> None:
     scores, mask, limit = grid
-    assert best_without_crossing(scores, mask, limit=limit).tolist() == by_loop(scores, mask, limit)
+    assert prune_crossing_spans(scores, mask, limit=limit).tolist() == by_loop(scores, mask, limit)
 
 
 @pytest.mark.parametrize(
@@ -55,17 +55,17 @@ def test_equals_the_loop(grid: tuple[Tensor, Tensor, int]) -> None:
 )
 def test_by_hand(scores: list[list[float]], limit: int, kept: list[list[int]]) -> None:
     mask = span_mask(torch.tensor([3]), 2)
-    assert best_without_crossing(torch.tensor(scores), mask, limit=limit).tolist() == kept
+    assert prune_crossing_spans(torch.tensor(scores), mask, limit=limit).tolist() == kept
 
 
 def test_a_chain_in_which_each_span_crosses_the_next() -> None:
     mask = span_mask(torch.tensor([40]), 2)
     scores = torch.stack([torch.full((40,), -99.0), -torch.arange(40.0)], 1)
-    kept = best_without_crossing(scores, mask, limit=20).tolist()
+    kept = prune_crossing_spans(scores, mask, limit=20).tolist()
     assert kept == [[n, 1] for n in range(0, 40, 2)]
 
 
 def test_scores_may_want_a_gradient_and_may_be_infinite() -> None:
     mask = span_mask(torch.tensor([4]), 3)
     scores = torch.full(mask.shape, -torch.inf, requires_grad=True)
-    assert len(best_without_crossing(scores, mask, limit=2)) == 2
+    assert len(prune_crossing_spans(scores, mask, limit=2)) == 2

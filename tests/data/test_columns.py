@@ -2,6 +2,7 @@
 
 import gzip
 import os
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -114,6 +115,20 @@ def test_too_few_columns_for_the_caller(write: Write) -> None:
 def test_truncated_gzip(write: Write, kept: int) -> None:
     whole = gzip.compress(b"red O\n\n" + os.urandom(3000).hex().encode() + b" O\n")
     assert "the gzip stream is truncated or damaged" in error_of(write(whole[:kept]))
+
+
+@pytest.mark.parametrize("share", [0.002, 0.1, 0.5, 0.9, 0.99999])
+def test_truncated_gzip_gives_every_line_that_is_whole(write: Write, share: float) -> None:
+    """And then an error at the first that is not."""
+    whole = gzip.compress(b"".join(b"%d %s\n" % (number, os.urandom(6).hex().encode()) for number in range(50_000)))
+    kept = whole[: int(share * len(whole))]
+    lines = zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(kept).decode().split("\n")[:-1]
+    found = []
+    with pytest.raises(InputError, match="the gzip stream is truncated or damaged from here on") as error:
+        for _, line in open_text(write(kept)):
+            found.append(line)
+    assert found == lines and len(lines) > 20
+    assert error.value.line == len(lines) + 1
 
 
 def test_gzip_that_is_no_text(write: Write) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import torch
 
-from elmo_tasks.elmo import BiLm, BiLmOptions
+from elmo_tasks.bilm import BiLM, BiLMOptions
 
 FILTERS = ((1, 4), (2, 5), (3, 8), (7, 6))
 
@@ -27,15 +27,15 @@ BATCHES = [
 """Three batches, of which the second has rows that the first had not, and the third leaves some rows alone."""
 
 
-def options(**changes: Any) -> BiLmOptions:
+def options(**changes: Any) -> BiLMOptions:
     """A biLM small enough for loops in Python; clips that nothing of its size reaches."""
     sizes = {"filters": FILTERS, "character_dim": 4, "dim": 12, "projection_dim": 6, "n_highway": 2}
-    return BiLmOptions(**{**sizes, **changes})
+    return BiLMOptions(**{**sizes, **changes})
 
 
-def random_bilm(seed: int = 3, **changes: Any) -> BiLm:
+def random_bilm(seed: int = 3, **changes: Any) -> BiLM:
     """A biLM whose every parameter is drawn wide enough for each to matter."""
-    bilm = BiLm(options(**changes))
+    bilm = BiLM(options(**changes))
     generator = torch.Generator().manual_seed(seed)
     for parameter in bilm.parameters():
         parameter.data = torch.randn(parameter.shape, generator=generator) * 0.5

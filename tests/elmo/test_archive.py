@@ -17,9 +17,10 @@ from allennlp.models.archival import archive_model
 from allennlp.nn.util import get_text_field_mask
 from torch import Tensor, nn
 
-from elmo_tasks.elmo import ElmoTokenEmbedder, batch_to_ids
-from elmo_tasks.elmo.source import Source
-from elmo_tasks.elmo.weights import file_sha256
+from elmo_tasks.bilm import batch_to_ids
+from elmo_tasks.bilm.weights import file_sha256
+from elmo_tasks.elmo import ElmoTokenEmbedder
+from elmo_tasks.elmo.sources import Source
 from elmo_tasks.errors import InputError
 from tests.elmo.samples import SENTENCES, write_bilm
 
@@ -63,17 +64,27 @@ def config(**elmo: Any) -> dict[str, Any]:
     }
 
 
-def trained(run: Path, **elmo: Any) -> tuple[Path, Tensor]:
-    """An archive as AllenNLP leaves it, without the training; and the vectors that its model gives."""
+def begun(run: Path, settings: dict[str, Any]) -> Model:
+    """The model of a config, and the folder of its run."""
     run.mkdir()
-    settings = config(**elmo)
     (run / "config.json").write_text(json.dumps(settings))
     vocab = Vocabulary()
+    vocab.add_token_to_namespace("A", "labels")
     vocab.save_to_files(run / "vocabulary")
-    model = Model.from_params(Params(settings["model"]), vocab=vocab, serialization_dir=str(run)).eval()
-    model.elmo.input_mix.weights.data = torch.tensor([0.5, -1.0, 2.0])
+    return Model.from_params(Params(settings["model"]), vocab=vocab, serialization_dir=str(run)).eval()
+
+
+def archived(run: Path, model: Model) -> Path:
+    """An archive as AllenNLP leaves it, without the training."""
     torch.save(model.state_dict(), run / "best.th")
-    return Path(archive_model(run)), vectors(model)
+    return Path(archive_model(run))
+
+
+def trained(run: Path, **elmo: Any) -> tuple[Path, Tensor]:
+    """An archive, and the vectors that its model gives."""
+    model = begun(run, config(**elmo))
+    model.elmo.input_mix.weights.data = torch.tensor([0.5, -1.0, 2.0])
+    return archived(run, model), vectors(model)
 
 
 def vectors(model: Model) -> Tensor:
@@ -154,6 +165,43 @@ def test_a_missing_bilm_is_named_with_its_sum(folder: Path) -> None:
         load(archive)
 
 
+def tagger_archive(run: Path) -> Path:
+    """A model of AllenNLP, which has the biLM elsewhere than under `model.elmo`."""
+    settings = config()
+    embedders = {"token_embedders": {"e": {"type": "elmo_tasks", **settings["model"].pop("elmo")}}}
+    encoder = {"type": "lstm", "input_size": 12, "hidden_size": 3}
+    settings["model"] = {"type": "simple_tagger", "text_field_embedder": embedders, "encoder": encoder}
+    return archived(run, begun(run, settings))
+
+
+def test_hints_name_the_keys_that_the_config_has(folder: Path) -> None:
+    archive = tagger_archive(folder / "run")
+    (folder / "bilm" / "weights.hdf5").rename(folder / "moved.hdf5")
+    with pytest.raises(InputError, match=r"put it back, or give its new place: -o '{.*}'\)$") as error:
+        load(archive)
+    advice = re.search(r"-o '(.*)'", str(error.value))
+    assert advice is not None and load(archive, json.loads(advice[1].replace("PATH", "moved.hdf5")))
+    write_bilm(folder / "bilm", seed=9)
+    message = (
+        f"(set {KEY}options_file and {KEY}weight_file to that biLM's files; the vectors of this one have 12 numbers)"
+    )
+    with pytest.raises(InputError, match=re.escape(message)):
+        load(archive)
+
+
+KEY = "model.text_field_embedder.token_embedders.e."
+
+
+def test_a_bilm_of_another_width_is_the_same_error(folder: Path) -> None:
+    """Though the model cannot even be built with it."""
+    archive = tagger_archive(folder / "run")
+    (folder / "other").mkdir()
+    write_bilm(folder / "other", projection_dim=8)
+    message = r"(?s)trained on another biLM:.*found \w+ \(\S+other/options.json\).*this one have 16 numbers\)$"
+    with pytest.raises(InputError, match=message):
+        load(archive, {f"{KEY}{key}": f"other/{name}" for key, name in NAMES.items()})
+
+
 def test_a_bilm_that_changed_where_it_was_is_named_with_both_sums(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -177,7 +225,7 @@ def test_a_changed_bilm_is_an_error_that_names_both_sums(folder: Path) -> None:
     write_bilm(folder / "bilm", seed=9)
     message = (
         f"this model was trained on another biLM:\n  the biLM's weights: wanted sha256 {wanted} (then {weights}), "
-        f"found {file_sha256(weights)} ({weights}) (name that biLM's files in options_file and weight_file"
+        f"found {file_sha256(weights)} ({weights}) (set model.elmo.options_file and model.elmo.weight_file"
     )
     with pytest.raises(InputError, match=re.escape(message)) as error:
         load(archive)
@@ -230,7 +278,7 @@ def test_a_self_contained_archive_wants_no_path_that_is_not_there(folder: Path, 
     message = (
         r"^(gone|bilm/[a-z.0-9]+): no such file: the biLM's (options|weights);"
         r" the archive holds the biLM's files itself"
-        r" \(leave options_file and weight_file of the model's elmo out of the overrides\)$"
+        r" \(leave model\.elmo\.options_file and model\.elmo\.weight_file out of the overrides\)$"
     )
     with pytest.raises(InputError, match=message):
         load(archive, {f"model.elmo.{key}": "gone" for key in keys})
@@ -254,7 +302,7 @@ def test_an_unreadable_state_is_left_to_whoever_loads_it(folder: Path) -> None:
     archive, _ = trained(folder / "run")
     state = archive.parent / "best.th"
     state.write_bytes(state.read_bytes()[:-200])
-    with pytest.raises(RuntimeError, match="PytorchStreamReader failed"):
+    with pytest.raises(InputError, match="the archive's best.th is damaged: PytorchStreamReader failed"):
         load(archive.parent)
 
 

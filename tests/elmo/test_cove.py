@@ -11,11 +11,12 @@ import torch
 from allennlp.common import Params
 from torch import Tensor, nn
 
-from elmo_tasks.elmo import ElmoTokenEmbedder, batch_to_ids
-from elmo_tasks.elmo.cache_folder import statistics
-from elmo_tasks.elmo.cove import Cove
-from elmo_tasks.elmo.source import Source
-from elmo_tasks.elmo.weights import file_sha256
+from elmo_tasks.bilm import batch_to_ids
+from elmo_tasks.bilm.weights import file_sha256
+from elmo_tasks.elmo import ElmoTokenEmbedder
+from elmo_tasks.elmo.cache import statistics
+from elmo_tasks.elmo.cove import CoVe
+from elmo_tasks.elmo.sources import Source
 from elmo_tasks.errors import InputError
 from tests.elmo.cove_samples import WIDTH, published, write_cove, write_vectors
 from tests.elmo.samples import write_bilm
@@ -39,7 +40,7 @@ def reference(sentence: list[str], vectors: dict[str, np.ndarray]) -> Tensor:
 
 
 def test_the_layers_are_those_of_a_plain_lstm(files: dict[str, str], tmp_path: Path) -> None:
-    vectors, cove = write_vectors(tmp_path / "glove.txt"), Cove.from_files(**files)
+    vectors, cove = write_vectors(tmp_path / "glove.txt"), CoVe.from_files(**files)
     output = cove(batch_to_ids(SENTENCES))
     assert output.layers.shape == (3, 4, 5, 2 * WIDTH)
     assert output.mask.sum(1).tolist() == [5, 0, 1, 3]
@@ -53,7 +54,7 @@ def test_the_layers_are_those_of_a_plain_lstm(files: dict[str, str], tmp_path: P
 
 def test_words_that_are_not_known_are_zeros(files: dict[str, str], tmp_path: Path) -> None:
     """Also those that character ids cut, or that are sentence boundaries there, though the file has them."""
-    vectors, cove = write_vectors(tmp_path / "glove.txt"), Cove.from_files(**files)
+    vectors, cove = write_vectors(tmp_path / "glove.txt"), CoVe.from_files(**files)
     sentence = ["the", "y" * 48, "y" * 49, "é" * 30, "<S>", "The"]
     layers = cove(batch_to_ids([sentence])).layers[0, 0]
     assert not layers[:5].any()
@@ -61,22 +62,22 @@ def test_words_that_are_not_known_are_zeros(files: dict[str, str], tmp_path: Pat
 
 
 def test_batches_without_a_token(files: dict[str, str]) -> None:
-    cove = Cove.from_files(**files)
+    cove = CoVe.from_files(**files)
     for sentences, shape in (([], (3, 0, 0, 10)), ([[], []], (3, 2, 0, 10))):
         assert cove(batch_to_ids(sentences)).layers.shape == shape
 
 
 @pytest.mark.parametrize("prefix", ["", "rnn."])
 def test_names_with_and_without_prefix(files: dict[str, str], prefix: str) -> None:
-    wanted = Cove.from_files(**files)(batch_to_ids(SENTENCES)).layers
+    wanted = CoVe.from_files(**files)(batch_to_ids(SENTENCES)).layers
     torch.save({prefix + name: value for name, value in published().state_dict().items()}, files["weight_file"])
-    assert torch.equal(Cove.from_files(**files)(batch_to_ids(SENTENCES)).layers, wanted)
+    assert torch.equal(CoVe.from_files(**files)(batch_to_ids(SENTENCES)).layers, wanted)
 
 
 def test_the_file_format_of_its_time(files: dict[str, str]) -> None:
-    wanted = Cove.from_files(**files)(batch_to_ids(SENTENCES)).layers
+    wanted = CoVe.from_files(**files)(batch_to_ids(SENTENCES)).layers
     torch.save(published().state_dict(), files["weight_file"], _use_new_zipfile_serialization=False)
-    assert torch.equal(Cove.from_files(**files)(batch_to_ids(SENTENCES)).layers, wanted)
+    assert torch.equal(CoVe.from_files(**files)(batch_to_ids(SENTENCES)).layers, wanted)
 
 
 def changed(**changes: Tensor | None) -> dict[str, Tensor]:
@@ -106,7 +107,7 @@ WRONG = [
 def test_weights_that_are_not_coves(files: dict[str, str], changes: dict[str, Any], message: str) -> None:
     torch.save(changed(**changes), files["weight_file"])
     with pytest.raises(InputError, match=f"(?s)^{files['weight_file']}: .*{message}"):
-        Cove.from_files(**files)
+        CoVe.from_files(**files)
 
 
 class Code:
@@ -129,10 +130,10 @@ def test_files_that_are_no_weights_are_never_run(files: dict[str, str], tmp_path
         file.write_bytes(content)
         message = rf"^{file}: cannot read CoVe's weights: {reason} \(the published file is"
         with warnings.catch_warnings(action="error"), pytest.raises(InputError, match=message):
-            Cove.from_files(**files)
+            CoVe.from_files(**files)
     torch.save([1, 2], file)
     with pytest.raises(InputError, match="names and tensors; found something else"):
-        Cove.from_files(**files)
+        CoVe.from_files(**files)
     assert not (tmp_path / "trace").exists()
 
 
@@ -145,14 +146,14 @@ def test_one_layer_behind_the_keys_of_elmo(files: dict[str, str], mix: str, laye
     ids = batch_to_ids(SENTENCES)
     elmo = embedder(**files, mix=mix)
     assert elmo.get_output_dim() == 2 * WIDTH
-    assert torch.equal(elmo(ids), Cove.from_files(**files)(ids).layers[layer])
+    assert torch.equal(elmo(ids), CoVe.from_files(**files)(ids).layers[layer])
 
 
 def test_all_layers_behind_the_keys_of_elmo(files: dict[str, str]) -> None:
     ids = batch_to_ids(SENTENCES)
     elmo = embedder(**files, mix="weighted", at="input")
     elmo.input_mix.weights.data = torch.tensor([0.5, -1.0, 2.0])
-    layers = Cove.from_files(**files)(ids).layers
+    layers = CoVe.from_files(**files)(ids).layers
     wanted = (elmo.input_mix.weights.softmax(0)[:, None, None, None] * layers).sum(0)
     assert torch.allclose(elmo(ids), wanted, atol=1e-6)
     assert not [name for name, _ in elmo.named_parameters() if "lstm" in name]
@@ -168,7 +169,7 @@ def test_the_cache_keeps_its_layers_apart(files: dict[str, str], tmp_path: Path)
     assert torch.allclose(other, wanted, atol=1e-3)
     found = statistics(tmp_path / "cache")
     assert [held.sentences for held in found] == [3, 3]
-    assert file_sha256(files["vectors_file"]) in {held.bilm.options_sha256 for held in found}
+    assert file_sha256(files["vectors_file"]) in {held.bilm["options_sha256"] for held in found}
 
 
 def test_a_trained_model_wants_its_own_files(files: dict[str, str], tmp_path: Path) -> None:
@@ -191,8 +192,8 @@ MISTAKES = [
     ({"precision": "bfloat16"}, "precision must be float32 where source is cove, found 'bfloat16'"),
     ({"state": "carry"}, "state must be reset where source is cove"),
     ({"mix": "layer:3"}, "mix must be one of layer:0 to layer:2"),
-    ({"vectors_file": "absent"}, "absent: no such file: CoVe's word vectors .set vectors_file of the model's elmo"),
-    ({"weight_file": "absent"}, "absent: no such file: CoVe's weights .set weight_file of the model's elmo"),
+    ({"vectors_file": "absent"}, "absent: no such file: CoVe's word vectors .set model.elmo.vectors_file"),
+    ({"weight_file": "absent"}, "absent: no such file: CoVe's weights .set model.elmo.weight_file"),
 ]
 
 

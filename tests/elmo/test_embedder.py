@@ -11,7 +11,8 @@ from allennlp.modules.text_field_embedders import BasicTextFieldEmbedder
 from allennlp.modules.token_embedders import TokenEmbedder
 from torch import nn
 
-from elmo_tasks.elmo import BiLm, ElmoTokenEmbedder, batch_to_ids
+from elmo_tasks.bilm import BiLM, batch_to_ids
+from elmo_tasks.elmo import ElmoTokenEmbedder
 from elmo_tasks.errors import InputError
 from tests.elmo.samples import BATCHES, SENTENCES, write_bilm
 
@@ -35,7 +36,7 @@ def test_one_pass_serves_both_places(files: dict[str, str]) -> None:
     torch.testing.assert_close(before, output.layers.mean(0))
     torch.testing.assert_close(behind, output.layers[1])
     assert before.shape == (7, 7, elmo.get_output_dim()) == (7, 7, 12)
-    assert torch.equal(output.layers, BiLm.from_files(**files)(IDS).layers)
+    assert torch.equal(output.layers, BiLM.from_files(**files)(IDS).layers)
 
 
 @pytest.mark.parametrize(
@@ -114,7 +115,7 @@ def test_the_bilm_is_no_part_of_the_model(files: dict[str, str]) -> None:
     model = nn.Sequential(ElmoTokenEmbedder(**files, at="input"), nn.Linear(12, 2))
     elmo = model[0]
     assert sum(parameter.numel() for parameter in elmo.parameters()) == 4
-    assert [type(module).__name__ for module in elmo.modules()] == ["ElmoTokenEmbedder", "LayerMix", "Dropout"]
+    assert [type(module).__name__ for module in elmo.modules()] == ["ElmoTokenEmbedder", "ScalarMix", "Dropout"]
     state = model.state_dict()
     assert sorted(state) == ["0._extra_state", "0.input_mix.gamma", "0.input_mix.weights", "1.bias", "1.weight"]
     assert state["0._extra_state"].dtype == torch.uint8 and len(state["0._extra_state"]) < 2000
@@ -182,7 +183,7 @@ def test_as_a_token_embedder_in_anyones_config(files: dict[str, str]) -> None:
     assert isinstance(embedder, ElmoTokenEmbedder)
     field = BasicTextFieldEmbedder({"elmo": embedder})
     assert field.get_output_dim() == 12
-    wanted = BiLm.from_files(**files)(IDS).layers[2]
+    wanted = BiLM.from_files(**files)(IDS).layers[2]
     assert torch.equal(field({"elmo": {"elmo_tokens": IDS}}), wanted)
     wrapped = field({"elmo": {"elmo_tokens": IDS[None].expand(2, -1, -1, -1)}}, num_wrapping_dims=1)
     torch.testing.assert_close(wrapped[1], wanted, atol=1e-5, rtol=0.0)
@@ -258,7 +259,7 @@ def test_l2_of_zero_goes_with_every_mix(files: dict[str, str]) -> None:
     ("key", "what"), [("options_file", "the biLM's options"), ("weight_file", "the biLM's weights")]
 )
 def test_a_missing_file_is_one_clear_error(files: dict[str, str], key: str, what: str) -> None:
-    message = f"absent/file: no such file: {what} .set {key} of the model's elmo; relative paths start from "
+    message = f"absent/file: no such file: {what} .set model.elmo.{key}; relative paths start from "
     with pytest.raises(InputError, match=message):
         ElmoTokenEmbedder(**{**files, key: "absent/file"})
 

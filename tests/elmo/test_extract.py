@@ -12,12 +12,17 @@ import h5py
 import numpy as np
 import pytest
 
-from elmo_tasks.elmo import BiLm, ElmoVectors, batch_to_ids, extract_fill, extract_frame
+from elmo_tasks.bilm import BiLM, batch_to_ids
+from elmo_tasks.elmo import ElmoVectors, extract_fill, extract_frame
 from elmo_tasks.elmo.extract import extract
 from elmo_tasks.elmo.extract_fill import Progress
+from elmo_tasks.elmo.extract_frame import write_frame
 from elmo_tasks.elmo.extraction import Extraction
+from elmo_tasks.elmo.vectors import DONE, OFFSETS
 from elmo_tasks.errors import InputError
+from tests.disk import file_size_limit
 from tests.elmo.samples import random_bilm
+from tests.hdf5_elsewhere import move
 
 TEXT = [
     "The harbour froze over .",
@@ -32,11 +37,11 @@ TOKENS = [line.split() for line in TEXT]
 
 
 @pytest.fixture(scope="module")
-def bilm() -> BiLm:
+def bilm() -> BiLM:
     return random_bilm().eval().requires_grad_(False)
 
 
-def extraction(bilm: BiLm, **changes: Any) -> Extraction:
+def extraction(bilm: BiLM, **changes: Any) -> Extraction:
     settings = {"input": "text", "tokenizer": "white space", **changes.pop("settings", {})}
     return Extraction(**{"bilm": bilm, "settings": settings, "max_length": 10, "overlap": 4, **changes})
 
@@ -45,17 +50,17 @@ def numbered(text: list[str]) -> Iterator[tuple[int, str]]:
     return iter(list(enumerate(text, start=1)))
 
 
-def written(bilm: BiLm, out: Path, text: list[str] = TEXT, **changes: Any) -> ElmoVectors:
+def written(bilm: BiLM, out: Path, text: list[str] = TEXT, **changes: Any) -> ElmoVectors:
     extract(extraction(bilm, **changes), numbered(text), out)
     return ElmoVectors(out)
 
 
-def layers(bilm: BiLm, tokens: list[str]) -> np.ndarray:
+def layers(bilm: BiLM, tokens: list[str]) -> np.ndarray:
     """A sentence alone: [L+1, T, 2P]."""
     return bilm(batch_to_ids([tokens])).layers[:, 0].numpy()
 
 
-def test_every_line_has_its_vectors(bilm: BiLm, tmp_path: Path) -> None:
+def test_every_line_has_its_vectors(bilm: BiLM, tmp_path: Path) -> None:
     with written(bilm, tmp_path / "out.hdf5", max_length=20, batch_size=3) as vectors:
         assert len(vectors) == len(TEXT)
         for index, (array, tokens) in enumerate(zip(vectors, TOKENS, strict=True)):
@@ -67,7 +72,7 @@ def test_every_line_has_its_vectors(bilm: BiLm, tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["out.hdf5"]
 
 
-def test_the_top_layer_and_the_average(bilm: BiLm, tmp_path: Path) -> None:
+def test_the_top_layer_and_the_average(bilm: BiLM, tmp_path: Path) -> None:
     wanted = layers(bilm, TOKENS[0])
     top, average = (written(bilm, tmp_path / output, output=output) for output in ("top", "average"))
     assert np.allclose(top[0], wanted[-1], atol=1e-6)
@@ -76,7 +81,7 @@ def test_the_top_layer_and_the_average(bilm: BiLm, tmp_path: Path) -> None:
     assert (top.layer_names, average.layer_names) == (["layer 2"], ["mean of layers 0 to 2"])
 
 
-def test_float16_is_the_rounded_value(bilm: BiLm, tmp_path: Path) -> None:
+def test_float16_is_the_rounded_value(bilm: BiLM, tmp_path: Path) -> None:
     half, full = written(bilm, tmp_path / "half", float16=True), written(bilm, tmp_path / "full")
     assert half[3].dtype == np.float16
     assert np.array_equal(half[3], full[3].astype(np.float16))
@@ -90,14 +95,14 @@ def test_a_value_too_large_for_float16_is_told(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
-def test_a_long_line_is_read_in_windows(bilm: BiLm, tmp_path: Path) -> None:
+def test_a_long_line_is_read_in_windows(bilm: BiLM, tmp_path: Path) -> None:
     found, tokens = written(bilm, tmp_path / "out")[5], TOKENS[5]
     assert len(tokens) == 17
     parts = [layers(bilm, tokens[:10])[:, :8], layers(bilm, tokens[6:16])[:, 2:6], layers(bilm, tokens[7:])[:, 5:]]
     assert np.allclose(found, np.concatenate(parts, 1), atol=1e-6)
 
 
-def test_the_batch_changes_nothing(bilm: BiLm, tmp_path: Path) -> None:
+def test_the_batch_changes_nothing(bilm: BiLM, tmp_path: Path) -> None:
     sizes = [{"batch_size": 1}, {"batch_size": 50}, {"max_tokens": 12}]
     first, *others = [written(bilm, tmp_path / str(number), **size) for number, size in enumerate(sizes)]
     for other in others:
@@ -105,7 +110,7 @@ def test_the_batch_changes_nothing(bilm: BiLm, tmp_path: Path) -> None:
             assert np.allclose(one, two, atol=1e-6)
 
 
-def test_a_file_as_users_of_allennlp_know_it(bilm: BiLm, tmp_path: Path) -> None:
+def test_a_file_as_users_of_allennlp_know_it(bilm: BiLM, tmp_path: Path) -> None:
     written(bilm, tmp_path / "out").close()
     with h5py.File(tmp_path / "out", "r") as file:
         places = json.loads(file["sentence_to_index"][0])
@@ -114,7 +119,7 @@ def test_a_file_as_users_of_allennlp_know_it(bilm: BiLm, tmp_path: Path) -> None
         assert set(file) == {*map(str, range(len(TEXT))), "sentence_to_index", "index"}
 
 
-def test_the_file_tells_what_it_is(bilm: BiLm, tmp_path: Path) -> None:
+def test_the_file_tells_what_it_is(bilm: BiLM, tmp_path: Path) -> None:
     vectors = written(bilm, tmp_path / "out", settings={"weights_sha256": "abc", "options_file": "o.json"})
     info = vectors.info
     assert vectors.layer_names == ["layer 0, context-free", "layer 1", "layer 2"]
@@ -150,7 +155,7 @@ def kill_after(batches: int) -> Any:
 
 @pytest.mark.parametrize("counted", [True, False])
 def test_killed_again_and_again_it_ends_with_the_same_bytes(
-    bilm: BiLm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, counted: bool
+    bilm: BiLM, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, counted: bool
 ) -> None:
     monkeypatch.setattr(extract_fill, "_POOL_TOKENS", 12)
     monkeypatch.setattr(extract_fill, "_SECONDS_APART", -1.0 if counted else 1e9)
@@ -167,7 +172,7 @@ def test_killed_again_and_again_it_ends_with_the_same_bytes(
     assert (seen[-1].fresh_tokens < 29) == counted
 
 
-def test_killed_while_it_reads_the_text_it_leaves_nothing(bilm: BiLm, tmp_path: Path) -> None:
+def test_killed_while_it_reads_the_text_it_leaves_nothing(bilm: BiLM, tmp_path: Path) -> None:
     def text() -> Iterator[tuple[int, str]]:
         yield 1, "one"
         raise Killed
@@ -177,7 +182,7 @@ def test_killed_while_it_reads_the_text_it_leaves_nothing(bilm: BiLm, tmp_path: 
     assert os.listdir(tmp_path) == []
 
 
-def test_killed_before_the_last_step(bilm: BiLm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_killed_before_the_last_step(bilm: BiLM, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All is there but the name."""
     written(bilm, tmp_path / "out").close()
     wanted = (tmp_path / "out").read_bytes()
@@ -187,7 +192,7 @@ def test_killed_before_the_last_step(bilm: BiLm, tmp_path: Path, monkeypatch: py
     assert (seen, (tmp_path / "out").read_bytes()) == ([], wanted)
 
 
-def interrupted(bilm: BiLm, out: Path, monkeypatch: pytest.MonkeyPatch) -> bytes:
+def interrupted(bilm: BiLM, out: Path, monkeypatch: pytest.MonkeyPatch) -> bytes:
     monkeypatch.setattr(extract_fill, "_SECONDS_APART", -1.0)
     with pytest.raises(Killed):
         extract(extraction(bilm, batch_size=1), numbered(TEXT), out, report=kill_after(2))
@@ -206,7 +211,7 @@ CHANGES = [
 @pytest.mark.parametrize("finished", [True, False])
 @pytest.mark.parametrize(("changes", "message"), CHANGES)
 def test_another_call_does_not_go_on(
-    bilm: BiLm,
+    bilm: BiLM,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     changes: dict[str, Any],
@@ -225,7 +230,7 @@ def test_another_call_does_not_go_on(
     assert (file.read_bytes(), os.listdir(tmp_path)) == (before, [file.name])
 
 
-def test_another_text_does_not_go_on(bilm: BiLm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_text_does_not_go_on(bilm: BiLM, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = interrupted(bilm, tmp_path / "out", monkeypatch)
     for text in (TEXT[:-1], [*TEXT, "more"], ["Another", *TEXT[1:]]):
         with pytest.raises(InputError, match=r"out.part: was begun by another call: the text's sha256 was .*, is "):
@@ -233,21 +238,21 @@ def test_another_text_does_not_go_on(bilm: BiLm, tmp_path: Path, monkeypatch: py
     assert (tmp_path / "out.part").read_bytes() == before
 
 
-def test_moved_files_and_other_batches_go_on(bilm: BiLm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_moved_files_and_other_batches_go_on(bilm: BiLM, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     interrupted(bilm, tmp_path / "out", monkeypatch)
     found = written(bilm, tmp_path / "out", batch_size=3, settings={"input": "moved"})
     for one, other in zip(found, written(bilm, tmp_path / "whole"), strict=True):
         assert np.allclose(one, other, atol=1e-6)
 
 
-def test_force_starts_anew(bilm: BiLm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_force_starts_anew(bilm: BiLM, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     interrupted(bilm, tmp_path / "out", monkeypatch)
     extract(extraction(bilm, output="top"), numbered(["a b"]), tmp_path / "out", force=True)
     extract(extraction(bilm), numbered(["a b c"]), tmp_path / "out", force=True)
     assert ElmoVectors(tmp_path / "out")[0].shape == (3, 3, 12)
 
 
-def test_force_keeps_the_old_file_until_the_new_one_is_there(bilm: BiLm, tmp_path: Path) -> None:
+def test_force_keeps_the_old_file_until_the_new_one_is_there(bilm: BiLM, tmp_path: Path) -> None:
     written(bilm, tmp_path / "out").close()
     before = (tmp_path / "out").read_bytes()
     with pytest.raises(InputError, match="a sentence or more was wanted"):
@@ -255,7 +260,28 @@ def test_force_keeps_the_old_file_until_the_new_one_is_there(bilm: BiLm, tmp_pat
     assert (tmp_path / "out").read_bytes() == before and len(list(tmp_path.iterdir())) == 1
 
 
-def test_two_processes_do_not_write_one_file(bilm: BiLm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("name", ["5", DONE, OFFSETS])
+def test_a_part_that_leads_elsewhere_is_refused(
+    bilm: BiLM, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    interrupted(bilm, tmp_path / "out", monkeypatch)
+    move(tmp_path / "out.part", name, "an external link")
+    with pytest.raises(InputError, match=f"out.part: expected '{name}' in the file itself, got an external link "):
+        written(bilm, tmp_path / "out")
+
+
+@pytest.mark.parametrize("name", ["max_length", "tokens", "sentences", "text_sha256"])
+def test_a_part_with_a_damaged_attribute_is_one_error(
+    bilm: BiLM, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    interrupted(bilm, tmp_path / "out", monkeypatch)
+    with h5py.File(tmp_path / "out.part", "r+") as part:
+        part.attrs[name] = np.array([1, 2])
+    with pytest.raises(InputError, match="out.part: the file is damaged: "):
+        written(bilm, tmp_path / "out")
+
+
+def test_two_processes_do_not_write_one_file(bilm: BiLM, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = interrupted(bilm, tmp_path / "out", monkeypatch)
     part = tmp_path / "out.part"
     with part.open("rb") as other:
@@ -266,16 +292,37 @@ def test_two_processes_do_not_write_one_file(bilm: BiLm, tmp_path: Path, monkeyp
 
 
 def test_a_disk_without_room_is_told_before_the_work(
-    bilm: BiLm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    bilm: BiLM, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    usage = shutil.disk_usage(tmp_path)._replace(free=extract_frame._SPARE + 29 * 3 * 12 * 4 - 1)
+    usage = shutil.disk_usage(tmp_path)._replace(free=3_000_000)
     monkeypatch.setattr(extract_frame.shutil, "disk_usage", lambda path: usage)
-    with pytest.raises(InputError, match=r"the vectors need 0.0 GB, the disk has 0.1 GB left \(--float16"):
+    with pytest.raises(InputError, match=r"expected room for 21\.0 MB or more .* on the disk, got 3\.0 MB \(--fl"):
         written(bilm, tmp_path / "out")
     assert os.listdir(tmp_path) == []
 
 
-def test_a_disk_that_fills_up_keeps_what_is_there(bilm: BiLm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_frame_without_room_is_one_error_wherever_it_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """HDF5 crashes the process when it cannot write, so that it must never have to."""
+    monkeypatch.setattr(extract_frame, "_AHEAD", 0)
+    text = [" ".join(["x" * 200] * 2_000)] * 20 + ["a b", ""] * 500
+    shape = extract_frame.Shape(3, 4, np.dtype("float32"))
+    settings = {"input": "text", "max_length": 10, "overlap": 4}
+
+    def fits(limit: int) -> bool:
+        with file_size_limit(limit):
+            try:
+                write_frame(tmp_path / "out", numbered(text), parse=str.split, shape=shape, settings=settings)
+            except InputError as error:
+                assert "cannot write: File too large" in str(error) and os.listdir(tmp_path) == []
+                return False
+        (tmp_path / "out").unlink()
+        return True
+
+    found = [fits(limit) for limit in (50, 5_000, *range(5_000_000, 80_000_000, 5_000_000))]
+    assert found == sorted(found) and not found[5] and found[-1]
+
+
+def test_a_disk_that_fills_up_keeps_what_is_there(bilm: BiLM, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*arguments: object) -> int:
         raise OSError(28, "No space left on device")
 
@@ -291,7 +338,7 @@ def test_a_disk_that_fills_up_keeps_what_is_there(bilm: BiLm, tmp_path: Path, mo
     assert (tmp_path / "out").read_bytes() == (tmp_path / "whole").read_bytes()
 
 
-def test_what_cannot_be(bilm: BiLm, tmp_path: Path) -> None:
+def test_what_cannot_be(bilm: BiLM, tmp_path: Path) -> None:
     for changes, message in (
         ({"output": "bottom"}, "output must be one of all, top, average, found 'bottom'"),
         ({"overlap": 6}, "overlap must be from 0 to half of max_length, 5, found 6"),
@@ -311,11 +358,11 @@ def test_what_cannot_be(bilm: BiLm, tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == []
 
 
-def random_bilm_that_carries() -> BiLm:
+def random_bilm_that_carries() -> BiLM:
     bilm = random_bilm()
     bilm.state = "carry"
     return bilm
 
 
-def test_a_text_of_blank_lines_alone(bilm: BiLm, tmp_path: Path) -> None:
+def test_a_text_of_blank_lines_alone(bilm: BiLM, tmp_path: Path) -> None:
     assert [array.shape for array in written(bilm, tmp_path / "out", ["", " "])] == [(3, 0, 12)] * 2

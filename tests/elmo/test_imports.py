@@ -15,11 +15,11 @@ class Blocker:
             raise ModuleNotFoundError(f"blocked: {name}")
 
 sys.meta_path.insert(0, Blocker())
-from elmo_tasks.elmo import BiLm, BiLmOptions, batch_to_ids
-from elmo_tasks.elmo import mix, source
-from elmo_tasks.pretrain import language_model, softmax, stream, vocabulary
+from elmo_tasks.bilm import BiLM, BiLMOptions, batch_to_ids
+from elmo_tasks.elmo import scalar_mix, sources
+from elmo_tasks.pretraining import language_model, softmax, stream, vocabulary
 
-bilm = BiLm(BiLmOptions(filters=((1, 2),), dim=4, projection_dim=3))
+bilm = BiLM(BiLMOptions(filters=((1, 2),), dim=4, projection_dim=3))
 print(list(bilm(batch_to_ids([["a", "b"]])).layers.shape))
 try:
     from elmo_tasks.elmo import ElmoTokenEmbedder

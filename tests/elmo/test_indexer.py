@@ -10,7 +10,7 @@ from allennlp.data import Batch, Instance, Token, TokenIndexer, Vocabulary
 from allennlp.data.fields import ListField, TextField
 from allennlp.data.token_indexers import ELMoTokenCharactersIndexer
 
-from elmo_tasks.elmo import batch_to_ids
+from elmo_tasks.bilm import batch_to_ids
 from elmo_tasks.elmo.indexer import CACHED_TYPES, CharacterIndexer, _row
 from tests.elmo.samples import SENTENCES
 

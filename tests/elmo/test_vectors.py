@@ -12,9 +12,10 @@ import pytest
 from elmo_tasks.elmo import ElmoVectors
 from elmo_tasks.elmo.extract import extract
 from elmo_tasks.elmo.extraction import Extraction
-from elmo_tasks.elmo.vectors import DONE, OFFSETS, TOKENS
+from elmo_tasks.elmo.vectors import DONE, OFFSETS, SENTENCES, TOKENS
 from elmo_tasks.errors import InputError
 from tests.elmo.samples import random_bilm
+from tests.hdf5_elsewhere import ELSEWHERE, move
 
 TEXT = ["The harbour froze", "", "one"]
 
@@ -24,6 +25,13 @@ def file(tmp_path: Path) -> Path:
     bilm = random_bilm().eval().requires_grad_(False)
     extract(Extraction(bilm=bilm, settings={"input": "text"}), list(enumerate(TEXT, start=1)), tmp_path / "out.hdf5")
     return tmp_path / "out.hdf5"
+
+
+def read_all(file: Path) -> None:
+    with ElmoVectors(file) as vectors:
+        assert vectors.layer_names and vectors.info["format"]
+        for place in range(len(vectors)):
+            assert vectors[place].shape[1] == len(vectors.tokens(place)) == len(vectors.sentence(place).split())
 
 
 def test_places_are_counted_as_in_a_list(file: Path) -> None:
@@ -99,6 +107,37 @@ def test_no_size_that_a_file_claims_is_believed(file: Path) -> None:
         for read in (lambda: vectors[0], lambda: vectors.tokens(0)):
             with pytest.raises(InputError, match=r"out.hdf5: the file is damaged: it claims to hold [0-9,]{15,} "):
                 read()
+
+
+@pytest.mark.parametrize("to", ELSEWHERE)
+@pytest.mark.parametrize("name", ["0", DONE, OFFSETS])
+def test_values_outside_of_the_file_are_refused(file: Path, name: str, to: str) -> None:
+    move(file, name, to)
+    with pytest.raises(InputError, match=f"out.hdf5: expected '{name}' in the file itself, got {to} "):
+        read_all(file)
+
+
+@pytest.mark.parametrize("value", [np.array([1, 2]), h5py.Empty("f4"), -1, 10**9, "[", "{}", "[1]", b"\xff"], ids=repr)
+@pytest.mark.parametrize("name", ["sentences", "pieces", "layers", "format"])
+def test_a_damaged_attribute_is_one_error(file: Path, name: str, value: object) -> None:
+    with h5py.File(file, "r+") as hdf5:
+        hdf5.attrs[name] = value
+    with pytest.raises(InputError, match=f"^{file}: "):
+        read_all(file)
+
+
+@pytest.mark.parametrize("value", [None, h5py.Empty("f4"), 7, "text", np.zeros(4), np.zeros((4, 4))], ids=repr)
+@pytest.mark.parametrize("name", ["0", DONE, OFFSETS, SENTENCES, TOKENS])
+def test_a_damaged_dataset_is_one_error(file: Path, name: str, value: object) -> None:
+    """`None` is a group in its place."""
+    with h5py.File(file, "r+") as hdf5:
+        del hdf5[name]
+        if value is None:
+            hdf5.create_group(name)
+        else:
+            hdf5[name] = value
+    with pytest.raises(InputError, match=f"^{file}: "):
+        read_all(file)
 
 
 def test_a_truncated_file(file: Path) -> None:

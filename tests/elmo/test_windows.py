@@ -36,7 +36,7 @@ def test_a_worked_example() -> None:
 @pytest.mark.parametrize(
     ("limit", "overlap", "message"),
     [
-        (0, 0, "max_length must be at least 1, found 0"),
+        (0, 0, "max_length must be from 1 to 2147483647, got 0"),
         (10, 6, "overlap must be from 0 to half of max_length, 5, found 6"),
         (10, -1, "overlap must be from 0 to half of max_length, 5, found -1"),
     ],

@@ -12,18 +12,19 @@ from allennlp.data import DatasetReader
 from allennlp.models import load_archive
 
 import elmo_tasks.plugin  # noqa: F401 - registers what archives name
+from elmo_tasks.bilm import BiLM
 from elmo_tasks.coref.reader import CorefReader
 from elmo_tasks.coref.response import read_predictions
 from elmo_tasks.data.vector_files import VectorFile, read_vectors, width_of
-from elmo_tasks.elmo import BiLm, ElmoVectors
+from elmo_tasks.elmo import ElmoVectors
 from elmo_tasks.elmo.extract import extract
 from elmo_tasks.elmo.extraction import Extraction
 from elmo_tasks.ner.reader import NerReader
-from elmo_tasks.pretrain.evaluation import first_sentences
-from elmo_tasks.pretrain.vocabulary import WordVocabulary
-from elmo_tasks.probes.corpus_text import read_corpus
-from elmo_tasks.probes.senses import read_first_senses, read_keys, read_senses
-from elmo_tasks.probes.tagged import read_tagged
+from elmo_tasks.pretraining.evaluation import first_sentences
+from elmo_tasks.pretraining.vocabulary import WordVocabulary
+from elmo_tasks.probing.corpus_text import read_corpus
+from elmo_tasks.probing.senses import read_first_senses, read_keys, read_senses
+from elmo_tasks.probing.tagged import read_tagged
 from elmo_tasks.snli.reader import SnliReader
 from elmo_tasks.squad.reader import SquadReader
 from elmo_tasks.srl.reader import SrlReader
@@ -78,8 +79,8 @@ def subjects(folder: Path) -> dict[str, Subject]:
         "word vectors by place": Subject(_vectors(), _by_place),
         "text": Subject(b"The cook bakes .\nIt rains .\n" * 3, lambda file: _all_of(first_sentences([file]))),
         "vocabulary": Subject(b"<S>\n</S>\n<UNK>\nthe\ncook\n", WordVocabulary.from_file),
-        "biLM options": Subject(options.read_bytes(), lambda file: BiLm.from_files(file, weights), "options.json"),
-        "biLM weights": Subject(weights.read_bytes(), lambda file: BiLm.from_files(options, file), "weights.hdf5"),
+        "biLM options": Subject(options.read_bytes(), lambda file: BiLM.from_files(file, weights), "options.json"),
+        "biLM weights": Subject(weights.read_bytes(), lambda file: BiLM.from_files(options, file), "weights.hdf5"),
         "ELMo vectors": Subject(_elmo_vectors(folder, options, weights), _all_vectors, "vectors.hdf5"),
         "senses": Subject(
             (senses / "semcor.data.xml").read_bytes(), lambda file: _all_of(read_corpus(file)), "a.data.xml"
@@ -122,7 +123,7 @@ def _by_place(file: Path) -> list[Any]:
 def _elmo_vectors(folder: Path, options: Path, weights: Path) -> bytes:
     made = folder / "sound.hdf5"
     settings = {name: name for name in ("input", "options_sha256", "weights_sha256", "tokenizer")}
-    bilm = BiLm.from_files(options, weights)
+    bilm = BiLM.from_files(options, weights)
     extract(Extraction(bilm=bilm, settings=settings), iter([(1, "The cook bakes ."), (2, "It rains .")]), made)
     return made.read_bytes()
 

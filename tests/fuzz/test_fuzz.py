@@ -62,7 +62,8 @@ def test_the_fuzzer_sees_what_it_looks_for(tmp_path: Path, monkeypatch: pytest.M
     assert taken(InputError("\n".join(["x" * 400] * 10))).startswith("a message of 4009 characters")
     assert outcome(Subject(b"", _for_ever), b"x", tmp_path, seconds=0.2) == "took longer than 0 s"
     monkeypatch.setattr("tests.fuzz.outcome.FLOOR", 2e6)
-    assert outcome(Subject(b"", lambda file: bytearray(b"x" * 10**7)), b"x", tmp_path).startswith("took ")
+    # More than malloc ever takes from its own heap, where it may have that much left over from other tests.
+    assert outcome(Subject(b"", lambda file: bytearray(b"x" * 10**8)), b"x", tmp_path).startswith("took ")
 
 
 def _for_ever(_: Path) -> None:

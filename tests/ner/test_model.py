@@ -12,6 +12,7 @@ from allennlp.data import Instance
 
 from elmo_tasks.data.spans import Scheme
 from elmo_tasks.errors import InputError
+from elmo_tasks.ner import model as ner_model
 from elmo_tasks.ner.model import NerTagger
 from elmo_tasks.ner.predictor import NerPredictor
 from elmo_tasks.ner.reader import NerReader
@@ -207,3 +208,18 @@ def test_predictor(build: Build) -> None:
 def test_a_misspelt_key(build: Build) -> None:
     with pytest.raises(InputError, match="NerTagger has no key word_vector"):
         build(word_vector=False)
+
+
+def test_gold_types_that_the_model_lacks(build: Build, caplog: pytest.LogCaptureFixture) -> None:
+    """Some are a warning with their count; with none of the model's types nothing could be scored."""
+    model = build(instances("Mira/U-PER left/O")).eval()
+    model(**tensors(model.vocab, instances("Mira/U-PER Harrow/U-LOC Bay/U-LOC")))
+    ner_model.logger.addHandler(caplog.handler)
+    assert model.get_metrics(reset=True)["recall-LOC"] == 0.0
+    ner_model.logger.removeHandler(caplog.handler)
+    assert "gold entities of types that the model does not know: LOC 2" in caplog.text
+    model(**tensors(model.vocab, instances("left/O")))
+    assert model.get_metrics(reset=True)["f1"] == 0.0
+    model(**tensors(model.vocab, instances("Harrow/U-LOC")))
+    with pytest.raises(InputError, match="expected gold entities of the types PER, got LOC 1 "):
+        model.get_metrics(reset=True)

@@ -61,7 +61,7 @@ def test_processes_add_their_counts_up(monkeypatch: pytest.MonkeyPatch) -> None:
     def gather(gathered: list[Any], own: Any) -> None:
         gathered[:] = [own, Counter({("contradiction", "neutral"): 2})]
 
-    monkeypatch.setattr("elmo_tasks.data.processes.is_distributed", lambda: True)
+    monkeypatch.setattr("elmo_tasks.training.distributed.is_distributed", lambda: True)
     monkeypatch.setattr("torch.distributed.get_world_size", lambda: 2)
     monkeypatch.setattr("torch.distributed.all_gather_object", gather)
     metric = EntailmentAccuracy()

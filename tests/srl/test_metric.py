@@ -127,7 +127,7 @@ def test_processes_that_see_different_labels_agree(monkeypatch: pytest.MonkeyPat
     def gather(into: list[object], own: object) -> None:
         into[:] = [own, other]
 
-    monkeypatch.setattr("elmo_tasks.data.processes.is_distributed", lambda: True)
+    monkeypatch.setattr("elmo_tasks.training.distributed.is_distributed", lambda: True)
     monkeypatch.setattr(torch.distributed, "get_world_size", lambda: 2)
     monkeypatch.setattr(torch.distributed, "all_gather_object", gather)
     metric = SrlF1()

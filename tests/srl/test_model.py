@@ -34,7 +34,6 @@ def test_batch_equals_singles(tmp_path: Path, elmo: dict[str, Any] | None) -> No
         ("input", True, 7 + ELMO_DIM, 6),
         ("output", True, 7, 6 + ELMO_DIM),
         ("both", True, 7 + ELMO_DIM, 6 + ELMO_DIM),
-        (None, False, 3, 6),
         ("input", False, 3 + ELMO_DIM, 6),
     ],
 )
@@ -43,6 +42,12 @@ def test_widths(tmp_path: Path, at: str | None, words: bool, width: int, out: in
     assert model.lowest_layers.get_input_dim() == width
     assert model.score_tags.in_features == out
     assert model(**tensors(model.vocab, corpus()))["loss"].isfinite()
+
+
+@pytest.mark.parametrize("elmo", [None, {"at": "output"}])
+def test_the_mark_of_the_predicate_is_not_enough(tmp_path: Path, elmo: dict[str, Any] | None) -> None:
+    with pytest.raises(InputError, match="nothing is left to embed: no word vectors, no characters, no ELMo at the"):
+        build(tmp_path, elmo, word_vectors=False)
 
 
 def test_loss_by_hand(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from elmo_tasks.sst.biattention import FourPoolings, biattend, compare
+from elmo_tasks.sst.biattention import MultiPooling, biattend, compare
 
 LENGTHS = [4, 1, 3]
 
@@ -52,7 +52,7 @@ def test_comparison_by_hand() -> None:
     assert compare(x, c).tolist() == [[[1.0, -2.0, -2.0, -2.5, 3.0, -1.0]]]
 
 
-def pooled_by_loops(pool: FourPoolings, text: list[list[float]]) -> list[float]:
+def pooled_by_loops(pool: MultiPooling, text: list[list[float]]) -> list[float]:
     weight, bias = pool.score.weight[0].tolist(), pool.score.bias.item()
     columns = list(zip(*text, strict=True))
     weights = softmax([dot(weight, vector) + bias for vector in text])
@@ -62,7 +62,7 @@ def pooled_by_loops(pool: FourPoolings, text: list[list[float]]) -> list[float]:
 
 def test_poolings_by_loops(inputs: Tensor) -> None:
     torch.manual_seed(2)
-    pool = FourPoolings(5)
+    pool = MultiPooling(5)
     pooled = pool(inputs, tokens())
     assert pooled.shape == (3, pool.get_output_dim()) == (3, 20)
     for row, length in enumerate(LENGTHS):
@@ -71,7 +71,7 @@ def test_poolings_by_loops(inputs: Tensor) -> None:
 
 
 def test_very_low_attention_scores_do_not_lose_to_padding(inputs: Tensor) -> None:
-    pool = FourPoolings(5)
+    pool = MultiPooling(5)
     with torch.no_grad():
         pool.score.weight.zero_()
         pool.score.bias.fill_(-500.0)
@@ -81,6 +81,6 @@ def test_very_low_attention_scores_do_not_lose_to_padding(inputs: Tensor) -> Non
 
 @pytest.mark.parametrize("padding", [float("inf"), float("-inf"), float("nan")])
 def test_poolings_ignore_what_is_no_number_in_the_padding(inputs: Tensor, padding: float) -> None:
-    pool = FourPoolings(5)
+    pool = MultiPooling(5)
     other = inputs.masked_fill(~tokens()[:, :, None], padding)
     assert torch.equal(pool(other, tokens()), pool(inputs, tokens()))

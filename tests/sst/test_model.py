@@ -9,7 +9,7 @@ import torch
 from allennlp.data import Instance
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.nn import feedforward_lstm  # noqa: F401 (registers the encoder)
+from elmo_tasks.modules import feedforward_lstm  # noqa: F401 (registers the encoder)
 from elmo_tasks.sst.model import SentimentClassifier
 from elmo_tasks.sst.predictor import SstPredictor
 from elmo_tasks.sst.reader import SstReader

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.killing import Place, Training, differences
-from tests.pretrain import toy
+from tests.pretraining import toy
 from tests.tiny import write_data_root
 
 SMALL_CHARACTERS = "model.text_field_embedder.token_embedders.token_characters.encoder.num_filters"
@@ -26,14 +26,14 @@ OVERRIDES = {
     },
     "bilm": toy.overrides(**{"trainer.num_epochs": 2}),
 }
-FORWARD = "elmo_tasks.training.trainer:ExactTrainer.batch_outputs"
+FORWARD = "elmo_tasks.training.trainer:ResumableTrainer.batch_outputs"
 
 
 @pytest.mark.parametrize(
     ("config", "place"),
     [
         ("ner_elmo", Place("torch:save", 6, half=True)),
-        ("squad", Place("elmo_tasks.training.trainer:ExactTrainer._save_model_state", 1)),
+        ("squad", Place("elmo_tasks.training.trainer:ResumableTrainer._save_model_state", 1)),
         ("bilm", Place(FORWARD, 17)),
     ],
 )
@@ -44,6 +44,19 @@ def test_a_killed_run_ends_as_the_run_left_alone(config: str, place: Place, tmp_
     assert training.run(whole) == 0, (tmp_path / "whole.log").read_text()[-2000:]
     assert training.run(killed, killed_at=place) == -9
     assert not (killed / "metrics.json").exists()
+    assert training.run(killed) == 0, (tmp_path / "killed.log").read_text()[-2000:]
+    assert differences(killed, whole) == []
+
+
+def test_two_killed_processes_of_a_tagger_end_as_those_left_alone(tmp_path: Path) -> None:
+    """Each goes on with its own instances, their order, its dropout and its counts."""
+    changes = {"distributed": {"cuda_devices": [-1, -1]}, "trainer.checkpointer.save_every_num_batches": 1}
+    overrides = OVERRIDES["ner_elmo"] | {"trainer.num_epochs": 2} | changes
+    training = Training("ner_elmo", write_data_root(tmp_path / "data"), overrides)
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    assert training.run(whole) == 0, (tmp_path / "whole.log").read_text()[-2000:]
+    assert training.run(killed, killed_at=Place(FORWARD, 2)) != 0
+    assert [path.name for path in killed.glob("model_state_*")] == ["model_state_e0_b1.th"]
     assert training.run(killed) == 0, (tmp_path / "killed.log").read_text()[-2000:]
     assert differences(killed, whole) == []
 

@@ -2,7 +2,9 @@
 
 import json
 import random
+import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,13 +15,13 @@ from allennlp.data.data_loaders import MultiProcessDataLoader
 from allennlp.models import Model
 from allennlp.nn import RegularizerApplicator
 from allennlp.nn.regularizers import L2Regularizer
-from allennlp.training import GradientDescentTrainer, Trainer
+from allennlp.training import GradientDescentTrainer, Trainer, checkpointer
 from allennlp.training.metrics import Average
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.training.trainer import ExactTrainer
+from elmo_tasks.training.trainer import ResumableTrainer
 from tests.killing import differences
-from tests.training.test_passes import Numbers
+from tests.training.test_resumable import Numbers
 
 DIRECTION = torch.tensor([1.0, -2.0, 0.5])
 
@@ -92,16 +94,16 @@ def train(folder: Path, **options: Any) -> dict[str, Any]:
 
 def break_at(monkeypatch: pytest.MonkeyPatch, step: int) -> None:
     """At the so-manieth forward pass, validation's among them."""
-    forward, passes = ExactTrainer.batch_outputs, 0
+    forward, passes = ResumableTrainer.batch_outputs, 0
 
-    def counted(trainer: ExactTrainer, *arguments: Any, **named: Any) -> Any:
+    def counted(trainer: ResumableTrainer, *arguments: Any, **named: Any) -> Any:
         nonlocal passes
         passes += 1
         if passes == step:
             raise Broken
         return forward(trainer, *arguments, **named)
 
-    monkeypatch.setattr(ExactTrainer, "batch_outputs", counted)
+    monkeypatch.setattr(ResumableTrainer, "batch_outputs", counted)
 
 
 @pytest.mark.parametrize("loader", [{}, {"batches_per_epoch": 4}, {"max_instances_in_memory": 4}])
@@ -145,7 +147,7 @@ def test_a_run_that_is_over_is_not_trained_further(
     train(tmp_path / "again", **ending)
     for name in ("metrics.json", "returned.th"):
         (tmp_path / "again" / name).unlink()
-    monkeypatch.setattr(ExactTrainer, "batch_outputs", None)
+    monkeypatch.setattr(ResumableTrainer, "batch_outputs", None)
     train(tmp_path / "again", **ending)
     assert differences(tmp_path / "again", tmp_path / "whole") == []
     assert not (tmp_path / "again" / "metrics_epoch_39.json").exists()
@@ -180,6 +182,30 @@ def test_data_that_have_shrunk_are_refused(tmp_path: Path, monkeypatch: pytest.M
         train(tmp_path)
     with pytest.raises(InputError, match="written after 4 batches of a pass over 4, which now has 2"):
         train(tmp_path, size=4)
+
+
+def test_the_duration_counts_what_was_trained_before_a_break(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    forward, pause = ResumableTrainer.batch_outputs, 0.05
+
+    def slow(trainer: ResumableTrainer, *arguments: Any, **named: Any) -> Any:
+        time.sleep(pause)
+        return forward(trainer, *arguments, **named)
+
+    monkeypatch.setattr(ResumableTrainer, "batch_outputs", slow)
+    train(tmp_path, num_epochs=1)
+    monkeypatch.undo()
+    train(tmp_path, num_epochs=3)
+    for name in ("metrics.json", "metrics_epoch_1.json", "metrics_epoch_2.json"):
+        hours, minutes, seconds = json.loads((tmp_path / name).read_text())["training_duration"].split(":")
+        assert (hours, minutes) == ("0", "00") and float(seconds) > 9 * pause, "six batches, and three of validation"
+
+
+def test_each_machine_removes_its_own_old_checkpoints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first process of the second machine is not the first of all."""
+    monkeypatch.setattr(checkpointer, "is_distributed", lambda: True)
+    monkeypatch.setattr(checkpointer, "dist", SimpleNamespace(get_rank=lambda: 1))
+    train(tmp_path)
+    assert len(list(tmp_path.glob("model_state_*"))) == len(list(tmp_path.glob("training_state_*"))) == 2
 
 
 def test_epochs_already_done_cost_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,5 +23,6 @@ local task(name, single, together) = [
 {
   title: 'Ensembles (Tables 8 and 9)',
   about: ablation.caps,
+  increase: { of: 'ensemble', over: 'single' },
   rows: task('snli', { mean: 88.7, deviation: 0.17 }, 89.3) + task('squad', 85.8, 87.4),
 }

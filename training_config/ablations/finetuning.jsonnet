@@ -36,6 +36,7 @@ local effect(task, without, with) = [
 {
   title: 'Table 7: fine-tuning the biLM',
   about: 'Dev data; perplexity is the geometric mean of both directions. ' + ablation.caps,
+  increase: { of: 'score, tuned biLM', over: 'score, biLM as it was' },
   rows: [
           tuned('snli', 'snli', 'SNLI', text('snli', ['premise', 'hypothesis']), 72.1, 16.8),
           tuned('coref', 'coref', 'Coref', text('coref', ['text']), 92.3, null),

@@ -6,6 +6,7 @@ local ablation = import '../lib/ablation.libsonnet';
   title: 'Lambda for NER',
   about: 'Dev data; lambda weighs against a loss that is summed over the batch. The paper: insensitive, no numbers. '
          + ablation.caps,
+  increase: { over: 'baseline' },
   rows: [ablation.baseline('ner')] + [
     ablation.elmo('ner', 'λ=%g' % lambda) { name: 'ner-lambda-%g' % lambda, changes: ablation.weighted(lambda) }
     for lambda in [0.0, 0.001, 0.01, 0.1, 1.0]

@@ -1,0 +1,349 @@
+"""Character ids -> the L+1 layers of the bidirectional language model (paper, sections 3.1 and 3.4)."""
+
+import warnings
+import weakref
+from collections.abc import Hashable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+import torch
+from torch import Tensor, nn
+
+from elmo_tasks.bilm.characters import BEGIN_OF_SENTENCE, CHARACTERS, END_OF_SENTENCE, token_mask, tokens_to_ids
+from elmo_tasks.bilm.lstm import LstmStack, State
+from elmo_tasks.bilm.no_compile import no_compile
+from elmo_tasks.bilm.options import BiLMOptions
+from elmo_tasks.bilm.packed_linear import PRECISIONS, packable_layers
+from elmo_tasks.bilm.packed_sequence import Packing
+from elmo_tasks.bilm.token_encoder import TokenEncoder
+from elmo_tasks.bilm.word_vector_cache import WordVectorCache
+from elmo_tasks.errors import InputError
+
+STATES = ("reset", "carry")
+
+DIRECTIONS = ("forward", "backward")
+
+
+class BiLMOutput(NamedTuple):
+    """
+    # Parameters
+
+    layers : `Tensor`, shape [L+1, B, T, 2P]
+        Layer 0 is the token encoder's vector twice, layer k the concatenated forward and backward outputs of LSTM
+        layer k; zero for padding.
+    mask : `Tensor`, bool, shape [B, T]
+        True for tokens.
+    """
+
+    layers: Tensor
+    mask: Tensor
+
+
+class BiLM(nn.Module):
+    """
+    The bidirectional language model without its softmax.
+
+    As built, it can be trained and its weights are parameters. For inference on a CPU, `pack` replaces them by weights
+    in the memory layout in which oneDNN computes, which saves time and memory; `unpack` reverts that.
+
+    # Parameters
+
+    options : `BiLMOptions`
+    state : `str`
+        `reset`: every sentence starts from zero states, so that its vectors depend on nothing else. `carry`: as in
+        bilm-tf, row b starts from the last state of row b of the previous batch (rows beyond a smaller batch keep
+        theirs).
+    precision : `str`
+        Data type of the matrix products: `float32`, or `bfloat16`, which is faster on processors that support it and
+        gives vectors whose cosine with those of float32 is above 0.999. States and layers have the parameters' type.
+
+    # Raises
+
+    `InputError` if `state` or `precision` is invalid.
+    """
+
+    boundaries: Tensor
+
+    def __init__(self, options: BiLMOptions, *, state: str = "reset", precision: str = "float32") -> None:
+        super().__init__()
+        for key, value, known in (("state", state, STATES), ("precision", precision, PRECISIONS)):
+            if value not in known:
+                raise InputError(f"{key} must be one of {', '.join(known)}, got {value!r}")
+        self.options, self.state, self._precision = options, state, precision
+        self.token_encoder = TokenEncoder(options)
+        self.forward_stack = LstmStack(options)
+        self.backward_stack = LstmStack(options)
+        boundaries = torch.from_numpy(tokens_to_ids([BEGIN_OF_SENTENCE, END_OF_SENTENCE]).astype("int64"))
+        self.register_buffer("boundaries", boundaries, persistent=False)  # [2, 50]
+        self._carried: dict[str, list[State]] = {}
+        self._cache: tuple[Hashable, WordVectorCache | None] = (None, None)
+
+    @classmethod
+    def from_files(
+        cls,
+        options_file: str | Path,
+        weight_file: str | Path,
+        *,
+        state: str = "reset",
+        precision: str = "float32",
+        packed: bool = False,
+        compact: bool | None = None,
+    ) -> "BiLM":
+        """
+        Load a frozen biLM in the official format, in evaluation mode and without gradients.
+
+        # Parameters
+
+        options_file, weight_file : `str` or `Path`
+            `options.json` and `weights.hdf5`: paths, or URLs if the package `cached_path` is installed.
+        state : `str`
+            `reset` or `carry`.
+        precision : `str`
+            `float32` or `bfloat16`.
+        packed : `bool`
+            Whether to `pack` the weights for inference on a CPU.
+        compact : `bool`, optional
+            Deprecated name of `packed`.
+
+        # Raises
+
+        `InputError` naming the file and all that is wrong with it.
+        """
+        from elmo_tasks.bilm.weights import load_weights, local_path, require_fitting_size
+
+        if compact is not None:
+            warnings.warn("BiLM.from_files: compact is deprecated, use packed", DeprecationWarning, stacklevel=2)
+        options_path, weight_path = local_path(options_file), local_path(weight_file)
+        options = BiLMOptions.from_file(options_path)
+        require_fitting_size(options, weight_path, options_file=options_path)
+        bilm = cls(options, state=state, precision=precision)
+        load_weights(bilm, weight_path, options_file=options_path)
+        bilm.eval().requires_grad_(False)
+        return bilm.pack() if packed or compact else bilm
+
+    def save_files(
+        self, options_file: str | Path, weight_file: str | Path, *, mantissa_bits: int | None = None
+    ) -> None:
+        """
+        Write the official format, which AllenNLP and bilm-tf load; each file is written atomically.
+
+        # Parameters
+
+        options_file, weight_file : `str` or `Path`
+        mantissa_bits : `int`, optional
+            Round the float32 values to so many bits after the leading one (0..23), which makes files smaller.
+        """
+        from elmo_tasks.bilm.weights import save_options, save_weights
+
+        save_weights(self, weight_file, mantissa_bits=mantissa_bits)
+        save_options(self.options, options_file)
+
+    @property
+    def is_packed(self) -> bool:
+        """Whether the weights are packed for inference."""
+        return any(layer.packed_weights for layer in packable_layers(self))
+
+    def pack(self) -> Self:
+        """
+        Freeze the biLM and pack its weights for inference on a CPU, as torch's quantized modules do.
+
+        Weight matrices are then not among the parameters, and asking for gradients is an error. State dictionaries,
+        `load_state_dict`, `save_files`, copies, pickles and `to` work as before. With `precision` bfloat16, weights are
+        rounded to bfloat16 for good.
+
+        Where torch has no packed products for the device and data type, this only freezes; a conversion to such a
+        device or data type unpacks.
+        """
+        self.requires_grad_(False)
+        for layer in packable_layers(self):
+            layer.pack(self._product_dtype or self.dtype)
+        return self
+
+    def unpack(self) -> Self:
+        """Make packed weights parameters again, still frozen."""
+        for layer in packable_layers(self):
+            layer.unpack()
+        return self
+
+    def requires_grad_(self, requires_grad: bool = True) -> Self:
+        """
+        # Raises
+
+        `RuntimeError` if a packed biLM is asked for gradients.
+        """
+        for layer in packable_layers(self):
+            layer.requires_grad_(requires_grad)  # raises the error
+        return super().requires_grad_(requires_grad)
+
+    @property
+    def output_dim(self) -> int:
+        """Size of a layer's vectors: 2P."""
+        return 2 * self.options.projection_dim
+
+    @property
+    def n_layers(self) -> int:
+        """Number of layers including the context-free one: L+1."""
+        return self.options.n_layers + 1
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """Data type of parameters, states and layers."""
+        return self.token_encoder.characters.dtype
+
+    @property
+    def precision(self) -> str:
+        """Name of the data type of the matrix products."""
+        lower = self._precision != "float32"
+        return self._precision if lower else str(self.dtype).removeprefix("torch.")
+
+    @no_compile
+    def forward(self, character_ids: Tensor) -> BiLMOutput:
+        """
+        # Parameters
+
+        character_ids : `Tensor`, shape [B, T, 50]
+            As from `batch_to_ids`: the tokens of each row from the left, then zeros. Sentence boundaries are added and
+            removed inside; a sentence may be empty.
+        """
+        mask = token_mask(character_ids)  # [B, T]
+        if not len(mask) or (self.state == "reset" and not mask.any()):
+            return self._zeros(mask)
+        packing = Packing.of(mask)
+        tokens = self._with_boundaries(character_ids, mask)  # [B * (T + 2), P]
+        layers = tokens.new_zeros(self.n_layers, *mask.shape, 2, tokens.shape[1])  # [L+1, B, T, 2, P]
+        context_free = tokens.view(*self._padded_shape(mask), -1)[:, 1:-1]
+        layers[0] = (context_free * mask[:, :, None])[:, :, None]
+        indices = ((packing.forward_from, packing.forward_to), (packing.backward_from, packing.backward_to))
+        for side, (direction, (read, written)) in enumerate(zip(DIRECTIONS, indices, strict=True)):
+            for depth, outputs in enumerate(self._run(direction, tokens[read], packing), start=1):
+                layers[depth, :, :, side] = outputs[written] * mask[:, :, None]
+        return BiLMOutput(layers.flatten(3), mask)
+
+    def reset_states(self) -> None:
+        """Forget the states carried from the previous batch."""
+        self._carried.clear()
+
+    def carried_states(self) -> dict[str, list[State]]:
+        """The states carried from the previous batch: for each direction and layer, cell state and output, [B, .]."""
+        return dict(self._carried)
+
+    def set_carried_states(self, states: dict[str, list[State]]) -> None:
+        """Restore what `carried_states` returned."""
+        self._carried = dict(states)
+
+    def encode_types(self, character_ids: Tensor) -> Tensor:
+        """
+        Return the context-free vectors of words, each distinct one computed once; of a frozen biLM on a CPU, those of
+        the words met last come from a cache.
+
+        # Parameters
+
+        character_ids : `Tensor`, shape [N, 50]
+
+        # Returns
+
+        `Tensor`, shape [N, P].
+        """
+        distinct, index = _distinct_rows(character_ids)
+        cache = self._word_vector_cache(distinct)
+        vectors = self._encode(distinct) if cache is None else cache.vectors(distinct, self._encode)
+        return vectors[index]
+
+    def _apply(self, *args: Any, **kwargs: Any) -> Self:
+        is_packed = self.is_packed
+        super()._apply(*args, **kwargs)  # unpacks
+        return self.pack() if is_packed else self
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_cache": (None, None)}
+
+    def _encode(self, character_ids: Tensor) -> Tensor:
+        return self.token_encoder(character_ids, precision=self._product_dtype)
+
+    def _word_vector_cache(self, character_ids: Tensor) -> WordVectorCache | None:
+        """The cache for these words, empty after a change of the weights; None if there can be none."""
+        parameters = list(self.token_encoder.parameters())
+        is_frozen = not any(parameter.requires_grad or parameter.is_inference() for parameter in parameters)
+        if not is_frozen or character_ids.device.type != "cpu" or not _are_in_range(character_ids):
+            return None
+        packed = (weight for layer in packable_layers(self.token_encoder) for weight in layer.packed_weights)
+        key = (
+            torch.get_num_threads(),
+            *((id(parameter), parameter._version, parameter.data_ptr()) for parameter in parameters),
+            *(weakref.ref(weight) for weight in packed),
+        )
+        if self._cache[0] != key:
+            is_invariant = self.token_encoder.is_batch_invariant(precision=self._product_dtype)
+            self._cache = key, WordVectorCache() if is_invariant else None
+        return self._cache[1]
+
+    @property
+    def _product_dtype(self) -> torch.dtype | None:
+        return PRECISIONS[self._precision] if self._precision != "float32" else None
+
+    def _zeros(self, mask: Tensor) -> BiLMOutput:
+        shape = (self.n_layers, *mask.shape, self.output_dim)
+        return BiLMOutput(self.boundaries.new_zeros(shape, dtype=self.dtype), mask)
+
+    @staticmethod
+    def _padded_shape(mask: Tensor) -> tuple[int, int]:
+        return mask.shape[0], mask.shape[1] + 2
+
+    def _with_boundaries(self, character_ids: Tensor, mask: Tensor) -> Tensor:
+        """Word vectors with `<S>` before and `</S>` after each sentence, flattened to [B * (T + 2), P]."""
+        rows, width = self._padded_shape(mask)
+        vectors = self.encode_types(torch.cat([self.boundaries, character_ids[mask]]))
+        position = torch.zeros(rows, width, dtype=torch.long, device=mask.device)
+        position[:, 1:-1][mask] = torch.arange(2, len(vectors), device=mask.device)
+        position.scatter_(1, mask.sum(1, keepdim=True) + 1, 1)
+        return vectors[position.flatten()]
+
+    def _run(self, direction: str, inputs: Tensor, packing: Packing) -> list[Tensor]:
+        """Run one direction over packed inputs [N, P]; returns the outputs of its L layers, each [N, P]."""
+        stack: LstmStack = getattr(self, f"{direction}_stack")
+        rows = len(packing.order)
+        states = self._start(stack, direction, rows)
+        ordered = [(cell[packing.order], hidden[packing.order]) for cell, hidden in states]
+        outputs, finals = stack(inputs, packing.batch_sizes, ordered, precision=self._product_dtype)
+        if self.state == "carry":
+            self._keep(states, finals, packing.order)
+        return outputs
+
+    def _start(self, stack: LstmStack, direction: str, rows: int) -> list[State]:
+        """The initial states of rows 0..rows-1; with `carry`, zeros for rows that no batch had before."""
+        if self.state == "reset":
+            return stack.initial_states(rows)
+        kept = self._carried.get(direction) or stack.initial_states(0)
+        unseen = stack.initial_states(max(0, rows - len(kept[0][0])))
+        kept = [
+            (torch.cat([cell.to(more_cell), more_cell]), torch.cat([hidden.to(more_hidden), more_hidden]))
+            for (cell, hidden), (more_cell, more_hidden) in zip(kept, unseen, strict=True)
+        ]
+        self._carried[direction] = kept
+        return [(cell[:rows], hidden[:rows]) for cell, hidden in kept]
+
+    @staticmethod
+    def _keep(states: Sequence[State], finals: Sequence[State], order: Tensor) -> None:
+        """Store the last state of each row, in the order of the batch."""
+        for kept, final in zip(states, finals, strict=True):
+            for old, new in zip(kept, final, strict=True):
+                old[order] = new.detach()
+
+
+def _are_in_range(ids: Tensor) -> bool:
+    """Whether all ids can be embedded; others are an error there."""
+    return bool(((ids >= 0) & (ids <= CHARACTERS)).all())
+
+
+def _distinct_rows(ids: Tensor) -> tuple[Tensor, Tensor]:
+    """The distinct rows of ids [N, C], [U, C], and the index of each row among them, [N]."""
+    weights = torch.arange(1, ids.shape[1] + 1, device=ids.device, dtype=torch.long)
+    weights = weights * 0x9E3779B97F4A7C1 + weights * weights * 0x632BE59BD9B4E01
+    keys = (ids.long() * weights).sum(1)  # [N], a hash modulo 2^64
+    _, index = torch.unique(keys, return_inverse=True)
+    first = torch.empty(int(index.max()) + 1, dtype=torch.long, device=ids.device)
+    first[index] = torch.arange(len(ids), device=ids.device)
+    distinct = ids[first]
+    if not torch.equal(distinct[index], ids):
+        return ids, torch.arange(len(ids), device=ids.device)
+    return distinct, index

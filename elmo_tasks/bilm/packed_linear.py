@@ -1,0 +1,215 @@
+"""Matrix products with weights packed once for oneDNN, which saves time and memory on a CPU."""
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from types import MappingProxyType
+from typing import Any, ClassVar, Self
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+Linear = Callable[[Tensor], Tensor]
+"""Inputs [..., K] -> outputs [..., M]."""
+
+PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
+"""Data types of matrix products by their names in configs."""
+
+
+class PackedWeight:
+    """
+    A constant weight matrix in the memory layout in which oneDNN computes.
+
+    # Parameters
+
+    weight : `Tensor`, shape [M, ...]
+        Axes after the first are flattened to K.
+    dtype : `torch.dtype`
+        The data type of the packed values, of the products and of their outputs: float32 or bfloat16.
+    """
+
+    def __init__(self, weight: Tensor, dtype: torch.dtype) -> None:
+        self.dtype = dtype
+        self._shape, self._weight_dtype = weight.shape, weight.dtype
+        self._packed = torch.ops.mkldnn._reorder_linear_weight.default(weight.detach().flatten(1).to(dtype))
+
+    def __call__(self, inputs: Tensor, bias: Tensor | None = None) -> Tensor:
+        """`inputs @ weight.T + bias`, shape [..., M], for inputs [..., K] and a bias [M]; without a gradient."""
+        return torch.ops.mkldnn._linear_pointwise.default(inputs.to(self.dtype), self._packed, bias, "none", [], "")
+
+    def unpack(self) -> Tensor:
+        """The weight with its original shape and data type; values packed in bfloat16 come back rounded."""
+        return self._packed.to_dense().to(self._weight_dtype).view(self._shape)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self  # a constant
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return PackedWeight, (self.unpack(), self.dtype)
+
+
+def packed_linear(weight: Tensor, bias: Tensor | None = None, *, dtype: torch.dtype | None = None) -> Linear:
+    """
+    Return the function `inputs @ weight.T + bias`, for a weight that is constant as long as the function is used.
+
+    The weight is packed now where `can_pack` says so. Packing takes as long as the product of about a hundred rows,
+    so it pays off if the function is used for more. No gradient reaches the weight.
+
+    # Parameters
+
+    weight : `Tensor`, shape [M, ...]
+        Axes after the first are flattened to K.
+    bias : `Tensor`, optional, shape [M]
+    dtype : `torch.dtype`, optional
+        The data type of product and outputs. Default: the weight's.
+    """
+    dtype = dtype or weight.dtype
+    bias = None if bias is None else bias.detach().to(dtype)
+    if not can_pack(weight.device, dtype):
+        return _plain_linear(weight.detach(), bias, dtype)
+    packed = PackedWeight(weight, dtype)
+    return lambda inputs: packed(inputs, bias)
+
+
+class PackableModule(nn.Module):
+    """
+    Base class of layers whose weights can be packed for inference on a CPU.
+
+    `pack` replaces the parameters named in `packable` by constant `PackedWeight`s, which are neither parameters nor
+    buffers; reading such a parameter raises an error. `state_dict`, `load_state_dict`, copies and pickles work as
+    before. `unpack` makes the weights parameters again, and so does a conversion to another device or data type.
+    """
+
+    packable: ClassVar[tuple[str, ...]] = ("weight",)
+    _packed: Mapping[str, PackedWeight] = MappingProxyType({})
+
+    @property
+    def packed_weights(self) -> tuple[PackedWeight, ...]:
+        """The packed weights; none if the layer is not packed."""
+        return tuple(self._packed.values())
+
+    def pack(self, dtype: torch.dtype) -> None:
+        """
+        Pack the weights, one at a time, for products in `dtype`; do nothing where `can_pack` is false.
+
+        Weights of a wider data type than `dtype` are rounded for good.
+        """
+        if self._packed or not can_pack(next(self.parameters()).device, dtype):
+            return
+        packed = {}
+        for name in self.packable:
+            packed[name] = PackedWeight(getattr(self, name), dtype)
+            self._parameters[name] = None  # keeps its place in the order
+        self._packed = packed
+
+    def unpack(self) -> None:
+        """Make packed weights parameters again, without gradients."""
+        packed, self._packed = self._packed, {}
+        for name, weight in packed.items():
+            with torch.inference_mode(False):  # tensors created in inference mode can never be trained
+                self._parameters[name] = nn.Parameter(weight.unpack(), requires_grad=False)
+
+    def linear(self, name: str, bias: Tensor | None = None, *, dtype: torch.dtype, grad: bool) -> Linear:
+        """
+        Return the function `inputs @ weight.T + bias` with a weight of this layer, to be used during one forward pass.
+
+        # Parameters
+
+        name : `str`
+            The weight's name, one of `packable`.
+        bias : `Tensor`, optional, shape [M]
+        dtype : `torch.dtype`
+            The data type of product and outputs.
+        grad : `bool`
+            Whether a gradient may be computed; see `needs_grad`.
+
+        # Raises
+
+        `RuntimeError` for a gradient of a packed layer.
+        """
+        packed = self._packed.get(name)
+        if packed is not None and grad:
+            raise _no_gradient()
+        if packed is not None and packed.dtype == dtype:
+            constant = None if bias is None else bias.to(dtype)
+            return lambda inputs: packed(inputs, constant)
+        weight = getattr(self, name) if packed is None else packed.unpack()
+        return _plain_linear(weight, bias, dtype) if grad else packed_linear(weight, bias, dtype=dtype)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Self:
+        """
+        # Raises
+
+        `RuntimeError` if a packed layer is asked for gradients.
+        """
+        if requires_grad and self._packed:
+            raise _no_gradient()
+        return super().requires_grad_(requires_grad)
+
+    def __getattr__(self, name: str) -> Any:
+        self._check_not_packed(name)
+        return super().__getattr__(name)
+
+    def register_parameter(self, name: str, param: nn.Parameter | None) -> None:
+        """
+        # Raises
+
+        `AttributeError` for the name of a packed weight, which would still be used instead.
+        """
+        self._check_not_packed(name)
+        super().register_parameter(name, param)
+
+    def _check_not_packed(self, name: str) -> None:
+        if name in self._packed:
+            raise AttributeError(f"{name} is packed for inference: call unpack() to make it a parameter again")
+
+    def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
+        super()._save_to_state_dict(destination, prefix, keep_vars)
+        destination.update((prefix + name, weight.unpack()) for name, weight in self._packed.items())
+
+    def _load_from_state_dict(self, *args: Any, **kwargs: Any) -> None:
+        dtypes = {weight.dtype for weight in self.packed_weights}
+        self.unpack()
+        super()._load_from_state_dict(*args, **kwargs)
+        for dtype in dtypes:
+            self.pack(dtype)
+
+    def _apply(self, *args: Any, **kwargs: Any) -> Self:
+        self.unpack()
+        return super()._apply(*args, **kwargs)
+
+
+def packable_layers(module: nn.Module) -> Iterator[PackableModule]:
+    """All packable layers of a module, itself included."""
+    return (layer for layer in module.modules() if isinstance(layer, PackableModule))
+
+
+def needs_grad(module: nn.Module, *inputs: Tensor) -> bool:
+    """Whether a forward pass of `module` on `inputs` may be differentiated, by a parameter or an input."""
+    return torch.is_grad_enabled() and any(tensor.requires_grad for tensor in (*inputs, *module.parameters()))
+
+
+def can_pack(device: torch.device, dtype: torch.dtype) -> bool:
+    """Whether weights can be packed for products in `dtype`: on a CPU for which torch has oneDNN, unless disabled."""
+    return device.type == "cpu" and torch._C._get_mkldnn_enabled() and _has_packed_linear(dtype)
+
+
+@cache
+def _has_packed_linear(dtype: torch.dtype) -> bool:
+    """Try it once: the operators are not part of torch's public interface."""
+    if dtype not in PRECISIONS.values():
+        return False
+    weight, inputs = torch.eye(16, dtype=dtype), torch.ones(2, 16, dtype=dtype)
+    try:
+        return torch.equal(PackedWeight(weight, dtype)(inputs), inputs)
+    except (RuntimeError, AttributeError, TypeError):
+        return False
+
+
+def _plain_linear(weight: Tensor, bias: Tensor | None, dtype: torch.dtype) -> Linear:
+    flat, bias = weight.flatten(1).to(dtype), None if bias is None else bias.to(dtype)
+    return lambda inputs: functional.linear(inputs.to(dtype), flat, bias)
+
+
+def _no_gradient() -> RuntimeError:
+    return RuntimeError("weights packed for inference have no gradient: call unpack() before training")

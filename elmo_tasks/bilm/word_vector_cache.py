@@ -1,0 +1,60 @@
+"""A least-recently-used cache of context-free word vectors, so that running text costs only its new words."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+CAPACITY = 32768
+"""Words kept: 64 MB at the paper's size."""
+
+
+class WordVectorCache:
+    """
+    Least-recently-used cache: a word's character ids -> its vector. Safe to use from several threads.
+
+    # Parameters
+
+    capacity : `int`
+        The largest number of words kept.
+    """
+
+    def __init__(self, capacity: int = CAPACITY) -> None:
+        self.capacity = capacity
+        self._vectors: OrderedDict[bytes, Tensor] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return len(self._vectors)
+
+    def vectors(self, character_ids: Tensor, encode: Callable[[Tensor], Tensor]) -> Tensor:
+        """
+        Return `encode(character_ids)`, calling `encode` only with the words that are not in the cache.
+
+        # Parameters
+
+        character_ids : `Tensor`, shape [N, 50]
+            Ids of at least one word; they fit 16 bits.
+        encode : `Callable[[Tensor], Tensor]`
+            Ids [n, 50] -> vectors [n, P]; a word's vector must not depend on the other words of a call.
+
+        # Returns
+
+        `Tensor`, shape [N, P].
+        """
+        keys = [row.tobytes() for row in character_ids.to(torch.int16).numpy()]
+        with self._lock:
+            found = {key: self._vectors[key] for key in keys if key in self._vectors}
+        missing = [index for index, key in enumerate(keys) if key not in found]
+        if missing:
+            encoded = encode(character_ids[missing])  # [n, P]
+            found.update((keys[index], vector.clone()) for index, vector in zip(missing, encoded, strict=True))
+        with self._lock:
+            self._vectors.update(found)
+            for key in keys:
+                self._vectors.move_to_end(key)
+            while len(self._vectors) > self.capacity:
+                self._vectors.popitem(last=False)
+        return torch.stack([found[key] for key in keys])

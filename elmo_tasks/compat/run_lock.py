@@ -1,0 +1,70 @@
+"""The lock that a training process holds on its serialization folder until it ends."""
+
+import fcntl
+import logging
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from elmo_tasks.errors import InputError
+
+logger = logging.getLogger(__name__)
+
+LOCK = ".training.lock"
+"""A file in a run's folder while a process trains in it. A killed process leaves it there, unlocked."""
+
+_held: dict[Path, int] = {}
+"""The locked file of this process, and its descriptor."""
+
+
+def acquire(folder: Path) -> None:
+    """
+    Locks a folder for this process, until `release` or the end of the process. Children do not hold the lock.
+
+    # Raises
+
+    `InputError`
+        if another process has locked it.
+    """
+    path = (folder / LOCK).absolute()
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    if path in _held and _is_at(path, _held[path]):
+        os.close(descriptor)
+        return
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        is_free = _is_at(path, descriptor)  # otherwise its owner has removed it since it was opened
+    except BlockingIOError:
+        is_free = False
+    except OSError as error:
+        logger.warning("%s cannot be locked (%s): do not train in this folder twice at once", folder, error.strerror)
+        is_free = True
+    if not is_free:
+        os.close(descriptor)
+        hint = "wait for it, or give -s another folder"
+        raise InputError("another process is training in this folder", file=folder, hint=hint)
+    _close()
+    _held[path] = descriptor
+
+
+def release() -> None:
+    """Removes and unlocks the file of this process, if there is one."""
+    for path, descriptor in _held.items():
+        if _is_at(path, descriptor):
+            path.unlink(missing_ok=True)
+    _close()
+
+
+def _is_at(path: Path, descriptor: int) -> bool:
+    """Whether an open file is still the one with this path."""
+    with suppress(OSError):
+        return os.path.samestat(os.stat(path), os.fstat(descriptor))
+    return False
+
+
+def _close() -> None:
+    while _held:
+        os.close(_held.popitem()[1])
+
+
+os.register_at_fork(after_in_child=_close)

@@ -1,0 +1,94 @@
+"""HDF5 files: written whole or not at all, and read from nothing but themselves. Needs numpy and h5py alone."""
+
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import h5py
+import numpy as np
+from h5py import h5l
+
+from elmo_tasks.atomic import atomic_write
+from elmo_tasks.errors import InputError
+
+FLOAT32_MANTISSA = 23
+
+_LINKS = {h5l.TYPE_SOFT: "a soft link", h5l.TYPE_EXTERNAL: "an external link"}
+
+
+def write_hdf5(arrays: dict[str, np.ndarray], path: str | Path, *, mantissa_bits: int | None = None) -> None:
+    """Write named float32 arrays, rounded to `mantissa_bits` where given; the file is whole or absent."""
+    image = io.BytesIO()  # HDF5 itself crashes the process where the disk is full
+    with h5py.File(image, "w") as file:
+        for name, array in arrays.items():
+            values = round_mantissa(array, mantissa_bits)
+            file.create_dataset(name, data=values, shuffle=True, compression="gzip", compression_opts=9)
+    with atomic_write(path) as aside:
+        aside.write_bytes(image.getvalue())  # not getbuffer(): a traceback that keeps a view of it crashes Python 3.12
+
+
+def round_mantissa(array: np.ndarray, bits: int | None) -> np.ndarray:
+    """Round float32 values to the nearest with `bits` (0..23) bits after the leading one, ties to even."""
+    values = np.ascontiguousarray(array, dtype=np.float32)
+    if bits is None or bits == FLOAT32_MANTISSA:
+        return values
+    if not 0 <= bits < FLOAT32_MANTISSA:
+        raise ValueError(f"mantissa_bits must be from 0 to {FLOAT32_MANTISSA}, found {bits}")
+    drop = FLOAT32_MANTISSA - bits
+    raw = values.view(np.uint32)
+    half = np.uint32((1 << (drop - 1)) - 1)
+    raw = raw + half + ((raw >> np.uint32(drop)) & np.uint32(1))
+    return (raw & np.uint32(~((1 << drop) - 1) & 0xFFFFFFFF)).view(np.float32)
+
+
+@contextmanager
+def reading(file: str | Path, problem: str, *, hint: str | None = None) -> Iterator[None]:
+    """Raises `InputError` that begins with `problem` where h5py finds a file damaged, whatever h5py itself raises."""
+    try:
+        yield
+    except InputError:
+        raise
+    except (KeyError, OSError, RuntimeError, TypeError, ValueError) as error:
+        raise InputError(f"{problem}: {error}", file=file, hint=hint) from None
+
+
+def own_item(file: h5py.File, name: str) -> h5py.Dataset | h5py.Group:
+    """
+    A dataset or a group that is in the file itself; of a dataset, nothing is read yet.
+
+    # Raises
+
+    `KeyError` where there is none; `InputError` where a link, external storage or a virtual dataset names another place
+    for it: the file's checksum does not cover what is there, and reading it may block.
+    """
+    item: h5py.Dataset | h5py.Group = file
+    for part in name.split("/"):
+        link = item.id.links.get_info(part.encode()).type
+        if link != h5l.TYPE_HARD:
+            raise _elsewhere(file, name, _LINKS.get(link, "a link of another kind"))
+        item = item[part]
+    if isinstance(item, h5py.Dataset) and item.external is not None:
+        raise _elsewhere(file, name, "external storage")
+    if isinstance(item, h5py.Dataset) and item.is_virtual:
+        raise _elsewhere(file, name, "a virtual dataset")
+    return item
+
+
+def own_dataset(file: h5py.File, name: str) -> h5py.Dataset:
+    """
+    `own_item` where it is a dataset.
+
+    # Raises
+
+    `TypeError` where it is not; whatever `own_item` raises.
+    """
+    item = own_item(file, name)
+    if not isinstance(item, h5py.Dataset):
+        raise TypeError(f"expected a dataset {name!r}, got a {type(item).__name__.lower()}")
+    return item
+
+
+def _elsewhere(file: h5py.File, name: str, found: str) -> InputError:
+    hint = "write the file again with all values in it"
+    return InputError(f"expected {name!r} in the file itself, got {found}", file=file.filename, hint=hint)

@@ -1,0 +1,1 @@
+"""Scores that two or more tasks share."""

@@ -1,0 +1,62 @@
+"""The characters of a word -> its vector: convolution and maximum (paper, appendix A.4)."""
+
+import torch
+from allennlp.modules.seq2vec_encoders import Seq2VecEncoder
+from torch import Tensor, nn
+
+from elmo_tasks.modules.initialization import glorot
+from elmo_tasks.ranges import require_dropouts, require_sizes
+
+
+@Seq2VecEncoder.register("elmo_tasks_character_cnn")
+class CharacterCnn(Seq2VecEncoder):
+    """
+    Dropout, a filter of one width at each character, ReLU, maximum over the word.
+
+    Unlike AllenNLP's `cnn`, whose filters must fit into the word, a filter may start at any character and then reads
+    zeros behind the end, so that words shorter than the filter have a vector, too.
+
+    # Parameters
+
+    embedding_dim : `int`
+        Width of a character's vector (E).
+    num_filters : `int`
+        Width of the word's vector (F).
+    width : `int`
+        Characters that a filter reads.
+    dropout : `float`
+        Share of the elements of the characters' vectors that is dropped.
+    """
+
+    def __init__(self, *, embedding_dim: int, num_filters: int, width: int, dropout: float = 0.0) -> None:
+        super().__init__()
+        require_sizes(num_filters=num_filters, width=width)
+        require_dropouts(dropout=dropout)
+        self.convolution = glorot(nn.Conv1d(embedding_dim, num_filters, width))
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, tokens: Tensor, mask: Tensor) -> Tensor:
+        """
+        # Parameters
+
+        tokens : `Tensor`, shape [N, C, E]
+            The vectors of C characters of N words.
+        mask : `Tensor`, bool, or 0 and 1 as AllenNLP's `character_encoding` gives it, shape [N, C]
+
+        # Returns
+
+        `Tensor`, shape [N, F]; zero for a word without characters.
+        """
+        mask = mask.bool()
+        characters = torch.where(mask[:, :, None], self.dropout(tokens), 0.0).transpose(1, 2)  # [N, E, C]
+        behind = self.convolution.kernel_size[0] - 1
+        features = self.convolution(nn.functional.pad(characters, (0, behind))).relu()  # [N, F, C]
+        return (features * mask[:, None, :]).amax(2)  # ReLU makes 0 the least value that there is
+
+    def get_input_dim(self) -> int:
+        """Width of a character's vector."""
+        return self.convolution.in_channels
+
+    def get_output_dim(self) -> int:
+        """Width of a word's vector."""
+        return self.convolution.out_channels

@@ -1,0 +1,140 @@
+"""The lowest encoder of coreference: an LSTM with coupled gates in both directions (appendix A.6; Lee et al., 2017)."""
+
+import torch
+from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
+from torch import Tensor, nn
+from torch.nn import functional
+
+from elmo_tasks.ranges import require_dropouts, require_sizes
+
+DIRECTIONS = 2
+
+
+@Seq2SeqEncoder.register("elmo_tasks_coupled_lstm")
+class CoupledLstm(Seq2SeqEncoder):
+    """
+    One bidirectional layer whose forget gate is what the input gate leaves. With `[x_t; d h_(t-1)] W + b` split into
+    i, j, o, and d a dropout mask that is the same at all words of a sentence:
+    `c_t = (1 - sigmoid(i)) c_(t-1) + sigmoid(i) tanh(j)`, `h_t = sigmoid(o) tanh(c_t)`. Where each sentence starts,
+    `c_0` and `h_0`, is learned.
+
+    Starting values as in the original code: for each gate, orthonormal columns of W over input and recurrence
+    together; all else, biases too, Glorot-uniform as TensorFlow draws it.
+
+    # Parameters
+
+    input_size : `int`
+        Width of the input; `InputEncoder` supplies it.
+    hidden_size : `int`
+        Units H per direction.
+    dropout : `float`
+        Share of the units of `h_(t-1)` that are dropped.
+
+    # Raises
+
+    `InputError`
+        If the size or the dropout is out of range.
+    """
+
+    def __init__(self, *, input_size: int, hidden_size: int, dropout: float = 0.0) -> None:
+        super().__init__()
+        require_sizes(hidden_size=hidden_size)
+        require_dropouts(dropout=dropout)
+        self.input_size, self.hidden_size, self.dropout = input_size, hidden_size, dropout
+        self.kernel = nn.Parameter(torch.empty(DIRECTIONS, input_size + hidden_size, 3 * hidden_size))
+        self.bias = nn.Parameter(torch.empty(DIRECTIONS, 3 * hidden_size))
+        self.first_cell = nn.Parameter(torch.empty(DIRECTIONS, 1, hidden_size))
+        self.first_hidden = nn.Parameter(torch.empty(DIRECTIONS, 1, hidden_size))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draws all starting values anew."""
+        for direction in range(DIRECTIONS):
+            for gate in self.kernel.data[direction].chunk(3, 1):
+                nn.init.orthogonal_(gate)
+            for parameter in (self.bias, self.first_cell, self.first_hidden):
+                glorot_uniform_(parameter.data[direction])
+
+    def forward(self, inputs: Tensor, mask: Tensor) -> Tensor:
+        """
+        # Parameters
+
+        inputs : `Tensor`, shape [B, T, D]
+        mask : `Tensor`, bool, shape [B, T]
+            True for words, which fill each row from the left; a row may be empty.
+
+        # Returns
+
+        `Tensor`, shape [B, T, 2H]; zero where there is no word.
+        """
+        rows, longest = mask.shape
+        places, batch_sizes = _packed_places(mask)  # [2, N]
+        flat = inputs.reshape(rows * longest, self.input_size)  # [B T, D]
+        outputs = self._scan(self._input_products(flat, places), batch_sizes, rows)  # [2, N, H]
+        unpacked = [
+            outputs.new_zeros(len(flat), self.hidden_size).index_copy(0, places[direction], outputs[direction])
+            for direction in range(DIRECTIONS)
+        ]
+        return torch.cat(unpacked, 1).view(rows, longest, -1)  # [B, T, 2H]
+
+    def _input_products(self, flat: Tensor, places: Tensor) -> Tensor:
+        """`x W + b` of all words, each direction in its own order: [2, N, 3H]."""
+        weights = self.kernel[:, : self.input_size]  # [2, D, 3H]
+        products = [
+            torch.addmm(bias, flat, weight)[order]
+            for bias, weight, order in zip(self.bias, weights, places, strict=True)
+        ]
+        return torch.stack(products)
+
+    def _scan(self, products: Tensor, batch_sizes: list[int], rows: int) -> Tensor:
+        """Both directions step by step: packed input products [2, N, 3H] -> packed outputs [2, N, H]."""
+        weight = self.kernel[:, self.input_size :]  # [2, H, 3H]
+        cell = self.first_cell.expand(-1, rows, -1)  # [2, B, H]
+        hidden = self.first_hidden.expand(-1, rows, -1)  # [2, B, H]
+        kept = functional.dropout(torch.ones_like(hidden), self.dropout, self.training)
+        outputs = []
+        for step, running in zip(products.split(batch_sizes, 1), batch_sizes, strict=True):
+            received = hidden[:, :running] * kept[:, :running]
+            gates = torch.baddbmm(step, received, weight).to(cell.dtype)  # autocast gives fewer bits
+            i, j, o = gates.chunk(3, 2)  # [2, running, H] each
+            cell = torch.lerp(cell[:, :running], j.tanh(), i.sigmoid())
+            hidden = o.sigmoid() * cell.tanh()
+            outputs.append(hidden)
+        return torch.cat(outputs, 1)
+
+    def get_input_dim(self) -> int:
+        """Width of the input."""
+        return self.input_size
+
+    def get_output_dim(self) -> int:
+        """Width of the output: both directions."""
+        return DIRECTIONS * self.hidden_size
+
+    def is_bidirectional(self) -> bool:
+        """Always; the first half of the output runs forward."""
+        return True
+
+
+def glorot_uniform_(tensor: Tensor) -> Tensor:
+    """
+    Fills a tensor of one or two dimensions as TensorFlow's default does, where a vector of n has n inputs and n
+    outputs; `torch.nn.init.xavier_uniform_` takes no vectors.
+    """
+    bound = (6.0 / (tensor.shape[0] + tensor.shape[-1])) ** 0.5
+    return nn.init.uniform_(tensor, -bound, bound)
+
+
+def _packed_places(mask: Tensor) -> tuple[Tensor, list[int]]:
+    """
+    Where the words of each step stand among the B T words, longest sentences first.
+
+    # Returns
+
+    `Tensor`, shape [2, N], forward and backward, and how many sentences still run at each step.
+    """
+    lengths, order = mask.sum(1).sort(descending=True, stable=True)  # [B]
+    steps = torch.arange(max(1, int(lengths[0])), device=mask.device)[:, None]  # [steps, 1]
+    running = steps < lengths  # [steps, B]
+    starts = order * mask.shape[1]  # [B]
+    forward, backward = (starts + steps)[running], (starts + lengths - 1 - steps)[running]
+    return torch.stack([forward, backward]), running.sum(1).tolist()

@@ -1,0 +1,312 @@
+"""The lowest encoder of SRL: highway LSTM layers of alternating direction (paper, appendix A.5; He et al., 2017)."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import torch
+from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
+from allennlp.nn.util import get_dropout_mask
+from torch import Tensor, nn
+from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
+
+from elmo_tasks.bilm.no_compile import no_compile
+from elmo_tasks.bilm.packed_linear import PRECISIONS, packed_linear
+from elmo_tasks.errors import InputError
+from elmo_tasks.modules.precision import product_type
+from elmo_tasks.ranges import require_dropouts, require_sizes
+
+FORGET_BIAS = 1.0
+"""What the forget gates start with (appendix A.5)."""
+
+
+@Seq2SeqEncoder.register("elmo_tasks_highway_lstm")
+class HighwayLstm(Seq2SeqEncoder):
+    """
+    Layer 0 reads each sentence forward, layer 1 reads the outputs of layer 0 backward, and so on in turns; the top
+    layer's output is the encoder's. What stands in the padding changes nothing.
+
+    # Parameters
+
+    input_size : `int`
+        Width of the input; `InputEncoder` supplies it.
+    hidden_size : `int`
+        Width H of each layer.
+    num_layers : `int`
+        How many layers.
+    dropout : `float`
+        Recurrent variational dropout: the share of the units of `h_(t-1)` that a layer drops before it multiplies them
+        by its weights, the same units at all tokens of a sentence (Gal and Ghahramani, 2016).
+    precision : `str`, optional
+        Type of the matrix products, `float32` or `bfloat16`; cells and gates stay in float32, outputs in the weights'
+        type. By default that of `torch.autocast` where it is on, else the inputs'.
+
+    # Raises
+
+    `InputError`
+        If a size, the dropout or the precision is out of range.
+    """
+
+    def __init__(
+        self,
+        *,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int,
+        dropout: float = 0.0,
+        precision: str | None = None,
+    ) -> None:
+        super().__init__()
+        _check(hidden_size, num_layers, dropout, precision)
+        widths = [input_size, *[hidden_size] * num_layers]
+        layers = (
+            HighwayLstmLayer(input_size=width, hidden_size=hidden_size, backward=depth % 2 == 1)
+            for depth, width in enumerate(widths[:-1])
+        )
+        self.layers = nn.ModuleList(layers)
+        self._input_dim, self._output_dim = input_size, widths[-1]
+        self._dropout = dropout
+        self._precision = None if precision is None else PRECISIONS[precision]
+
+    @no_compile
+    def forward(self, inputs: Tensor, mask: Tensor) -> Tensor:
+        """
+        # Parameters
+
+        inputs : `Tensor`, shape [B, T, D]
+        mask : `Tensor`, bool, shape [B, T]
+            True for tokens, which fill each row from the left; a row may be empty.
+
+        # Returns
+
+        `Tensor`, shape [B, T, H]; zero where there is no token.
+        """
+        lengths = mask.sum(1).clamp(min=1).cpu()  # [B], an empty row runs for one step, which is masked below
+        packed = pack_padded_sequence(inputs, lengths, batch_first=True, enforce_sorted=False)
+        batch_sizes = packed.batch_sizes.tolist()
+        hidden = packed.data  # [N, D]
+        for layer in self.layers:
+            kept = self._kept_units(hidden, rows=batch_sizes[0])  # [B, H]
+            hidden = layer(hidden, batch_sizes, kept, precision=self._precision)  # [N, H]
+        unpacked = PackedSequence(hidden, *packed[1:])
+        padded, _ = pad_packed_sequence(unpacked, batch_first=True, total_length=mask.shape[1])
+        return padded * mask[:, :, None]  # [B, T, H]
+
+    def _kept_units(self, hidden: Tensor, *, rows: int) -> Tensor:
+        """What a layer multiplies its recurrent input by: 1, or with dropout 0 or 1 / (1 - p)."""
+        ones = torch.ones(rows, self._output_dim, device=hidden.device)  # [B, H]
+        return get_dropout_mask(self._dropout, ones) if self.training and self._dropout else ones
+
+    def get_input_dim(self) -> int:
+        """Width of the input."""
+        return self._input_dim
+
+    def get_output_dim(self) -> int:
+        """Width of the output: H."""
+        return self._output_dim
+
+    def is_bidirectional(self) -> bool:
+        """Never: the two directions take turns, and the output has one part."""
+        return False
+
+
+class HighwayLstmLayer(nn.Module):
+    """
+    One layer in one direction, over packed sequences. With `[i f g o t k] = W_x x_t + [W_h (m h_(t-1)), 0] + b`:
+    `c_t = sigmoid(f) c_(t-1) + sigmoid(i) tanh(g)`, `u = sigmoid(o) tanh(c_t)`,
+    `h_t = sigmoid(t) u + (1 - sigmoid(t)) k`, m being the dropout's mask.
+
+    Starting values: orthogonal weights for each of the six and five blocks; biases 0 but for the forget gate's. The
+    paper's equations have no bias for k; the authors' code has this one, which starts at 0.
+
+    # Parameters
+
+    input_size, hidden_size : `int`
+        Widths of the input (D) and of the output (H).
+    backward : `bool`
+        Whether the layer reads each sentence from its end.
+    """
+
+    def __init__(self, *, input_size: int, hidden_size: int, backward: bool) -> None:
+        super().__init__()
+        self.backward = backward
+        self.input_weight = nn.Parameter(torch.empty(6 * hidden_size, input_size))
+        self.hidden_weight = nn.Parameter(torch.empty(5 * hidden_size, hidden_size))
+        self.bias = nn.Parameter(torch.zeros(6 * hidden_size))
+        with torch.no_grad():
+            for block in (*self.input_weight.chunk(6), *self.hidden_weight.chunk(5)):
+                nn.init.orthogonal_(block)
+            self.bias.chunk(6)[1].fill_(FORGET_BIAS)
+
+    def forward(
+        self,
+        inputs: Tensor,
+        batch_sizes: Sequence[int],
+        kept: Tensor,
+        *,
+        precision: torch.dtype | None = None,
+    ) -> Tensor:
+        """
+        # Parameters
+
+        inputs : `Tensor`, shape [N, D]
+            Packed sequences: all rows' first tokens, then the second ones of the rows that have one, and so on.
+        batch_sizes : `Sequence[int]`
+            Rows of each step, never rising; they add up to N.
+        kept : `Tensor`, shape [B, H]
+            The dropout's mask m.
+        precision : `torch.dtype`, optional
+            See `HighwayLstm`.
+
+        # Returns
+
+        `Tensor`, shape [N, H], in the inputs' places.
+        """
+        spans = _spans(batch_sizes)
+        ordered = tuple(reversed(spans)) if self.backward else spans
+        dtype = precision or product_type(inputs)
+        with torch.autocast(inputs.device.type, enabled=False):
+            parts = (part.to(dtype) for part in (inputs, self.input_weight, self.hidden_weight, self.bias))
+            outputs: Tensor = _Layer.apply(*parts, kept, ordered)
+            return outputs.to(self.bias.dtype)
+
+
+class _Record(NamedTuple):
+    """
+    What the gradient needs, a row for each token.
+
+    # Parameters
+
+    gates : `Tensor`, shape [N, 6H]
+        i, f, g, o and t after their sigmoid or tanh, and k.
+    received : `Tensor`, shape [N, H]
+        The recurrent input `m h_(t-1)`, in the products' type.
+    carried : `Tensor`, shape [N, H]
+        The cell before the token, `c_(t-1)`.
+    squashed : `Tensor`, shape [N, H]
+        `tanh(c_t)`.
+    """
+
+    gates: Tensor
+    received: Tensor
+    carried: Tensor
+    squashed: Tensor
+
+
+def _spans(batch_sizes: Sequence[int]) -> tuple[slice, ...]:
+    """The packed places of each step."""
+    ends = torch.tensor(batch_sizes).cumsum(0).tolist()
+    return tuple(slice(end - rows, end) for end, rows in zip(ends, batch_sizes, strict=True))
+
+
+def _scan(
+    inputs: Tensor, input_weight: Tensor, hidden_weight: Tensor, bias: Tensor, kept: Tensor, spans: Sequence[slice]
+) -> tuple[Tensor, _Record]:
+    """
+    Outputs [N, H] and record of one layer, which reads the steps in the order of `spans`; the input products of all
+    steps are one. Rows that start late (in a backward layer) find the zeros they need in the state, rows that end early
+    leave theirs behind.
+    """
+    rows, width = kept.shape
+    gates = packed_linear(input_weight, bias)(inputs).to(torch.promote_types(inputs.dtype, torch.float32))  # [N, 6H]
+    recur = packed_linear(hidden_weight)
+    received = inputs.new_zeros(len(inputs), width)  # [N, H]
+    carried, squashed, outputs = (gates.new_empty(len(inputs), width) for _ in range(3))  # [N, H]
+    cell, hidden = gates.new_zeros(rows, width), gates.new_zeros(rows, width)
+    for number, span in enumerate(spans):
+        running = slice(span.stop - span.start)
+        if number:  # before the first step h is 0, and so is its product
+            received[span] = hidden[running]
+            gates[span, : 5 * width].add_(recur(received[span]))
+        carried[span] = cell[running]
+        _step(gates[span], cell[running], squashed[span], outputs[span])
+        torch.mul(outputs[span], kept[running], out=hidden[running])
+    return outputs, _Record(gates, received, carried, squashed)
+
+
+def _step(gates: Tensor, cell: Tensor, squashed: Tensor, output: Tensor) -> None:
+    """
+    Activates a step's gates [rows, 6H] and moves the cell [rows, H] on, in place; fills in `tanh(c_t)` and `h_t`.
+
+    `tanh(x)` is computed as `2 sigmoid(2x) - 1`, equal to 2e-7: CPUs compute the sigmoid several times as fast.
+    """
+    width = cell.shape[1]
+    gates[:, 2 * width : 3 * width].mul_(2.0)
+    gates[:, : 5 * width].sigmoid_()
+    i, f, g, o, t, k = gates.chunk(6, 1)
+    g.mul_(2.0).sub_(1.0)
+    cell.mul_(f).addcmul_(i, g)
+    torch.mul(cell, 2.0, out=squashed).sigmoid_().mul_(2.0).sub_(1.0)
+    torch.lerp(k, o * squashed, t, out=output)
+
+
+class _Layer(torch.autograd.Function):
+    """`_scan` with its gradient by hand: one small product per step, and the weights' gradients as one product each."""
+
+    @staticmethod
+    def forward(ctx: Any, *arguments: Any) -> Tensor:
+        inputs, input_weight, hidden_weight, bias, kept, ctx.spans = arguments
+        outputs, record = _scan(inputs, input_weight, hidden_weight, bias, kept, ctx.spans)
+        ctx.save_for_backward(inputs, input_weight, hidden_weight, kept, *record)
+        return outputs
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> Any:
+        inputs, input_weight, hidden_weight, kept, *parts = ctx.saved_tensors
+        record = _Record(*parts)
+        d_gates = _scan_back(gradients[0], record, hidden_weight, kept, ctx.spans)  # [N, 6H]
+        d_recurrent = d_gates[:, : hidden_weight.shape[0]]  # [N, 5H]
+        return (
+            packed_linear(input_weight.t())(d_gates),  # [N, D]
+            _outer(d_gates, inputs),
+            _outer(d_recurrent, record.received),
+            d_gates.sum(0),
+            None,
+            None,
+        )
+
+
+def _outer(left: Tensor, right: Tensor) -> Tensor:
+    """`left.T @ right`, in the order in which CPUs are a tenth faster."""
+    return (right.t() @ left).t() if left.dtype == torch.float32 else left.t() @ right
+
+
+def _scan_back(
+    d_outputs: Tensor, record: _Record, hidden_weight: Tensor, kept: Tensor, spans: Sequence[slice]
+) -> Tensor:
+    """From the gradient by the outputs, [N, H], that by the sums that make i, f, g, o, t and k, [N, 6H]."""
+    gates, _, carried, squashed = record
+    rows, width = kept.shape
+    recur = packed_linear(hidden_weight.t())
+    d_gates = torch.empty_like(gates, dtype=hidden_weight.dtype)  # [N, 6H]
+    d_cell, d_hidden = gates.new_zeros(rows, width), gates.new_zeros(rows, width)
+    for number, span in reversed(list(enumerate(spans))):
+        running = slice(span.stop - span.start)
+        d_output = d_hidden[running].add_(d_outputs[span])
+        d_gates[span] = _step_back(d_output, d_cell[running], gates[span], carried[span], squashed[span])
+        if number:
+            torch.mul(recur(d_gates[span, : 5 * width]), kept[running], out=d_hidden[running])
+    return d_gates
+
+
+def _step_back(d_output: Tensor, d_cell: Tensor, gates: Tensor, carried: Tensor, squashed: Tensor) -> Tensor:
+    """A step's part of what `_scan_back` gives, [rows, 6H]; `d_cell` [rows, H] is moved back by the step, in place."""
+    i, f, g, o, t, k = gates.chunk(6, 1)
+    d_gates = torch.addcmul(gates, gates, gates, value=-1.0)  # the sigmoid's derivative x (1 - x)
+    d_i, d_f, d_g, d_o, d_t, d_k = d_gates.chunk(6, 1)
+    d_exposed = d_output * t  # [rows, H]
+    torch.sub(d_output, d_exposed, out=d_k)
+    d_t.mul_((o * squashed).sub_(k)).mul_(d_output)
+    d_o.mul_(squashed).mul_(d_exposed)
+    d_cell.add_((1.0 - squashed * squashed).mul_(o).mul_(d_exposed))
+    d_i.mul_(g).mul_(d_cell)
+    d_f.mul_(carried).mul_(d_cell)
+    torch.mul(i, 1.0 - g * g, out=d_g).mul_(d_cell)
+    d_cell.mul_(f)
+    return d_gates
+
+
+def _check(hidden_size: int, num_layers: int, dropout: float, precision: str | None) -> None:
+    require_sizes(hidden_size=hidden_size, num_layers=num_layers)
+    require_dropouts(dropout=dropout)
+    if precision is not None and precision not in PRECISIONS:
+        raise InputError(f"precision must be one of {', '.join(PRECISIONS)}, found {precision!r}")

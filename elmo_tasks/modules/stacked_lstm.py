@@ -1,0 +1,110 @@
+"""The lowest encoder of a task: bidirectional LSTM layers, each with a size of its own (paper, appendix A.7)."""
+
+from collections.abc import Sequence
+
+import torch
+from allennlp.modules import InputVariationalDropout
+from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from elmo_tasks.errors import InputError
+from elmo_tasks.modules.precision import product_type
+from elmo_tasks.ranges import require_dropouts
+
+FORGET_BIAS = 1.0
+"""What the forget gates start with; the paper names none. Jozefowicz et al. (2015) found 1 to help throughout."""
+
+
+@Seq2SeqEncoder.register("elmo_tasks_stacked_lstm")
+class StackedLstm(Seq2SeqEncoder):
+    """
+    Layer k reads the outputs of both directions of layer k - 1, with variational dropout before each layer: one mask
+    for all tokens of a sentence. What stands in the padding changes nothing.
+
+    Starting values, which the paper leaves open: orthogonal recurrent weights for each gate, Glorot-uniform input
+    weights, biases 0 but for the forget gates' (`FORGET_BIAS`).
+
+    # Parameters
+
+    input_size : `int`
+        Width of the input; `InputEncoder` supplies it.
+    hidden_sizes : `Sequence[int]`
+        Units per direction of each layer, the lowest first.
+    dropout : `float`
+        Share of the units of each layer's input that are dropped.
+
+    # Raises
+
+    `InputError`
+        If there is no layer, or a size or the dropout is out of range.
+    """
+
+    def __init__(self, *, input_size: int, hidden_sizes: list[int], dropout: float = 0.0) -> None:
+        super().__init__()
+        _check(hidden_sizes, dropout)
+        widths = [input_size, *(2 * size for size in hidden_sizes)]
+        self.dropout = InputVariationalDropout(dropout)
+        layers = [
+            nn.LSTM(width, size, batch_first=True, bidirectional=True)
+            for width, size in zip(widths, hidden_sizes, strict=False)
+        ]
+        self.layers = nn.ModuleList(layers)
+        self._input_dim, self._output_dim = input_size, widths[-1]
+        for layer in layers:
+            initialize(layer)
+
+    def forward(self, inputs: Tensor, mask: Tensor) -> Tensor:
+        """
+        # Parameters
+
+        inputs : `Tensor`, shape [B, T, D]
+        mask : `Tensor`, bool, shape [B, T]
+            True for tokens, which fill each row from the left; a row may be empty.
+
+        # Returns
+
+        `Tensor`, shape [B, T, 2H], H being the size of the top layer; zero where there is no token.
+        """
+        lengths = mask.sum(1).clamp(min=1).cpu()  # [B], an empty row runs for one step, which is masked below
+        hidden = inputs
+        for layer in self.layers:
+            # torch's LSTM on a CPU does not cast its inputs to autocast's float16 by itself.
+            hidden = self.dropout(hidden).to(product_type(hidden))
+            packed = pack_padded_sequence(hidden, lengths, batch_first=True, enforce_sorted=False)
+            hidden, _ = pad_packed_sequence(layer(packed)[0], batch_first=True, total_length=mask.shape[1])
+        return hidden * mask[:, :, None]  # [B, T, 2H]
+
+    def get_input_dim(self) -> int:
+        """Width of the input."""
+        return self._input_dim
+
+    def get_output_dim(self) -> int:
+        """Width of the output: both directions of the top layer."""
+        return self._output_dim
+
+    def is_bidirectional(self) -> bool:
+        """Always; the first half of the output runs forward."""
+        return True
+
+
+def initialize(layer: nn.LSTM) -> None:
+    """Sets all weights of an LSTM to the starting values that `StackedLstm` names."""
+    with torch.no_grad():
+        for name, parameter in layer.named_parameters():
+            if name.startswith("weight_hh"):
+                for gate in parameter.chunk(4):
+                    nn.init.orthogonal_(gate)
+            elif name.startswith("weight_ih"):
+                for gate in parameter.chunk(4):
+                    nn.init.xavier_uniform_(gate)
+            else:
+                parameter.zero_()
+                if name.startswith("bias_ih"):
+                    parameter.chunk(4)[1].fill_(FORGET_BIAS)  # torch's order of gates: input, forget, cell, output
+
+
+def _check(hidden_sizes: Sequence[int], dropout: float) -> None:
+    if not hidden_sizes or any(not isinstance(size, int) or size < 1 for size in hidden_sizes):
+        raise InputError(f"hidden_sizes must be one or more whole numbers of at least 1, found {hidden_sizes!r}")
+    require_dropouts(dropout=dropout)

@@ -1,0 +1,165 @@
+"""An index of a corpus: one frozen layer's vector of every token, built once and memory-mapped."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from filelock import FileLock, Timeout
+
+from elmo_tasks.atomic import atomic_write, leftovers
+from elmo_tasks.bilm.weights import file_sha256
+from elmo_tasks.errors import InputError
+from elmo_tasks.probing.corpus_text import WORDS, CorpusText
+from elmo_tasks.probing.layers import Source, blocks, encode_blocks, to_half
+
+FORMAT = 1
+"""Incremented when the files or the vectors change."""
+
+METADATA, VECTORS, PARTIAL, LOCK = "index.json", "vectors.f16", "vectors.part", "lock"
+
+Metadata = dict[str, Any]
+"""Everything that the vectors depend on."""
+
+
+class CorpusIndex:
+    """
+    A complete index: its `text`, and its `vectors`, float16 of shape [N, D], mapped from the file.
+
+    # Parameters
+
+    folder : `Path`
+    metadata : `Metadata`
+
+    # Raises
+
+    `InputError`
+        If a file is damaged.
+    """
+
+    def __init__(self, folder: Path, metadata: Metadata) -> None:
+        self.layer: int = metadata["layer"]
+        try:
+            self.text = CorpusText(folder)
+            shape = len(self.text.types), metadata["width"]
+            self.vectors = np.memmap(folder / VECTORS, np.float16, "r", shape=shape)
+        except (OSError, ValueError) as error:
+            problem = f"the index is damaged: {error}"
+            raise InputError(problem, file=folder, hint="--rebuild replaces it") from error
+
+
+def open_index(
+    folder: str | Path, corpus: str | Path, source: Source, *, layer: int | None = None, rebuild: bool = False
+) -> CorpusIndex:
+    """
+    Open the index in a folder. A missing index is built, and an interrupted build is resumed with the same result.
+
+    # Parameters
+
+    folder : `str` or `Path`
+        Takes `2 D` bytes per token.
+    corpus : `str` or `Path`
+        See `read_corpus`.
+    source : `Source`
+    layer : `int`, optional
+        0 to L; by default the top one.
+    rebuild : `bool`, optional
+        Whether to replace an existing index.
+
+    # Raises
+
+    `InputError`
+        If the folder contains the index of another corpus, encoder or layer, or anything else; if the corpus is
+        invalid, another process builds the index, or the folder cannot be written.
+    """
+    folder = Path(folder)
+    metadata = _metadata(corpus, source, layer)
+    if rebuild or _stored(folder) != metadata or not (folder / VECTORS).exists():
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            _check_contents(folder)
+            with FileLock(folder / LOCK, timeout=0):
+                _build(folder, corpus, source, metadata, rebuild=rebuild)
+        except Timeout:
+            raise InputError("another process is building this index", file=folder) from None
+        except OSError as error:
+            raise InputError(f"the index cannot be written: {error.strerror or error}", file=folder) from None
+    return CorpusIndex(folder, metadata)
+
+
+def _metadata(corpus: str | Path, source: Source, layer: int | None) -> Metadata:
+    layers, width = source.shape()
+    layer = layers - 1 if layer is None else layer
+    if not 0 <= layer < layers:
+        raise InputError(f"expected a layer from 0 to {layers - 1}, got {layer}")
+    if not Path(corpus).is_file():
+        raise InputError("the corpus does not exist", file=corpus)
+    digests = {"options_sha256": source.options_sha256, "weights_sha256": source.weights_sha256}
+    return {"format": FORMAT, "corpus_sha256": file_sha256(corpus), **digests, "layer": layer, "width": width}
+
+
+def _stored(folder: Path) -> Metadata | None:
+    """The metadata of the index in a folder; None if there is none, empty if it is unreadable."""
+    try:
+        stored = json.loads((folder / METADATA).read_text("utf-8"))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError):
+        return {}
+    return stored if isinstance(stored, dict) else {}
+
+
+def _check_contents(folder: Path) -> None:
+    """Refuse a folder with files that are not those of an index, which has metadata before any other file."""
+    names = sorted(path.name for path in folder.iterdir() if path.name != LOCK and not path.name.startswith("."))
+    if names and METADATA not in names:
+        problem = f"expected the folder of an index or an empty one, found {names[0]!r}"
+        raise InputError(problem, file=folder, hint="give another folder")
+
+
+def _build(folder: Path, corpus: str | Path, source: Source, metadata: Metadata, *, rebuild: bool) -> None:
+    """Write the files that are missing: first the metadata, then the text, then the vectors."""
+    for path in leftovers(folder):
+        path.unlink()
+    stored = _stored(folder)
+    if stored is not None and stored != metadata and not rebuild:
+        changes = [
+            f"{key}: expected {value}, got {stored.get(key)}"
+            for key, value in metadata.items()
+            if stored.get(key) != value
+        ]
+        hint = "--rebuild replaces it; or give another folder"
+        raise InputError(f"this is the index of something else: {'; '.join(changes)}", file=folder, hint=hint)
+    if stored != metadata or rebuild:
+        for name in (VECTORS, PARTIAL, WORDS):
+            (folder / name).unlink(missing_ok=True)
+        with atomic_write(folder / METADATA) as temporary:
+            temporary.write_text(json.dumps(metadata, indent=2) + "\n", "utf-8")
+    if not (folder / WORDS).exists():  # the last file of the text
+        CorpusText.write(corpus, folder)
+    if not (folder / VECTORS).exists():
+        _write_vectors(folder, source, metadata)
+
+
+def _write_vectors(folder: Path, source: Source, metadata: Metadata) -> None:
+    """Append block by block to a file that is renamed when it is complete."""
+    text, partial, token_bytes = CorpusText(folder), folder / PARTIAL, 2 * metadata["width"]
+    with partial.open("ab") as file:
+        sentence = _first_missing(text, file.tell() // token_bytes)
+        file.truncate(int(text.starts[sentence]) * token_bytes)
+        for block in encode_blocks(source.encoder, text.sentences(sentence), words=list, what="indexing"):
+            file.write(to_half(block.layers[metadata["layer"]]).numpy().tobytes())
+            file.flush()
+            os.fsync(file.fileno())
+    partial.replace(folder / VECTORS)
+
+
+def _first_missing(text: CorpusText, tokens: int) -> int:
+    """The first sentence of the last block in a file of `tokens` vectors, since that block may be incomplete."""
+    sentence = 0
+    for block in blocks(text.sentences(0), words=list):
+        if text.starts[sentence + len(block)] >= tokens:
+            break
+        sentence += len(block)
+    return sentence

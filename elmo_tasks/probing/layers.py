@@ -1,0 +1,177 @@
+"""Sentences -> the frozen layers of all their tokens, in the order of the text and within bounded memory."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Generic, NamedTuple, TypeVar
+
+import torch
+from torch import Tensor
+from tqdm import tqdm
+
+from elmo_tasks.batches import batches_by_length
+from elmo_tasks.bilm import batch_to_ids
+from elmo_tasks.bilm.bilm import BiLMOutput
+from elmo_tasks.elmo.sources import open_bilm, open_cove
+from elmo_tasks.errors import InputError
+
+BLOCK_TOKENS = 16_384
+"""Tokens of a block; its last sentence may take it further."""
+
+BATCH_TOKENS = 2_048
+"""Tokens, padding included, that the encoder gets at once. Changes the last bits of a vector, hence no option."""
+
+MAX_SENTENCE = 5_000
+"""Longer sentences are refused: a file without line ends is no list of sentences."""
+
+Encoder = Callable[[Tensor], BiLMOutput]
+"""Character ids [B, T, 50] -> layers [L+1, B, T, D] and mask [B, T]: a `BiLM`, or what computes layers in its place."""
+
+Item = TypeVar("Item")
+
+
+class Source(NamedTuple):
+    """
+    A frozen encoder, and which one it is.
+
+    # Parameters
+
+    encoder : `Encoder`
+    name : `str`
+        As the paper's tables call it: `biLM` or `CoVe`.
+    options_sha256, weights_sha256 : `str`
+        Of its files, in hexadecimal.
+    """
+
+    encoder: Encoder
+    name: str
+    options_sha256: str
+    weights_sha256: str
+
+    @classmethod
+    def of_bilm(cls, options_file: str | Path, weight_file: str | Path) -> "Source":
+        """
+        A biLM in the official format.
+
+        # Raises
+
+        `InputError` naming the file and what is wrong with it.
+        """
+        bilm, files = open_bilm(str(options_file), str(weight_file))
+        return cls(bilm, "biLM", files.auxiliary_file.sha256, files.weight_file.sha256)
+
+    @classmethod
+    def of_cove(cls, vectors_file: str | Path, weight_file: str | Path) -> "Source":
+        """
+        CoVe in a biLM's place; its word vectors stand for the options.
+
+        # Raises
+
+        `InputError` naming the file and what is wrong with it.
+        """
+        cove, files = open_cove(str(vectors_file), str(weight_file))
+        return cls(cove, "CoVe", files.auxiliary_file.sha256, files.weight_file.sha256)
+
+    def shape(self) -> tuple[int, int]:
+        """How many layers there are (L+1), and how wide they are (D)."""
+        with torch.inference_mode():
+            layers = self.encoder(batch_to_ids([["a"]])).layers
+        return layers.shape[0], layers.shape[3]
+
+
+class Block(NamedTuple, Generic[Item]):
+    """
+    Some consecutive items of N tokens, and their layers.
+
+    # Parameters
+
+    items : `list[Item]`
+    starts : `list[int]`
+        Where in the block each item's tokens begin.
+    layers : `Tensor`, shape [L+1, N, D]
+    """
+
+    items: list[Item]
+    starts: list[int]
+    layers: Tensor
+
+
+def encode_blocks(
+    encoder: Encoder, items: Iterable[Item], *, words: Callable[[Item], Sequence[str]], what: str = ""
+) -> Iterator[Block[Item]]:
+    """
+    All layers of all items, each computed once. Within a block sentences of similar length go through the encoder
+    together; the same items give the same bits.
+
+    # Parameters
+
+    encoder : `Encoder`
+    items : `Iterable[Item]`
+        Read as they are needed.
+    words : `Callable`
+        The tokens of an item, one or more.
+    what : `str`
+        Names the progress shown on a terminal.
+    """
+    with tqdm(desc=what, unit=" tokens", unit_scale=True, disable=None, leave=False) as progress:
+        for block in blocks(items, words=words):
+            sentences = [words(item) for item in block]
+            yield Block(block, *_encode(encoder, sentences))
+            progress.update(sum(map(len, sentences)))
+
+
+def blocks(items: Iterable[Item], *, words: Callable[[Item], Sequence[str]]) -> Iterator[list[Item]]:
+    """
+    Consecutive items in lists of `BLOCK_TOKENS` tokens or a little more, which only the items decide.
+
+    # Raises
+
+    `InputError`
+        If a sentence is longer than any.
+    """
+    block: list[Item] = []
+    tokens = 0
+    for item in items:
+        length = len(words(item))
+        if length > MAX_SENTENCE:
+            start = " ".join(words(item)[:8])
+            problem = f"sentences of at most {MAX_SENTENCE:,} tokens were wanted, found one of {length:,}: {start} ..."
+            raise InputError(problem, hint="write a sentence a line")
+        block.append(item)
+        tokens += length
+        if tokens >= BLOCK_TOKENS:
+            yield block
+            block, tokens = [], 0
+    if block:
+        yield block
+
+
+@torch.inference_mode()
+def _encode(encoder: Encoder, sentences: list[Sequence[str]]) -> tuple[list[int], Tensor]:
+    """Where each sentence starts, and the layers of all: [L+1, N, D]."""
+    lengths = torch.tensor([len(sentence) for sentence in sentences])  # [B]
+    starts = lengths.cumsum(0) - lengths  # [B]
+    flat: Tensor | None = None
+    for places in batches_by_length(lengths.tolist(), max_tokens=BATCH_TOKENS):
+        layers, mask = encoder(batch_to_ids([list(sentences[place]) for place in places]))
+        if flat is None:
+            flat = layers.new_empty((layers.shape[0], int(lengths.sum()), layers.shape[3]))
+        to = starts[places][:, None] + torch.arange(mask.shape[1])  # [B, T]
+        flat[:, to[mask]] = layers[:, mask]
+    if flat is None:
+        raise ValueError("a block of one sentence or more was wanted")
+    return starts.tolist(), flat
+
+
+def to_half(layers: Tensor) -> Tensor:
+    """
+    The same in float16.
+
+    # Raises
+
+    `InputError`
+        If a value is too large for it, or no number.
+    """
+    half = layers.half()
+    if not torch.isfinite(half).all():
+        raise InputError("the layers hold values that float16 cannot: are these the right weights?")
+    return half

@@ -1,0 +1,1 @@
+"""Tests of elmo_tasks.bilm."""

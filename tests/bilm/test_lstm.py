@@ -1,0 +1,146 @@
+"""The scan over packed steps against a loop over rows, outputs and gradients, and what a stack adds to it."""
+
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import Tensor
+
+from elmo_tasks.bilm.lstm import FORGET_BIAS, LstmStack, ProjectedLstm
+from elmo_tasks.bilm.packed_sequence import Packing
+from tests.elmo.samples import options
+
+BATCH_SIZES = [4, 4, 2, 1, 1]
+CLIPS = [(None, None), (0.3, 0.2), (0.3, None), (None, 0.2)]
+
+
+def random_lstm(cell_clip: float | None, proj_clip: float | None) -> ProjectedLstm:
+    lstm = ProjectedLstm(input_dim=5, dim=7, projection_dim=4, cell_clip=cell_clip, proj_clip=proj_clip)
+    for parameter in lstm.parameters():
+        parameter.data = torch.randn_like(parameter) * 0.6
+    return lstm.double()
+
+
+def random_inputs() -> list[Tensor]:
+    """Packed inputs, cells and outputs to start from."""
+    shapes = [(sum(BATCH_SIZES), 5), (4, 7), (4, 4)]
+    scales = [1.0, 0.1, 0.1]
+    return [
+        (torch.randn(shape, dtype=torch.float64) * scale).requires_grad_()
+        for shape, scale in zip(shapes, scales, strict=True)
+    ]
+
+
+def bounded(values: Tensor, bound: float | None) -> Tensor:
+    return values if bound is None else values.clamp(-bound, bound)
+
+
+def by_rows(lstm: ProjectedLstm, inputs: Tensor, cells: Tensor, hiddens: Tensor) -> list[Tensor]:
+    """What the scan gives, one row and one step at a time, for autograd to differentiate."""
+    cell, hidden = list(cells), list(hiddens)
+    bias = lstm.bias + torch.cat([torch.zeros(14), torch.full((7,), FORGET_BIAS), torch.zeros(7)])
+    outputs, rest = [], list(inputs)
+    for rows in BATCH_SIZES:
+        for row in range(rows):
+            z = lstm.input_weight @ rest.pop(0) + lstm.hidden_weight @ hidden[row] + bias
+            i, o, f, j = z.chunk(4)
+            cell[row] = bounded(f.sigmoid() * cell[row] + i.sigmoid() * j.tanh(), lstm.cell_clip)
+            hidden[row] = bounded(lstm.projection @ (o.sigmoid() * cell[row].tanh()), lstm.proj_clip)
+            outputs.append(hidden[row])
+    return [torch.stack(outputs), torch.stack(cell), torch.stack(hidden)]
+
+
+def by_scan(lstm: ProjectedLstm, inputs: Tensor, cells: Tensor, hiddens: Tensor) -> list[Tensor]:
+    outputs, (cell, hidden) = lstm(inputs, BATCH_SIZES, (cells, hiddens))
+    return [outputs, cell, hidden]
+
+
+def results_and_gradients(
+    run: Callable[..., list[Tensor]], lstm: ProjectedLstm, inputs: list[Tensor]
+) -> tuple[list[Tensor], tuple[Tensor, ...]]:
+    results = run(lstm, *inputs)
+    weights = [torch.linspace(-1, 1, result.numel()).view_as(result) for result in results]
+    loss = sum((weight * result).sum() for weight, result in zip(weights, results, strict=True))
+    return results, torch.autograd.grad(loss, [*inputs, *lstm.parameters()])
+
+
+@pytest.mark.parametrize("clips", CLIPS)
+def test_results_and_gradients_equal_a_loop_over_rows(clips: tuple[float | None, float | None]) -> None:
+    lstm, inputs = random_lstm(*clips), random_inputs()
+    results, gradients = results_and_gradients(by_scan, lstm, inputs)
+    wanted, wanted_gradients = results_and_gradients(by_rows, lstm, inputs)
+    assert len(gradients) == 7
+    for ours, theirs in zip([*results, *gradients], [*wanted, *wanted_gradients], strict=True):
+        torch.testing.assert_close(ours, theirs, atol=1e-12, rtol=1e-12)
+        assert ours.abs().max() > 0
+    for values, bound in zip(results[1:], clips, strict=True):
+        assert bound is None or (values.abs() == bound).any()
+
+
+@pytest.mark.parametrize("clips", CLIPS[:2])
+def test_the_frozen_path_equals_the_one_with_gradients(clips: tuple[float | None, float | None]) -> None:
+    lstm, inputs = random_lstm(*clips), random_inputs()
+    with_gradients = by_scan(lstm, *inputs)
+    assert with_gradients[0].grad_fn is not None
+    with torch.no_grad():
+        without = by_scan(lstm, *inputs)
+    frozen = by_scan(lstm.requires_grad_(False), *(tensor.detach() for tensor in inputs))
+    for results in (without, frozen):
+        assert results[0].grad_fn is None
+        for ours, theirs in zip(results, with_gradients, strict=True):
+            assert torch.equal(ours, theirs)
+
+
+def test_frozen_weights_let_gradients_through_to_the_inputs() -> None:
+    lstm, inputs = random_lstm(0.3, 0.2), random_inputs()
+    _, wanted = results_and_gradients(by_scan, lstm, inputs)
+    lstm = lstm.float().requires_grad_(False)
+    single = [tensor.detach().float().requires_grad_() for tensor in inputs]
+    results = by_scan(lstm, *single)
+    loss = sum((torch.linspace(-1, 1, r.numel()).view_as(r) * r).sum() for r in results)
+    for ours, theirs in zip(torch.autograd.grad(loss, single), wanted[:3], strict=True):
+        torch.testing.assert_close(ours.double(), theirs, atol=1e-4, rtol=1e-4)
+
+
+def test_the_starting_state_is_left_alone() -> None:
+    lstm, inputs = random_lstm(None, None), random_inputs()
+    copies = [tensor.detach().clone() for tensor in inputs]
+    with torch.no_grad():
+        by_scan(lstm, *inputs)
+    assert all(torch.equal(tensor, copy) for tensor, copy in zip(inputs, copies, strict=True))
+
+
+def test_products_in_bfloat16_keep_cells_in_float32() -> None:
+    lstm, inputs = random_lstm(3.0, 3.0).float(), [t.detach().float() for t in random_inputs()]
+    exact, _ = lstm(inputs[0], BATCH_SIZES, (inputs[1], inputs[2]))
+    rough, (cell, hidden) = lstm(inputs[0], BATCH_SIZES, (inputs[1], inputs[2]), precision=torch.bfloat16)
+    assert rough.dtype == cell.dtype == hidden.dtype == torch.float32
+    difference = (rough - exact).abs().max()
+    assert 0 < difference < 0.05
+
+
+def test_a_layer_adds_its_dropped_input_to_its_output() -> None:
+    """Layers without weights give zero, so that only what is added is seen."""
+    stack = LstmStack(options(n_layers=2))
+    for parameter in stack.parameters():
+        parameter.data.zero_()
+    stack.layers[0].projection.data.fill_(1.0)
+    stack.layers[0].bias.data.fill_(1.0)
+    states = stack.initial_states(3)
+    (first, second), finals = stack(torch.randn(3, 6), [3], states, dropout=0.5)
+    ratio = second / first
+    assert set(ratio.flatten().tolist()) == {0.0, 2.0}
+    assert finals[1][1].eq(0).all()
+    (first, second), _ = stack(torch.randn(3, 6), [3], states)
+    assert torch.equal(first, second)
+
+
+def test_packing_by_hand() -> None:
+    """Two sentences, `b` and `c d`, with their boundaries: rows of 0..3 and 4..7, `</S>` of the first in column 2."""
+    packing = Packing.of(torch.tensor([[True, False], [True, True]]))
+    assert packing.batch_sizes == [2, 2, 2, 1]
+    assert packing.order.tolist() == [1, 0]
+    assert packing.forward_from.tolist() == [4, 0, 5, 1, 6, 2, 7]
+    assert packing.backward_from.tolist() == [7, 2, 6, 1, 5, 0, 4]
+    assert packing.forward_to.tolist() == [[3, 0], [2, 4]]
+    assert packing.backward_to.tolist() == [[3, 0], [4, 2]]

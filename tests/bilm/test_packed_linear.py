@@ -1,0 +1,231 @@
+"""Packed weights: the same results, never a parameter that is not what it seems, and a way back."""
+
+import copy
+import pickle
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from elmo_tasks.bilm import BiLM, batch_to_ids
+from elmo_tasks.bilm.packed_linear import PRECISIONS, PackedWeight, can_pack, packed_linear
+from elmo_tasks.elmo import ElmoTokenEmbedder
+from elmo_tasks.elmo.sources import open_bilm
+from tests.elmo.samples import SENTENCES, options, random_bilm, write_bilm
+from tests.memory import grown, release
+
+CPU = torch.device("cpu")
+pytestmark = pytest.mark.skipif(
+    not all(can_pack(CPU, dtype) for dtype in PRECISIONS.values()), reason="torch cannot pack weights on this machine"
+)
+
+IDS = batch_to_ids(SENTENCES)
+
+Files = tuple[str, str]
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Files:
+    return write_bilm(tmp_path)
+
+
+@pytest.fixture
+def plain(files: Files) -> BiLM:
+    return BiLM.from_files(*files)
+
+
+@pytest.fixture
+def packed(files: Files) -> BiLM:
+    return BiLM.from_files(*files, packed=True)
+
+
+def rounded(weight: Tensor) -> Tensor:
+    return weight.bfloat16().float()
+
+
+def same_state(left: nn.Module, right: nn.Module) -> bool:
+    ours, theirs = left.state_dict(), right.state_dict()
+    return ours.keys() == theirs.keys() and all(torch.equal(ours[name], theirs[name]) for name in ours)
+
+
+def gradients(bilm: BiLM) -> dict[str, Tensor]:
+    bilm.zero_grad()
+    bilm(IDS).layers.square().sum().backward()
+    return {name: parameter.grad for name, parameter in bilm.named_parameters()}
+
+
+@pytest.mark.parametrize("dtype", PRECISIONS.values(), ids=PRECISIONS)
+@pytest.mark.parametrize("rows", [1, 3, 64])
+def test_a_packed_product_equals_the_plain_one(rows: int, dtype: torch.dtype) -> None:
+    weight, bias, inputs = torch.randn(40, 4, 6), torch.randn(40), torch.randn(rows, 24)
+    expected = functional.linear(inputs.to(dtype), weight.flatten(1).to(dtype), bias.to(dtype))
+    torch.testing.assert_close(packed_linear(weight, bias, dtype=dtype)(inputs), expected)
+    assert torch.equal(PackedWeight(weight, dtype).unpack(), weight.to(dtype).float())
+
+
+def test_other_data_types_and_disabled_onednn_take_the_plain_product() -> None:
+    weight, inputs = torch.randn(8, 8).double(), torch.randn(2, 8).double()
+    assert torch.equal(packed_linear(weight)(inputs), functional.linear(inputs, weight))
+    with torch.backends.mkldnn.flags(enabled=False, allow_tf32=None):
+        bilm = random_bilm().pack()
+        assert not bilm.is_packed and len(list(bilm.parameters())) == 35
+        torch.testing.assert_close(packed_linear(weight.float())(inputs.float()), (inputs @ weight.T).float())
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+def test_layers_equal_those_of_the_unpacked_bilm(files: Files, precision: str) -> None:
+    packed, plain = (BiLM.from_files(*files, precision=precision, packed=packed) for packed in (True, False))
+    assert torch.equal(packed(IDS).layers, plain(IDS).layers)
+    with torch.backends.mkldnn.flags(enabled=False, allow_tf32=None):
+        expected = plain(IDS).layers
+    torch.testing.assert_close(packed(IDS).layers, expected, atol=1e-5 if precision == "float32" else 0.05, rtol=0.0)
+    assert expected.abs().max() > 0.5
+
+
+def test_no_parameter_or_buffer_of_an_opened_bilm_is_ever_nan(files: Files) -> None:
+    embedder = ElmoTokenEmbedder(options_file=files[0], weight_file=files[1])
+    for bilm in (open_bilm(*files)[0], embedder.bilm, copy.deepcopy(embedder).bilm):
+        assert bilm.is_packed
+        for _ in range(2):
+            tensors = [*bilm.parameters(), *bilm.buffers(), *bilm.state_dict().values()]
+            assert all(tensor.isfinite().all() for tensor in tensors)
+            bilm(IDS)
+    assert not embedder(IDS).isnan().any()
+
+
+def test_weight_matrices_are_not_parameters(packed: BiLM, plain: BiLM) -> None:
+    names = {name for name, _ in packed.named_parameters()}
+    assert all(name.endswith("bias") or name == "token_encoder.characters" for name in names)
+    assert len(names) == 14 and len(packed.state_dict()) == 35
+    layer = packed.forward_stack.layers[0]
+    with pytest.raises(AttributeError, match=r"hidden_weight is packed .* unpack\(\)"):
+        _ = layer.hidden_weight
+    with pytest.raises(AttributeError, match=r"hidden_weight is packed .* unpack\(\)"):
+        layer.hidden_weight = nn.Parameter(torch.zeros(48, 6))
+    assert packed.unpack() is packed and not packed.is_packed
+    assert [name for name, _ in packed.named_parameters()] == [name for name, _ in plain.named_parameters()]
+    assert same_state(packed, plain) and not any(parameter.requires_grad for parameter in packed.parameters())
+
+
+def test_the_state_of_a_bilm_packed_in_bfloat16_is_rounded(files: Files, plain: BiLM) -> None:
+    packed, expected = BiLM.from_files(*files, precision="bfloat16", packed=True), plain.state_dict()
+    kept = {name for name, _ in packed.named_parameters()}
+    for name, value in packed.state_dict().items():
+        assert value.dtype == torch.float32
+        assert torch.equal(value, expected[name] if name in kept else rounded(expected[name])), name
+
+
+def test_copies_pickles_and_files_have_all_weights(packed: BiLM, plain: BiLM, tmp_path: Path) -> None:
+    layers = packed(IDS).layers
+    files = tmp_path / "o.json", tmp_path / "w.hdf5"
+    packed.save_files(*files)
+    loaded = BiLM.from_files(*files, packed=True)
+    for other in (copy.deepcopy(packed), pickle.loads(pickle.dumps(packed)), loaded):
+        assert other.is_packed and same_state(other, plain)
+        assert torch.equal(other(IDS).layers, layers)
+    assert packed.is_packed
+
+
+def test_a_copy_does_not_follow_what_is_loaded_into_the_original(packed: BiLM, tmp_path: Path) -> None:
+    expected, copied = packed(IDS).layers, copy.deepcopy(packed)
+    packed.load_state_dict(random_bilm(seed=4).state_dict())
+    assert torch.equal(copied(IDS).layers, expected)
+    assert torch.equal(packed(IDS).layers, BiLM.from_files(*write_bilm(tmp_path, seed=4))(IDS).layers)
+    assert packed.is_packed
+
+
+@pytest.mark.parametrize("name", ["token_encoder", "backward_stack", "token_encoder.highways.0.gate"])
+def test_a_part_has_its_weights(packed: BiLM, plain: BiLM, name: str) -> None:
+    part, expected = packed.get_submodule(name), plain.get_submodule(name)
+    assert same_state(part, expected) and same_state(copy.deepcopy(part), expected)
+    part.load_state_dict(expected.state_dict())
+    part.double().float()
+    assert same_state(part, expected)
+    assert torch.equal(packed(IDS).layers, plain(IDS).layers)
+
+
+def test_a_conversion_packs_again_where_it_can(packed: BiLM, plain: BiLM) -> None:
+    assert packed.to("cpu").is_packed and packed.bfloat16().is_packed
+    assert packed.dtype == packed(IDS).layers.dtype == torch.bfloat16
+    assert torch.equal(packed(IDS).layers, plain.bfloat16()(IDS).layers)
+    assert not packed.double().is_packed
+    assert torch.equal(packed(IDS).layers, plain.double()(IDS).layers)
+
+
+def test_missing_and_unfit_weights_are_reported(packed: BiLM) -> None:
+    state = packed.state_dict()
+    del state["token_encoder.projection.weight"]
+    state["forward_stack.layers.0.projection"] = torch.zeros(2, 2)
+    with pytest.raises(RuntimeError) as raised:
+        packed.load_state_dict(state)
+    assert '"token_encoder.projection.weight"' in str(raised.value)
+    assert "size mismatch for forward_stack.layers.0.projection" in str(raised.value)
+
+
+def test_a_gradient_is_an_error_until_unpacked(packed: BiLM, plain: BiLM) -> None:
+    with pytest.raises(RuntimeError, match=r"call unpack\(\) before training"):
+        packed.requires_grad_(True)
+    assert not any(parameter.requires_grad for parameter in packed.parameters())
+    layer = packed.forward_stack.layers[0]
+    with pytest.raises(RuntimeError, match="packed for inference have no gradient"):
+        layer(torch.ones(3, 6, requires_grad=True), [2, 1], layer.initial_state(2))
+    nn.ModuleList([packed]).requires_grad_(True)  # reaches the biases past the biLM itself
+    with pytest.raises(RuntimeError, match="packed for inference have no gradient"):
+        packed(IDS)
+    packed.unpack().requires_grad_(True)
+    found, expected = gradients(packed), gradients(plain.requires_grad_(True))
+    assert all(torch.equal(found[name], expected[name]) for name in expected)
+
+
+def test_packing_freezes(plain: BiLM) -> None:
+    bilm = plain.requires_grad_(True).pack()
+    assert bilm(IDS).layers.requires_grad is False
+
+
+def test_a_bilm_unpacked_in_inference_mode_can_be_trained(packed: BiLM, plain: BiLM) -> None:
+    with torch.inference_mode():
+        packed(IDS)
+        packed.unpack()
+    found, expected = gradients(packed.requires_grad_(True)), gradients(plain.requires_grad_(True))
+    assert all(torch.equal(found[name], expected[name]) for name in expected)
+
+
+def test_gradients_pass_through_frozen_unpacked_weights(plain: BiLM) -> None:
+    found = []
+    for layer in (plain.forward_stack.layers[0], random_bilm().forward_stack.layers[0]):
+        inputs = torch.ones(3, 6, requires_grad=True)
+        layer(inputs, [2, 1], layer.initial_state(2))[0].sum().backward()
+        found.append(inputs.grad)
+    assert torch.equal(*found)
+
+
+def test_threads_compute_and_save_at_once(packed: BiLM, plain: BiLM) -> None:
+    expected = plain(IDS).layers
+
+    def is_sound(number: int) -> bool:
+        return same_state(packed, plain) if number % 4 == 0 else torch.equal(packed(IDS).layers, expected)
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(is_sound, range(40)))
+
+
+def test_compact_is_a_deprecated_name_of_packed(files: Files) -> None:
+    with pytest.warns(DeprecationWarning, match="use packed"):
+        assert BiLM.from_files(*files, compact=True).is_packed
+    with pytest.warns(DeprecationWarning, match="use packed"):
+        assert not BiLM.from_files(*files, compact=False).is_packed
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.parametrize("precision", PRECISIONS)
+def test_packing_takes_the_memory_of_one_weight(precision: str) -> None:
+    bilm = BiLM(options(filters=((1, 480),), dim=2048, projection_dim=512), precision=precision)
+    weights = sum(parameter.nbytes for parameter in bilm.parameters())
+    release()
+    with grown() as peak:
+        bilm.pack()
+    assert peak[0] < 0.3 * weights

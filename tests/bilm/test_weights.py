@@ -1,0 +1,258 @@
+"""`weights.hdf5`: both numbers of characters, every mistake at once, and exact or rounded round trips."""
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+import pytest
+import torch
+from allennlp.modules.elmo import _ElmoBiLm
+
+from elmo_tasks.bilm import BiLM, batch_to_ids
+from elmo_tasks.bilm.weights import file_sha256, local_path
+from elmo_tasks.errors import InputError
+from tests.disk import file_size_limit
+from tests.elmo.samples import SENTENCES, options, random_bilm, write_bilm
+from tests.hdf5_elsewhere import ELSEWHERE, move
+
+CELL = "RNN_1/RNN/MultiRNNCell/Cell1/LSTMCell"
+
+
+def edit(weight_file: str, change: Callable[[h5py.File], None]) -> None:
+    with h5py.File(weight_file, "r+") as file:
+        change(file)
+
+
+def replace(file: h5py.File, name: str, values: np.ndarray) -> None:
+    del file[name]
+    file[name] = values
+
+
+def layers(files: tuple[str, str]) -> torch.Tensor:
+    return BiLM.from_files(*files)(batch_to_ids(SENTENCES)).layers
+
+
+@pytest.mark.parametrize("which", ["zeros first", "unused last"])
+def test_262_rows_mean_the_same_as_261(tmp_path: Path, which: str) -> None:
+    files = write_bilm(tmp_path)
+    wanted = layers(files)
+
+    def widen(file: h5py.File) -> None:
+        rows = file["char_embed"][...]
+        assert rows.shape == (261, 4)
+        zeros, last = np.zeros((1, 4), np.float32), np.full((1, 4), 7, np.float32)
+        replace(file, "char_embed", np.concatenate([zeros, rows] if which == "zeros first" else [rows, last]))
+
+    edit(files[1], widen)
+    assert torch.equal(layers(files), wanted)
+
+
+def test_files_of_other_libraries_layout_are_read(tmp_path: Path) -> None:
+    """Neither compression nor float32 is asked for."""
+    files = write_bilm(tmp_path)
+    wanted = layers(files)
+    edit(files[1], lambda file: replace(file, "CNN_proj/W_proj", file["CNN_proj/W_proj"][...].astype("float64")))
+    assert torch.equal(layers(files), wanted)
+
+
+def test_numbers_beyond_float32_are_refused(tmp_path: Path) -> None:
+    files = write_bilm(tmp_path)
+    edit(files[1], lambda file: replace(file, "CNN_proj/b_proj", np.full(6, 1e300)))
+    with pytest.raises(InputError, match=r"not finite numbers: CNN_proj/b_proj \(float64\)"):
+        BiLM.from_files(*files)
+
+
+def test_every_problem_is_listed_at_once(tmp_path: Path) -> None:
+    files = write_bilm(tmp_path)
+
+    def spoil(file: h5py.File) -> None:
+        del file["CNN/b_cnn_1"]
+        replace(file, f"{CELL}/W_0", np.zeros((12, 44), np.float32))
+        replace(file, "CNN_proj/b_proj", np.array([0, 0, np.nan, 0, 0, 0], np.float32))
+        replace(file, "CNN_high_0/b_carry", np.zeros(23, np.int64))
+        file["RNN_2/extra"] = np.zeros((2, 3), np.float32)
+
+    edit(files[1], spoil)
+    with pytest.raises(InputError) as error:
+        BiLM.from_files(*files)
+    head, *listed = str(error.value).split("\n  ")
+    assert head == f"{files[1]}: does not match {files[0]}:"
+    assert sorted(listed) == [
+        "missing: CNN/b_cnn_1 (5,)",
+        "not finite numbers: CNN_high_0/b_carry (int64)",
+        "not finite numbers: CNN_proj/b_proj (float32)",
+        "unused: RNN_2/extra (2, 3)",
+        f"wrong shape: {CELL}/W_0 wanted (12, 48), found (12, 44)",
+    ]
+
+
+def test_no_size_that_a_file_claims_is_believed(tmp_path: Path) -> None:
+    """Datasets of a terabyte each, of which nothing is there."""
+    options_file, weight_file = write_bilm(tmp_path)
+    with h5py.File(weight_file, "r+") as file:
+        file.create_dataset("other", (2**38,), np.float32, chunks=True)
+        del file["CNN_proj/b_proj"], file["CNN_proj/W_proj"]
+        file.create_dataset("CNN_proj/W_proj", (2**20, 2**18), np.float32, chunks=True)
+        file.create_dataset("CNN_proj/b_proj", (6,), f"S{2**30}", chunks=True)
+    with pytest.raises(InputError) as error:
+        BiLM.from_files(options_file, weight_file)
+    for told in ("unused: other (274877906944,)", "found (1048576, 262144)", "not finite numbers: CNN_proj/b_proj (|S"):
+        assert told in str(error.value), told
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"n_highway": 0},
+        {"n_highway": 3, "n_layers": 1},
+        {"filters": ((1, 3), (4, 9)), "character_dim": 7, "dim": 5},
+    ],
+)
+def test_parameters_are_counted_without_making_them(changes: dict[str, Any]) -> None:
+    bilm = random_bilm(**changes)
+    assert bilm.options.n_parameters == sum(parameter.numel() for parameter in bilm.parameters())
+
+
+@pytest.mark.parametrize(
+    ("changes", "found"),
+    [
+        ({"dim": 10**4000, "projection_dim": 10**4000}, "more parameters than can be counted"),
+        ({"dim": 10**6}, "232,0[0-9]{2},[0-9]{3} parameters"),
+    ],
+)
+def test_options_that_ask_for_far_more_than_the_file_holds(tmp_path: Path, changes: dict[str, Any], found: str) -> None:
+    """Refused before a module is made."""
+    _, weight_file = write_bilm(tmp_path)
+    (tmp_path / "more.json").write_text(json.dumps(options(**changes).to_dict()))
+    with pytest.raises(InputError, match=rf"more.json: the options ask for {found}, which .*weights.hdf5 cannot hold"):
+        BiLM.from_files(tmp_path / "more.json", weight_file)
+
+
+def test_options_of_another_biLM(tmp_path: Path) -> None:
+    (tmp_path / "wide").mkdir()
+    narrow, wide = write_bilm(tmp_path), write_bilm(tmp_path / "wide", projection_dim=8, n_layers=1)
+    with pytest.raises(InputError, match=r"wrong shape: CNN_proj/b_proj wanted \(8,\), found \(6,\)") as error:
+        BiLM.from_files(wide[0], narrow[1])
+    assert "unused: RNN_0/RNN/MultiRNNCell/Cell1/LSTMCell/B (48,)" in str(error.value)
+
+
+@pytest.mark.parametrize("to", ELSEWHERE)
+def test_values_outside_of_the_file_are_refused(tmp_path: Path, to: str) -> None:
+    """No checksum of the file would cover them."""
+    files = write_bilm(tmp_path)
+    move(files[1], f"{CELL}/B", to)
+    with pytest.raises(InputError, match=f"weights.hdf5: expected '{CELL}/B' in the file itself, got {to} "):
+        BiLM.from_files(*files)
+
+
+def truncate(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:5000])
+
+
+@pytest.mark.parametrize(
+    "spoil", [truncate, lambda path: path.write_text("not HDF5"), lambda path: path.write_bytes(b"")]
+)
+@pytest.mark.parametrize("dim", [12, 10**6])
+def test_a_file_that_is_no_whole_hdf5(tmp_path: Path, spoil: Callable[[Path], None], dim: int) -> None:
+    """It is to blame, and not options that ask for far more than it holds now."""
+    files = write_bilm(tmp_path)
+    Path(files[0]).write_text(json.dumps(options(dim=dim).to_dict()))
+    spoil(Path(files[1]))
+    with pytest.raises(InputError, match="weights.hdf5: cannot read .* as HDF5: .*is the download complete"):
+        BiLM.from_files(*files)
+
+
+def test_damaged_data_inside_a_whole_file(tmp_path: Path) -> None:
+    files = write_bilm(tmp_path, dim=200)
+    with h5py.File(files[1]) as file:
+        offset = file[f"{CELL}/W_0"].id.get_chunk_info(0).byte_offset
+    content = bytearray(Path(files[1]).read_bytes())
+    content[offset : offset + 200] = bytes(200)
+    Path(files[1]).write_bytes(content)
+    with pytest.raises(InputError, match="weights.hdf5: cannot read .* as HDF5"):
+        BiLM.from_files(*files)
+
+
+def test_missing_weights(tmp_path: Path) -> None:
+    files = write_bilm(tmp_path)
+    with pytest.raises(InputError, match="absent.hdf5: no such file: the biLM's weights"):
+        BiLM.from_files(files[0], tmp_path / "absent.hdf5")
+
+
+@pytest.mark.parametrize("changes", [{}, {"n_highway": 0, "n_layers": 1, "use_skip_connections": False}])
+def test_a_round_trip_is_exact(tmp_path: Path, changes: dict[str, int]) -> None:
+    bilm = random_bilm(**changes)
+    bilm.save_files(tmp_path / "o.json", tmp_path / "w.hdf5")
+    again = BiLM.from_files(tmp_path / "o.json", tmp_path / "w.hdf5")
+    assert again.options == bilm.options
+    before, after = dict(bilm.named_parameters()), dict(again.named_parameters())
+    assert before.keys() == after.keys() and len(before) >= 17
+    assert all(torch.equal(before[name], after[name]) for name in before)
+    again.save_files(tmp_path / "o2.json", tmp_path / "w2.hdf5")
+    assert file_sha256(tmp_path / "w2.hdf5") == file_sha256(tmp_path / "w.hdf5")
+
+
+def test_file_names_shapes_and_gate_order(tmp_path: Path) -> None:
+    bilm = random_bilm()
+    layer = bilm.backward_stack.layers[1]
+    i, o, f, j = layer.bias.detach().numpy().reshape(4, 12)
+    _, weight_file = write_bilm(tmp_path)
+    with h5py.File(weight_file) as file:
+        assert np.array_equal(file[f"{CELL}/B"][...].reshape(4, 12), [i, j, f, o])
+        kernel = file[f"{CELL}/W_0"][...]
+        assert np.array_equal(kernel[:6, 12:24], layer.input_weight.detach().numpy()[36:].T)
+        assert np.array_equal(kernel[6:, 36:], layer.hidden_weight.detach().numpy()[12:24].T)
+        assert file["CNN/W_cnn_2"].shape == (1, 3, 4, 8)
+        assert file["char_embed"].dtype == np.float32
+
+
+def test_rounded_weights_are_smaller_and_allennlp_reads_them(tmp_path: Path) -> None:
+    bilm = BiLM(options(dim=512))
+    sizes = []
+    for bits in (None, 8):
+        files = tmp_path / "o.json", tmp_path / f"w{bits}.hdf5"
+        bilm.save_files(*files, mantissa_bits=bits)
+        sizes.append(files[1].stat().st_size)
+    assert sizes[1] < 0.7 * sizes[0]
+    theirs = _ElmoBiLm(str(files[0]), str(files[1])).eval()(batch_to_ids(SENTENCES[:1]))["activations"]
+    ours = BiLM.from_files(*files)(batch_to_ids(SENTENCES[:1])).layers
+    for mine, allennlps in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(mine, allennlps[:, 1:-1].detach(), atol=1e-5, rtol=0.0)
+
+
+def test_a_failed_save_leaves_the_old_file_and_no_rest(tmp_path: Path) -> None:
+    files = write_bilm(tmp_path)
+    before = file_sha256(files[1])
+    with file_size_limit(4096), pytest.raises(InputError, match="weights.hdf5: cannot write: File too large"):
+        random_bilm(seed=4).save_files(*files)
+    assert file_sha256(files[1]) == before
+    assert sorted(os.listdir(tmp_path)) == ["options.json", "weights.hdf5"]
+    random_bilm(seed=4).save_files(*files)
+    assert file_sha256(files[1]) != before
+
+
+def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
+    """The kernel's own folder stands for a read-only one, since the superuser may write to all others."""
+    with pytest.raises(InputError, match="/proc/weights.hdf5: cannot write"):
+        random_bilm().save_files(tmp_path / "options.json", "/proc/weights.hdf5")
+    assert os.listdir(tmp_path) == []
+
+
+def test_urls_go_to_the_cache_and_paths_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert local_path(tmp_path / "w.hdf5") == tmp_path / "w.hdf5"
+    monkeypatch.setattr("cached_path.cached_path", lambda url: f"/cache/{url.rpartition('/')[2]}")
+    assert local_path("https://example.org/w.hdf5") == Path("/cache/w.hdf5")
+
+
+def test_a_url_that_cannot_be_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(url: str) -> None:
+        raise ConnectionError("no route")
+
+    monkeypatch.setattr("cached_path.cached_path", refuse)
+    with pytest.raises(InputError, match="cannot fetch https://example.org/w.hdf5: no route"):
+        local_path("https://example.org/w.hdf5")

@@ -1,0 +1,179 @@
+"""A word is encoded once as long as it is in the cache, and its vector is the same in any batch."""
+
+import copy
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from elmo_tasks.bilm import BiLM, batch_to_ids
+from elmo_tasks.bilm import token_encoder as module
+from elmo_tasks.bilm.token_encoder import TokenEncoder
+from elmo_tasks.bilm.word_vector_cache import WordVectorCache
+from tests.elmo.samples import SENTENCES, random_bilm, write_bilm
+
+EMBEDDED = {"filters": ((1, 32), (7, 480)), "character_dim": 16, "dim": 64, "projection_dim": 160}
+ODD = {"filters": ((1, 3), (2, 38)), "character_dim": 5, "dim": 7, "projection_dim": 9}
+
+
+class Encoder:
+    """Maps each word to its number, and records the words of each call."""
+
+    def __init__(self) -> None:
+        self.calls: list[list[int]] = []
+
+    def __call__(self, ids: Tensor) -> Tensor:
+        self.calls.append(ids[:, 0].tolist())
+        return ids[:, :1].float() * torch.tensor([1.0, 10.0])
+
+
+def words(*numbers: int) -> Tensor:
+    return torch.tensor(numbers)[:, None].expand(-1, 50)
+
+
+def test_only_new_words_are_encoded() -> None:
+    cache, encode = WordVectorCache(), Encoder()
+    for numbers in ((1, 2), (2, 3, 1), (3,)):
+        assert cache.vectors(words(*numbers), encode).tolist() == [[n, 10.0 * n] for n in numbers]
+    assert encode.calls == [[1, 2], [3]]
+
+
+def test_the_least_recently_used_word_is_dropped() -> None:
+    cache, encode = WordVectorCache(capacity=2), Encoder()
+    for number in (1, 2, 1, 3, 1, 2):
+        cache.vectors(words(number), encode)
+    assert encode.calls == [[1], [2], [3], [2]] and len(cache) == 2
+    assert cache.vectors(words(1, 2, 4, 5), encode)[:, 0].tolist() == [1, 2, 4, 5] and len(cache) == 2
+
+
+def test_changing_a_result_leaves_the_cache_alone() -> None:
+    cache, encode = WordVectorCache(), Encoder()
+    for _ in range(3):
+        vectors = cache.vectors(words(1), encode)
+        assert vectors.tolist() == [[1.0, 10.0]]
+        vectors.zero_()
+
+
+def test_vectors_of_inference_mode_serve_outside() -> None:
+    cache, encode = WordVectorCache(), Encoder()
+    with torch.inference_mode():
+        cache.vectors(words(1, 2), encode)
+    assert not cache.vectors(words(1, 3), encode).is_inference()
+
+
+def test_threads_do_not_mix_words_up() -> None:
+    cache, encode = WordVectorCache(capacity=40), Encoder()
+
+    def check(seed: int) -> bool:
+        generator = torch.Generator().manual_seed(seed)
+        for _ in range(200):
+            numbers = torch.randperm(100, generator=generator)[:15]
+            if not torch.equal(cache.vectors(words(*numbers.tolist()), encode)[:, 0], numbers.float()):
+                return False
+        return True
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(check, range(8)))
+
+
+@pytest.mark.parametrize("precision", [None, torch.bfloat16])
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("sizes", [EMBEDDED, ODD], ids=["embedded", "odd"])
+def test_a_vector_does_not_depend_on_the_batch(sizes: dict[str, Any], packed: bool, precision: Any) -> None:
+    """Bit for bit, at any width: exact resumption needs it, for a resumed run starts with an empty cache."""
+    bilm = random_bilm(**sizes).requires_grad_(False)
+    bilm._precision = "bfloat16" if precision else "float32"
+    encoder = (bilm.pack() if packed else bilm).token_encoder
+    assert encoder.is_batch_invariant(precision=precision)
+    ids = batch_to_ids([[f"{number}" + "y" * (number % 15) for number in range(300)]])[0]
+    expected, generator = encoder(ids, precision=precision), torch.Generator().manual_seed(1)
+    for size in (1, 1, 2, 3, 7, 13, 16, 17, 31, 64, 100, 128, 200):
+        chosen = torch.randperm(len(ids), generator=generator)[:size]
+        assert torch.equal(encoder(ids[chosen], precision=precision), expected[chosen]), size
+
+
+def test_a_product_that_depends_on_the_row_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    encoder = random_bilm(**EMBEDDED).requires_grad_(False).token_encoder
+    linear, size = encoder.projection.linear, module.PROJECTED_AT_ONCE
+
+    def in_another_order(*args: Any, **kwargs: Any) -> Any:
+        product = linear(*args, **kwargs)
+        return lambda rows: product(rows) + 1e-6 * (torch.arange(len(rows)) == size - 1)[:, None]
+
+    monkeypatch.setattr(encoder.projection, "linear", in_another_order)
+    assert not encoder.is_batch_invariant()
+
+
+@pytest.fixture
+def frozen(tmp_path: Path) -> BiLM:
+    return BiLM.from_files(*write_bilm(tmp_path, **EMBEDDED), packed=True)
+
+
+def encoded(bilm: BiLM, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many words the token encoder is called with, call by call."""
+    counts: list[int] = []
+    encode = bilm.token_encoder.forward
+    monkeypatch.setattr(
+        bilm.token_encoder, "forward", lambda ids, **options: (counts.append(len(ids)), encode(ids, **options))[1]
+    )
+    return counts
+
+
+def test_a_frozen_bilm_encodes_a_word_once(frozen: BiLM, monkeypatch: pytest.MonkeyPatch) -> None:
+    counts = encoded(frozen, monkeypatch)
+    first = frozen(batch_to_ids(SENTENCES)).layers
+    assert torch.equal(frozen(batch_to_ids(SENTENCES)).layers, first)
+    frozen(batch_to_ids([["one", "new"]]))
+    assert counts == [len({word for sentence in SENTENCES for word in sentence}), 1]  # <S> and </S> are among them
+
+
+def test_copies_start_with_an_empty_cache(frozen: BiLM) -> None:
+    frozen(batch_to_ids(SENTENCES))
+    for other in (copy.deepcopy(frozen), pickle.loads(pickle.dumps(frozen))):
+        assert other._cache == (None, None)
+
+
+def test_without_batch_invariance_there_is_no_cache(frozen: BiLM, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(TokenEncoder, "is_batch_invariant", lambda self, **options: False)
+    counts = encoded(frozen, monkeypatch)
+    for _ in range(2):
+        frozen(batch_to_ids([["one", "two"]]))
+    assert counts == [4, 4]
+
+
+def test_ids_out_of_range_are_an_error_whatever_is_in_the_cache(frozen: BiLM) -> None:
+    ids = batch_to_ids([["one", "two"]])
+    frozen(ids)
+    with pytest.raises(IndexError):
+        frozen(ids + 2**16 * ids.gt(0))
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_changed_weights_are_noticed(frozen: BiLM, packed: bool) -> None:
+    bilm, ids = frozen if packed else frozen.unpack(), batch_to_ids([["a"]])
+    before = bilm(ids).layers
+    bilm.token_encoder.projection.bias.add_(1.0)
+    assert (bilm(ids).layers[0] - before[0]).sub(1.0).abs().max() < 1e-5
+    other = random_bilm(seed=4, **EMBEDDED).requires_grad_(False)
+    weights = other.state_dict()
+    bilm.token_encoder.projection.load_state_dict(
+        {name: weights[f"token_encoder.projection.{name}"] for name in ("weight", "bias")}
+    )
+    changed = bilm(ids).layers
+    bilm.load_state_dict(weights)
+    torch.testing.assert_close(bilm(ids).layers, other(ids).layers)
+    assert not torch.equal(changed[0], other(ids).layers[0])
+
+
+def test_a_bilm_in_training_has_no_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    bilm = random_bilm()
+    counts = encoded(bilm, monkeypatch)
+    for _ in range(2):
+        bilm(batch_to_ids([["a"]]))
+    with torch.no_grad():
+        bilm(batch_to_ids([["a"]]))
+    assert counts == [3, 3, 3]

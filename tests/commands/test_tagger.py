@@ -1,0 +1,102 @@
+"""The example in docs/LAYERS.md of a model that is not ours, from its config to predictions, without a network."""
+
+import json
+import re
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from allennlp.common import Params
+from allennlp.models import load_archive
+from allennlp.predictors import Predictor
+
+from elmo_tasks.checks.config import check_config
+from elmo_tasks.compat.predictors import default_predictor
+from elmo_tasks.errors import InputError
+from elmo_tasks.prediction.tagger_predictor import TaggerPredictor
+from tests.elmo.samples import options
+from tests.test_flow import allennlp
+from tests.tiny import FIXTURES, ROOT, bilm_files
+
+TOKENS = ["Captain", "Oakes", "sold", "the", "ferry", "."]
+
+
+@pytest.fixture(scope="module")
+def config(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The example with small data and a small biLM."""
+    folder = tmp_path_factory.mktemp("tagger")
+    text = (ROOT / "docs" / "LAYERS.md").read_text()
+    (example,) = re.findall(r"cat > tagger.jsonnet <<'EOF'\n(.*?)EOF\n", text, re.DOTALL)
+    (folder / "example.jsonnet").write_text(example)
+    paths = {f"{split}_data_path": str(FIXTURES / "ner" / "eng.bio") for split in ("train", "validation")}
+    sizes = {"model.encoder.input_size": 2 * options().projection_dim, "trainer.num_epochs": 1}
+    elmo = {f"model.text_field_embedder.token_embedders.elmo.{k}": v for k, v in bilm_files(folder / "bilm").items()}
+    file = folder / "tagger.json"
+    Params.from_file(folder / "example.jsonnet", json.dumps({**paths, **sizes, **elmo})).to_file(str(file))
+    return file
+
+
+@pytest.fixture(scope="module")
+def archive(config: Path) -> Iterator[Path]:
+    allennlp("train", config, "-s", config.parent / "run")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(socket, "socket", None)
+        yield config.parent / "run" / "model.tar.gz"
+
+
+def predict(archive: Path, folder: Path, lines: list[dict[str, Any]], *arguments: object) -> list[dict[str, Any]]:
+    given, out = folder / "in.jsonl", folder / "out.jsonl"
+    given.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    allennlp("predict", archive, given, "--output-file", out, "--silent", *arguments)
+    return [json.loads(line) for line in out.read_text().splitlines()]
+
+
+@pytest.mark.parametrize("batch_size", [1, 3])
+def test_tokens_and_text(archive: Path, tmp_path: Path, batch_size: int) -> None:
+    lines = [{"tokens": TOKENS, "id": "a"}, {"sentence": " ".join(TOKENS)}, {"tokens": ["Oakes"]}]
+    named, text, short = predict(archive, tmp_path, lines, "--batch-size", batch_size)
+    assert named.keys() == {"id", "tokens", "tags"} and text.keys() == {"tokens", "tags", "offsets"}
+    assert named["tokens"] == text["tokens"] == TOKENS and named["tags"] == text["tags"]
+    assert len(named["tags"]) == len(TOKENS) and len(short["tags"]) == 1
+    assert [" ".join(TOKENS)[start:end] for start, end in text["offsets"]] == TOKENS
+
+
+def test_a_file_of_the_corpus(archive: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.jsonl"
+    file = FIXTURES / "ner" / "eng.bio"
+    allennlp("predict", archive, file, "--use-dataset-reader", "--output-file", out, "--silent")
+    found = [json.loads(line) for line in out.read_text().splitlines()]
+    assert [len(one["tokens"]) for one in found] == [len(one["tags"]) for one in found] == [9, 7, 7]
+
+
+def test_our_reader_takes_the_same_tokens(archive: Path, tmp_path: Path) -> None:
+    ours = {"type": "elmo_tasks_ner", "token_indexers": {"elmo": {"type": "elmo_tasks_characters"}}}
+    loaded = load_archive(archive, overrides={"dataset_reader": ours, "validation_dataset_reader": ours})
+    predictor = Predictor.from_archive(loaded)
+    assert isinstance(predictor, TaggerPredictor)
+    assert predictor.predict(" ".join(TOKENS)).keys() == {"tokens", "tags", "offsets"}
+
+
+def test_other_outputs_and_inputs_are_refused(archive: Path) -> None:
+    predictor = Predictor.from_archive(load_archive(archive))
+    with pytest.raises(InputError, match="neither, but"):
+        predictor.predict_json({"id": 3})
+    with pytest.raises(InputError, match="expected a model whose output has 'tags', got one with label"):
+        predictor.result(None, {"label": "A"})  # type: ignore[attr-defined]
+
+
+def test_check_names_the_predictor(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        allennlp("check", config, "--no-build")
+    assert "nothing wrong, predictor elmo_tasks_tagger, " in capsys.readouterr().out
+    assert check_config(config, '{"model": {"type": "nobody"}}', build=False).predictor is None
+    assert check_config(config, '{"model": null}', build=False).predictor is None
+
+
+def test_other_archives_keep_their_predictor() -> None:
+    embedders = {"token_embedders": {"tokens": {"type": "embedding"}}}
+    assert default_predictor({"type": "simple_tagger", "text_field_embedder": embedders}) == "sentence_tagger"
+    assert default_predictor({"type": "elmo_tasks_ner"}) == "elmo_tasks_ner"
+    assert default_predictor({"type": "elmo_tasks_bilm"}) is None

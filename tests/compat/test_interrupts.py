@@ -1,0 +1,129 @@
+"""A training that is interrupted: what it prints, its exit status, and that the printed command resumes it."""
+
+import json
+import logging
+import re
+import shlex
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from allennlp.commands import main
+from allennlp.common.util import SigTermReceived
+
+from elmo_tasks import settings
+from elmo_tasks.training.trainer import ResumableTrainer
+from tests.pretraining import toy
+from tests.test_configs import FOLDER
+from tests.tiny import write_data_root
+
+OVERRIDES = {
+    "model.encoder.hidden_sizes": [5, 4],
+    "data_loader.batch_sampler.batch_size": 1,
+    "trainer.num_epochs": 3,
+    "trainer.checkpointer.save_every_num_batches": 2,
+}
+
+STEPS = 3
+"""Of an epoch."""
+
+Start = Callable[..., list[str]]
+
+
+def interrupt_at(monkeypatch: pytest.MonkeyPatch, method: str, call: int, error: type[BaseException]) -> None:
+    original, calls = getattr(ResumableTrainer, method), 0
+
+    def counted(*arguments: Any, **options: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls == call:
+            raise error
+        return original(*arguments, **options)
+
+    monkeypatch.setattr(ResumableTrainer, method, counted)
+
+
+@pytest.fixture
+def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Start:
+    """Runs a command as Python does, with the exception hook; what it prints on stderr, its exit status last."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("ELMO_TASKS_TRACEBACK", raising=False)
+    root = write_data_root(tmp_path / "data")
+    monkeypatch.setenv(settings.SCALE_VARIABLE, "mini")
+    monkeypatch.delenv(settings.DEFAULT_VARIABLE, raising=False)
+    for name in (settings.DATA_VARIABLE, settings.FIXTURES_VARIABLE):
+        monkeypatch.setenv(name, str(root))
+
+    def run(*command: str) -> list[str]:
+        status: object = 0
+        with toy.own_terminal(*command):
+            try:
+                main(prog="allennlp")
+            except BaseException as error:
+                logging.getLogger().handlers[-1].flush()
+                capsys.readouterr()
+                with pytest.raises(SystemExit) as stopped:
+                    sys.excepthook(type(error), error, None)
+                status = stopped.value.code
+        return [*capsys.readouterr().err.splitlines(), str(status)]
+
+    return run
+
+
+COMMAND = ("train", str(FOLDER / "ner.jsonnet"), "-s", "run", "-o", json.dumps(OVERRIDES), "--force")
+
+
+def resumed(line: str) -> list[str]:
+    """The arguments of the command in a line `to resume: ...`, run in the same environment."""
+    assignment, program, *arguments = shlex.split(line.partition(": ")[2])
+    assert re.fullmatch("ELMO_TASKS_DATA=.*/data", assignment) and program == "allennlp"
+    return arguments
+
+
+@pytest.mark.parametrize(("error", "status"), [(KeyboardInterrupt, "130"), (SigTermReceived, "143")])
+def test_an_interrupt_says_where_the_run_stands_and_how_to_resume(
+    start: Start, monkeypatch: pytest.MonkeyPatch, error: type[BaseException], status: str
+) -> None:
+    with monkeypatch.context() as trap:
+        interrupt_at(trap, "rescale_gradients", STEPS + 3, error)
+        place, checkpoint, archive, command, code = start(*COMMAND)
+    assert place == "interrupted after 1 of 3 epochs and 2 steps of the next"
+    assert checkpoint == "last checkpoint: run/model_state_e1_b2.th"
+    assert archive == "best epoch so far: run/model.tar.gz"
+    assert code == status
+    assert not [path for path in Path("run").iterdir() if path.suffix == ".tmp"]
+    assert resumed(command) == [*COMMAND[:-1], "--recover"]
+    assert start(*resumed(command))[-1] == "0"
+    assert json.loads(Path("run/metrics.json").read_text())["epoch"] == 2
+
+
+def test_an_interrupt_before_the_first_checkpoint(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    interrupt_at(monkeypatch, "rescale_gradients", 2, KeyboardInterrupt)
+    place, checkpoint, command, _ = start(*COMMAND)
+    assert place == "interrupted after 0 of 3 epochs and 1 step of the next"
+    assert checkpoint == "no checkpoint yet"
+    assert resumed(command) == [*COMMAND[:-1], "--recover"]
+
+
+def test_an_interrupt_before_the_folder_is_made(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("allennlp.commands.train.train_model", interrupted)
+    place, command, code = start(*COMMAND)
+    assert (place, code) == ("interrupted before the first step", "130")
+    assert resumed(command) == list(COMMAND)
+
+
+def test_an_interrupt_of_a_program_that_trains_is_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    from allennlp.commands import train
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(train, "train_model", interrupted)
+    with toy.own_terminal("my.py"), pytest.raises(KeyboardInterrupt) as raised:
+        train.train_model_from_file(FOLDER / "ner.jsonnet", "run")
+    assert vars(raised.value) == {}

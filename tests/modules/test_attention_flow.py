@@ -1,0 +1,127 @@
+"""Trilinear similarity, bidirectional attention and self-attention against loops."""
+
+import math
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from elmo_tasks.modules.bi_attention import BiAttention
+from elmo_tasks.modules.self_attention import SelfAttention
+from elmo_tasks.modules.trilinear import Trilinear
+
+WIDTH = 3
+
+
+def wide(module: nn.Module) -> nn.Module:
+    """The same with parameters that all matter."""
+    for parameter in module.parameters():
+        parameter.data.normal_()
+    return module
+
+
+def similarity(similar: Trilinear, u: Tensor, v: Tensor) -> float:
+    """Of one vector and another, number by number."""
+    value = 0.0
+    for d in range(WIDTH):
+        value += similar.left[d].item() * u[d].item() + similar.right[d].item() * v[d].item()
+        value += similar.product[d].item() * u[d].item() * v[d].item()
+    return value
+
+
+def softmax(values: list[float]) -> list[float]:
+    total = sum(math.exp(value) for value in values)
+    return [math.exp(value) / total for value in values]
+
+
+def mean(weights: list[float], vectors: Tensor) -> Tensor:
+    return torch.stack([weight * vector for weight, vector in zip(weights, vectors, strict=True)]).sum(0)
+
+
+def test_trilinear_equals_loops() -> None:
+    similar = Trilinear(WIDTH)
+    wide(similar)
+    u, v = torch.randn(2, 4, WIDTH), torch.randn(2, 5, WIDTH)
+    scores = similar(u, v)
+    assert scores.shape == (2, 4, 5)
+    for b, t, w in [(0, 0, 0), (0, 3, 4), (1, 2, 1), (1, 3, 0)]:
+        assert scores[b, t, w].item() == pytest.approx(similarity(similar, u[b, t], v[b, w]), rel=1e-4)
+
+
+def test_trilinear_starting_values() -> None:
+    similar = Trilinear(400)
+    bound = math.sqrt(3 / 20)
+    for weights in (similar.left, similar.right, similar.product):
+        assert 0.9 * bound < weights.abs().max().item() <= bound
+
+
+def test_bi_attention_equals_loops() -> None:
+    attention = BiAttention(WIDTH)
+    wide(attention)
+    passage, question = torch.randn(3, 5, WIDTH), torch.randn(3, 4, WIDTH)
+    lengths, question_lengths = [5, 2, 1], [1, 4, 2]
+    masks = [torch.arange(size)[None] < torch.tensor(ls)[:, None] for size, ls in ((5, lengths), (4, question_lengths))]
+    # Values whose weight would show; very large ones may get none whatever the mask says.
+    passage[~masks[0]], question[~masks[1]] = 0.5, 0.5
+    attended = attention(passage, masks[0], question, masks[1])
+    assert attended.shape == (3, 5, 4 * WIDTH)
+    for b, (t_end, u_end) in enumerate(zip(lengths, question_lengths, strict=True)):
+        c, q = passage[b, :t_end], question[b, :u_end]
+        scores = [[similarity(attention.similarity, c_t, q_u) for q_u in q] for c_t in c]
+        q2c = mean(softmax([max(row) for row in scores]), c)
+        for t, row in enumerate(scores):
+            c2q = mean(softmax(row), q)
+            expected = torch.cat([c[t], c2q, c[t] * c2q, c[t] * q2c])
+            torch.testing.assert_close(attended[b, t], expected, rtol=1e-4, atol=1e-5)
+
+
+def test_self_attention_equals_loops() -> None:
+    attention = SelfAttention(WIDTH)
+    wide(attention)
+    vectors, lengths = torch.randn(3, 5, WIDTH), [5, 3, 1]
+    mask = torch.arange(5)[None] < torch.tensor(lengths)[:, None]
+    vectors[~mask] = 50.0
+    attended = attention(vectors, mask)
+    for b, length in enumerate(lengths):
+        row = vectors[b, :length]
+        for t in range(length):
+            others = [k for k in range(length) if k != t]
+            powers = [math.exp(similarity(attention.similarity, row[t], row[k])) for k in others]
+            total = math.exp(attention.null_score.item()) + sum(powers)
+            expected = sum((p / total * row[k] for p, k in zip(powers, others, strict=True)), torch.zeros(WIDTH))
+            torch.testing.assert_close(attended[b, t], expected, rtol=1e-4, atol=1e-5)
+
+
+def test_a_sole_token_attends_to_nothing() -> None:
+    attended = SelfAttention(WIDTH)(torch.randn(2, 1, WIDTH), torch.ones(2, 1, dtype=torch.bool))
+    assert not attended.any()
+
+
+def test_self_attention_starts_with_some_weight_on_nothing() -> None:
+    attention = SelfAttention(WIDTH)
+    assert attention.null_score.item() == -1.0
+    for weights in (attention.similarity.left, attention.similarity.right, attention.similarity.product):
+        weights.data.zero_()
+    attended = attention(torch.ones(1, 4, WIDTH), torch.ones(1, 4, dtype=torch.bool))
+    torch.testing.assert_close(attended, torch.full((1, 4, WIDTH), 3 / (3 + math.exp(-1))))
+
+
+def test_large_scores_neither_overflow_nor_lose_their_gradient() -> None:
+    attention = SelfAttention(WIDTH)
+    attention.similarity.product.data.fill_(100.0)
+    vectors = (torch.randn(1, 6, WIDTH) * 10).requires_grad_()
+    attended = attention(vectors, torch.ones(1, 6, dtype=torch.bool))
+    attended.sum().backward()
+    assert attended.isfinite().all()
+    assert vectors.grad is not None and vectors.grad.isfinite().all()
+    attention.similarity.product.data.fill_(-100.0)
+    assert attention(vectors, torch.ones(1, 6, dtype=torch.bool)).isfinite().all()
+
+
+def test_gradients_at_padding_and_everywhere_else() -> None:
+    attention, mask = SelfAttention(WIDTH), torch.tensor([[True, True, True, False]])
+    vectors = torch.randn(1, 4, WIDTH, requires_grad=True)
+    (attention(vectors, mask) * mask[:, :, None]).sum().backward()
+    assert vectors.grad is not None and vectors.grad[0, :3].all() and not vectors.grad[0, 3].any()
+    assert all(p.grad is not None and p.grad.isfinite().all() for p in attention.parameters())
+    assert attention.null_score.grad is not None and attention.null_score.grad.item() != 0.0

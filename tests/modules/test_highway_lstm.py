@@ -1,0 +1,244 @@
+"""The highway LSTM beside a step-by-step reference and AllenNLP's: values, gradients, dropout, padding, precision."""
+
+from typing import Any
+
+import pytest
+import torch
+from allennlp.common import Lazy, Params
+from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
+from allennlp.modules.stacked_alternating_lstm import StackedAlternatingLstm
+from torch import Tensor
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from elmo_tasks.errors import InputError
+from elmo_tasks.modules.highway_lstm import HighwayLstm, HighwayLstmLayer
+from tests.modules.padding import check_padding
+
+LENGTHS = [3, 6, 1, 5]
+
+
+def mask_of(lengths: list[int]) -> Tensor:
+    return torch.arange(max(lengths))[None] < torch.tensor(lengths)[:, None]
+
+
+def encoder(layers: int = 3, **keys: Any) -> HighwayLstm:
+    torch.manual_seed(3)
+    built = HighwayLstm(input_size=4, hidden_size=5, num_layers=layers, **keys)
+    with torch.no_grad():
+        for name, parameter in built.named_parameters():
+            if name.endswith("bias"):
+                parameter.normal_()
+    return built
+
+
+def words(dtype: torch.dtype = torch.float32) -> Tensor:
+    return torch.randn(len(LENGTHS), max(LENGTHS), 4, dtype=dtype, generator=torch.Generator().manual_seed(7))
+
+
+def slow_layer(layer: HighwayLstmLayer, inputs: Tensor, kept: Tensor) -> Tensor:
+    """One sentence [T, D], one word at a time, by the equations of the paper."""
+    size = kept.shape[0]
+    cell, hidden, outputs = torch.zeros(size), torch.zeros(size), [torch.zeros(size)] * len(inputs)
+    places = range(len(inputs))
+    for place in reversed(places) if layer.backward else places:
+        from_input = layer.input_weight @ inputs[place] + layer.bias
+        from_hidden = layer.hidden_weight @ (kept * hidden)
+        i, f, g, o, t = (from_input[: 5 * size] + from_hidden).split(size)
+        cell = f.sigmoid() * cell + i.sigmoid() * g.tanh()
+        hidden = t.sigmoid() * (o.sigmoid() * cell.tanh()) + (1 - t.sigmoid()) * from_input[5 * size :]
+        outputs[place] = hidden
+    return torch.stack(outputs)
+
+
+def slow(stack: HighwayLstm, inputs: Tensor, lengths: list[int]) -> Tensor:
+    outputs = torch.zeros(len(lengths), max(lengths), stack.get_output_dim())
+    for row, length in enumerate(lengths):
+        hidden = inputs[row, :length]
+        for layer in stack.layers:
+            assert isinstance(layer, HighwayLstmLayer)
+            hidden = slow_layer(layer, hidden, torch.ones(stack.get_output_dim()))
+        outputs[row, :length] = hidden
+    return outputs
+
+
+def gradients(stack: HighwayLstm, outputs: Tensor, inputs: Tensor) -> list[Tensor]:
+    weights = torch.linspace(-1, 1, outputs.numel()).view_as(outputs)
+    return list(torch.autograd.grad((outputs * weights).sum(), [inputs, *stack.parameters()]))
+
+
+def test_equals_the_equations_step_by_step() -> None:
+    stack, inputs = encoder(layers=4), words().requires_grad_()
+    fast, expected = stack(inputs, mask_of(LENGTHS)), slow(stack, inputs, LENGTHS)
+    assert torch.allclose(fast, expected, atol=1e-6)
+    for ours, theirs in zip(gradients(stack, fast, inputs), gradients(stack, expected, inputs), strict=True):
+        assert theirs.any()
+        assert torch.allclose(ours, theirs, atol=1e-5)
+
+
+def test_without_gradients_the_same() -> None:
+    stack, inputs = encoder(), words()
+    with torch.no_grad():
+        outputs = stack(inputs, mask_of(LENGTHS))
+    assert torch.allclose(outputs, stack(inputs, mask_of(LENGTHS)), atol=1e-6)
+    assert not outputs.requires_grad
+
+
+def allennlp_twin(stack: HighwayLstm, dropout: float, *, bias: bool = True) -> StackedAlternatingLstm:
+    """AllenNLP's encoder with copies of our weights; it splits our bias in two, or has none on the inputs."""
+    twin = StackedAlternatingLstm(4, 5, len(stack.layers), dropout, use_input_projection_bias=bias)
+    with torch.no_grad():
+        for layer, theirs in zip(stack.layers, twin.lstm_layers, strict=True):
+            assert isinstance(layer, HighwayLstmLayer)
+            theirs.cell.input_linearity.weight.copy_(layer.input_weight)
+            theirs.cell.state_linearity.weight.copy_(layer.hidden_weight)
+            if bias:
+                theirs.cell.input_linearity.bias.copy_(layer.bias)
+            else:
+                layer.bias[25:] = 0.0
+            theirs.cell.state_linearity.bias.copy_(torch.zeros(25) if bias else layer.bias[:25])
+    return twin
+
+
+@pytest.mark.parametrize("dropout", [0.0, 0.4])
+@pytest.mark.parametrize("bias", [True, False])
+def test_equals_allennlp_with_the_same_weights_and_masks(dropout: float, bias: bool) -> None:
+    stack, mask = encoder(dropout=dropout), mask_of(LENGTHS)
+    twin, inputs, copy = allennlp_twin(stack, dropout, bias=bias), words().requires_grad_(), words().requires_grad_()
+    torch.manual_seed(11)
+    outputs = stack(inputs, mask)
+    torch.manual_seed(11)  # both draw one mask [B, H] per layer, rows longest first
+    order = torch.tensor(LENGTHS).argsort(descending=True)
+    packed = pack_padded_sequence(copy[order], torch.tensor(LENGTHS)[order], batch_first=True)
+    expected, _ = pad_packed_sequence(twin(packed)[0], batch_first=True)
+    expected = expected[order.argsort()]
+    assert torch.allclose(outputs, expected, atol=1e-5)
+    weights = torch.linspace(-1, 1, outputs.numel()).view_as(outputs)
+    (outputs * weights).sum().backward()
+    (expected * weights).sum().backward()
+    pairs = [(inputs.grad, copy.grad)]
+    for layer, theirs in zip(stack.layers, twin.lstm_layers, strict=True):
+        assert isinstance(layer, HighwayLstmLayer)
+        pairs += [(layer.input_weight.grad, theirs.cell.input_linearity.weight.grad)]
+        pairs += [(layer.hidden_weight.grad, theirs.cell.state_linearity.weight.grad)]
+        assert layer.bias.grad is not None
+        pairs += [(layer.bias.grad[:25], theirs.cell.state_linearity.bias.grad)]
+        pairs += [(layer.bias.grad, theirs.cell.input_linearity.bias.grad)] if bias else []
+    for ours, gradient in pairs:
+        assert ours is not None and gradient is not None and gradient.any()
+        assert torch.allclose(ours, gradient, atol=1e-5)
+
+
+@pytest.mark.parametrize("backward", [False, True])
+def test_gradient_by_finite_differences(backward: bool) -> None:
+    layer = HighwayLstmLayer(input_size=3, hidden_size=2, backward=backward).double()
+    inputs = torch.randn(6, 3, dtype=torch.float64, requires_grad=True)
+    kept = torch.tensor([[0.0, 2.0], [2.0, 2.0], [2.0, 0.0]], dtype=torch.float64)
+
+    def run(*given: Tensor) -> Tensor:
+        names = ("input_weight", "hidden_weight", "bias")
+        return torch.func.functional_call(layer, dict(zip(names, given[1:], strict=True)), (given[0], [3, 2, 1], kept))
+
+    assert torch.autograd.gradcheck(run, (inputs, layer.input_weight, layer.hidden_weight, layer.bias))
+
+
+def test_frozen_weights_and_frozen_inputs() -> None:
+    stack, mask = encoder(), mask_of(LENGTHS)
+    stack(words(), mask).sum().backward()
+    expected = [parameter.grad for parameter in stack.parameters()]
+    assert all(gradient is not None and gradient.any() for gradient in expected)
+    for parameter in stack.parameters():
+        parameter.requires_grad_(False)
+    inputs = words().requires_grad_()
+    stack(inputs, mask).sum().backward()
+    assert inputs.grad is not None and inputs.grad[mask].any() and not inputs.grad[~mask].any()
+
+
+def test_sizes_and_directions() -> None:
+    stack = encoder()
+    assert (stack.get_input_dim(), stack.get_output_dim(), stack.is_bidirectional()) == (4, 5, False)
+    assert [layer.backward for layer in stack.layers] == [False, True, False]
+    shapes = [tuple(p.shape) for name, p in stack.named_parameters() if name.endswith("input_weight")]
+    assert shapes == [(30, 4), (30, 5), (30, 5)]
+    changed, mask = words(), mask_of(LENGTHS)
+    changed[1, 3] += 1.0
+    one = encoder(layers=1)
+    moved = (one(changed, mask) - one(words(), mask)).abs().sum(2) > 1e-6
+    assert moved[1].tolist() == [False, False, False, True, True, True] and not moved[[0, 2, 3]].any()
+    moved = (encoder(layers=2)(changed, mask) - encoder(layers=2)(words(), mask)).abs().sum(2) > 1e-6
+    assert moved[1].all() and not moved[[0, 2, 3]].any()
+
+
+def test_built_from_its_registered_name_without_a_size() -> None:
+    params = Params({"type": "elmo_tasks_highway_lstm", "hidden_size": 2, "num_layers": 2})
+    built = Lazy(Seq2SeqEncoder, params).construct(input_size=9, input_dim=9)
+    assert isinstance(built, HighwayLstm)
+    assert built.get_input_dim() == 9
+
+
+def test_what_stands_in_the_padding_changes_nothing() -> None:
+    check_padding(encoder(), words(), mask_of(LENGTHS))
+
+
+def test_an_empty_sentence_gives_zeros() -> None:
+    stack, inputs = encoder(), torch.randn(2, 3, 4)
+    outputs = stack(inputs, torch.tensor([[False, False, False], [True, True, False]]))
+    assert not outputs[0].any()
+    assert torch.allclose(outputs[1, :2], stack(inputs[1:, :2], mask_of([2]))[0], atol=1e-6)
+
+
+def test_starting_values() -> None:
+    layer = HighwayLstmLayer(input_size=9, hidden_size=6, backward=False)
+    assert layer.bias.tolist() == [0.0] * 6 + [1.0] * 6 + [0.0] * 24
+    for block in (*layer.input_weight.chunk(6), *layer.hidden_weight.chunk(5)):
+        assert torch.allclose(block @ block.T, torch.eye(6), atol=1e-5)
+
+
+def test_dropout_has_one_mask_per_sentence_and_layer_and_keeps_the_mean(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Tensor] = []
+    forward = HighwayLstmLayer.forward
+
+    def spied(self: HighwayLstmLayer, inputs: Tensor, sizes: list[int], kept: Tensor, **keys: object) -> Tensor:
+        seen.append(kept)
+        return forward(self, inputs, sizes, kept, **keys)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(HighwayLstmLayer, "forward", spied)
+    stack = encoder(dropout=0.25)
+    stack(torch.randn(200, 2, 4), mask_of([2] * 200))
+    assert [tuple(kept.shape) for kept in seen] == [(200, 5)] * 3
+    assert {round(value, 4) for value in seen[0].unique().tolist()} == {0.0, round(1 / 0.75, 4)}
+    assert seen[0].mean().item() == pytest.approx(1.0, abs=0.05)
+    assert not torch.equal(seen[0], seen[1]) and not torch.equal(seen[0][0], seen[0][1])
+    seen.clear()
+    stack.eval()(words(), mask_of(LENGTHS))
+    assert all((kept == 1).all() for kept in seen)
+
+
+@pytest.mark.parametrize("how", ["precision", "autocast"])
+def test_bfloat16_products_are_close_and_all_else_is_float32(how: str) -> None:
+    exact, mask = encoder(), mask_of(LENGTHS)
+    stack = encoder(precision="bfloat16") if how == "precision" else encoder()
+    inputs, copy = words().requires_grad_(), words().requires_grad_()
+    with torch.autocast("cpu", dtype=torch.bfloat16, enabled=how == "autocast"):
+        outputs = stack(inputs, mask)
+    expected = exact(copy, mask)
+    assert outputs.dtype == torch.float32
+    assert 0 < (outputs - expected).abs().max() < 0.05
+    outputs.sum().backward()
+    expected.sum().backward()
+    for ours, theirs in zip(stack.parameters(), exact.parameters(), strict=True):
+        assert ours.grad is not None and theirs.grad is not None and ours.grad.dtype == torch.float32
+        assert torch.nn.functional.cosine_similarity(ours.grad.flatten(), theirs.grad.flatten(), dim=0) > 0.99
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ({"hidden_size": 0}, "hidden_size must be a whole number of at least 1, found 0"),
+        ({"num_layers": 1.5}, "num_layers must be a whole number of at least 1, found 1.5"),
+        ({"dropout": 1.0}, "dropout must be at least 0 and below 1, found 1.0"),
+        ({"precision": "float16"}, "precision must be one of float32, bfloat16, found 'float16'"),
+    ],
+)
+def test_bad_settings(keys: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        HighwayLstm(**{"input_size": 4, "hidden_size": 5, "num_layers": 2, **keys})  # type: ignore[arg-type]

@@ -1,0 +1,194 @@
+"""The brick where ELMo meets a model: widths, one biLM pass, padding, switches."""
+
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from allennlp.common import Lazy, Params
+from allennlp.data import Batch, Instance, TextFieldTensors, Token, Vocabulary
+from allennlp.data.fields import TextField
+from allennlp.data.token_indexers import SingleIdTokenIndexer, TokenCharactersIndexer
+from allennlp.modules import TextFieldEmbedder
+from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
+
+from elmo_tasks.elmo.indexer import CharacterIndexer
+from elmo_tasks.errors import InputError
+from elmo_tasks.modules.input_encoder import InputEncoder
+from tests.tiny import ELMO_DIM, elmo
+
+SENTENCES = ["the ferry left", "it sank", "Mira saw the ferry leave Harrow", "so"]
+WORD_DIM, CHARACTER_DIM, HIDDEN = 6, 4, 3
+
+EMBEDDERS = {
+    "tokens": {"type": "embedding", "embedding_dim": WORD_DIM},
+    "token_characters": {
+        "type": "character_encoding",
+        "embedding": {"embedding_dim": 2, "vocab_namespace": "token_characters"},
+        "encoder": {"type": "cnn", "embedding_dim": 2, "num_filters": CHARACTER_DIM, "ngram_filter_sizes": [2]},
+    },
+}
+ENCODER = {"type": "elmo_tasks_stacked_lstm", "hidden_sizes": [5, HIDDEN]}
+
+
+def instance(sentence: str) -> Instance:
+    indexers = {
+        "tokens": SingleIdTokenIndexer(),
+        "token_characters": TokenCharactersIndexer(min_padding_length=2),
+        "elmo": CharacterIndexer(),
+    }
+    return Instance({"tokens": TextField([Token(word) for word in sentence.split()], indexers)})
+
+
+VOCABULARY = Vocabulary.from_instances([instance(sentence) for sentence in SENTENCES])
+
+
+def batch(*sentences: str) -> TextFieldTensors:
+    instances = Batch([instance(sentence) for sentence in sentences])
+    instances.index_instances(VOCABULARY)
+    return instances.as_tensor_dict()["tokens"]
+
+
+def embedder(**parts: Any) -> TextFieldEmbedder:
+    return TextFieldEmbedder.from_params(Params(deepcopy({"token_embedders": parts or EMBEDDERS})), vocab=VOCABULARY)
+
+
+def lazy(**keys: Any) -> Lazy[Seq2SeqEncoder]:
+    return Lazy(Seq2SeqEncoder, Params(deepcopy(keys or ENCODER)))
+
+
+def brick(folder: Path, at: str | None, **keys: Any) -> InputEncoder:
+    options = {"text_field_embedder": embedder(), "encoder": lazy(), **keys}
+    return InputEncoder(elmo=None if at is None else elmo(folder, at=at), **options).eval()
+
+
+@pytest.mark.parametrize(
+    ("at", "x_width", "h_width"),
+    [
+        (None, WORD_DIM + CHARACTER_DIM, 2 * HIDDEN),
+        ("input", WORD_DIM + CHARACTER_DIM + ELMO_DIM, 2 * HIDDEN),
+        ("output", WORD_DIM + CHARACTER_DIM, 2 * HIDDEN + ELMO_DIM),
+        ("both", WORD_DIM + CHARACTER_DIM + ELMO_DIM, 2 * HIDDEN + ELMO_DIM),
+    ],
+)
+def test_widths_follow_from_the_places(tmp_path: Path, at: str | None, x_width: int, h_width: int) -> None:
+    layers = brick(tmp_path, at)
+    assert (layers.get_input_dim(), layers.get_output_dim()) == (x_width, h_width)
+    assert layers.encoder.get_input_dim() == x_width
+    assert layers.uses_elmo == (at is not None)
+    h, x, mask = layers(batch(*SENTENCES))
+    assert (x.shape, h.shape) == ((4, 6, x_width), (4, 6, h_width))
+    assert mask.sum(1).tolist() == [3, 2, 6, 1]
+
+
+def test_where_the_vectors_stand(tmp_path: Path) -> None:
+    layers, tokens = brick(tmp_path, "both"), batch(*SENTENCES)
+    assert layers.elmo is not None
+    assert layers.elmo.output_mix is not None and layers.elmo.output_mix.weights is not None
+    layers.elmo.output_mix.weights.data = torch.tensor([3.0, 0.0, -3.0])
+    h, x, mask = layers(tokens)
+    bilm = layers.elmo.layers(tokens["elmo"]["elmo_tokens"])
+    words = {key: value for key, value in tokens.items() if key != "elmo"}
+    assert torch.equal(x, torch.cat([layers.embedder(words), layers.elmo.input_vectors(bilm)], -1))
+    assert torch.equal(h, torch.cat([layers.encoder(x, mask), layers.elmo.output_vectors(bilm)], -1))
+    assert not torch.allclose(h[..., -ELMO_DIM:], x[..., -ELMO_DIM:])
+
+
+@pytest.mark.parametrize(("at", "passes"), [(None, 0), ("input", 1), ("output", 1), ("both", 1)])
+def test_one_bilm_pass_serves_both_places(tmp_path: Path, at: str | None, passes: int) -> None:
+    layers, seen = brick(tmp_path, at), []
+    if layers.elmo is not None:
+        layers.elmo.bilm.register_forward_hook(lambda *_: seen.append(1))
+    layers(batch(*SENTENCES))
+    assert len(seen) == passes
+
+
+@pytest.mark.parametrize("at", [None, "input", "output", "both"])
+def test_padding_never_changes_an_output(tmp_path: Path, at: str | None) -> None:
+    layers = brick(tmp_path, at)
+    together = layers(batch(*SENTENCES))
+    for row, sentence in enumerate(SENTENCES):
+        alone, length = layers(batch(sentence)), len(sentence.split())
+        assert torch.allclose(together.h[row, :length], alone.h[0], atol=1e-5)
+        assert torch.allclose(together.x[row, :length], alone.x[0], atol=1e-5)
+        assert not together.h[row, length:].any()
+
+
+@pytest.mark.parametrize("at", [None, "input", "output", "both"])
+def test_gradients_everywhere(tmp_path: Path, at: str | None) -> None:
+    layers = brick(tmp_path, at).train()
+    layers(batch(*SENTENCES)).h.pow(2).sum().backward()
+    parameters = {name: p for name, p in layers.named_parameters() if p.requires_grad}
+    assert len(parameters) == 20 + {None: 0, "input": 2, "output": 2, "both": 4}[at]
+    assert [name for name, p in parameters.items() if p.grad is None or not p.grad.any()] == []
+
+
+def test_without_elmo_the_characters_are_passed_over(tmp_path: Path) -> None:
+    layers, tokens = brick(tmp_path, None), batch(*SENTENCES)
+    h = layers(tokens).h
+    del tokens["elmo"]
+    assert torch.equal(layers(tokens).h, h)
+    assert layers.penalty().item() == 0.0
+    assert layers.describe() == {}
+
+
+def test_penalty_and_description(tmp_path: Path) -> None:
+    layers = InputEncoder(text_field_embedder=embedder(), encoder=lazy(), elmo=elmo(tmp_path, at="both", l2=0.5))
+    assert layers.penalty().item() == 0.0
+    assert layers.elmo is not None
+    for mix in (layers.elmo.input_mix, layers.elmo.output_mix):
+        assert mix is not None and mix.weights is not None
+        mix.weights.data = torch.tensor([1.0, -2.0, 0.0])
+    assert layers.penalty().item() == pytest.approx(0.5 * 5 + 0.5 * 5)
+    assert sum(name.startswith("elmo_output_s") for name in layers.describe()) == 3
+
+
+def test_word_vectors_off(tmp_path: Path) -> None:
+    layers = brick(tmp_path, "input", word_vectors=False)
+    assert layers.get_input_dim() == CHARACTER_DIM + ELMO_DIM
+    tokens = batch(*SENTENCES)
+    h = layers(tokens).h
+    tokens["tokens"]["tokens"] = tokens["tokens"]["tokens"].clamp(max=1)
+    assert torch.equal(layers(tokens).h, h)
+    assert not any("token_embedder_tokens" in name for name, _ in layers.named_parameters())
+
+
+def test_elmo_alone(tmp_path: Path) -> None:
+    words = embedder(tokens=EMBEDDERS["tokens"])
+    layers = brick(tmp_path, "input", text_field_embedder=words, word_vectors=False)
+    assert layers.get_input_dim() == ELMO_DIM
+    assert layers(batch(*SENTENCES)).h.shape == (4, 6, 2 * HIDDEN)
+
+
+def test_dropouts_are_variational_and_spare_appended_vectors(tmp_path: Path) -> None:
+    layers = brick(tmp_path, "both", input_dropout=0.5, output_dropout=0.5).train()
+    h, x, _ = layers(batch(SENTENCES[2]))
+    assert 0 < (x == 0).all(1).sum() < x.shape[2]
+    dropped = (h == 0).all(1)[0]
+    assert dropped[: 2 * HIDDEN].any() and not dropped[2 * HIDDEN :].any()
+
+
+@pytest.mark.parametrize("keys", [{"type": "lstm", "hidden_size": 4}, {"type": "pass_through"}])
+def test_encoders_of_allennlp(tmp_path: Path, keys: dict[str, Any]) -> None:
+    layers = brick(tmp_path, "input", encoder=lazy(**keys))
+    assert layers.encoder.get_input_dim() == WORD_DIM + CHARACTER_DIM + ELMO_DIM
+    assert layers(batch(*SENTENCES)).h.shape[:2] == (4, 6)
+
+
+def test_a_width_set_by_hand(tmp_path: Path) -> None:
+    message = r"the encoder was given the width 99, the embeddings have 10 in all \(leave the encoder's input_size"
+    with pytest.raises(InputError, match=message):
+        brick(tmp_path, None, encoder=lazy(type="lstm", hidden_size=4, input_size=99))
+
+
+def test_nothing_left_to_embed(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="nothing is left to embed"):
+        brick(tmp_path, "output", text_field_embedder=embedder(tokens=EMBEDDERS["tokens"]), word_vectors=False)
+
+
+def test_elmo_without_character_ids(tmp_path: Path) -> None:
+    layers, tokens = brick(tmp_path, "input"), batch(*SENTENCES)
+    del tokens["elmo"]
+    with pytest.raises(InputError, match="ELMo needs the key elmo in the text field, found token_characters, tokens"):
+        layers(tokens)

@@ -1,0 +1,141 @@
+"""A toy language with agreement inside the sentence, and runs on it through AllenNLP's own command line."""
+
+import json
+import logging
+import math
+import random
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import torch
+from allennlp.commands import main
+
+from elmo_tasks import settings
+from elmo_tasks.pretraining.data_loader import LmVocabulary
+from elmo_tasks.pretraining.language_model import BiLanguageModel
+from elmo_tasks.pretraining.model import BiLMModel
+
+CONFIG = Path(__file__).resolve().parents[2] / "training_config" / "bilm.jsonnet"
+
+TOPICS = {
+    "cook": ["soup", "bread", "salt", "stirs", "bakes"],
+    "sailor": ["boat", "sea", "rope", "steers", "ties"],
+    "smith": ["iron", "anvil", "fire", "hammers", "forges"],
+    "nurse": ["bandage", "ward", "fever", "heals", "dresses"],
+}
+
+OPTIONS = {
+    "lstm": {
+        "dim": 24,
+        "projection_dim": 12,
+        "n_layers": 2,
+        "cell_clip": 3.0,
+        "proj_clip": 3.0,
+        "use_skip_connections": True,
+    },
+    "char_cnn": {
+        "activation": "relu",
+        "embedding": {"dim": 4},
+        "filters": [[1, 4], [2, 8], [3, 8]],
+        "n_highway": 1,
+        "n_characters": 262,
+        "max_characters_per_token": 50,
+    },
+}
+
+
+def sentences(count: int, *, seed: int) -> list[str]:
+    """Every sentence keeps to one topic, so that its words tell each other."""
+    drawn = random.Random(seed)
+    lines = []
+    for _ in range(count):
+        who = drawn.choice(sorted(TOPICS))
+        a, b, c, verb, other = TOPICS[who]
+        things = drawn.sample([a, b, c], 2)
+        lines.append(f"the {who} {drawn.choice([verb, other])} the {things[0]} and the {things[1]} .")
+    return lines
+
+
+def write_corpus(root: Path) -> Path:
+    """A data root with two training shards and a held-out file."""
+    folder = root / "lm"
+    folder.mkdir(parents=True)
+    for name, count, seed in (("train.a.txt", 200, 1), ("train.b.txt", 150, 2), ("heldout.a.txt", 60, 3)):
+        (folder / name).write_text("\n".join(sentences(count, seed=seed)) + "\n")
+    return root
+
+
+def overrides(**changes: Any) -> dict[str, Any]:
+    """The mini config made tiny: 10 batches an epoch, a checkpoint every 4."""
+    return {
+        "model.options": OPTIONS,
+        "model.dropout": 0.1,
+        "vocabulary.min_count": 1,
+        "data_loader.batch_size": 8,
+        "data_loader.unroll": 10,
+        "data_loader.steps_per_epoch": 10,
+        "validation_data_loader.batch_size": 8,
+        "trainer.num_epochs": 3,
+        "trainer.optimizer.lr": 0.02,
+        "trainer.learning_rate_scheduler.warmup_steps": 5,
+        "trainer.checkpointer.save_every_num_batches": 4,
+        "trainer.callbacks.0.every": 5,
+    } | changes
+
+
+@contextmanager
+def own_terminal(*arguments: str) -> Iterator[None]:
+    """`sys.argv`, log handlers and the exception hook as a process of its own would have them."""
+    root = logging.getLogger()
+    before = (sys.argv, sys.excepthook, root.handlers[:], root.level)
+    sys.argv = ["allennlp", *arguments]
+    try:
+        yield
+    finally:
+        for handler in set(root.handlers) - set(before[2]):
+            handler.close()
+        sys.argv, sys.excepthook, root.handlers[:] = before[:3]
+        root.setLevel(before[3])
+
+
+def train(monkeypatch: Any, corpus: Path, run: Path, *flags: str, **changes: Any) -> None:
+    """`allennlp train training_config/bilm.jsonnet` at scale mini on a corpus."""
+    monkeypatch.setenv(settings.SCALE_VARIABLE, "mini")
+    monkeypatch.setenv(settings.DATA_VARIABLE, str(corpus))
+    monkeypatch.setenv(settings.FIXTURES_VARIABLE, str(corpus))
+    given = json.dumps(overrides(**changes))
+    with own_terminal("train", str(CONFIG), "-s", str(run), "-o", given, *flags):
+        main(prog="allennlp")
+
+
+def unigram_perplexity(corpus: Path) -> float:
+    """Of the training counts on the held-out file, sentence ends counted."""
+    counts: Counter[str] = Counter()
+    for name in ("train.a.txt", "train.b.txt"):
+        counts.update(_targets(corpus / "lm" / name))
+    held_out = _targets(corpus / "lm" / "heldout.a.txt")
+    total = counts.total()
+    return math.exp(-sum(math.log(counts[word] / total) for word in held_out) / len(held_out))
+
+
+def _targets(path: Path) -> list[str]:
+    return path.read_text().replace("\n", " </S> ").split()
+
+
+def fake_run(folder: Path, words: list[str], *, seed: int = 0) -> BiLanguageModel:
+    """A run's folder with random weights in `best.th`, as a training would have left it."""
+    torch.manual_seed(seed)
+    vocabulary = LmVocabulary(non_padded_namespaces=["words"])
+    for word in ["<S>", "</S>", "<UNK>", *words]:
+        vocabulary.add_token_to_namespace(word, "words")
+    model = BiLMModel(vocabulary, OPTIONS)
+    folder.mkdir(parents=True)
+    vocabulary.save_to_files(str(folder / "vocabulary"))
+    config = {"model": {"type": "elmo_tasks_bilm", "options": OPTIONS}}
+    (folder / "config.json").write_text(json.dumps(config))
+    torch.save(model.state_dict(), folder / "best.th")
+    return model.language_model.eval()

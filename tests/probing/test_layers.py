@@ -1,0 +1,50 @@
+"""Blocks of layers against one sentence at a time."""
+
+import pytest
+import torch
+
+from elmo_tasks.bilm import batch_to_ids
+from elmo_tasks.bilm.bilm import BiLM
+from elmo_tasks.errors import InputError
+from elmo_tasks.probing import layers
+from elmo_tasks.probing.layers import Source, encode_blocks, to_half
+from tests.elmo.samples import random_bilm, write_bilm
+
+SENTENCES = [text.split() for text in ("a b c d e f g", "one", "the mill by the sea", "x y", "long " * 12, "z")]
+
+
+@pytest.fixture(scope="module")
+def bilm() -> BiLM:
+    return random_bilm().eval().requires_grad_(False)
+
+
+def test_all_layers_of_all_tokens_in_the_order_of_the_text(bilm: BiLM, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(layers, "BLOCK_TOKENS", 13)
+    monkeypatch.setattr(layers, "BATCH_TOKENS", 8)
+    found = list(encode_blocks(bilm, iter(SENTENCES), words=list))
+    assert [block.items for block in found] == [SENTENCES[:3], SENTENCES[3:5], SENTENCES[5:]]
+    for block in found:
+        ends = [*block.starts[1:], block.layers.shape[1]]
+        for words, start, end in zip(block.items, block.starts, ends, strict=True):
+            alone = bilm(batch_to_ids([words])).layers[:, 0]  # [L+1, T, D]
+            torch.testing.assert_close(block.layers[:, start:end], alone)
+
+
+def test_a_file_without_line_ends_is_refused(bilm: BiLM, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(layers, "MAX_SENTENCE", 6)
+    with pytest.raises(InputError, match=r"at most 6 tokens were wanted, found one of 7: a b c d e f g"):
+        list(encode_blocks(bilm, SENTENCES, words=list))
+
+
+def test_the_source_of_a_bilm(tmp_path, bilm: BiLM) -> None:
+    files = write_bilm(tmp_path)
+    source = Source.of_bilm(*files)
+    assert source.shape() == (3, 12)
+    assert source.name == "biLM" and len({len(source.options_sha256), len(source.weights_sha256), 64}) == 1
+    assert source.weights_sha256 != Source.of_bilm(files[0], write_bilm(tmp_path, seed=4)[1]).weights_sha256
+
+
+@pytest.mark.parametrize("value", [7e4, float("nan")])
+def test_what_float16_cannot_hold_is_refused(value: float) -> None:
+    with pytest.raises(InputError, match="float16 cannot"):
+        to_half(torch.tensor([[1.0, value]]))

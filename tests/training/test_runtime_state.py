@@ -1,0 +1,121 @@
+"""What a model remembers beside its weights: half an epoch's counts, taken over by another model."""
+
+import io
+from collections import Counter, defaultdict
+from typing import Any
+
+import numpy
+import pytest
+import torch
+from allennlp.training.metrics import (
+    Average,
+    BooleanAccuracy,
+    CategoricalAccuracy,
+    F1Measure,
+    FBetaMeasure,
+    Metric,
+)
+
+from elmo_tasks.bilm import BiLM, batch_to_ids
+from elmo_tasks.coref.metric import CorefScores
+from elmo_tasks.ner.metric import EntityF1
+from elmo_tasks.snli.metric import EntailmentAccuracy
+from elmo_tasks.squad.metric import SquadEmAndF1
+from elmo_tasks.srl.metric import SrlF1
+from elmo_tasks.sst.metric import SentimentAccuracy
+from elmo_tasks.training.runtime_state import load_runtime_state, save_runtime_state
+from tests.tiny import elmo
+
+SCORES, GOLD = torch.tensor([[0.1, 0.9], [0.8, 0.2], [0.3, 0.7]]), torch.tensor([1, 1, 1])
+MORE, MORE_GOLD = torch.tensor([[0.6, 0.4]]), torch.tensor([0])
+TAGS = [["B-PER", "O"], ["B-LOC", "O"]]
+
+METRICS: dict[str, tuple[Metric, tuple[Any, Any], tuple[Any, Any]]] = {
+    "entities": (EntityF1(), (TAGS, TAGS[::-1]), (TAGS, TAGS)),
+    "roles": (SrlF1(), (TAGS, TAGS[::-1]), (TAGS, TAGS)),
+    "entailment": (EntailmentAccuracy(), (["a", "b"], ["a", "a"]), (["b"], ["b"])),
+    "answers": (SquadEmAndF1(), (["the cat"], [["a cat sat"]]), (["x"], [["y"]])),
+    "coreference": (CorefScores(), ([[(0, 1), (2, 3)]], [[(0, 1), (4, 4)]]), ([[(0, 1)]], [[(0, 1)]])),
+    "sentiment": (SentimentAccuracy(["no", "yes"]), (SCORES, GOLD), (MORE, MORE_GOLD)),
+    "AllenNLP's accuracy": (CategoricalAccuracy(), (SCORES, GOLD), (MORE, MORE_GOLD)),
+    "AllenNLP's F1": (F1Measure(1), (SCORES, GOLD), (MORE, MORE_GOLD)),
+    "AllenNLP's F-beta": (FBetaMeasure(), (SCORES, GOLD), (MORE, MORE_GOLD)),
+    "AllenNLP's booleans": (BooleanAccuracy(), (GOLD, GOLD), (GOLD, 1 - GOLD)),
+}
+
+
+class Holder(torch.nn.Module):
+    """A model with metrics, alone, in a list and in a dictionary of a part."""
+
+    def __init__(self, *metrics: Metric) -> None:
+        super().__init__()
+        self.alone = metrics[0]
+        self.part = torch.nn.Module()
+        self.part.listed = [metrics[-1]]  # type: ignore[assignment]
+
+
+def through_a_file(state: dict[str, Any]) -> dict[str, Any]:
+    file = io.BytesIO()
+    torch.save(state, file)
+    file.seek(0)
+    return dict(torch.load(file, weights_only=True))
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_a_metric_goes_on(name: str) -> None:
+    first, batch, more = METRICS[name]
+    first.reset()
+    second = type(first)(["no", "yes"]) if name == "sentiment" else type(first)(*([1] if "F1" in name[-2:] else []))
+    first(*batch)
+    counted = first.get_metric()
+    load_runtime_state(Holder(second), through_a_file(save_runtime_state(Holder(first))))
+    assert second.get_metric() == counted
+    first(*more), second(*more)
+    assert second.get_metric() == first.get_metric()
+
+
+class Odd(Metric):
+    """Counts in dictionaries that make what they lack, and holds what no checkpoint can."""
+
+    def __init__(self) -> None:
+        self.by_name: defaultdict[str, int] = defaultdict(int)
+        self.words: Counter[str] = Counter()
+        self.seen = {1, 2}
+        self.table = numpy.zeros(2)
+        self.none: Any = None
+        self.function = str.lower
+
+    def __call__(self) -> None:
+        self.by_name["a"] += 1
+        self.words["a"] += 2
+        self.seen.add(3)
+        self.table += 1
+        self.none = numpy.float64(0.5)
+        self.function = str.upper
+
+    def get_metric(self, reset: bool = False) -> dict[str, float]:
+        return {}
+
+    def reset(self) -> None:
+        pass
+
+
+def test_attributes_keep_their_kinds_and_what_is_not_plain_stays() -> None:
+    first, second = Odd(), Odd()
+    first()
+    load_runtime_state(Holder(Average(), second), through_a_file(save_runtime_state(Holder(Average(), first))))
+    assert (second.by_name["a"], second.by_name["new"], second.words["new"]) == (1, 0, 0)
+    assert (second.seen, second.none, second.function) == ({1, 2, 3}, 0.5, str.lower)
+    second()
+    assert (second.by_name["a"], second.words["a"], second.table.tolist()) == (2, 4, [2.0, 2.0])
+
+
+def test_carried_states_go_on(tmp_path: Any) -> None:
+    first, second = (elmo(tmp_path, state="carry") for _ in range(2))
+    ids = batch_to_ids([["the", "ferry"], ["a", "b", "c"]])
+    first.layers(ids)
+    load_runtime_state(torch.nn.ModuleList([second]), through_a_file(save_runtime_state(torch.nn.ModuleList([first]))))
+    assert torch.equal(first.layers(ids).layers, second.layers(ids).layers)
+    second.reset_states()
+    assert not torch.equal(first.layers(ids).layers, second.layers(ids).layers)
+    assert isinstance(first.bilm, BiLM)
