@@ -16,6 +16,7 @@ REGISTERING_MODULES: tuple[str, ...] = (
     "elmo_tasks.commands.bilm",
     "elmo_tasks.commands.cache",
     "elmo_tasks.commands.check",
+    "elmo_tasks.commands.data",
     "elmo_tasks.commands.elmo",
     "elmo_tasks.commands.probe",
     "elmo_tasks.coref.evaluator",

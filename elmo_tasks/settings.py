@@ -6,12 +6,14 @@ Both are environment variables, which AllenNLP hands to Jsonnet as external vari
 set them.
 """
 
+import json
 import logging
 import multiprocessing
 import os
 import shlex
 from pathlib import Path
 
+from elmo_tasks.corpora import official_names
 from elmo_tasks.errors import InputError
 
 logger = logging.getLogger(__name__)
@@ -24,6 +26,9 @@ FIXTURES_VARIABLE = "ELMO_TASKS_FIXTURES"
 
 DEFAULT_VARIABLE = "ELMO_TASKS_DATA_DEFAULT"
 """Holds the data root while it is our default: no choice of the user's for a child process."""
+
+NAMES_VARIABLE = "ELMO_TASKS_NAMES"
+"""A JSON object: names of data files as configs have them, and the official names under which they were found."""
 
 
 def scale() -> str:
@@ -74,10 +79,14 @@ def data_root() -> Path | None:
     Only `mini` has a default, the synthetic corpus: at `small` and `paper` an unset root must
     stay an error.
     """
-    value = os.environ.get(DATA_VARIABLE, "")
-    if value and value != os.environ.get(DEFAULT_VARIABLE):
-        return Path(value).expanduser().absolute()
+    if not data_is_default():
+        return Path(os.environ[DATA_VARIABLE]).expanduser().absolute()
     return fixtures_root() / "miniworld" if _given_scale() == SCALES[0] else None
+
+
+def data_is_default() -> bool:
+    """Whether the user has chosen no data root."""
+    return os.environ.get(DATA_VARIABLE, "") in ("", os.environ.get(DEFAULT_VARIABLE))
 
 
 def apply_defaults() -> None:
@@ -87,10 +96,11 @@ def apply_defaults() -> None:
     what does not, such as `allennlp --help`, goes on.
     """
     root = data_root()
-    given = os.environ.get(DATA_VARIABLE, "") not in ("", os.environ.get(DEFAULT_VARIABLE))
+    given = not data_is_default()
     os.environ[SCALE_VARIABLE] = _given_scale()
     os.environ[DATA_VARIABLE] = "" if root is None else str(root)
     os.environ[FIXTURES_VARIABLE] = str(fixtures_root())
+    os.environ[NAMES_VARIABLE] = json.dumps(official_names(root) if given and root is not None else {})
     os.environ.pop(DEFAULT_VARIABLE, None)
     if root is not None and not given:
         os.environ[DEFAULT_VARIABLE] = str(root)
@@ -99,9 +109,8 @@ def apply_defaults() -> None:
 def assignments() -> list[str]:
     """Scale and data root as far as the user chose them, in the form that precedes a command in a shell."""
     chosen = {SCALE_VARIABLE: _given_scale()} if _given_scale() != SCALES[0] else {}
-    root = os.environ.get(DATA_VARIABLE, "")
-    if root not in ("", os.environ.get(DEFAULT_VARIABLE)):
-        chosen[DATA_VARIABLE] = root
+    if not data_is_default():
+        chosen[DATA_VARIABLE] = os.environ[DATA_VARIABLE]
     return [f"{name}={shlex.quote(value)}" for name, value in chosen.items()]
 
 

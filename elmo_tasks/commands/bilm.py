@@ -10,6 +10,7 @@ from elmo_tasks.pretraining.evaluation import ROWS, perplexity
 from elmo_tasks.pretraining.export import EXPORTED, export_run, load_trained
 from elmo_tasks.pretraining.perplexity import PerplexityReport
 from elmo_tasks.pretraining.sentences import expand_files
+from elmo_tasks.pretraining.tf_checkpoint import import_softmax
 
 _RUN_HELP = "folder of a run (while it trains, too), its model.tar.gz"
 _HEADER = f"{'tokens':>12} {'<UNK> %':>8} {'forward':>9} {'backward':>9} {'mean':>9} {'arithm.':>9}  file"
@@ -17,7 +18,7 @@ _HEADER = f"{'tokens':>12} {'<UNK> %':>8} {'forward':>9} {'backward':>9} {'mean'
 
 @Subcommand.register("bilm")
 class Bilm(ActionsSubcommand):
-    """`allennlp bilm export | perplexity`."""
+    """`allennlp bilm export | perplexity | import-softmax`."""
 
     description = "Export a trained bidirectional language model, or measure one."
 
@@ -25,6 +26,7 @@ class Bilm(ActionsSubcommand):
         """One parser each."""
         _add_export(actions)
         _add_perplexity(actions)
+        _add_import_softmax(actions)
 
 
 def _add_export(actions: argparse._SubParsersAction) -> None:
@@ -57,6 +59,18 @@ def _add_perplexity(actions: argparse._SubParsersAction) -> None:
     parser.set_defaults(func=measure)
 
 
+def _add_import_softmax(actions: argparse._SubParsersAction) -> None:
+    description = (
+        "Write softmax.hdf5 and vocabulary.txt of a checkpoint of bilm-tf beside the options.json and weights.hdf5 of "
+        "the same biLM, for its perplexity and for fine-tuning. TensorFlow is not needed."
+    )
+    parser = actions.add_parser("import-softmax", description=description, help="read the softmax of a checkpoint")
+    parser.add_argument("checkpoint", metavar="CHECKPOINT", help="prefix of its files, such as model.ckpt-935588")
+    parser.add_argument("folder", metavar="FOLDER", help="folder of options.json and weights.hdf5")
+    parser.add_argument("--vocabulary", metavar="FILE", required=True, help="the words, such as vocab-2016-09-10.txt")
+    parser.set_defaults(func=read_softmax)
+
+
 def export(args: argparse.Namespace) -> None:
     """Runs `export_run` and lists what it wrote."""
     source = export_run(args.run, args.out, mantissa_bits=args.mantissa_bits)
@@ -64,6 +78,12 @@ def export(args: argparse.Namespace) -> None:
     for name in EXPORTED:
         path = Path(args.out) / name
         print(f"{path.stat().st_size:>12,} bytes  {path}")
+
+
+def read_softmax(args: argparse.Namespace) -> None:
+    """Runs `import_softmax`."""
+    words = import_softmax(args.checkpoint, args.vocabulary, args.folder)
+    print(f"softmax of {words:,} words in {args.folder}")
 
 
 def measure(args: argparse.Namespace) -> None:

@@ -3,6 +3,7 @@
 local scale = std.extVar('ELMO_TASKS_SCALE');
 local data = std.extVar('ELMO_TASKS_DATA');
 local fixtures = std.extVar('ELMO_TASKS_FIXTURES');
+local official = std.parseJson(std.extVar('ELMO_TASKS_NAMES'));
 local scales = ['mini', 'small', 'paper'];
 
 {
@@ -20,18 +21,19 @@ local scales = ['mini', 'small', 'paper'];
     if std.objectHas(values, scale) then values[scale]
     else error 'no value for scale "' + scale + '", only for ' + std.join(', ', std.objectFields(values)),
 
-  // A corpus file below the data root, by its official name.
-  file(name):: data + '/' + name,
+  // A corpus file below the data root; under its name in the official release where only that exists.
+  file(name):: data + '/' + std.get(official, name, name),
 
   // A file that ships with the project.
   fixture(name):: fixtures + '/' + name,
 
   // The official-format files of this scale's biLM.
   bilm_folder:: if scale == 'paper' then data + '/bilm' else fixtures + '/bilm',
+  local bilm_file(name) = if scale == 'paper' then $.file('bilm/' + name) else $.bilm_folder + '/' + name,
   bilm:: {
-    options_file: $.bilm_folder + '/options.json',
-    weight_file: $.bilm_folder + '/weights.hdf5',
+    options_file: bilm_file('options.json'),
+    weight_file: bilm_file('weights.hdf5'),
   },
   // The words of its softmax; the official biLM comes without the one and the other.
-  bilm_vocabulary:: if scale == 'paper' then data + '/lm/vocab-2016-09-10.txt' else $.bilm_folder + '/vocabulary.txt',
+  bilm_vocabulary:: if scale == 'paper' then $.file('lm/vocab-2016-09-10.txt') else $.bilm_folder + '/vocabulary.txt',
 }

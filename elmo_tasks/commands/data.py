@@ -1,0 +1,154 @@
+"""`allennlp data`: which files of the paper's corpora are below the data root, and where the others come from."""
+
+import argparse
+import gzip
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from itertools import groupby
+from pathlib import Path
+
+from allennlp.commands.subcommand import Subcommand
+
+from elmo_tasks.commands.downloads import fetch
+from elmo_tasks.corpora import CORPORA, DataFile, Download, files_of
+from elmo_tasks.errors import InputError
+from elmo_tasks.settings import DATA_VARIABLE, data_is_default
+
+
+@Subcommand.register("data")
+class Data(Subcommand):
+    """`allennlp data [TASK...] [--fetch]`."""
+
+    def add_subparser(self, parser: argparse._SubParsersAction) -> argparse.ArgumentParser:
+        """Called by AllenNLP."""
+        description = (
+            f"List the files that scale `paper` reads below {DATA_VARIABLE}: how much of each is there, and where the "
+            "missing ones come from. Exit status 0: nothing is missing."
+        )
+        subparser: argparse.ArgumentParser = parser.add_parser(
+            self.name, description=description, help="List the corpora that scale `paper` needs."
+        )
+        subparser.add_argument("tasks", metavar="TASK", nargs="*", help=f"one of {', '.join(CORPORA)}; default: all")
+        subparser.add_argument("--root", type=Path, help=f"the data root, instead of {DATA_VARIABLE}")
+        subparser.add_argument(
+            "--fetch",
+            action="store_true",
+            help="download the missing files that are free; an interrupted download resumes",
+        )
+        subparser.set_defaults(func=report)
+        return subparser
+
+
+def report(args: argparse.Namespace) -> None:
+    """
+    Prints a line per file; exits with 1 if any is missing or incomplete.
+
+    # Raises
+
+    `InputError`
+        For an unknown task or no data root, or if a download fails.
+    """
+    root = _root(args.root)
+    tasks = args.tasks or list(CORPORA)
+    for task in tasks:
+        if task not in CORPORA:
+            raise InputError(f"expected one of {', '.join(CORPORA)}, got {task!r}")
+    if args.fetch:
+        _fetch_missing(root, tasks)
+    print(f"data root: {root}")
+    complete = True
+    for task in tasks:
+        print(task)
+        for file in CORPORA[task]:
+            found = _found(root, file)
+            line, sound = _line(root, file, found)
+            complete &= sound
+            print(f"  {line}", flush=True)
+    sys.exit(0 if complete else 1)
+
+
+def _root(given: Path | None) -> Path:
+    if given is None and data_is_default():
+        raise InputError("no data root", hint=f"set {DATA_VARIABLE} or give --root")
+    root = Path(given or os.environ[DATA_VARIABLE]).expanduser().absolute()
+    if not root.is_dir():
+        raise InputError("expected a folder, the data root", file=root)
+    return root
+
+
+def _found(root: Path, file: DataFile) -> str | None:
+    """The first name of the file that exists below the root."""
+    return next((name for name in (file.name, *file.official) if files_of(root, name)), None)
+
+
+def _line(root: Path, file: DataFile, found: str | None) -> tuple[str, bool]:
+    """What is there of a file, and whether it is as large as the official one."""
+    if found is None:
+        source = file.source
+        where = f"{source.url}{_size(source)}" if isinstance(source, Download) else source
+        return f"missing  {file.name}  from {where}", False
+    count = COUNTERS[file.unit](files_of(root, found))
+    if file.count is None or count == file.count:
+        return f"ok       {found}  {count:,} {file.unit}", True
+    return f"differs  {found}  {count:,} {file.unit}, official {file.count:,}", False
+
+
+def _size(download: Download) -> str:
+    return "" if download.size is None else f" ({download.size:,} bytes)"
+
+
+def _fetch_missing(root: Path, tasks: list[str]) -> None:
+    missing = [file for task in tasks for file in CORPORA[task] if _found(root, file) is None]
+    free = [file for file in missing if isinstance(file.source, Download)]
+    for url, files in groupby(free, key=lambda file: file.source.url):
+        members = list(files)
+        print(f"fetching {url}{_size(members[0].source)}", flush=True)
+        fetch(members, root)
+
+
+def _lines(files: list[Path]) -> Iterator[str]:
+    """The lines of text files, and of all `*gold_conll` files below folders."""
+    for path in files:
+        for file in sorted(path.rglob("*gold_conll*")) if path.is_dir() else [path]:
+            opened = gzip.open if file.suffix == ".gz" else open
+            try:
+                with opened(file, "rt", encoding="utf-8", errors="replace") as text:
+                    yield from text
+            except (OSError, EOFError) as error:
+                raise InputError(f"cannot be read: {error}", file=file) from error
+
+
+def _questions(files: list[Path]) -> int:
+    try:
+        articles = json.loads("".join(_lines(files)))["data"]
+        return sum(len(paragraph["qas"]) for article in articles for paragraph in article["paragraphs"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError("expected the JSON of SQuAD 1.1", file=files[0]) from error
+
+
+def _pairs(files: list[Path]) -> int:
+    try:
+        return sum(json.loads(line)["gold_label"] != "-" for line in _lines(files) if line.strip())
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError("expected JSON lines with gold_label", file=files[0]) from error
+
+
+def _sentences(files: list[Path]) -> int:
+    """Blocks of lines between empty ones, without document marks."""
+    lines = (line for line in _lines(files) if not line.startswith(("#begin document", "#end document", "-DOCSTART-")))
+    return sum(filled for filled, _ in groupby(lines, key=lambda line: bool(line.strip())))
+
+
+COUNTERS: dict[str, Callable[[list[Path]], int]] = {
+    "questions": _questions,
+    "pairs": _pairs,
+    "sentences": _sentences,
+    "trees": lambda files: sum(bool(line.strip()) for line in _lines(files)),
+    "lines": lambda files: sum(1 for _ in _lines(files)),
+    "documents": lambda files: sum(line.startswith("#begin document") for line in _lines(files)),
+    "bytes": lambda files: sum(file.stat().st_size for file in files),
+    "files": len,
+}
+"""How each unit of `DataFile` is counted."""

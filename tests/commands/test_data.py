@@ -1,0 +1,167 @@
+"""`allennlp data`: what is there, official names, downloads from a local server."""
+
+import functools
+import hashlib
+import io
+import threading
+import zipfile
+from argparse import Namespace
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from elmo_tasks import settings
+from elmo_tasks.commands import data
+from elmo_tasks.commands.downloads import fetch
+from elmo_tasks.corpora import DataFile, Download, official_names
+from elmo_tasks.errors import InputError
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """Serves `content`, with ranges; the first answer breaks off after `broken` bytes."""
+
+    content = b""
+    broken: int | None = None
+
+    def do_GET(self) -> None:
+        begin = int(self.headers.get("Range", "bytes=0-")[6:-1])
+        self.send_response(206 if begin else 200)
+        self.send_header("Content-Length", str(len(self.content) - begin))
+        self.end_headers()
+        end, type(self).broken = self.broken, None
+        self.wfile.write(self.content[begin:end])
+
+    def log_message(self, *_: object) -> None:
+        """Keep the tests' output clean."""
+
+
+@pytest.fixture
+def server() -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Handler) as running:
+        threading.Thread(target=running.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{running.server_port}"
+        running.shutdown()
+
+
+def _zip_with(name: str, text: str) -> bytes:
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as packed:
+        packed.writestr(name, text)
+        packed.writestr(f"__MACOSX/{name}", "resource fork")
+    return archive.getvalue()
+
+
+def test_interrupted_download_resumes_and_is_unpacked(
+    server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("elmo_tasks.commands.downloads._CHUNK", 50)
+    _Handler.content = _zip_with("trees/train.txt", "(3 (2 a) (2 b))\n" * 5000)
+    _Handler.broken = 100
+    source = Download(f"{server}/trees.zip", len(_Handler.content), hashlib.sha256(_Handler.content).hexdigest())
+    file = DataFile("sst/train.txt", (), "trees", 5000, source)
+    with pytest.raises(InputError, match=r"trees\.zip"):
+        fetch([file], tmp_path)
+    assert (tmp_path / "downloads/trees.zip.part").stat().st_size == 100
+    assert not (tmp_path / "sst").exists()
+    fetch([file], tmp_path)
+    assert (tmp_path / "sst/train.txt").read_text() == "(3 (2 a) (2 b))\n" * 5000
+
+
+def test_wrong_checksum_is_an_error(server: str, tmp_path: Path) -> None:
+    _Handler.content = b"something else"
+    file = DataFile("squad/dev.json", (), "bytes", 14, Download(f"{server}/dev.json", 14, "0" * 64))
+    with pytest.raises(InputError, match="expected 0000"):
+        fetch([file], tmp_path)
+    assert not (tmp_path / "squad").exists()
+
+
+@pytest.mark.parametrize(
+    ("unit", "text", "count"),
+    [
+        ("questions", '{"data": [{"paragraphs": [{"qas": [1, 2]}, {"qas": [3]}]}]}', 3),
+        ("pairs", '{"gold_label": "neutral"}\n{"gold_label": "-"}\n', 1),
+        ("trees", "(3 (2 a) (2 b))\n\n(2 c)\n", 2),
+        ("sentences", "-DOCSTART- -X- O O\n\n#tag NN O O\n\na DT O O\nb NN O O\n", 2),
+        ("documents", "#begin document (a); part 000\na\n#end document\n#begin document (a); part 001\n", 2),
+    ],
+)
+def test_units_are_counted(unit: str, text: str, count: int, tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text(text)
+    assert data.COUNTERS[unit]([file]) == count
+
+
+@pytest.mark.parametrize("unit", ["questions", "pairs"])
+def test_file_of_another_kind_is_an_error(unit: str, tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text("[1]\n")
+    with pytest.raises(InputError, match="file"):
+        data.COUNTERS[unit]([file])
+
+
+def _touch(root: Path, *names: str) -> None:
+    for name in names:
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).touch()
+
+
+def test_releases_are_found_under_their_own_names(tmp_path: Path) -> None:
+    _touch(
+        tmp_path,
+        "conll-2012/v4/data/train/data/english/annotations/nw/a.v4_gold_conll",
+        "conll-2012/v4/data/train/data/arabic/annotations/nw/b.v4_gold_conll",
+        "coref/dev.english.v4_gold_conll",
+        "snli/snli_1.0/snli_1.0_dev.jsonl",
+        "sst/dev.txt",
+        "sst/trees/dev.txt",
+        "lm/training-monolingual.tokenized.shuffled/news.en-00001-of-00100",
+        "bilm/elmo_2x4096_512_2048cnn_2xhighway_options.json",
+    )
+    assert official_names(tmp_path) == {
+        "srl/train": "conll-2012/v4/data/train/data/english",
+        "coref/train.gold_conll": "conll-2012/v4/data/train/data/english",
+        "coref/dev.gold_conll": "coref/dev.english.v4_gold_conll",
+        "snli/snli_1.0_dev.jsonl": "snli/snli_1.0/snli_1.0_dev.jsonl",
+        "lm/train.*.txt*": "lm/training-monolingual.tokenized.shuffled/news.en-000[0-9][0-9]-of-00100",
+        "bilm/options.json": "bilm/elmo_2x4096_512_2048cnn_2xhighway_options.json",
+    }
+
+
+def test_configs_read_the_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from allennlp.common import Params
+
+    _touch(tmp_path, "snli/snli_1.0/snli_1.0_train.jsonl")
+    monkeypatch.setenv(settings.SCALE_VARIABLE, "paper")
+    monkeypatch.setenv(settings.DATA_VARIABLE, str(tmp_path))
+    for name in (settings.FIXTURES_VARIABLE, settings.NAMES_VARIABLE):
+        monkeypatch.delenv(name, raising=False)
+    settings.apply_defaults()
+    config = Params.from_file("training_config/snli.jsonnet")
+    assert config["train_data_path"] == f"{tmp_path}/snli/snli_1.0/snli_1.0_train.jsonl"
+    assert config["validation_data_path"] == f"{tmp_path}/snli/snli_1.0_dev.jsonl"
+
+
+def test_report_names_what_is_missing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "sst").mkdir()
+    (tmp_path / "sst/dev.txt").write_text("(2 a)\n" * 1101)
+    (tmp_path / "sst/test.txt").write_text("(2 a)\n")
+    run = functools.partial(data.report, Namespace(tasks=["sst"], root=tmp_path, fetch=False))
+    with pytest.raises(SystemExit) as ended:
+        run()
+    lines = capsys.readouterr().out.splitlines()
+    assert ended.value.code == 1
+    assert "missing  sst/train.txt  from https://nlp.stanford.edu" in lines[2]
+    assert lines[3:] == [
+        "  ok       sst/dev.txt  1,101 trees",
+        "  differs  sst/test.txt  1 trees, official 2,210",
+    ]
+
+
+def test_unknown_task_and_missing_root_are_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(InputError, match="expected one of squad"):
+        data.report(Namespace(tasks=["pos"], root=tmp_path, fetch=False))
+    monkeypatch.setenv(settings.DATA_VARIABLE, "")
+    with pytest.raises(InputError, match="no data root"):
+        data.report(Namespace(tasks=[], root=None, fetch=False))

@@ -1,0 +1,83 @@
+"""A checkpoint of bilm-tf is read without TensorFlow."""
+
+import base64
+import json
+import zlib
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+
+from elmo_tasks.errors import InputError
+from elmo_tasks.pretraining.tf_checkpoint import TensorFlowCheckpoint, import_softmax
+from tests.pretraining import toy
+
+# Saved by TensorFlow 2.21: lm/softmax/W of 0 to 9, [5, 2], lm/softmax/b of 0 to -4, and the int64 global_step.
+INDEX = (
+    "eNpjYGDjYJRi4mBk4OZOz8lPSsyJLy5JLeDgFGLQ4DDVZJ7BzsAjmpOrX5yfVpKbWKEfzsEoxCHExMEKxEwKHBoapoun6k/kZhRMAkqwgCQU"
+    "DDRETN/7T33FAASMIMJ+yYYYOOfAp4UbGBiZchmS4UJ3/+zbnMFRysdABAj/3dCtUup+GwAoTiA8"
+)
+DATA = "eNpjYEAGDfZAwgGIgLgBiBcA8QEgfgDEDI4MDAKOUHX7gcQBoDogbjgAAPpQChE="
+WORDS = ["<S>", "</S>", "<UNK>", "the", "cook"]
+
+
+@pytest.fixture
+def checkpoint(tmp_path: Path) -> Path:
+    for suffix, packed in (("index", INDEX), ("data-00000-of-00001", DATA)):
+        (tmp_path / f"model.ckpt-1.{suffix}").write_bytes(zlib.decompress(base64.b64decode(packed)))
+    return tmp_path / "model.ckpt-1"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A biLM of width 2, and the words of its softmax."""
+    folder = tmp_path / "bilm"
+    folder.mkdir()
+    options = {**toy.OPTIONS, "lstm": {**toy.OPTIONS["lstm"], "projection_dim": 2}}
+    (folder / "options.json").write_text(json.dumps(options))
+    (folder / "words.txt").write_text("\n".join(WORDS) + "\n")
+    return folder
+
+
+def test_values_are_those_that_tensorflow_saved(checkpoint: Path) -> None:
+    opened = TensorFlowCheckpoint(checkpoint)
+    assert set(opened.entries) == {"lm/softmax/W", "lm/softmax/b"}
+    np.testing.assert_array_equal(opened.tensor("lm/softmax/W"), np.arange(10).reshape(5, 2))
+    np.testing.assert_array_equal(opened.tensor("lm/softmax/b"), -np.arange(5))
+
+
+def test_softmax_is_written_beside_the_bilm(checkpoint: Path, folder: Path) -> None:
+    assert import_softmax(checkpoint, folder / "words.txt", folder) == 5
+    assert (folder / "vocabulary.txt").read_text().split() == WORDS
+    with h5py.File(folder / "softmax.hdf5") as file:
+        np.testing.assert_array_equal(file["softmax/W"], np.arange(10).reshape(5, 2))
+        np.testing.assert_array_equal(file["softmax/b"], -np.arange(5))
+
+
+def test_sizes_that_differ_are_an_error(checkpoint: Path, folder: Path) -> None:
+    (folder / "words.txt").write_text("\n".join([*WORDS, "bakes"]) + "\n")
+    with pytest.raises(InputError, match=r"expected the shapes \[\(6, 2\)"):
+        import_softmax(checkpoint, folder / "words.txt", folder)
+    assert not (folder / "softmax.hdf5").exists()
+
+
+@pytest.mark.parametrize("suffix", ["index", "data-00000-of-00001"])
+def test_damaged_checkpoint_is_an_error(suffix: str, checkpoint: Path, folder: Path) -> None:
+    """Truncated anywhere, or with any byte of the index changed to 255, it gives values or one `InputError`."""
+    file = Path(f"{checkpoint}.{suffix}")
+    content = file.read_bytes()
+    for place in range(len(content)):
+        for damaged in (content[:place], content[:place] + b"\xff" + content[place + 1 :]):
+            file.write_bytes(damaged)
+            try:
+                assert TensorFlowCheckpoint(checkpoint).tensor("lm/softmax/W").dtype == np.float32
+            except InputError as error:
+                assert "model.ckpt-1" in str(error)
+
+
+def test_missing_checkpoint_and_other_variables_are_errors(checkpoint: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="No such file"):
+        TensorFlowCheckpoint(tmp_path / "absent")
+    with pytest.raises(InputError, match=r"expected a float32 variable lm/char_embed; found lm/softmax/W"):
+        TensorFlowCheckpoint(checkpoint).tensor("lm/char_embed")
