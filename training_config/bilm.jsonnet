@@ -1,8 +1,9 @@
 // The bidirectional language model: paper, sections 3.1 and 3.4 (and Jozefowicz et al. 2016).
 //
 // Departures from the paper
-//   paper: none known in the model. One process with 384 rows instead of three with 128, which
-//     gives the same gradient. 10 epochs as the authors trained, without early stopping.
+//   paper: one process with 384 rows instead of three with 128. It draws 8,192 negatives for all rows; the authors' three
+//     GPUs each draw their own, so that the gradient of the sampled softmax has less noise there. 10 epochs as the
+//     authors trained, without early stopping.
 //   small: the recipe of the embedded biLM, for two CPU cores: a model of 768/160 units and 30,000
 //     words, products in bfloat16, Adam with a linear decay instead of Adagrad (converges sooner on
 //     a short budget), loss not multiplied by 20 (Adam does not see the factor), no dropout (no text

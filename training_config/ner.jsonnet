@@ -1,13 +1,13 @@
 // Named entities without ELMo: paper, appendix A.7 (character CNN, two biLSTM layers, CRF; CoNLL-2003).
 //
 // Departures from the paper
-//   all: word vectors are GloVe (paper) or those of the data root (small, mini) instead of Senna's 50, which are
-//     for lower-cased text and may not be passed on. A word is looked up as written, then lower-cased; words of the
-//     file that are not in the data keep its vectors. Words stand between two marks in the character CNN. 200 and
-//     100 hidden units are taken to be per direction.
-//   what the paper leaves open: variational dropout 0.5 (at the input of both biLSTM layers), batches of 64, at most
-//     75 epochs with patience 25, BIOUL tags, a loss summed over the batch; AllenNLP's configuration has the same.
-//     Forget biases start at 1.
+//   all: 50-dimensional GloVe vectors (paper) or those of the data root (small, mini) instead of Senna's 50, which are
+//     for lower-cased text and may not be redistributed. A word is looked up as written, then lower-cased; words of the
+//     file that are not in the data keep its vectors. The character CNN reads a begin and an end mark around each word.
+//     200 and 100 hidden units are taken to be per direction.
+//   what the paper leaves open: batches of 64, at most 75 epochs with patience 25, BIOUL tags and a loss summed over the
+//     batch are AllenNLP's. Dropout 0.5 is AllenNLP's rate; it is variational, at the input of both biLSTM layers, as
+//     the paper has it, where AllenNLP's is ordinary. Forget biases start at 1.
 //   small: other data (W-NUT 17, 3,394 sentences), hence batches of 32, and a cap of 15 epochs (1,605 updates) for
 //     both rows: the baseline is best before that, but neither is said to have converged. No early stopping.
 //   mini: the embedded world (400 sentences), a smaller model, batches of 16, a cap of 30 epochs (750 updates) for both
@@ -30,7 +30,7 @@ knobs.checked({
   vectors:: settings.choose({
     mini: { pretrained_file: settings.file('vectors/w2v.100d.txt.gz'), embedding_dim: 100 },
     small: self.mini,
-    paper: { pretrained_file: settings.file('vectors/glove.6B.100d.txt'), embedding_dim: 100 },
+    paper: { pretrained_file: settings.file('vectors/glove.6B.50d.txt'), embedding_dim: 50 },
   }),
 
   characters:: settings.choose({
