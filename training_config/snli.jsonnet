@@ -53,7 +53,7 @@ knobs.checked({
   num_epochs:: settings.choose({ mini: 20, small: 3, paper: 75 }),
   patience:: settings.choose({ mini: null, small: null, paper: 5 }),
 
-  // `parse` takes the leaves of `sentence1_binary_parse` and `sentence2_binary_parse`, `sentence` the words of spaCy's rules.
+  // `parse`: the leaves of `sentence1_binary_parse` and `sentence2_binary_parse`; `sentence`: words by spaCy's rules.
   tokenization:: settings.choose({ mini: 'sentence', small: 'sentence', paper: 'parse' }),
 
   dataset_reader: { type: 'elmo_tasks_snli', tokenization: $.tokenization },
