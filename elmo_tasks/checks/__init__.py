@@ -1,13 +1,14 @@
 """
-Everything about a config that can be told before it is trained.
+Checks of a config before training.
 
-    config -> shape (keys, types, names) -> files, splits, idle knobs -> build on some instances -> one step
+    config -> schema (keys, types, names) -> files, splits, unused keys -> build on a few instances -> one step
 
-The constructors' signatures are the source of truth, for classes of others as for ours. What cannot be told from
-them, such as a class that reads its config by itself, is passed over in silence.
+The signatures of the constructors are the source of truth, for classes of AllenNLP, of this package and of users. A
+class that overrides `from_params` is skipped, unless it has a class method `config_problems`.
 """
 
+from elmo_tasks.checks.objects import object_problems
 from elmo_tasks.checks.problem import Problem
-from elmo_tasks.checks.schema import object_problems, shape_problems
+from elmo_tasks.checks.schema import shape_problems
 
 __all__ = ["Problem", "object_problems", "shape_problems"]

@@ -1,4 +1,4 @@
-"""The entity types of NER data: whether they are entities, and whether training and validation data share them."""
+"""The entity types of NER data: whether they are entities, and whether the splits share them."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -11,30 +11,30 @@ from elmo_tasks.ner.entity_types import TypeCounts, count_types, other_annotatio
 from elmo_tasks.ner.reader import NerReader
 
 DISJOINT, FOREIGN = "disjoint", "foreign"
-"""The kinds of these problems: no entity, or none of a type of the training data; some types are suspicious."""
+"""Kinds of problems: no entity at all, or none of a type of the training data; suspicious types."""
 
-LAST_COLUMN = "entity types in the last column (is it cut off? `tag_label: 'chunk'` reads the chunks of column 3)"
+LAST_COLUMN = "entity types in the last column (is it missing? `tag_label: 'chunk'` reads the chunks of column 3)"
 
 
 def entity_type_problems(config: Mapping[str, Any]) -> Iterator[Problem]:
     """
-    The problems of the data that `NerReader` reads: no entity at all, types that are chunks or parts of speech, and
-    types of the validation or test data that the training data lack. Files that cannot be read are passed over.
+    Problems of data that `NerReader` reads: no entity at all, types that are chunks or parts of speech, and types of
+    the validation or test data that the training data do not have. Files that cannot be read are skipped.
     """
-    found = {path: read for path in DATA_PATHS if (read := _types(config, path)) is not None}
-    for path, (tag_label, types) in found.items():
+    counts = {path: counted for path in DATA_PATHS if (counted := _types(config, path)) is not None}
+    for path, (tag_label, types) in counts.items():
         if not types.counts:
-            yield Problem(path=path, wanted=LAST_COLUMN, found=f"{types}", kind=DISJOINT)
+            yield Problem(path=path, expected=LAST_COLUMN, got=f"{types}", kind=DISJOINT)
         elif tag_label == "ner" and (annotation := other_annotation(types.counts.keys())):
-            yield Problem(path=path, wanted=LAST_COLUMN, found=f"{annotation}: {types}", kind=FOREIGN)
+            yield Problem(path=path, expected=LAST_COLUMN, got=f"{annotation}: {types}", kind=FOREIGN)
     train, *others = DATA_PATHS
     for path in others:
-        if path in found and train in found and found[train][1].counts:
-            yield from _compared(path, found[path][1], found[train][1])
+        if path in counts and train in counts and counts[train][1].counts:
+            yield from _compared(path, counts[path][1], counts[train][1])
 
 
 def _types(config: Mapping[str, Any], path: str) -> tuple[str, TypeCounts] | None:
-    """What is read, and its types; None where `NerReader` does not read it, or cannot."""
+    """The `tag_label` and the types of a file; `None` if it is not read by `NerReader`, or cannot be."""
     reader, file = config.get("dataset_reader"), config.get(path)
     if path != DATA_PATHS[0]:
         reader = config.get("validation_dataset_reader") or reader
@@ -44,7 +44,7 @@ def _types(config: Mapping[str, Any], path: str) -> tuple[str, TypeCounts] | Non
     tag_label = reader.get("tag_label", "ner")
     try:
         return tag_label, count_types(file, tag_label=tag_label)
-    except (ValueError, KeyError, TypeError):  # whoever reads the data, or looks at the config's keys, reports it
+    except (ValueError, KeyError, TypeError):  # reported by other checks, or when the data are read
         return None
 
 
@@ -54,8 +54,8 @@ def _is_ner(name: Any) -> bool:
 
 def _compared(path: str, types: TypeCounts, training: TypeCounts) -> Iterator[Problem]:
     unknown = unknown_types(types.counts, training.counts.keys())
-    wanted = f"types of the training data, {training}"
+    expected = f"types of the training data, {training}"
     if unknown and types.counts.keys().isdisjoint(training.counts):
-        yield Problem(path=path, wanted=wanted, found=f"none of them, but {types}", kind=DISJOINT)
+        yield Problem(path=path, expected=expected, got=f"only {types}", kind=DISJOINT)
     elif unknown:
-        yield Problem(path=path, wanted=wanted, found=f"besides {unknown} in {types.file}", kind=FOREIGN)
+        yield Problem(path=path, expected=expected, got=f"also {unknown} in {types.file}", kind=FOREIGN)

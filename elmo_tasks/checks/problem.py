@@ -1,4 +1,4 @@
-"""One thing that is wrong with a config, and how it is told."""
+"""One problem of a config."""
 
 import difflib
 import json
@@ -16,52 +16,76 @@ class Problem:
     # Parameters
 
     path : `str`
-        Where in the config, as `-o` writes it: `model.encoder.dropout`; places in a list are numbers.
-    wanted, found : `str`
-        What should be there, and what is.
+        The key in the config, as `-o` writes it: `model.encoder.dropout`; list indices are numbers.
+    expected, got : `str`
     nearest : `str`, optional
-        The known name that is most like the one found.
+        The most similar known name.
     kind : `str`
-        `key`, `type`, `value`, `name`, `missing`, `file`, `split`, `disjoint`, `foreign`, `idle`, `regex`, `device`,
+        `key`, `type`, `value`, `name`, `missing`, `file`, `split`, `disjoint`, `foreign`, `unused`, `regex`, `device`,
         `size` or `build`.
     """
 
     path: str
-    wanted: str
-    found: str
+    expected: str
+    got: str
     kind: str
     nearest: str | None = None
 
     def __str__(self) -> str:
         advice = "" if self.nearest is None else f"; nearest: {self.nearest}"
-        return f"{self.path or 'config'}: wanted {self.wanted}, found {self.found}{advice}"
+        return f"{self.path or 'config'}: expected {self.expected}, got {self.got}{advice}"
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """The known name most like this one; `None` where none is much like it."""
+    """The most similar known name; `None` if no name is similar."""
     lowered = {candidate.lower(): candidate for candidate in known}
     found = difflib.get_close_matches(name.lower(), lowered, n=1)
     return lowered[found[0]] if found else None
 
 
 def listed(names: Iterable[str]) -> str:
-    """Names for a message, the first `LISTED_NAMES` of them."""
-    all_names = list(names)
-    rest = len(all_names) - LISTED_NAMES
-    return ", ".join(all_names[:LISTED_NAMES]) + (f" and {rest} more" if rest > 0 else "")
+    """The first `LISTED_NAMES` names, sorted, for a message."""
+    ordered = sorted(names)
+    rest = len(ordered) - LISTED_NAMES
+    return ", ".join(ordered[:LISTED_NAMES]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def unknown_key(path: str, owner: str, known: Iterable[str]) -> Problem:
+    """The problem of a key that `owner` does not have."""
+    key, names = path.rpartition(".")[2], list(known)
+    near = nearest(key, names)
+    expected = f"a key of {owner}" if near else f"a key of {owner} ({listed(names) or 'it has none'})"
+    return Problem(path=path, expected=expected, got=f"the unknown key {key}", nearest=near, kind="key")
 
 
 def shown(value: Any) -> str:
-    """A value as JSON has it, cut where it is long."""
+    """A value as JSON, truncated."""
     text = json.dumps(value, default=str)
     return text if len(text) <= SHOWN_CHARACTERS else f"{text[: SHOWN_CHARACTERS - 3]}..."
-
-
-def a(name: str) -> str:
-    """A name behind its article."""
-    return f"an {name}" if name[:1].upper() in "AEIO" else f"a {name}"
 
 
 def below(path: str, key: object) -> str:
     """The path of a part."""
     return f"{path}.{key}" if path else str(key)
+
+
+def items(value: Any) -> Iterable[tuple[Any, Any]]:
+    """Keys and values of an object, indices and values of a list, nothing of other values."""
+    if isinstance(value, dict):
+        return value.items()
+    return enumerate(value) if isinstance(value, list) else ()
+
+
+def get(config: Any, path: str) -> Any:
+    """The value at a path of nested objects; `None` if there is none."""
+    for key in path.split("."):
+        config = config.get(key) if isinstance(config, dict) else None
+    return config
+
+
+def nested_objects(value: Any, path: str = "") -> Iterable[tuple[str, dict[str, Any]]]:
+    """Path and value of every object in a config."""
+    if isinstance(value, dict):
+        yield path, value
+    for key, part in items(value):
+        yield from nested_objects(part, below(path, key))

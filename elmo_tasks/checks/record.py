@@ -1,7 +1,7 @@
-"""Which part of a config became which object, while AllenNLP constructs them."""
+"""Records which part of a config became which object while AllenNLP constructs them."""
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -9,11 +9,8 @@ from allennlp.common import FromParams, Params
 from allennlp.nn import InitializerApplicator, RegularizerApplicator
 from torch import nn
 
-from elmo_tasks.checks.problem import below
-from elmo_tasks.checks.signatures import keys_of
-
 PATH = "config_path"
-"""Errors carry the path of what was being constructed under this name."""
+"""An error has the path of the object under construction in this attribute."""
 
 
 class Record:
@@ -21,84 +18,61 @@ class Record:
     # Parameters
 
     objects : `list[tuple[str, Any]]`
-        Path and object, in the order in which they were made.
+        Path and object, in the order of construction.
     applied : `list[tuple[Any, nn.Module]]`
-        Initialisers and regularisers, and what they were applied to.
-    plain : `dict[str, tuple[str, str]]`
-        The paths of objects in the config that AllenNLP passes as dictionaries, since the argument has no annotation
-        that it reads: the name of the class, and the argument.
+        Initializers and regularizers, and the modules that they were applied to.
     """
 
     def __init__(self) -> None:
         self.objects: list[tuple[str, Any]] = []
-        self.plain: dict[str, tuple[str, str]] = {}
         self.applied: list[tuple[Any, nn.Module]] = []
-        self._open: list[str] = [""]
+        self.open_paths: list[str] = [""]
 
     def modules(self) -> list[tuple[str, nn.Module]]:
         """Path and module, each module once."""
-        seen: dict[int, tuple[str, nn.Module]] = {}
+        modules: dict[int, tuple[str, nn.Module]] = {}
         for path, one in self.objects:
             if isinstance(one, nn.Module):
-                seen.setdefault(id(one), (path, one))
-        return list(seen.values())
+                modules.setdefault(id(one), (path, one))
+        return list(modules.values())
 
     def path_of(self, one: Any) -> str | None:
-        """Where the config made it."""
+        """The path of an object."""
         return next((path for path, other in self.objects if other is one), None)
-
-    def begin(self, cls: Any, params: Any, constructor: Callable[..., Any] | None) -> str:
-        """The path of what is being constructed; a plain name in the config has that of its owner."""
-        history = params.history if isinstance(params, Params) else ""
-        self._open.append(history.rstrip(".") or self._open[-1])
-        if isinstance(params, Params):
-            self._note_plain(cls, params.params, constructor or cls.__init__)
-        return self._open[-1]
-
-    def _note_plain(self, cls: Any, config: dict[str, Any], constructor: Callable[..., Any]) -> None:
-        for name, parameter in keys_of(cls, constructor).parameters.items():
-            is_read = parameter.annotation is not parameter.empty and not isinstance(parameter.annotation, str)
-            if not is_read and _has_objects(config.get(name)):
-                self.plain[below(self._open[-1], name)] = (cls.__name__, name)
-
-    def end(self) -> None:
-        """It is made, or has failed."""
-        self._open.pop()
-
-
-def _has_objects(value: Any) -> bool:
-    return any(isinstance(part, dict | Params) for part in (value if isinstance(value, list) else [value]))
 
 
 @contextmanager
 def recorded() -> Iterator[Record]:
-    """Keeps a record of what AllenNLP constructs inside the block; as it was, afterwards."""
+    """Records what AllenNLP constructs within the context."""
     record = Record()
-    before = vars(FromParams)["from_params"]
-    applicators = (InitializerApplicator, RegularizerApplicator)
-    calls = [applicator.__call__ for applicator in applicators]
-    FromParams.from_params = classmethod(_recording(before.__func__, record))
-    for applicator, call in zip(applicators, calls, strict=True):
-        applicator.__call__ = _noting(call, record)
+    patches: dict[tuple[type, str], Any] = {
+        (FromParams, "from_params"): classmethod(_recording(vars(FromParams)["from_params"].__func__, record)),
+        (InitializerApplicator, "__call__"): _noting(InitializerApplicator.__call__, record),
+        (RegularizerApplicator, "__call__"): _noting(RegularizerApplicator.__call__, record),
+    }
+    originals = {(cls, name): vars(cls)[name] for cls, name in patches}
     try:
+        for (cls, name), patch in patches.items():
+            setattr(cls, name, patch)
         yield record
     finally:
-        FromParams.from_params = before
-        for applicator, call in zip(applicators, calls, strict=True):
-            applicator.__call__ = call
+        for (cls, name), original in originals.items():
+            setattr(cls, name, original)
 
 
 def _recording(original: Any, record: Record) -> Any:
     @functools.wraps(original)
     def from_params(cls: Any, params: Any, *arguments: Any, **options: Any) -> Any:
-        path = record.begin(cls, params, options.get("constructor_to_inspect"))
+        history = params.history if isinstance(params, Params) else ""
+        path = history.rstrip(".") or record.open_paths[-1]  # a plain name in the config has the path of its owner
+        record.open_paths.append(path)
         try:
             made = original(cls, params, *arguments, **options)
         except Exception as error:
             vars(error).setdefault(PATH, path)
             raise
         finally:
-            record.end()
+            record.open_paths.pop()
         record.objects.append((path, made))
         return made
 

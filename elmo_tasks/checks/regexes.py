@@ -1,4 +1,4 @@
-"""Regexes of a config that match no parameter of the model it builds."""
+"""Regexes of a config that are invalid, or match no parameter of the model."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -7,33 +7,30 @@ from typing import Any
 from allennlp.nn import RegularizerApplicator
 from torch import nn
 
-from elmo_tasks.checks.problem import Problem, below, nearest, shown
+from elmo_tasks.checks.problem import Problem, below, get, items, nearest, shown
 from elmo_tasks.checks.record import Record
-
-WANTED = "a regex that matches a parameter of the model"
 
 
 def invalid_regexes(config: dict[str, Any]) -> Iterator[Problem]:
-    """The regexes of a config that are none, wherever AllenNLP reads one."""
+    """Regexes that do not compile, under all keys that AllenNLP reads as regexes."""
     for path, regex in _regexes("", config):
         try:
             re.compile(regex)
         except re.error as error:
-            yield Problem(path=path, wanted="a regex", found=f"{shown(regex)}: {error}", kind="regex")
+            yield Problem(path=path, expected="a regex", got=f"{shown(regex)}: {error}", kind="regex")
 
 
 def _regexes(path: str, value: Any) -> Iterator[tuple[str, str]]:
-    for key, part in value.items() if isinstance(value, dict) else ():
+    for key, part in items(value):
         here = below(path, key)
-        entries = list(enumerate(part)) if isinstance(part, list) else []
         if key in ("prevent_regexes", "no_grad"):
-            yield from ((below(here, place), entry) for place, entry in entries if isinstance(entry, str))
+            yield from _strings(here, part)
         elif key in ("regexes", "parameter_groups"):
-            for place, entry in entries:
+            for place, entry in enumerate(part if isinstance(part, list) else ()):
                 first = entry[0] if isinstance(entry, list) and entry else None
-                if isinstance(first, str):
-                    yield f"{here}.{place}.0", first
-                yield from ((f"{here}.{place}.0.{which}", regex) for which, regex in enumerate(_strings(first)))
+                yield from (
+                    [(f"{here}.{place}.0", first)] if isinstance(first, str) else _strings(f"{here}.{place}.0", first)
+                )
         else:
             yield from _regexes(here, part)
 
@@ -45,72 +42,61 @@ def regex_problems(config: dict[str, Any], model: nn.Module, record: Record) -> 
     config : `dict[str, Any]`
         Resolved.
     model : `nn.Module`
-        What the config built, after a step.
+        Built from the config, after a step.
     record : `Record`
-        Of the building and of the step.
+        Of building it, and of the step.
     """
-    seen: set[int] = set()
-    for applicator, _ in record.applied:
+    applicators = {id(applicator): applicator for applicator, _ in record.applied}
+    for applicator in applicators.values():
         path = record.path_of(applicator)
-        if path is not None and id(applicator) not in seen:
-            seen.add(id(applicator))
+        if path is not None:
             modules = [module for other, module in record.applied if other is applicator]
-            yield from _of_applicator(path, applicator, modules)
-    yield from _of_trainer(config, model)
+            yield from _applicator_problems(below(path, "regexes"), applicator, modules)
+    yield from _trainer_problems(config, dict(model.named_parameters()))
 
 
-def _of_applicator(path: str, applicator: Any, modules: list[nn.Module]) -> Iterator[Problem]:
-    """Each parameter belongs to the first regex that matches it."""
-    penalises = isinstance(applicator, RegularizerApplicator)
-    pairs = applicator._regularizers if penalises else applicator._initializers
-    prevented = None if penalises else applicator._prevent_regex
-    every = [
-        name for module in modules for name, one in module.named_parameters() if one.requires_grad or not penalises
-    ]
-    names = [name for name in every if prevented is None or not re.search(prevented, name)]
+def _applicator_problems(path: str, applicator: Any, modules: list[nn.Module]) -> Iterator[Problem]:
+    """Each parameter is taken by the first regex that matches it."""
+    is_regularizer = isinstance(applicator, RegularizerApplicator)
+    pairs = applicator._regularizers if is_regularizer else applicator._initializers
+    prevented = None if is_regularizer else applicator._prevent_regex
+    parameters = [pair for module in modules for pair in module.named_parameters()]
+    names = [name for name, one in parameters if one.requires_grad or not is_regularizer]
+    names = [name for name in names if prevented is None or not re.search(prevented, name)]
     taken: set[str] = set()
     for place, (regex, _) in enumerate(pairs):
-        matched = {name for name in names if re.search(regex, name)}
+        matched = _matching([regex], names)
         if not matched:
-            yield _problem(below(path, f"regexes.{place}.0"), regex, names)
+            yield _unmatched(f"{path}.{place}.0", regex, names)
         elif matched <= taken:
-            wanted = "a regex that matches a parameter which no regex before it takes"
-            yield Problem(path=below(path, f"regexes.{place}.0"), wanted=wanted, found=shown(regex), kind="regex")
+            expected = "a regex that matches a parameter which no earlier regex matches"
+            yield Problem(path=f"{path}.{place}.0", expected=expected, got=shown(regex), kind="regex")
         taken |= matched
 
 
-def _of_trainer(config: dict[str, Any], model: nn.Module) -> Iterator[Problem]:
-    trainer = config.get("trainer")
-    trainer = trainer if isinstance(trainer, dict) else {}
-    names = [name for name, _ in model.named_parameters()]
-    frozen = _strings(trainer.get("no_grad"))
-    for place, regex in enumerate(frozen):
+def _trainer_problems(config: dict[str, Any], parameters: dict[str, nn.Parameter]) -> Iterator[Problem]:
+    """Regexes of `no_grad` and of parameter groups; a group can contain what it excludes from training."""
+    groups = get(config, "trainer.optimizer.parameter_groups") or []
+    frozen = [regex for regexes, options in groups if options.get("requires_grad") is False for regex in regexes]
+    trained = _matching(frozen, parameters) | {name for name, one in parameters.items() if one.requires_grad}
+    checked = [(*pair, parameters.keys()) for pair in _strings("trainer.no_grad", get(config, "trainer.no_grad"))]
+    for place, (regexes, _) in enumerate(groups):
+        path = f"trainer.optimizer.parameter_groups.{place}.0"
+        checked += [(*pair, trained) for pair in _strings(path, regexes)]
+    for path, regex, names in checked:
         if not _matching([regex], names):
-            yield _problem(f"trainer.no_grad.{place}", regex, names)
-    optimizer = trainer.get("optimizer")
-    groups = optimizer.get("parameter_groups") if isinstance(optimizer, dict) else None
-    pairs = [(place, *group) for place, group in enumerate(groups or ()) if isinstance(group, list) and len(group) == 2]
-    switched_off = _matching([regex for _, regexes, options in pairs if _is_off(options) for regex in regexes], names)
-    trained = {name for name, one in model.named_parameters() if one.requires_grad} | switched_off
-    for place, regexes, _ in pairs:
-        for which, regex in enumerate(_strings(regexes)):
-            if not _matching([regex], trained):
-                yield _problem(f"trainer.optimizer.parameter_groups.{place}.0.{which}", regex, trained)
+            yield _unmatched(path, regex, names)
 
 
-def _is_off(options: Any) -> bool:
-    return isinstance(options, dict) and options.get("requires_grad") is False
-
-
-def _strings(value: Any) -> list[str]:
-    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
+def _strings(path: str, value: Any) -> list[tuple[str, str]]:
+    return [(below(path, place), one) for place, one in items(value) if isinstance(one, str)]
 
 
 def _matching(regexes: Iterable[str], names: Iterable[str]) -> set[str]:
-    listed = list(regexes)
-    return {name for name in names if any(re.search(regex, name) for regex in listed)}
+    return {name for regex in regexes for name in names if re.search(regex, name)}
 
 
-def _problem(path: str, regex: str, names: Iterable[str]) -> Problem:
+def _unmatched(path: str, regex: str, names: Iterable[str]) -> Problem:
     plain = re.sub(r"[\\^$.*+?()\[\]|]+", ".", regex).strip(".")
-    return Problem(path=path, wanted=WANTED, found=shown(regex), nearest=nearest(plain, names), kind="regex")
+    expected = "a regex that matches a parameter of the model"
+    return Problem(path=path, expected=expected, got=shown(regex), nearest=nearest(plain, names), kind="regex")

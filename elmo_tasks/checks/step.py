@@ -1,4 +1,4 @@
-"""Builds what a config describes on a handful of instances, and takes one step with it."""
+"""Builds a config on a few instances, and runs one training step."""
 
 import copy
 import math
@@ -14,21 +14,18 @@ from allennlp.common import Params
 from allennlp.common.util import prepare_environment
 from allennlp.data import DataLoader, DatasetReader
 from allennlp.nn.util import move_to_device
+from torch import nn
 
-from elmo_tasks.checks.problem import Problem, nearest, shown
-from elmo_tasks.checks.record import PATH, Record, recorded
+from elmo_tasks.checks.objects import Target, target_of
+from elmo_tasks.checks.problem import Problem, get, nearest, nested_objects, shown
+from elmo_tasks.checks.record import PATH, recorded
 from elmo_tasks.checks.regexes import regex_problems
 from elmo_tasks.checks.schema import BESIDE_TRAINING
-from elmo_tasks.checks.schema import SEEDS as ALL_SEEDS
-from elmo_tasks.checks.signatures import keys_of
-from elmo_tasks.checks.sizes import DimensionMismatch, told_misfit, watched
-from elmo_tasks.checks.unused_keys import namespace_problems
 from elmo_tasks.compat.devices import CPU, has_device
+from elmo_tasks.compat.seeds import spread_seed
 from elmo_tasks.compat.terminal import causes, one_line
 
 INSTANCES = 8
-
-SEED, *SEEDS = ALL_SEEDS
 
 
 @dataclass
@@ -37,9 +34,9 @@ class Step:
     # Parameters
 
     problems : `list[Problem]`
-        What building and running brought to light.
+        Found while building and running.
     loss : `float`, optional
-        Of the step, where there was one.
+        `None` if there was no step.
     """
 
     problems: list[Problem] = field(default_factory=list)
@@ -48,61 +45,70 @@ class Step:
 
 def take_step(config: dict[str, Any]) -> Step:
     """
-    Reads some instances, builds model and trainer, runs the model forward and backward on one batch, and once on the
-    validation data. Nothing is kept on disk.
+    Reads a few instances, builds model and trainer, runs the model forward and backward on one batch, and forward on
+    one batch of validation data. Nothing is kept on disk.
 
     # Parameters
 
     config : `dict[str, Any]`
-        Resolved; `shape_problems` has nothing to say about it.
+        Resolved, without problems of `shape_problems`.
     """
     step = Step()
-    smaller = shrink_config(config)
-    running: list[str] = []
+    smaller = Params(shrink_config(config))
+    running: list[str] = []  # paths of the running modules, the innermost last
     with recorded() as record, tempfile.TemporaryDirectory() as folder:
         try:
-            beside = {key: smaller.pop(key) for key in BESIDE_TRAINING if key in smaller}
-            prepare_environment(Params(_seeds(beside)))
-            built = TrainModel.from_params(params=Params(smaller), serialization_dir=folder, local_rank=0)
-            step.problems += namespace_problems(config, _namespaces(built.model.vocab))
-            with watched(record, config) as running:
-                step.problems += _run(built, config, step, running)
+            spread_seed(smaller)
+            prepare_environment(smaller)
+            for key in BESIDE_TRAINING:
+                smaller.params.pop(key, None)
+            built = TrainModel.from_params(params=smaller, serialization_dir=folder, local_rank=0)
+            for path, module in record.modules():
+                _track(module, path, running)
+            step.problems += _run(built, config, step, running)
             step.problems += regex_problems(config, built.model, record)
-        except DimensionMismatch as misfit:
-            step.problems.append(misfit.problem)
         except Exception as error:
-            step.problems += _failure(error, record, config, running)
+            step.problems.append(_failure(error, running))
     return step
 
 
+def _track(module: nn.Module, path: str, running: list[str]) -> None:
+    """Keeps the path of a module in `running` while it runs."""
+
+    def after(*_: Any) -> None:
+        running.pop()
+
+    module.register_forward_pre_hook(lambda *_: running.append(path))
+    module.register_forward_hook(after)
+
+
 def shrink_config(config: dict[str, Any]) -> dict[str, Any]:
-    """The same with few instances, all in the vocabulary, small batches, one process, no GPU that is missing."""
+    """The config with few instances, all of them in the vocabulary, small batches, one process and no missing GPU."""
     smaller = copy.deepcopy(config)
-    smaller.pop("datasets_for_vocab_creation", None)  # a handful of one split lacks labels of the other
+    smaller.pop("datasets_for_vocab_creation", None)  # a few instances of one split lack labels of the other
     for key in ("dataset_reader", "validation_dataset_reader"):
-        _cut_reader(smaller, key)
+        _limit_reader(smaller, key)
     for key in ("data_loader", "validation_data_loader"):
-        _cut_loader(smaller.get(key))
-    trainer = smaller.get("trainer")
-    if isinstance(trainer, dict) and trainer.get("cuda_device") is not None and not has_device(trainer["cuda_device"]):
-        trainer["cuda_device"] = CPU
-    _leave_rare_words_out(smaller.get("model"))
+        _limit_loader(smaller.get(key))
+    device = get(smaller, "trainer.cuda_device")
+    if device is not None and not has_device(device):
+        smaller["trainer"]["cuda_device"] = CPU
+    for _, part in nested_objects(smaller.get("model")):
+        if part.get("type") == "elmo_tasks_word_vectors":
+            part.pop("every_word", None)  # it only takes time
     return smaller
 
 
-def _cut_reader(config: dict[str, Any], key: str) -> None:
+def _limit_reader(config: dict[str, Any], key: str) -> None:
     reader = config.get(key)
     reader = {"type": reader} if isinstance(reader, str) else reader
-    if not isinstance(reader, dict) or reader.get("type") not in DatasetReader.list_available():
-        return
-    cls, constructor = DatasetReader.resolve_class_name(reader["type"])
-    if "max_instances" in keys_of(cls, getattr(cls, constructor or "__init__")).parameters:
-        given = reader.get("max_instances")
-        config[key] = {**reader, "max_instances": min(INSTANCES, given) if given else INSTANCES}
+    target = target_of(key, reader, DatasetReader) if isinstance(reader, dict) else None
+    if isinstance(target, Target) and "max_instances" in target.parameters:
+        config[key] = {**reader, "max_instances": min(INSTANCES, reader.get("max_instances") or INSTANCES)}
 
 
-def _cut_loader(loader: Any) -> None:
-    """Batches of a handful; a last one that is not full is kept, since there may be no other."""
+def _limit_loader(loader: Any) -> None:
+    """Small batches; an incomplete last one is kept, since there may be no other."""
     if not isinstance(loader, dict):
         return
     if "num_workers" in loader:
@@ -116,27 +122,12 @@ def _cut_loader(loader: Any) -> None:
         loader["quiet"] = True
 
 
-def _leave_rare_words_out(part: Any) -> None:
-    """Word vectors of words that are not in the data change nothing but the time."""
-    if isinstance(part, dict):
-        if part.get("type") == "elmo_tasks_word_vectors":
-            part.pop("every_word", None)
-        for value in part.values():
-            _leave_rare_words_out(value)
-
-
-def _seeds(beside: dict[str, Any]) -> dict[str, Any]:
-    """AllenNLP's three, which `seed` sets all."""
-    one = dict.fromkeys(SEEDS, beside[SEED]) if SEED in beside else {}
-    return {**one, **{key: beside[key] for key in SEEDS if key in beside}}
-
-
 def _run(built: TrainModel, config: dict[str, Any], step: Step, running: list[str]) -> Iterator[Problem]:
     trainer, model = built.trainer, built.model
     running[:] = ["data_loader"]
     batch = next(iter(trainer.data_loader), None)
     if batch is None:
-        yield Problem(path="train_data_path", wanted="instances", found="none", kind="build")
+        yield Problem(path="train_data_path", expected="instances", got="none", kind="build")
         return
     running[:] = ["model"]
     model.train()
@@ -146,7 +137,7 @@ def _run(built: TrainModel, config: dict[str, Any], step: Step, running: list[st
     loss.backward()
     step.loss = loss.item()
     if not math.isfinite(step.loss):
-        yield Problem(path="model", wanted="a finite loss", found=str(step.loss), kind="build")
+        yield Problem(path="model", expected="a finite loss", got=str(step.loss), kind="build")
     yield from _validate(trainer, model, config, running)
 
 
@@ -157,7 +148,7 @@ def _validate(trainer: Any, model: Any, config: dict[str, Any], running: list[st
         return
     batch = next(iter(loader), None)
     if batch is None:
-        yield Problem(path="validation_data_path", wanted="instances", found="none", kind="build")
+        yield Problem(path="validation_data_path", expected="instances", got="none", kind="build")
         return
     running[:] = ["model"]
     model.eval()
@@ -167,41 +158,23 @@ def _validate(trainer: Any, model: Any, config: dict[str, Any], running: list[st
 
 
 def metric_problems(config: dict[str, Any], metrics: set[str]) -> Iterator[Problem]:
-    """A validation metric that the model does not give; one of a label may be missing on few instances."""
-    given = config["trainer"].get("validation_metric", "-loss") if isinstance(config.get("trainer"), dict) else "-loss"
+    """Validation metrics that the model does not report; that of a label (`f1-PER`) may need more instances."""
+    path, given = "trainer.validation_metric", get(config, "trainer.validation_metric") or "-loss"
     families = {re.split(r"[-_/:]", name)[0] for name in metrics if re.search(r"[-_/:]", name)}
     for place, signed in enumerate(given if isinstance(given, list) else [given]):
-        name = signed[1:]
-        path = f"trainer.validation_metric.{place}" if isinstance(given, list) else "trainer.validation_metric"
-        if name not in metrics and not (re.search(r"[-_/:]", name) and re.split(r"[-_/:]", name)[0] in families):
-            near = nearest(name, metrics)
-            wanted = "a metric of the model" if near else f"a metric of the model ({', '.join(sorted(metrics))})"
-            yield Problem(path=path, wanted=wanted, found=shown(signed), nearest=near, kind="name")
+        family, *label = re.split(r"[-_/:]", signed[1:])
+        if signed[1:] in metrics or (label and family in families):
+            continue
+        near = nearest(signed[1:], metrics)
+        expected = "a metric of the model" if near else f"a metric of the model ({', '.join(sorted(metrics))})"
+        here = f"{path}.{place}" if isinstance(given, list) else path
+        yield Problem(path=here, expected=expected, got=shown(signed), nearest=near, kind="name")
 
 
-def _namespaces(vocabulary: Any) -> set[str]:
-    return {*vocabulary.get_namespaces(), *vocabulary._token_to_index}
-
-
-def _failure(error: Exception, record: Record, config: dict[str, Any], running: list[str]) -> list[Problem]:
-    """
-    What was raised, at the path of what was being constructed, or of the module that was running; where a dictionary is
-    not what was expected, at the arguments that were given one for want of an annotation.
-    """
+def _failure(error: Exception, running: list[str]) -> Problem:
+    """An exception, at the path of what was under construction, or of the running module."""
     message = one_line(error) or f"{type(error).__name__}: {error}"
-    misfit = told_misfit(message, record, config)
-    if misfit is not None:
-        return [misfit]
-    if record.plain and re.search(r"\bdict\b", message):
-        return [_unannotated(path, *owner, message) for path, owner in record.plain.items()]
-    paths = [vars(cause)[PATH] for cause in causes(error) if PATH in vars(cause)]
     if running:
-        return [Problem(path=running[-1], wanted="a step forward and back", found=message, kind="build")]
-    path = paths[-1] if paths else ""
-    return [Problem(path=path, wanted="something that can be built", found=message, kind="build")]
-
-
-def _unannotated(path: str, cls: str, argument: str, message: str) -> Problem:
-    wanted = f"a type annotation (no string) for the argument {argument} of {cls}"
-    reason = "since AllenNLP passes a plain dictionary without one"
-    return Problem(path=path, wanted=f"{wanted}, {reason}", found=message, kind="build")
+        return Problem(path=running[-1], expected="a training step", got=message, kind="build")
+    paths = [vars(cause)[PATH] for cause in causes(error) if PATH in vars(cause)]
+    return Problem(path=paths[-1] if paths else "", expected="an object that can be built", got=message, kind="build")

@@ -1,12 +1,12 @@
-"""Knobs that do nothing where they stand."""
+"""Keys that have no effect where they are set."""
 
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from allennlp.training import GradientDescentTrainer
 
-from elmo_tasks.checks.problem import Problem, below, shown
+from elmo_tasks.checks.problem import Problem, below, get, nested_objects, shown
 
 DEFAULT_EPOCHS: int = inspect.signature(GradientDescentTrainer.from_partial_objects).parameters["num_epochs"].default
 
@@ -22,79 +22,26 @@ NEEDED = (
     ("vocabulary.min_pretrained_embeddings", ("vocabulary.pretrained_files",)),
     ("model.elmo.cache_limit_gb", ("model.elmo.cache_dir",)),
 )
-"""A key, and the keys of which one must be set for it to do anything."""
+"""A key, and the keys of which it needs one."""
 
 TORCH_RNNS = ("lstm", "gru", "rnn")
 
 
-def idle_problems(config: dict[str, Any]) -> Iterator[Problem]:
-    """
-    # Parameters
-
-    config : `dict[str, Any]`
-        Resolved, as for `shape_problems`.
-    """
+def unused_key_problems(config: dict[str, Any]) -> Iterator[Problem]:
+    """Takes a resolved config."""
     for path, needed in NEEDED:
-        value = _get(config, path)
-        if value not in (None, False, "") and not any(_get(config, other) for other in needed):
-            yield _idle(path, f"no value without {' or '.join(needed)}", value)
-    yield from _late_patience(config)
-    for path, part in _objects("", config):
-        yield from _idle_within(path, part)
-    yield from _frozen_groups(config)
-
-
-def namespace_problems(config: dict[str, Any], namespaces: set[str]) -> Iterator[Problem]:
-    """Limits on parts of the vocabulary that no instance has a token for."""
-    for key in ("max_vocab_size", "pretrained_files", "min_pretrained_embeddings"):
-        limits = _get(config, f"vocabulary.{key}")
-        for name in limits if isinstance(limits, Mapping) else ():
-            if name not in namespaces:
-                known = ", ".join(sorted(namespaces))
-                yield _idle(f"vocabulary.{key}.{name}", f"a namespace of the vocabulary ({known})", name)
-
-
-def _late_patience(config: dict[str, Any]) -> Iterator[Problem]:
-    patience = _get(config, "trainer.patience")
-    epochs = _get(config, "trainer.num_epochs") or DEFAULT_EPOCHS
+        value = get(config, path)
+        if value not in (None, False, "") and not any(get(config, other) for other in needed):
+            yield _unused(path, f"no value without {' or '.join(needed)}", value)
+    patience, epochs = get(config, "trainer.patience"), get(config, "trainer.num_epochs") or DEFAULT_EPOCHS
     if isinstance(patience, int) and isinstance(epochs, int) and patience >= epochs:
-        yield _idle("trainer.patience", f"a number below num_epochs, {epochs}: it would never stop early", patience)
+        yield _unused("trainer.patience", f"a number below num_epochs, {epochs}", patience)
+    for path, part in nested_objects(config):
+        if part.get("type") in TORCH_RNNS and part.get("num_layers", 1) == 1 and part.get("dropout"):
+            yield _unused(below(path, "dropout"), "no value if num_layers is 1", part["dropout"])
+        if part.get("type") == "elmo_tasks_word_vectors" and part.get("every_word") and not part.get("pretrained_file"):
+            yield _unused(below(path, "every_word"), "no value without pretrained_file", part["every_word"])
 
 
-def _idle_within(path: str, part: dict[str, Any]) -> Iterator[Problem]:
-    kind = part.get("type")
-    if kind in TORCH_RNNS and part.get("num_layers", 1) == 1 and part.get("dropout"):
-        wanted = "no value where num_layers is 1: dropout is between layers alone"
-        yield _idle(below(path, "dropout"), wanted, part["dropout"])
-    if kind == "elmo_tasks_word_vectors" and part.get("every_word") and not part.get("pretrained_file"):
-        yield _idle(below(path, "every_word"), "no value without pretrained_file", part["every_word"])
-
-
-def _frozen_groups(config: dict[str, Any]) -> Iterator[Problem]:
-    """Options of parameter groups that get no gradient."""
-    groups = _get(config, "trainer.optimizer.parameter_groups")
-    for place, group in enumerate(groups if isinstance(groups, list) else ()):
-        options = group[1] if isinstance(group, list) and len(group) == 2 and isinstance(group[1], dict) else {}
-        if options.get("requires_grad") is False:
-            for key in sorted(options.keys() - {"requires_grad"}):
-                path = f"trainer.optimizer.parameter_groups.{place}.1.{key}"
-                yield _idle(path, "no value beside requires_grad: false", options[key])
-
-
-def _idle(path: str, wanted: str, value: Any) -> Problem:
-    return Problem(path=path, wanted=wanted, found=f"{shown(value)}, which does nothing", kind="idle")
-
-
-def _get(config: Any, path: str) -> Any:
-    for key in path.split("."):
-        if not isinstance(config, Mapping):
-            return None
-        config = config.get(key)
-    return config
-
-
-def _objects(path: str, value: Any) -> Iterator[tuple[str, dict[str, Any]]]:
-    if isinstance(value, dict):
-        yield path, value
-    for key, part in value.items() if isinstance(value, dict) else enumerate(value if isinstance(value, list) else ()):
-        yield from _objects(below(path, key), part)
+def _unused(path: str, expected: str, value: Any) -> Problem:
+    return Problem(path=path, expected=expected, got=f"{shown(value)}, which has no effect", kind="unused")

@@ -50,23 +50,26 @@ def test_runs_of_the_same_config_are_found_under_another_row_name(tmp_path: Path
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"model.elmo.mx": "last"}, r"model\.elmo\.mx: wanted .*; nearest: mix"),
-        ({"model.elmoo": None}, r"model\.elmoo: wanted .*; nearest: elmo"),
+        ({"model.elmo.mx": "last"}, r"model\.elmo\.mx: expected .*; nearest: mix"),
+        ({"model.elmoo": None}, r"model\.elmoo: expected .*; nearest: elmo"),
         ({"model.elmoo.mix": "last"}, "change what the configuration has not"),
-        ({"trainer.num_epoch": 3}, r"trainer\.num_epoch: wanted .*; nearest: num_epochs"),
-        ({"trainer.optimizer.betas_": 3}, r"trainer\.optimizer\.betas_: wanted .*; nearest: betas"),
-        ({"trainer.optimizer": {"type": "sgd", "momentun": 0.9}}, r"optimizer\.momentun: wanted .*; nearest: momentum"),
-        ({"data_loader.share": 0.1}, r"data_loader\.share: wanted a key of"),
-        ({"dataset_reader.max_instance": 3}, r"dataset_reader\.max_instance: wanted .*; nearest: max_instances"),
-        ({"model.encoder.hidden_size": [3]}, r"model\.encoder\.hidden_size: wanted .*; nearest: hidden_sizes"),
-        ({"random_sed": 3}, r"random_sed: wanted .*; nearest: random_seed"),
+        ({"trainer.num_epoch": 3}, r"trainer\.num_epoch: expected .*; nearest: num_epochs"),
+        ({"trainer.optimizer.betas_": 3}, r"trainer\.optimizer\.betas_: expected .*; nearest: betas"),
+        (
+            {"trainer.optimizer": {"type": "sgd", "momentun": 0.9}},
+            r"optimizer\.momentun: expected .*; nearest: momentum",
+        ),
+        ({"data_loader.share": 0.1}, r"data_loader\.share: expected a key of"),
+        ({"dataset_reader.max_instance": 3}, r"dataset_reader\.max_instance: expected .*; nearest: max_instances"),
+        ({"model.encoder.hidden_size": [3]}, r"model\.encoder\.hidden_size: expected .*; nearest: hidden_sizes"),
+        ({"random_sed": 3}, r"random_sed: expected .*; nearest: random_seed"),
         (
             {"trainer.callbacks": [{"type": "elmo_tasks_lm_progress", "evry": 3}]},
-            r"callbacks\.0\.evry: wanted .*; nearest: every",
+            r"callbacks\.0\.evry: expected .*; nearest: every",
         ),
         (
             {"model.text_field_embedder.token_embedders.tokens.trainabel": True},
-            r"token_embedders\.tokens\.trainabel: wanted .*; nearest: trainable",
+            r"token_embedders\.tokens\.trainabel: expected .*; nearest: trainable",
         ),
     ],
 )
@@ -196,9 +199,9 @@ def test_an_ensemble_brings_its_members_and_a_tuned_biLM_its_tuning(tmp_path: Pa
     [
         (
             [row("a", changes={"trainer.num_epochs": "one"})],
-            'row a: trainer.num_epochs: wanted a whole number, found "one"',
+            'row a: trainer.num_epochs: expected int, got "one"',
         ),
-        ([row("a", seed_keys=["random_sed"])], r"row a: random_sed: wanted .*; nearest: random_seed"),
+        ([row("a", seed_keys=["random_sed"])], r"row a: random_sed: expected .*; nearest: random_seed"),
         (
             [row("lm", config=row("x")["config"].replace("ner_elmo", "bilm_finetune"), finetune=True)]
             + [row("baseline", bilm_of="lm")],

@@ -1,8 +1,7 @@
-"""`allennlp train` refuses what is wrong with a config of ours before it reads or writes anything, and no other."""
+"""`allennlp train` rejects an invalid config of our models before it reads or writes anything."""
 
 import json
 import logging
-import re
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +29,7 @@ def run(file: Path, out: Path, *, recover: bool = False, **overrides: Any) -> No
     train.train_model(Params.from_file(file, json.dumps(overrides)), str(out), recover, dry_run=True)
 
 
-def test_all_problems_are_told_before_anything_is_read_or_written(tmp_path: Path) -> None:
+def test_all_problems_are_reported_before_anything_is_read_or_written(tmp_path: Path) -> None:
     overrides = {"trainer.num_epoch": 3, "model.elmo.at": "imput", "model.word_vector": False}
     with pytest.raises(InputError) as got:
         run(FOLDER / "ner_elmo.jsonnet", tmp_path / "run", **overrides)
@@ -40,57 +39,23 @@ def test_all_problems_are_told_before_anything_is_read_or_written(tmp_path: Path
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_misspelt_model_of_ours_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match='model.type: wanted the name of a Model, found "elmo_tasks_nre"; nearest: '):
+def test_misspelt_model_is_rejected(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match='model.type: expected the name of a Model, got "elmo_tasks_nre"; nearest: '):
         run(FOLDER / "ner.jsonnet", tmp_path / "run", **{"model.type": "elmo_tasks_nre"})
 
 
-def test_a_sound_config_goes_on_to_its_data(tmp_path: Path) -> None:
+def test_valid_config_reads_its_data(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="eng.train: no such file"):
         run(FOLDER / "ner.jsonnet", tmp_path / "run")
 
 
-def test_a_model_of_others_trains_as_before(tmp_path: Path) -> None:
+def test_models_of_other_packages_are_not_checked(tmp_path: Path) -> None:
     write_data_root(tmp_path / "data")
     run(TAGGER, tmp_path / "run", **{"trainer.num_epoch": 3})
     assert (tmp_path / "run" / "vocabulary").is_dir()
 
 
-def test_a_width_that_does_not_fit_our_encoder_names_the_bilm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(settings.FIXTURES_VARIABLE, str(write_data_root(tmp_path / "data")))
-    message = (
-        "the encoder was given the width 164, the embeddings have 144 in all (leave the encoder's input_size (or "
-        f"input_dim) out: it is inferred); the biLM of {tmp_path}/data/bilm/options.json gives 12 of the 144"
-    )
-    with pytest.raises(InputError, match=f"^{re.escape(message)}$"):
-        run(FOLDER / "ner_elmo.jsonnet", tmp_path / "run", **{"model.encoder.input_size": 164})
-    with pytest.raises(InputError, match=r"have 132 in all \(leave the encoder's input_size .*: it is inferred\)$"):
-        overrides = {"model.encoder.input_size": 164, "model.elmo.at": "output", "model.elmo.l2": None}
-        run(FOLDER / "ner_elmo.jsonnet", tmp_path / "run2", **overrides)
-
-
-def test_a_width_that_does_not_fit_a_model_of_others_names_the_bilm(tmp_path: Path) -> None:
-    bilm = write_data_root(tmp_path / "data") / "bilm"
-    file = tmp_path / "tagger.jsonnet"
-    file.write_text(
-        f"""(import '{TAGGER}') + {{
-          dataset_reader+: {{ token_indexers: {{ e: {{ type: 'elmo_tasks_characters' }} }} }},
-          model+: {{ text_field_embedder: {{ token_embedders: {{ e: {{
-            type: 'elmo_tasks', options_file: '{bilm}/options.json', weight_file: '{bilm}/weights.hdf5',
-          }} }} }} }},
-        }}"""
-    )
-    message = (
-        "text field embedding dim must match encoder input dim, but got 12 and 6 instead;"
-        f" the biLM of {bilm}/options.json gives 12 of the 12 (set model.encoder.input_size to 12, or"
-        " model.text_field_embedder.token_embedders.e.options_file and .weight_file to another biLM)"
-    )
-    with pytest.raises(InputError, match=f"^{re.escape(message)}$"):
-        run(file, tmp_path / "run")
-    run(file, tmp_path / "run2", **{"model.encoder.input_size": 12})
-
-
-def test_a_recovered_run_is_warned(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_recovered_run_gets_a_warning(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     overrides = {"trainer.num_epoch": 3}
     (tmp_path / "run").mkdir()
     Params.from_file(FOLDER / "ner.jsonnet", json.dumps(overrides)).to_file(str(tmp_path / "run" / "config.json"))
@@ -102,23 +67,17 @@ def test_a_recovered_run_is_warned(tmp_path: Path, caplog: pytest.LogCaptureFixt
 
 
 @pytest.mark.parametrize(("config", "recover"), [(FOLDER / "ner.jsonnet", True), (TAGGER, False)])
-def test_a_missing_gpu_is_an_error_before_anything_is_written(
+def test_missing_gpu_is_an_error_before_anything_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, config: Path, recover: bool
 ) -> None:
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
-    with pytest.raises(InputError, match=r"\n  trainer.cuda_device: wanted -1 \(the CPU\).*, found 0"):
+    with pytest.raises(InputError, match=r"\n  trainer.cuda_device: expected -1 \(the CPU\).*, got 0"):
         run(config, tmp_path / "run", recover=recover, **{"trainer.cuda_device": 0})
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_check_is_put_in_once() -> None:
-    before = train.train_model
-    training.check_before_training()
-    assert train.train_model is before
-
-
 @pytest.mark.parametrize(
-    ("model", "found"),
+    ("model", "expected"),
     [
         ({"type": "elmo_tasks_ner"}, True),
         ("elmo_tasks_bilm", True),
@@ -126,12 +85,11 @@ def test_the_check_is_put_in_once() -> None:
         ({"type": "simple_tagger"}, False),
         ({"type": "nobody"}, False),
         ({"type": 3}, False),
-        ({}, False),
         (None, False),
     ],
 )
-def test_which_models_are_ours(model: Any, found: bool) -> None:
-    assert training.is_ours({"model": model}) is found
+def test_is_ours(model: Any, expected: bool) -> None:
+    assert training.is_ours({"model": model}) is expected
 
 
 def force(file: Path, out: Path, **overrides: Any) -> None:
@@ -157,7 +115,7 @@ def test_force_does_not_delete_the_current_folder(finished: Path, monkeypatch: p
     assert (finished / "model.tar.gz").is_file()
 
 
-def test_force_does_not_delete_a_link(finished: Path, tmp_path: Path) -> None:
+def test_force_does_not_delete_a_symbolic_link(finished: Path, tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(finished)
     with pytest.raises(InputError, match="link: --force cannot delete a symbolic link"):
         force(FOLDER / "ner.jsonnet", tmp_path / "link")
@@ -168,13 +126,11 @@ def test_force_does_not_delete_a_link(finished: Path, tmp_path: Path) -> None:
     ("key", "value"),
     [
         ("train_data_path", "good/read.txt"),
-        ("train_data_path", "good/r*.txt"),
         ("validation_data_path", ["good/read.txt"]),
         ("test_data_path", "good/../good/read.txt"),
         ("test_data_path", "link.txt"),
         ("model", {"type": "simple_tagger", "embedder": {"weight_file": "good/read.txt"}}),
         ("vocabulary", {"type": "from_files", "directory": "good"}),
-        ("model", {"type": "simple_tagger", "initializer": {"weights_file_path": "good/read.txt"}}),
     ],
 )
 def test_force_does_not_delete_what_is_read(finished: Path, key: str, value: Any) -> None:
@@ -194,7 +150,7 @@ def test_force_does_not_delete_the_config(finished: Path) -> None:
 
 @pytest.mark.parametrize("config", [TAGGER, FOLDER / "ner.jsonnet"])
 def test_force_keeps_a_run_that_cannot_be_replaced(finished: Path, config: Path) -> None:
-    with pytest.raises(InputError, match="train_data_path: wanted a file that is there, found nothing at no/such.txt"):
+    with pytest.raises(InputError, match="train_data_path: expected an existing file, got nothing at no/such.txt"):
         force(config, finished, train_data_path="no/such.txt")
     assert (finished / "model.tar.gz").is_file()
     force(config, finished)

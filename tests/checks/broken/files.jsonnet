@@ -1,6 +1,6 @@
-// expected: model.elmo.weight_file: wanted a file that is there, found nothing at /nowhere/weights.hdf5 (check the path in the configuration or on the command line)
-// expected: model.text_field_embedder.token_embedders.tokens.pretrained_file: wanted a file that is there, found nothing at $DATA/vectors/glove.txt (ELMO_TASKS_DATA is $DATA: the file belongs below it at vectors/glove.txt)
-// expected: train_data_path: wanted a file that is there, found nothing at $DATA/snli/train.jsonl (ELMO_TASKS_DATA is $DATA: the file belongs below it at snli/train.jsonl; SNLI 1.0 is at https://nlp.stanford.edu/projects/snli/)
+// expected: model.elmo.weight_file: expected an existing file, got nothing at /nowhere/weights.hdf5 (
+// expected: model.text_field_embedder.token_embedders.tokens.pretrained_file: expected an existing file, got nothing at $DATA/vectors/glove.txt (ELMO_TASKS_DATA is $DATA
+// expected: train_data_path: expected an existing file, got nothing at $DATA/snli/train.jsonl (ELMO_TASKS_DATA is $DATA
 local settings = import '../../../training_config/lib/settings.libsonnet';
 
 (import '../../../training_config/snli_elmo.jsonnet') {

@@ -1,8 +1,8 @@
-// Regexes that match no parameter. The word vectors are fixed, so that no regulariser and no group reaches them.
-// expected: model.regularizer.regexes.1.0: wanted a regex that matches a parameter which no regex before it takes, found "score_tags.*weight"
-// expected: model.regularizer.regexes.2.0: wanted a regex that matches a parameter of the model, found "lowest_layer.encoder"; nearest: lowest_layers.encoder.layers.1.bias_ih_l0
-// expected: trainer.no_grad.1: wanted a regex that matches a parameter of the model, found "^elmo"
-// expected: trainer.optimizer.parameter_groups.0.0.1: wanted a regex that matches a parameter of the model, found "crf_transitions"; nearest: crf.transitions
+// Regexes that match no parameter.
+// expected: model.regularizer.regexes.1.0: expected a regex that matches a parameter which no earlier regex matches, got "score_tags.*weight"
+// expected: model.regularizer.regexes.2.0: expected a regex that matches a parameter of the model, got "lowest_layer.encoder"; nearest: lowest_layers.encoder.layers.1.bias_ih_l0
+// expected: trainer.no_grad.1: expected a regex that matches a parameter of the model, got "^elmo"
+// expected: trainer.optimizer.parameter_groups.0.0.1: expected a regex that matches a parameter of the model, got "crf_transitions"; nearest: crf.transitions
 (import '../../../training_config/ner.jsonnet') {
   model+: {
     regularizer: {

@@ -1,4 +1,4 @@
-// A model and a reader of AllenNLP's own.
+// AllenNLP's own model and reader.
 local settings = import '../../../training_config/lib/settings.libsonnet';
 
 {

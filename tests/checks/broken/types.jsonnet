@@ -1,17 +1,17 @@
 // Values of a wrong type, or out of range.
-// expected: data_loader.batch_sampler.batch_size: wanted a whole number of at least 1, found 0
-// expected: data_loader.batch_sampler.sorting_keys: wanted a list, each part a string, found "tokens"
-// expected: dataset_reader.classes: wanted a whole number, found "five"
-// expected: model.elmo: wanted an object (ElmoTokenEmbedder), found true
-// expected: model.encoder.hidden_sizes.0: wanted a whole number, found 2.5
-// expected: model.head: wanted an object (Head), found null
-// expected: model.input_dropout: wanted a number, found "x"
-// expected: model.pooled_dropout: wanted a number from 0 up to, not including, 1, found 1.5
-// expected: model.text_field_embedder.token_embedders.tokens.trainable: wanted true or false, found "no"
-// expected: trainer.num_epochs: wanted a whole number, found null
-// expected: trainer.optimizer.betas: wanted a list of 2, found [0.9]
-// expected: trainer.optimizer.lr: wanted a number, found "1e-3"
-// expected: trainer.validation_metric: wanted a string or a list, each part a string, found 3
+// expected: data_loader.batch_sampler.batch_size: expected an integer of at least 1, got 0
+// expected: data_loader.batch_sampler.sorting_keys: expected List[str], got "tokens"
+// expected: dataset_reader.classes: expected int, got "five"
+// expected: model.elmo: expected an object (ElmoTokenEmbedder), got true
+// expected: model.encoder.hidden_sizes.0: expected int, got 2.5
+// expected: model.head: expected Head, got null
+// expected: model.input_dropout: expected float, got "x"
+// expected: model.pooled_dropout: expected a number of at least 0 and below 1, got 1.5
+// expected: model.text_field_embedder.token_embedders.tokens.trainable: expected bool, got "no"
+// expected: trainer.num_epochs: expected int, got null
+// expected: trainer.optimizer.betas: expected Tuple[float, float], got [0.9]
+// expected: trainer.optimizer.lr: expected float, got "1e-3"
+// expected: trainer.validation_metric: expected Union[str, List[str]], got 3
 (import '../../../training_config/sst.jsonnet') {
   dataset_reader+: { classes: 'five' },
   model+: {
