@@ -159,7 +159,9 @@ def _key_problems(
             yield from _argument_problems(here, value, parameters[key], target.cls, supplied)
         elif not target.accepts_any and not (key == "type" and target.is_registered):
             yield unknown_key(here, target.cls.__name__, known)
-    for name, parameter in parameters.items() if supplied is not None else ():
+    if supplied is None:
+        return
+    for name, parameter in parameters.items():
         if name not in config and name not in supplied and parameter.default is parameter.empty:
             expected = f"a value: {target.cls.__name__} requires it"
             yield Problem(path=below(path, name), expected=expected, got="none", kind="missing")
@@ -208,7 +210,8 @@ def _value_problems(path: str, value: Any, annotation: Any, supplied: Supplied) 
 
 def _container_problems(path: str, value: Any, annotation: Any, supplied: Supplied) -> Iterator[Problem]:
     origin, arguments = get_origin(annotation), get_args(annotation)
-    if not isinstance(value, CONTAINERS[origin]) or (origin is tuple and len(value) != len(arguments)):
+    fits = isinstance(value, dict | list) and isinstance(value, CONTAINERS[origin])
+    if not fits or (origin is tuple and len(value) != len(arguments)):
         yield Problem(path=path, expected=_described(annotation), got=shown(value), kind="type")
         return
     for key, part in items(value):

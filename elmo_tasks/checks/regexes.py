@@ -79,7 +79,7 @@ def _trainer_problems(config: dict[str, Any], parameters: dict[str, nn.Parameter
     groups = get(config, "trainer.optimizer.parameter_groups") or []
     frozen = [regex for regexes, options in groups if options.get("requires_grad") is False for regex in regexes]
     trained = _matching(frozen, parameters) | {name for name, one in parameters.items() if one.requires_grad}
-    checked = [(*pair, parameters.keys()) for pair in _strings("trainer.no_grad", get(config, "trainer.no_grad"))]
+    checked = [(*pair, set(parameters)) for pair in _strings("trainer.no_grad", get(config, "trainer.no_grad"))]
     for place, (regexes, _) in enumerate(groups):
         path = f"trainer.optimizer.parameter_groups.{place}.0"
         checked += [(*pair, trained) for pair in _strings(path, regexes)]

@@ -102,7 +102,9 @@ def shrink_config(config: dict[str, Any]) -> dict[str, Any]:
 def _limit_reader(config: dict[str, Any], key: str) -> None:
     reader = config.get(key)
     reader = {"type": reader} if isinstance(reader, str) else reader
-    target = target_of(key, reader, DatasetReader) if isinstance(reader, dict) else None
+    if not isinstance(reader, dict):
+        return
+    target = target_of(key, reader, DatasetReader)
     if isinstance(target, Target) and "max_instances" in target.parameters:
         config[key] = {**reader, "max_instances": min(INSTANCES, reader.get("max_instances") or INSTANCES)}
 

@@ -1,4 +1,4 @@
-"""Archives that are cut off, damaged or not safe to unpack: one error that names the file."""
+"""Patches of `allennlp.models.archival`: one clear error for a damaged or unsafe archive."""
 
 import functools
 import json
@@ -23,7 +23,6 @@ from allennlp.version import VERSION
 from elmo_tasks.errors import InputError
 
 DAMAGE = (tarfile.TarError, EOFError, zlib.error, OSError)
-"""What unpacking a damaged archive raises."""
 
 CONFIG, META = "config.json", "meta.json"
 MEMBERS: dict[str, Callable[[Path], bool]] = {
@@ -31,27 +30,26 @@ MEMBERS: dict[str, Callable[[Path], bool]] = {
     "weights.th": Path.is_file,
     "vocabulary": Path.is_dir,
 }
-"""What every archive holds, and what tells that each is a file or a folder as it should be."""
+"""The members of every archive, and a test of the kind of each."""
 
 _MOST_PACKED = 100
 _HARMLESS = 2**26
-"""Bytes that an archive may unpack to, however small it is."""
+"""An archive can unpack to this many bytes, whatever its size."""
 
 SECTIONS = ("model", "dataset_reader")
 STATE_PREFIXES = ("Error(s) in loading state_dict", "Error loading state dict")
-HINT = "`tar tzf` lists what is in it; copy it again, or make it anew with `allennlp train --recover`"
+HINT = "`tar tzf` lists its members; copy it again, or write it again with `allennlp train --recover`"
 
 
 @contextmanager
 def extracted(archive_file: str | PathLike[str], cleanup: bool = True) -> Iterator[str]:
     """
-    AllenNLP's `extracted_archive`, which unpacks nothing outside of its folder, and looks whether all is there.
+    Replaces AllenNLP's `extracted_archive`.
 
     # Raises
 
     `InputError`
-        If the archive cannot be unpacked, a member would stand outside of the folder, or one is missing or damaged;
-        nothing is left then.
+        If the archive cannot be unpacked, has a member outside of its folder, or lacks one; no files are left then.
     """
     folder = tempfile.mkdtemp()
     try:
@@ -94,48 +92,39 @@ def _reading(member: str, archive_file: str | PathLike[str]) -> Iterator[None]:
 
 
 def _bounded(file: Path) -> Callable[[tarfile.TarInfo, str], tarfile.TarInfo | None]:
-    """
-    Looks at each member before it is unpacked: as `tarfile`'s filter `data` does, and whether all of them together are
-    more than a model is; `InputError` where they are.
-    """
+    """The filter `data` of `tarfile`, which also raises `InputError` for a decompression bomb."""
     total, most = 0, max(_HARMLESS, _MOST_PACKED * file.stat().st_size)
 
-    def looked_at(member: tarfile.TarInfo, folder: str) -> tarfile.TarInfo | None:
+    def filtered(member: tarfile.TarInfo, folder: str) -> tarfile.TarInfo | None:
         nonlocal total
         total += member.size
         if total > most:
-            problem = f"the archive unpacks to more than {_MOST_PACKED} times its size, which no model does"
+            problem = f"the archive unpacks to more than {_MOST_PACKED} times its size, more than any model"
             raise InputError(problem, file=str(file), hint=HINT)
         return tarfile.data_filter(member, folder)
 
-    return looked_at
+    return filtered
 
 
 def wrap_load_errors(load: Callable[..., Any], *arguments: Any) -> Any:
-    """A step of `load_archive` with its arguments, which tells in short what of the archive's contents is wrong."""
+    """Runs a step of `load_archive`, and shortens errors about the contents of the archive."""
     try:
         return load(*arguments)
     except RuntimeError as error:
         if not str(error).startswith(STATE_PREFIXES):
             raise
-        hint = "overrides (-o) of a trained model must change neither its sizes nor where ELMo stands"
+        hint = "overrides (-o) of a trained model must change neither its sizes nor the place of ELMo"
         first = str(error).split("\n", 2)[1].strip()
         raise InputError(f"the weights do not fit the configuration: {first}", hint=hint) from error
     except UnicodeDecodeError as error:
         raise InputError(f"the archive's vocabulary is damaged: {error}", hint=HINT) from error
     except (TypeError, KeyError) as error:
-        problem = f"the archive's configuration makes no model: {type(error).__name__}: {error}"
-        raise InputError(problem, hint="ELMO_TASKS_TRACEBACK=1 shows where it failed") from error
+        problem = f"no model can be built from the archive's configuration: {type(error).__name__}: {error}"
+        raise InputError(problem, hint="ELMO_TASKS_TRACEBACK=1 shows the traceback") from error
 
 
 def load_readers(load: Callable[..., Any], config: Params, *arguments: Any) -> Any:
-    """
-    The first step of `load_archive`.
-
-    # Raises
-
-    `InputError` where a section of the configuration is no object, which overrides can cause.
-    """
+    """The first step of `load_archive`. Overrides can replace a section of the configuration."""
     for section in (*SECTIONS, "validation_dataset_reader"):
         if not isinstance(value := config.params.get(section, {}), Mapping):
             raise InputError(f"{section}: expected an object, got {json.dumps(value)}")
@@ -143,36 +132,36 @@ def load_readers(load: Callable[..., Any], config: Params, *arguments: Any) -> A
 
 
 def load_model(load: Callable[..., Any], config: Params, weights_file: str | PathLike[str], *arguments: Any) -> Any:
-    """The second step. Raises `InputError` where the file is no state dictionary."""
+    """The second step, which requires a state dictionary."""
     name = Path(weights_file).name
     try:
-        is_zip = zipfile.is_zipfile(weights_file)  # else an older format, which cannot be mapped
+        is_zip = zipfile.is_zipfile(weights_file)  # else an older format, which cannot be memory-mapped
         state = torch.load(weights_file, map_location="cpu", mmap=is_zip, weights_only=True)
     except (RuntimeError, EOFError, UnpicklingError, UnicodeDecodeError) as error:
         reason = str(error).split("\n")[0] or type(error).__name__
         raise InputError(f"the archive's {name} is damaged: {reason}", hint=HINT) from error
-    wanted = f"expected tensors by name in the archive's {name}"
+    expected = f"expected tensors by name in the archive's {name}"
     if not isinstance(state, Mapping):
-        raise InputError(f"{wanted}, got {type(state).__name__}", hint=HINT)
+        raise InputError(f"{expected}, got {type(state).__name__}", hint=HINT)
     if others := [key for key in state if not isinstance(key, str)]:
-        raise InputError(f"{wanted}, got the name {others[0]!r}", hint=HINT)
+        raise InputError(f"{expected}, got the name {others[0]!r}", hint=HINT)
     return wrap_load_errors(load, config, weights_file, *arguments)
 
 
 def check_version(check: Callable[..., None], archive_file: str | PathLike[str], meta: Meta) -> None:
-    """The last step. Raises `InputError` where the version is no version."""
+    """The last step, which requires a version."""
     if not isinstance(meta.version, str) or meta.version.count(".") < 2:
         problem = f"expected a version like {VERSION!r} in the archive's {META}, got {meta.version!r}"
         raise InputError(problem, file=str(archive_file), hint=HINT)
     check(archive_file, meta)
 
 
-def tell_damaged_archives() -> None:
+def report_damaged_archives() -> None:
     """
-    Lets a damaged archive end in one line that names it, and unpacks none beyond its folder.
+    Reports a damaged archive in one line, and unpacks nothing outside of its folder.
 
-    AllenNLP unpacks whatever paths an archive names, and a cut-off one ends in an `EOFError` or deep in a constructor.
-    Weights are read without executing pickles by torch itself (2.6 and later). It can go when AllenNLP does the same.
+    AllenNLP unpacks any path in an archive; a truncated archive gives an `EOFError` or an error deep in a constructor.
+    The patch can go when AllenNLP does the same.
     """
     if archival.extracted_archive is extracted:
         return

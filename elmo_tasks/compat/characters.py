@@ -1,4 +1,4 @@
-"""AllenNLP's character encoder, `character_encoding`: copies of it, and its `cnn` in all types of numbers."""
+"""Patches of AllenNLP's character encoder, `character_encoding`, and its `cnn`."""
 
 from typing import Any
 
@@ -8,20 +8,19 @@ from allennlp.modules.token_embedders import TokenCharactersEncoder
 from torch import Tensor, nn
 
 
-def convolve(self: CnnEncoder, tokens: Tensor, mask: Tensor | None) -> Tensor:
+def mask_characters_in_any_dtype() -> None:
     """
-    The `forward` of `CnnEncoder`.
+    Lets `CnnEncoder` mask padding in any dtype.
 
-    # Parameters
-
-    tokens : `Tensor`, shape [N, C, E]
-    mask : `Tensor`, optional, shape [N, C]
-        1 for characters, which fill each row from the left, 0 for padding.
-
-    # Returns
-
-    `Tensor`, shape [N, F]
+    AllenNLP adds the smallest number of torch's default dtype to the activations of padding, and searches for it in the
+    maximum. In another dtype, also under `torch.autocast`, it is not found: a word shorter than a filter has features
+    of -65504 or minus infinity in place of 0. The patch can go when AllenNLP fills them in.
     """
+    CnnEncoder.forward = _forward
+
+
+def _forward(self: CnnEncoder, tokens: Tensor, mask: Tensor | None) -> Tensor:
+    """Characters [N, C, E] and their mask [N, C], padded on the right -> features [N, F]."""
     mask = torch.ones_like(tokens[:, :, 0]) if mask is None else mask
     inputs, lengths = (tokens * mask[:, :, None]).transpose(1, 2), mask.sum(1)  # [N, E, C], [N]
     pooled = [
@@ -33,33 +32,21 @@ def convolve(self: CnnEncoder, tokens: Tensor, mask: Tensor | None) -> Tensor:
 
 
 def _maximum(activations: Tensor, count: Tensor) -> Tensor:
-    """The maximum of the first `count` [N] places of [N, F, P]: [N, F]; 0 where the count is not above 0."""
-    places = torch.arange(activations.shape[2], device=activations.device)
-    outside = (places >= count[:, None])[:, None]  # [N, 1, P]
+    """The maximum of the first `count` [N] positions of [N, F, P]: [N, F]; 0 if there are none."""
+    positions = torch.arange(activations.shape[2], device=activations.device)
+    outside = (positions >= count[:, None])[:, None]  # [N, 1, P]
     return torch.where((count > 0)[:, None], activations.masked_fill(outside, -torch.inf).max(2).values, 0.0)
 
 
-def mask_characters_in_any_type() -> None:
+def make_character_encoders_picklable() -> None:
     """
-    Lets `CnnEncoder` leave out padding in any type of numbers.
+    Lets models with a character encoder be pickled and copied.
 
-    AllenNLP adds the least number of the activations' type to those of padding, in torch's default type, and looks for
-    that number in the maximum. In another type, under `torch.autocast` too, it does not find it: a word shorter than
-    a filter has features of -65504 or minus infinity in place of 0. It can go when AllenNLP fills them in instead.
+    Without dropout AllenNLP's encoder has a local function as an attribute. The patch can go when it has none.
     """
-    CnnEncoder.forward = convolve
+    TokenCharactersEncoder.__getstate__ = _picklable_state
 
 
-def picklable_state(self: TokenCharactersEncoder) -> dict[str, Any]:
-    """What a copy holds; the local function that stands for no dropout is a module there."""
+def _picklable_state(self: TokenCharactersEncoder) -> dict[str, Any]:
     state = dict(vars(self))
     return state | {"_dropout": nn.Identity()} if "_dropout" in state else state
-
-
-def let_character_encoders_be_pickled() -> None:
-    """
-    Lets models with a character encoder be pickled, as `spawn`ed processes and caches of models need it.
-
-    Without dropout AllenNLP's encoder holds a local function, which cannot be. It can go when AllenNLP holds none.
-    """
-    TokenCharactersEncoder.__getstate__ = picklable_state

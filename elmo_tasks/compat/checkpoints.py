@@ -1,8 +1,8 @@
-"""Checkpoints that load again, whatever happened while they were written or since."""
+"""Patches of `allennlp.training.Checkpointer`: checkpoints are written atomically and verified before use."""
 
 import logging
 import zipfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
@@ -21,21 +21,19 @@ NUMBER_CODES = "?bhilqBHILQefd"
 """NumPy's booleans, integers and floats up to double precision."""
 
 DAMAGED = ".damaged"
-"""What the files of a damaged checkpoint end in afterwards: they are kept, and taken for a checkpoint no more."""
+"""The suffix that the files of a damaged checkpoint get."""
 
 Point = tuple[int, int]
-"""Epochs completed, and batches completed in the epoch after them."""
+"""Completed epochs, and completed batches of the next one."""
 
 
 def allow_numpy_scalars() -> None:
     """
-    Lets `torch.load` read NumPy numbers, and nothing else that it would refuse.
+    Lets `torch.load` read NumPy numbers.
 
-    Since PyTorch 2.6 `torch.load` unpickles a fixed list of types. A metric or a learning rate that
-    is a NumPy scalar (`cosine` schedules, coreference scores) ends up in the trainer state, and
-    `--recover` then fails with an `UnpicklingError`. Only the constructor of scalars and the number
-    types join the list: no object, no function. It can go when AllenNLP's trainer state holds
-    Python numbers alone.
+    Since PyTorch 2.6 it unpickles a fixed list of types. A metric or a learning rate can be a NumPy scalar (`cosine`
+    schedules, coreference scores), with which `--recover` fails. Only the constructor of scalars and the types of
+    numbers are added. The patch can go when AllenNLP's trainer state has Python numbers alone.
     """
     number_types = {type(numpy.dtype(code)) for code in NUMBER_CODES}
     torch.serialization.add_safe_globals([multiarray.scalar, numpy.dtype, *number_types])
@@ -43,13 +41,12 @@ def allow_numpy_scalars() -> None:
 
 def damage(path: Path) -> str | None:
     """
-    What is wrong with a file of `torch.save`, read to its end and compared with its checksums; `None`
-    where nothing is.
+    The damage of a file written by `torch.save`, which is read completely; `None` if there is none.
 
     # Raises
 
-    OSError
-        where the file is there and cannot be read.
+    `OSError`
+        If the file exists and cannot be read.
     """
     try:
         with zipfile.ZipFile(path) as records:
@@ -58,94 +55,84 @@ def damage(path: Path) -> str | None:
         return "the file is missing"
     except OSError:
         raise
-    except Exception as error:  # zipfile raises a dozen kinds, whatever the bytes drive it to
-        return f"it is not as it was written ({error})"
-    return None if broken is None else f"it is not as it was written (checksum of {broken})"
+    except Exception as error:  # zipfile raises many types for damaged files
+        return f"the file is damaged ({error})"
+    return None if broken is None else f"the file is damaged (checksum of {broken})"
 
 
-def files_of(checkpointer: Checkpointer, point: Point) -> tuple[Path, Path]:
-    """The trainer's file and the model's; the model's is written last, and makes the checkpoint."""
-    return Path(checkpointer._training_state_path(*point)), Path(checkpointer._model_state_path(*point))
+def write_checkpoints_atomically() -> None:
+    """
+    Makes `--recover` find an undamaged checkpoint, whenever the run was killed.
+
+    AllenNLP writes checkpoints in place and uses the newest one, even if the disk was full or the run was killed
+    meanwhile. Here both files are written atomically before an older checkpoint is removed, and verified before they
+    are used. Sharded checkpoints are left to AllenNLP. The patch can go when AllenNLP does the same.
+    """
+    if not hasattr(Checkpointer.save_checkpoint, "writes_atomically"):
+        Checkpointer.save_checkpoint = _atomic(Checkpointer.save_checkpoint)
+        Checkpointer.load_checkpoint = _verifying(Checkpointer.load_checkpoint)
 
 
-def written_whole(
-    save: Callable[[Checkpointer, Any], None],
-) -> Callable[[Checkpointer, Any], None]:
-    """`Checkpointer.save_checkpoint`, left with nothing but the older checkpoints to remove."""
+def _atomic(save: Callable[[Checkpointer, Any], None]) -> Callable[[Checkpointer, Any], None]:
+    """`save_checkpoint`, of which only the removal of old checkpoints remains."""
 
     def save_checkpoint(checkpointer: Checkpointer, trainer: Any) -> None:
         if checkpointer.state_is_sharded:
             save(checkpointer, trainer)
             return
         state = trainer.get_checkpoint_state()
-        if state is None:  # another process writes it; AllenNLP would try again here after every further batch
-            count_from(checkpointer, (trainer._epochs_completed, trainer._batches_in_epoch_completed))
+        if state is None:  # another process writes it
+            _count_from(checkpointer, (trainer._epochs_completed, trainer._batches_in_epoch_completed))
             return
         point = state.trainer_state["epochs_completed"], state.trainer_state["batches_in_epoch_completed"]
-        for part, path in zip((state.trainer_state, state.model_state), files_of(checkpointer, point), strict=True):
+        for part, path in zip((state.trainer_state, state.model_state), _files(checkpointer, point), strict=True):
             with atomic_write(path) as aside, aside.open("wb") as file:
                 torch.save(part, file)
         save(checkpointer, SimpleNamespace(get_checkpoint_state=lambda: state))
 
-    vars(save_checkpoint)["writes_aside"] = True
+    vars(save_checkpoint)["writes_atomically"] = True
     return save_checkpoint
 
 
-def newest_whole(load: Callable[[Checkpointer], Any]) -> Callable[[Checkpointer], Any]:
-    """`Checkpointer.load_checkpoint` after every damaged checkpoint newer than the newest whole one is named."""
+def _verifying(load: Callable[[Checkpointer], Any]) -> Callable[[Checkpointer], Any]:
+    """`load_checkpoint` after damaged checkpoints are renamed."""
 
     def load_checkpoint(checkpointer: Checkpointer) -> Any:
-        points = [] if checkpointer.state_is_sharded else sorted(checkpointer._find_all_checkpoints())
-        remove_first_halves(checkpointer)
+        if checkpointer.state_is_sharded:
+            return load(checkpointer)
+        _remove_incomplete(checkpointer)
+        points = sorted(checkpointer._find_all_checkpoints())
         while points:
             point = points.pop()
-            files = files_of(checkpointer, point)
+            files = _files(checkpointer, point)
             problems = [f"{path}: {problem}" for path in files if (problem := damage(path))]
             if not problems:
-                count_from(checkpointer, point)
+                _count_from(checkpointer, point)
                 break
-            before = files_of(checkpointer, points[-1])[1].name if points else None
-            instead = "the run begins anew" if before is None else f"the one before is used, {before}"
+            previous = _files(checkpointer, points[-1])[1].name if points else None
+            instead = f"using the previous one, {previous}" if previous else "the run starts from scratch"
             logger.warning("damaged checkpoint: %s; %s", "; ".join(problems), instead)
-            set_aside(files)
+            for path in files:
+                with suppress(FileNotFoundError):
+                    path.replace(path.with_name(path.name + DAMAGED))
         return load(checkpointer)
 
     return load_checkpoint
 
 
-def count_from(checkpointer: Checkpointer, point: Point) -> None:
-    """So that `save_every_num_batches` saves after a break where it would have saved without."""
+def _files(checkpointer: Checkpointer, point: Point) -> tuple[Path, Path]:
+    """The trainer's file and the model's, which is written last and completes the checkpoint."""
+    return Path(checkpointer._training_state_path(*point)), Path(checkpointer._model_state_path(*point))
+
+
+def _count_from(checkpointer: Checkpointer, point: Point) -> None:
+    """Makes `save_every_num_batches` save at the same batches as in an uninterrupted run."""
     checkpointer._last_save_num_epochs_completed, checkpointer._last_save_num_batches_in_epoch_completed = point
 
 
-def remove_first_halves(checkpointer: Checkpointer) -> None:
-    """Deletes what a run left that was killed after the trainer's file of a checkpoint and before the model's."""
-    if checkpointer.state_is_sharded:
-        return
+def _remove_incomplete(checkpointer: Checkpointer) -> None:
+    """Deletes the trainer's file if the run was killed before it wrote the model's."""
     for path in Path(checkpointer._serialization_dir).glob("training_state_e*_b*.th"):
         point = checkpointer._parse_training_state_path(path)
-        if point is not None and not files_of(checkpointer, point)[1].exists():
+        if point is not None and not _files(checkpointer, point)[1].exists():
             path.unlink(missing_ok=True)
-
-
-def set_aside(files: Iterable[Path]) -> None:
-    """Renames both files of a checkpoint of which one is damaged."""
-    for path in files:
-        with suppress(FileNotFoundError):
-            path.replace(path.with_name(path.name + DAMAGED))
-
-
-def keep_checkpoints_whole() -> None:
-    """
-    Lets `--recover` find a checkpoint that is whole, whenever the run was killed.
-
-    AllenNLP writes checkpoints in place, the model's file first, and takes the newest for one, also
-    where the disk was full or the run was killed on the way: the next `--recover` fails, or would
-    never write that checkpoint anew. Here both files are written aside, flushed and renamed before an
-    older one goes, and read whole before they are used. Shards of several processes are left to
-    AllenNLP. It can go when AllenNLP does the same.
-    """
-    if hasattr(Checkpointer.save_checkpoint, "writes_aside"):
-        return
-    Checkpointer.save_checkpoint = written_whole(Checkpointer.save_checkpoint)
-    Checkpointer.load_checkpoint = newest_whole(Checkpointer.load_checkpoint)

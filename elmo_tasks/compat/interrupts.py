@@ -1,4 +1,4 @@
-"""A training that Ctrl-C or SIGTERM ends: where it stands, and the command that resumes it, instead of a traceback."""
+"""Patches of `allennlp train` for Ctrl-C and SIGTERM: a report in place of a traceback."""
 
 import functools
 import inspect
@@ -16,12 +16,23 @@ from allennlp.training import Checkpointer, GradientDescentTrainer
 from elmo_tasks import settings
 
 SIGNALS = {KeyboardInterrupt: signal.SIGINT, SigTermReceived: signal.SIGTERM}
-"""What AllenNLP raises for each signal."""
+"""The exceptions of AllenNLP's signal handlers."""
 
 PROGRESS, REPORT = "training_progress", "training_report"
-"""Interrupts carry under these names how far the training was, and what the user is shown."""
+"""Attributes of an interrupt: the progress of the training, and the report for the user."""
 
 RECOVER, FORCE = ("-r", "--recover"), ("-f", "--force")
+
+
+def report_interrupts() -> None:
+    """
+    Makes an interrupted `allennlp train` report its progress and the command that resumes it.
+
+    AllenNLP shows a traceback, and exits with 1 after SIGTERM. The patch can go when AllenNLP reports as much.
+    """
+    if not hasattr(train.train_model_from_file, "__wrapped__"):
+        GradientDescentTrainer.train = _noting_progress(GradientDescentTrainer.train)
+        train.train_model_from_file = _reporting(train.train_model_from_file)
 
 
 def exit_status(error: BaseException) -> int:
@@ -30,13 +41,11 @@ def exit_status(error: BaseException) -> int:
 
 
 def report_of(error: BaseException) -> str | None:
-    """What the user is shown of an interrupt; `None` where the error is none, or interrupted no `train` command."""
+    """The report on an interrupt of `allennlp train`; `None` for other errors."""
     return vars(error).get(REPORT) if isinstance(error, tuple(SIGNALS)) else None
 
 
-def noting_progress(run: Callable[..., Any]) -> Callable[..., Any]:
-    """`train` of a trainer, whose interrupts carry how far it was."""
-
+def _noting_progress(run: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(run)
     def wrapper(trainer: GradientDescentTrainer) -> Any:
         try:
@@ -50,8 +59,8 @@ def noting_progress(run: Callable[..., Any]) -> Callable[..., Any]:
     return wrapper
 
 
-def reporting(run: Callable[..., Any]) -> Callable[..., Any]:
-    """`train_model_from_file`, whose interrupts carry a report where the command line called it."""
+def _reporting(run: Callable[..., Any]) -> Callable[..., Any]:
+    """`train_model_from_file`; a program that calls it handles interrupts itself."""
 
     @functools.wraps(run)
     def wrapper(*arguments: Any, **options: Any) -> Any:
@@ -74,27 +83,15 @@ def _report(folder: Path, progress: str | None) -> str:
         lines.append(f"last checkpoint: {folder / latest}" if latest else "no checkpoint yet")
     if (folder / "model.tar.gz").is_file():
         lines.append(f"best epoch so far: {folder / 'model.tar.gz'}")
-    return "\n".join([*lines, f"to resume: {_command(is_begun=folder.is_dir())}"])
+    return "\n".join([*lines, f"to resume: {_command(recover=folder.is_dir())}"])
 
 
-def _command(*, is_begun: bool) -> str:
-    """The command of this process; where the run has begun, with `--recover`."""
+def _command(*, recover: bool) -> str:
+    """The command of this process, with `--recover` if the run has a folder."""
     program = Path(sys.argv[0])
     name = ["python", "-m", program.parent.name] if program.name == "__main__.py" else [program.name]
     given = sys.argv[1:]
-    if is_begun:
+    if recover:
         given = [argument for argument in given if argument not in FORCE]
         given += [] if set(given).intersection(RECOVER) else [RECOVER[-1]]
     return " ".join([*settings.assignments(), shlex.join([*name, *given])])
-
-
-def report_interrupts() -> None:
-    """
-    Lets an interrupted `allennlp train` end with where it stands and how it is resumed.
-
-    AllenNLP ends in a traceback, and after SIGTERM with exit status 1. It can go when AllenNLP tells as much.
-    """
-    if hasattr(train.train_model_from_file, "__wrapped__"):
-        return
-    GradientDescentTrainer.train = noting_progress(GradientDescentTrainer.train)
-    train.train_model_from_file = reporting(train.train_model_from_file)

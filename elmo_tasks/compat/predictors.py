@@ -1,4 +1,4 @@
-"""The predictor of an archive: one that starts without a download where ELMo is in a model that is not ours."""
+"""A patch of `allennlp.predictors`: the default predictor of an archive."""
 
 import functools
 from collections.abc import Iterable, Mapping
@@ -12,7 +12,7 @@ REPLACEMENT = "elmo_tasks_tagger"
 
 
 def default_predictor(model: Mapping[str, Any]) -> str | None:
-    """The name of the predictor that an archive gets, from the `model` of its config; None if the model names none."""
+    """The default predictor for the `model` of an archive's config; `None` if the model has none."""
     name: str | None = Model.resolve_class_name(model["type"])[0].default_predictor
     return REPLACEMENT if name == DOWNLOADS and _has_token_embedder(model) else name
 
@@ -25,13 +25,13 @@ def _has_token_embedder(part: Any) -> bool:
 
 def predict_without_download() -> None:
     """
-    Lets archives of AllenNLP's taggers with our token embedder be loaded with `elmo_tasks_tagger` by default.
+    Makes `elmo_tasks_tagger` the default predictor of AllenNLP's taggers with our token embedder.
 
-    Their default, `sentence_tagger`, downloads a spaCy model when it is constructed, even to read tokens. Archives
-    without our embedder, and predictors that are named, stay as they are. It can go when AllenNLP needs no download.
+    Their default, `sentence_tagger`, downloads a spaCy model when it is constructed, even to read tokens. The patch can
+    go when AllenNLP needs no download.
     """
     original = vars(Predictor)["from_archive"].__func__
-    if hasattr(original, "needs_no_download"):
+    if hasattr(original, "__wrapped__"):
         return
 
     @functools.wraps(original)
@@ -39,5 +39,4 @@ def predict_without_download() -> None:
         name = predictor_name or default_predictor(archive.config.as_dict(quiet=True)["model"])
         return original(cls, archive, name, *arguments, **options)
 
-    vars(from_archive)["needs_no_download"] = True
     Predictor.from_archive = classmethod(from_archive)

@@ -1,11 +1,11 @@
-"""What `--recover` finds in a run's folder: nothing yet, another configuration, or a run to go on with."""
+"""Patches of `allennlp.commands.train`: `--recover` works whenever a run was killed."""
 
 import functools
 import glob
 import logging
 import os
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,111 +23,100 @@ from elmo_tasks.errors import InputError
 logger = logging.getLogger(__name__)
 
 SHOWN = 5
-"""How many differences between two configurations, or files of a folder, an error lists."""
+"""The number of differences between two configs, or of files in a folder, in an error."""
 
 ABSENT = object()
 
 
-def prepared(create: Callable[..., None]) -> Callable[..., None]:
+def recover_at_any_time() -> None:
     """
-    `create_serialization_dir` that locks the folder, takes over one in which no step was taken, and tells how a
-    configuration differs.
+    Lets a run reuse the folder of one that took no step, and `--recover` resume a run that was killed at any time.
+
+    AllenNLP creates the folder first and writes `config.json`, metrics and archive in place: after a kill there, the
+    run can be neither resumed nor repeated, or looks finished. The patch can go when AllenNLP writes atomically.
     """
+    if hasattr(training_util.create_serialization_dir, "__wrapped__"):
+        return
+    training_util.create_serialization_dir = _preparing(training_util.create_serialization_dir)
+    Params.to_file = _atomic_config(Params.to_file)
+    common_util.dump_metrics = _atomic_metrics(common_util.dump_metrics)
+    train.archive_model = _atomic_archive(train.archive_model)
+    train.train_model = marking(train.train_model)
+    first_step.watch_first_step()
+
+
+def _preparing(create: Callable[..., None]) -> Callable[..., None]:
+    """`create_serialization_dir` that locks the folder, and reuses one in which no step was taken."""
 
     @functools.wraps(create)
     def create_serialization_dir(
         params: Params, serialization_dir: str | os.PathLike[str], recover: bool, force: bool
     ) -> None:
-        folder = Path(serialization_dir)
+        folder, distributed = Path(serialization_dir), params.as_dict(quiet=True).get("distributed")
         require_plain_name(folder)
         end_run()
-        is_distributed = params.get("distributed") is not None
-        loads_vocabulary = recover and not force and folder.is_dir() and is_distributed
+        had_folder, nodes = folder.is_dir(), distributed.get("num_nodes", 1) if isinstance(distributed, dict) else 1
         try:
-            is_locked = _nodes(params) == 1  # several nodes of one run would lock each other out
-            if is_locked and folder.is_dir():
+            if nodes == 1 and had_folder:  # several nodes of one run would lock each other out
                 run_lock.acquire(folder)
-            if folder.is_dir() and not force:
-                recover = look_into(folder, params, recover=recover)
+            loads_vocabulary = recover and had_folder and not force and distributed is not None
+            if had_folder and not force:
+                recover = has_run(folder, params, recover=recover)
             if not recover and not force:
-                run_lock.release()  # `create` expects an empty folder
+                run_lock.release()  # AllenNLP expects an empty folder
             create(params, serialization_dir, recover, force)
             if loads_vocabulary:
                 require_vocabulary(params, folder)
-            if is_locked:
+            if nodes == 1:
                 run_lock.acquire(folder)
         except BaseException:
             end_run()
             raise
-        if not recover and not is_distributed:  # the steps of a distributed run are taken in other processes
+        if not recover and distributed is None:  # the steps of a distributed run are taken in other processes
             first_step.mark(folder)
 
     return create_serialization_dir
 
 
 def require_plain_name(folder: Path) -> None:
-    """
-    # Raises
-
-    `InputError`
-        where AllenNLP, which takes the folder for a pattern, would not find the checkpoints in it.
-    """
+    """Raises `InputError` if AllenNLP, which uses the folder as a pattern, would not find checkpoints in it."""
     if glob.escape(str(folder)) != str(folder):
         hint = "AllenNLP would not find its checkpoints: give -s another folder"
         raise InputError("expected the path of a folder without *, ? and [", file=folder, hint=hint)
 
 
-def _nodes(params: Params) -> Any:
-    distributed = params.as_dict(quiet=True).get("distributed")
-    return distributed.get("num_nodes", 1) if isinstance(distributed, dict) else 1
-
-
-def look_into(folder: Path, params: Params, *, recover: bool) -> bool:
+def has_run(folder: Path, params: Params, *, recover: bool) -> bool:
     """
-    Clears a folder in which no step was taken, and says whether there is a run to resume.
+    Whether there is a run to resume. Clears a folder in which no step was taken.
 
     # Raises
 
     `InputError`
-        where the folder holds anything else, or another configuration is to be resumed.
+        If the folder has other files, or a run with another config.
     """
     if first_step.took_no_step(folder):
-        logger.info("no step was taken in %s: the run starts from the beginning", folder)
+        logger.info("no step was taken in %s: the run starts from scratch", folder)
         first_step.clear(folder)
         return False
-    stale = list(leftovers(folder))
-    unwritten = [path for path in stale if path.name.startswith(f".{archival.CONFIG_NAME}.")]
+    temporary = list(leftovers(folder))
+    unwritten = [path for path in temporary if path.name.startswith(f".{archival.CONFIG_NAME}.")]
     held = sorted(path for path in folder.iterdir() if path.name != run_lock.LOCK and path not in unwritten)
-    if not held:
-        _remove(unwritten)
-        return False
-    has_run = (folder / archival.CONFIG_NAME).is_file()
-    if not recover:
-        later = [path for path in held if not first_step.is_of_the_beginning(path)]
+    config = folder / archival.CONFIG_NAME
+    if held and not recover:
+        later = [path.name for path in held if not first_step.precedes_first_step(path)]
         ways = "give -s another folder; --force deletes this one"
-        hint = f"--recover resumes the run in it; {ways}" if has_run else ways
-        raise InputError(f"expected an empty folder, got {_listed(later or held)}", file=folder, hint=hint)
-    if has_run:
-        require_same(params, folder / archival.CONFIG_NAME)
-        _remove(stale)
-    return True
-
-
-def _remove(files: Iterable[Path]) -> None:
-    for file in files:
-        file.unlink(missing_ok=True)
-
-
-def _listed(paths: list[Path]) -> str:
-    more = f" and {len(paths) - SHOWN} more" if len(paths) > SHOWN else ""
-    return ", ".join(path.name for path in paths[:SHOWN]) + more
+        hint = f"--recover resumes the run in it; {ways}" if config.is_file() else ways
+        names = _first(later or [path.name for path in held], ", ", " and ")
+        raise InputError(f"expected an empty folder, got {names}", file=folder, hint=hint)
+    if config.is_file():
+        require_same(params, config)
+    for path in temporary if config.is_file() else [] if held else unwritten:
+        path.unlink(missing_ok=True)
+    return bool(held)
 
 
 def require_vocabulary(params: Params, folder: Path) -> None:
-    """
-    Make the vocabulary of a distributed training that was killed before it had one: AllenNLP only loads it when a run
-    is recovered.
-    """
+    """Makes the vocabulary of a distributed run that was killed before it had one: `--recover` only loads it."""
     vocabulary = folder / "vocabulary"
     if any(file.name != NAMESPACE_PADDING_FILE for file in vocabulary.glob("[!.]*.txt")):
         return
@@ -136,12 +125,7 @@ def require_vocabulary(params: Params, folder: Path) -> None:
 
 
 def require_same(params: Params, file: Path) -> None:
-    """
-    # Raises
-
-    `InputError`
-        where the run in this folder was begun with another configuration.
-    """
+    """Raises `InputError` if the run in this folder has another config."""
     now, then = params.as_flat_dict(), Params.from_file(file).as_flat_dict()
     differing = [
         f"{key} was {_shown(then, key)}, is {_shown(now, key)}"
@@ -149,22 +133,21 @@ def require_same(params: Params, file: Path) -> None:
         if now.get(key, ABSENT) != then.get(key, ABSENT)
     ]
     if differing:
-        more = f"; and {len(differing) - SHOWN} more" if len(differing) > SHOWN else ""
-        raise InputError(
-            f"the run was begun with another configuration: {'; '.join(differing[:SHOWN])}{more}",
-            file=file,
-            hint="--recover resumes with the configuration in this file; for another one give -s another folder, or"
-            " delete this one with --force",
-        )
+        hint = "--recover resumes with the config in this file; for another config give -s another folder, or delete"
+        problem = f"the run has another config: {_first(differing, '; ', '; and ')}"
+        raise InputError(problem, file=file, hint=f"{hint} this one with --force")
+
+
+def _first(texts: list[str], separator: str, last: str) -> str:
+    more = f"{last}{len(texts) - SHOWN} more" if len(texts) > SHOWN else ""
+    return separator.join(texts[:SHOWN]) + more
 
 
 def _shown(flat: dict[str, Any], key: str) -> str:
     return repr(flat[key]) if key in flat else "absent"
 
 
-def whole_config(write: Callable[..., None]) -> Callable[..., None]:
-    """`Params.to_file` that leaves the old file or the new one, nothing between."""
-
+def _atomic_config(write: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(write)
     def to_file(self: Params, params_file: str, *arguments: Any, **options: Any) -> None:
         with atomic_write(params_file) as aside:
@@ -173,9 +156,7 @@ def whole_config(write: Callable[..., None]) -> Callable[..., None]:
     return to_file
 
 
-def whole_metrics(dump: Callable[..., None]) -> Callable[..., None]:
-    """The same for `dump_metrics`."""
-
+def _atomic_metrics(dump: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(dump)
     def dump_metrics(file_path: str | None, metrics: dict[str, Any], log: bool = False) -> None:
         if not file_path:
@@ -187,8 +168,8 @@ def whole_metrics(dump: Callable[..., None]) -> Callable[..., None]:
     return dump_metrics
 
 
-def whole_archive(archive: Callable[..., str]) -> Callable[..., str]:
-    """The same for `archive_model` as a training calls it: a `model.tar.gz` is there when it is whole."""
+def _atomic_archive(archive: Callable[..., str]) -> Callable[..., str]:
+    """`archive_model` as a training calls it, without a path."""
 
     @functools.wraps(archive)
     def archive_model(serialization_dir: str | os.PathLike[str], *arguments: Any, **options: Any) -> str:
@@ -202,8 +183,8 @@ def whole_archive(archive: Callable[..., str]) -> Callable[..., str]:
     return archive_model
 
 
-def marked(train_model: Callable[..., Any]) -> Callable[..., Any]:
-    """`train_model` that leaves the mark of a run without a step only where it fails: a dry run is finished."""
+def marking(train_model: Callable[..., Any]) -> Callable[..., Any]:
+    """`train_model` that keeps the mark of a run without a step only if it fails: a dry run is complete."""
 
     @functools.wraps(train_model)
     def wrapper(*arguments: Any, **options: Any) -> Any:
@@ -218,26 +199,6 @@ def marked(train_model: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def end_run() -> None:
-    """Ends what this process does in the folder of a run: it holds no lock and removes no mark."""
+    """Releases the lock of this process, and forgets its mark."""
     first_step.forget_mark()
     run_lock.release()
-
-
-def begin_or_go_on() -> None:
-    """
-    Lets a run follow one that ended before its first step, and `--recover` a kill at the very beginning or the very end
-    of a run.
-
-    AllenNLP makes the folder first and writes `config.json`, metrics and archive in place: killed or failed
-    there, a run cannot be resumed or repeated, or looks finished and is not. Where the configuration has changed
-    the error names the keys. It can go when AllenNLP renames these files into their places.
-    """
-    if hasattr(training_util.create_serialization_dir, "__wrapped__"):
-        return
-    training_util.create_serialization_dir = prepared(training_util.create_serialization_dir)
-    Params.to_file = whole_config(Params.to_file)
-    common_util.dump_metrics = whole_metrics(common_util.dump_metrics)
-    train.archive_model = whole_archive(train.archive_model)
-    train.train_model = marked(train.train_model)
-    first_step.watch_optimizers()
-    first_step.watch_vocabularies()

@@ -1,4 +1,4 @@
-"""The lock that a training process holds on its serialization folder until it ends."""
+"""The lock of a training process on its serialization folder."""
 
 import fcntl
 import logging
@@ -11,7 +11,7 @@ from elmo_tasks.errors import InputError
 logger = logging.getLogger(__name__)
 
 LOCK = ".training.lock"
-"""A file in a run's folder while a process trains in it. A killed process leaves it there, unlocked."""
+"""A file in the folder of a run while a process trains in it. A killed process leaves it there, unlocked."""
 
 _held: dict[Path, int] = {}
 """The locked file of this process, and its descriptor."""
@@ -19,21 +19,20 @@ _held: dict[Path, int] = {}
 
 def acquire(folder: Path) -> None:
     """
-    Locks a folder for this process, until `release` or the end of the process. Children do not hold the lock.
+    Locks a folder until `release` or the end of the process. Unlike `filelock`, forked workers do not hold the lock.
 
     # Raises
 
     `InputError`
-        if another process has locked it.
+        If another process has locked it.
     """
     path = (folder / LOCK).absolute()
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
     if path in _held and _is_at(path, _held[path]):
-        os.close(descriptor)
         return
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        is_free = _is_at(path, descriptor)  # otherwise its owner has removed it since it was opened
+        is_free = _is_at(path, descriptor)  # else its owner removed it after it was opened
     except BlockingIOError:
         is_free = False
     except OSError as error:
@@ -56,7 +55,7 @@ def release() -> None:
 
 
 def _is_at(path: Path, descriptor: int) -> bool:
-    """Whether an open file is still the one with this path."""
+    """Whether an open file is still the one at this path."""
     with suppress(OSError):
         return os.path.samestat(os.stat(path), os.fstat(descriptor))
     return False

@@ -1,4 +1,4 @@
-"""What a user sees first and last: the settings of a run, and one line per mistake."""
+"""Patches of `allennlp.common.logging`: the settings of a run, and one line per error of the user."""
 
 import errno
 import logging
@@ -22,12 +22,12 @@ TRACEBACK_VARIABLE = "ELMO_TASKS_TRACEBACK"
 JSONNET_PREFIXES = ("RUNTIME ERROR: ", "STATIC ERROR: ")
 NAN_LOSS = "nan loss encountered"
 NAN_ADVICE = (
-    "the loss is not a number (NaN) (lower the learning rate, set trainer.grad_norm or grad_clipping, and check that"
-    " the biLM's weights are those of a trained biLM)"
+    "the loss is NaN (lower the learning rate, set trainer.grad_norm or grad_clipping, and check that"
+    " the biLM's weights are trained)"
 )
 OVERRIDES_PREFIX = "overrides dict contains unused keys: "
 WORKER_ERROR = re.compile(r"^elmo_tasks\.errors\.InputError: (.+)$", re.MULTILINE)
-"""In the traceback of a process of a distributed training, which is all that the first process has of it."""
+"""In the traceback of a worker of a distributed training, which the first process gets as text."""
 TORCH_WRITER_PREFIXES = ("[enforce fail at inline_container.cc", "PytorchStreamWriter failed")
 
 
@@ -40,7 +40,7 @@ def causes(error: BaseException) -> Iterator[BaseException]:
 
 
 def jsonnet_line(message: str) -> str:
-    """A Jsonnet error as one line: the problem, and the place where it is not part of it."""
+    """The problem in a Jsonnet error, and its place unless the problem includes it."""
     first, *stack = message.split("\n")
     prefix = next(prefix for prefix in JSONNET_PREFIXES if message.startswith(prefix))
     place = stack[0].strip().split("\t")[0] if stack else ""
@@ -48,7 +48,7 @@ def jsonnet_line(message: str) -> str:
 
 
 def os_error_line(error: OSError) -> str | None:
-    """The file and what is wrong with it; `None` where no file of the user is concerned."""
+    """The file and the problem; `None` if no file of the user is concerned."""
     if error.filename is not None and error.strerror is not None:
         return f"{error.filename}: {error.strerror}"
     if error.errno in (errno.ENOSPC, errno.EROFS, errno.EDQUOT):
@@ -57,53 +57,47 @@ def os_error_line(error: OSError) -> str | None:
 
 
 def message_of(error: BaseException) -> str:
-    """The message alone: where it tries the types of a union, AllenNLP puts remarks before it."""
+    """The message without what AllenNLP puts before it when it tries the types of a union."""
     if isinstance(error, ConfigurationError) or not error.args:
         return str(error)
     return str(error.args[-1])
 
 
 def one_line(error: BaseException) -> str | None:
-    """The message of a mistake that is the user's to mend; `None` for every other error."""
+    """The message of an error that the user can fix; `None` for other errors."""
     for cause in causes(error):
         if isinstance(cause, InputError):
             return message_of(cause)
-    if isinstance(error, ProcessRaisedException) and (told := WORKER_ERROR.findall(str(error))):
-        return str(told[-1])
+    text = str(error)
+    if isinstance(error, ProcessRaisedException) and (messages := WORKER_ERROR.findall(text)):
+        return str(messages[-1])
     if isinstance(error, ConfigurationError):
-        return "; ".join(" ".join(message_of(c).split()) for c in causes(error))
+        return "; ".join(" ".join(message_of(cause).split()) for cause in causes(error))
     if isinstance(error, OSError):
         return os_error_line(error)
-    if isinstance(error, RuntimeError) and str(error).startswith(JSONNET_PREFIXES):
-        return jsonnet_line(str(error))
-    if isinstance(error, ValueError) and str(error) == NAN_LOSS:
+    if isinstance(error, RuntimeError) and text.startswith(JSONNET_PREFIXES):
+        return jsonnet_line(text)
+    if isinstance(error, ValueError) and text == NAN_LOSS:
         return NAN_ADVICE
-    if isinstance(error, ValueError) and str(error).startswith(OVERRIDES_PREFIX):
-        return f"the overrides (-o) change what the configuration has not: {str(error).removeprefix(OVERRIDES_PREFIX)}"
-    if isinstance(error, RuntimeError) and str(error).startswith(TORCH_WRITER_PREFIXES):
-        return f"a checkpoint could not be written (is the disk full?): {error}"
+    if isinstance(error, ValueError) and text.startswith(OVERRIDES_PREFIX):
+        return f"the overrides (-o) change keys that the config does not have: {text.removeprefix(OVERRIDES_PREFIX)}"
+    if isinstance(error, RuntimeError) and text.startswith(TORCH_WRITER_PREFIXES):
+        return f"a checkpoint could not be written (is the disk full?): {text}"
     return None
 
 
 def log_to_files(error: BaseException) -> None:
-    """Leaves the full traceback in the run's `out.log`, where there is one."""
+    """Writes the traceback to the run's `out.log`, if there is one."""
     logger = logging.getLogger()
-    record = logger.makeRecord(
-        logger.name,
-        logging.CRITICAL,
-        __file__,
-        0,
-        "Stopped",
-        (),
-        (type(error), error, error.__traceback__),
-    )
+    trace = (type(error), error, error.__traceback__)
+    record = logger.makeRecord(logger.name, logging.CRITICAL, __file__, 0, "Stopped", (), trace)
     for handler in logger.handlers:
         if isinstance(handler, logging.FileHandler):
             handler.handle(record)
 
 
 def drop_full_disk_reports(handler: logging.Handler) -> None:
-    """Where the log cannot be written the run will soon say so itself, in one line."""
+    """Silences errors of a log that cannot be written; the run itself will fail with one line."""
     report = handler.handleError
 
     def handle_error(record: logging.LogRecord) -> None:
@@ -114,23 +108,22 @@ def drop_full_disk_reports(handler: logging.Handler) -> None:
 
 
 def install_exception_hook() -> None:
-    """Puts a hook before the present one, once: user errors become one line, interrupts a report; others pass."""
+    """Installs a hook, once, that shows errors of the user in one line, and reports of interrupts."""
     previous = sys.excepthook
     if getattr(previous, "shows_user_errors", False):
         return
 
     def hook(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
         shortened = not os.environ.get(TRACEBACK_VARIABLE)
-        if shortened and (report := report_of(error)):
-            log_to_files(error)
-            sys.stderr.write(f"{report}\n")
-            raise SystemExit(exit_status(error))
+        report = report_of(error) if shortened else None
         line = one_line(error) if shortened else None
-        if line is None:
+        if report is None and line is None:
             previous(kind, error, traceback)
             return
         log_to_files(error)
-        sys.stderr.write(f"error: {line}\n")
+        sys.stderr.write(f"{report}\n" if report else f"error: {line}\n")
+        if report:
+            raise SystemExit(exit_status(error))
 
     vars(hook)["shows_user_errors"] = True
     sys.excepthook = hook
@@ -138,12 +131,11 @@ def install_exception_hook() -> None:
 
 def show_user_errors() -> None:
     """
-    Shows mistakes of the user as one line on stderr; `ELMO_TASKS_TRACEBACK=1` brings the traceback
-    back.
+    Shows errors of the user as one line on stderr, with `ELMO_TASKS_TRACEBACK=1` as a traceback.
 
-    When a training starts, `prepare_global_logging` replaces the exception hook with one that logs
-    every error with its traceback. Ours is put back behind it, and there, where the log begins,
-    scale and data root are announced. It can go when AllenNLP leaves the hook alone.
+    When a training starts, `prepare_global_logging` replaces the exception hook by one that logs every error with its
+    traceback. This patch installs its hook again, and logs scale and data root. It can go when AllenNLP leaves the hook
+    alone.
     """
     install_exception_hook()
     original = allennlp_logging.prepare_global_logging

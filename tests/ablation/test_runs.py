@@ -52,7 +52,7 @@ def test_runs_of_the_same_config_are_found_under_another_row_name(tmp_path: Path
     [
         ({"model.elmo.mx": "last"}, r"model\.elmo\.mx: expected .*; nearest: mix"),
         ({"model.elmoo": None}, r"model\.elmoo: expected .*; nearest: elmo"),
-        ({"model.elmoo.mix": "last"}, "change what the configuration has not"),
+        ({"model.elmoo.mix": "last"}, "change keys that the config does not have"),
         ({"trainer.num_epoch": 3}, r"trainer\.num_epoch: expected .*; nearest: num_epochs"),
         ({"trainer.optimizer.betas_": 3}, r"trainer\.optimizer\.betas_: expected .*; nearest: betas"),
         (

@@ -1,4 +1,4 @@
-"""Archives that are damaged, unsafe, or do not fit what they are loaded with."""
+"""Archives that are damaged, unsafe, or do not match the overrides."""
 
 import io
 import tarfile
@@ -23,7 +23,7 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def rewritten(folder: Path, *, without: str = "", changes: dict[str, bytes | None] | None = None) -> Path:
-    """The sound archive with members left out, replaced or added; `None` is a folder."""
+    """The archive with members removed, replaced or added; `None` is a folder."""
     made = folder / "model.tar.gz"
     with tarfile.open(SOUND) as sound, tarfile.open(made, "w:gz") as archive:
         for member in sound.getmembers():
@@ -39,78 +39,59 @@ def rewritten(folder: Path, *, without: str = "", changes: dict[str, bytes | Non
     return made
 
 
-@pytest.mark.parametrize("share", [0.0, 0.3, 0.99])
-def test_cut_off(share: float, temporary: Path, tmp_path: Path) -> None:
-    cut = tmp_path / "model.tar.gz"
+@pytest.mark.parametrize("share", [0.0, 0.99])
+def test_truncated(share: float, temporary: Path, tmp_path: Path) -> None:
+    truncated = tmp_path / "model.tar.gz"
     whole = SOUND.read_bytes()
-    cut.write_bytes(whole[: int(share * len(whole))])
+    truncated.write_bytes(whole[: int(share * len(whole))])
     with pytest.raises(InputError, match=r"model\.tar\.gz: the archive cannot be unpacked: .* \(`tar tzf` lists"):
-        load_archive(cut)
+        load_archive(truncated)
     assert not list(temporary.iterdir())
 
 
-@pytest.mark.parametrize("name", ["config.json", "weights.th"])
-def test_a_member_is_missing(name: str, temporary: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=rf"model\.tar\.gz: the archive lacks {name}"):
-        load_archive(rewritten(tmp_path, without=name))
+def test_missing_member(temporary: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"model\.tar\.gz: the archive lacks weights.th"):
+        load_archive(rewritten(tmp_path, without="weights.th"))
     assert not list(temporary.iterdir())
 
 
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("config.json", None, "the archive lacks config.json"),
         ("weights.th", None, "the archive lacks weights.th"),
         ("vocabulary", b"", "the archive lacks vocabulary"),
+        ("config.json", b"{", "the archive's config.json is damaged: Expecting"),
+        ("config.json", b"[]", "the archive's config.json has no object 'model'"),
         ("meta.json", None, "the archive's meta.json is damaged: .* Is a directory"),
         ("meta.json", b"[]", "the archive's meta.json is damaged: .* must be a mapping"),
     ],
 )
-def test_a_member_of_another_kind(
-    name: str, content: bytes | None, message: str, temporary: Path, tmp_path: Path
-) -> None:
+def test_invalid_member(name: str, content: bytes | None, message: str, temporary: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=rf"model\.tar\.gz: {message}"):
         load_archive(rewritten(tmp_path, changes={name: content}))
     assert not list(temporary.iterdir())
 
 
-def test_more_than_a_model_is_never_unpacked(temporary: Path, tmp_path: Path) -> None:
+def test_decompression_bomb_is_not_unpacked(temporary: Path, tmp_path: Path) -> None:
     archive = rewritten(tmp_path, changes={"weights.th": bytes(2**26 + 1)})
     with pytest.raises(InputError, match=r"model\.tar\.gz: the archive unpacks to more than 100 times its size"):
         load_archive(archive)
     assert not list(temporary.iterdir())
 
 
-def test_nothing_is_unpacked_beyond_the_folder(temporary: Path, tmp_path: Path) -> None:
+def test_nothing_is_unpacked_outside_of_the_folder(temporary: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="the archive cannot be unpacked: .*outside the destination"):
         load_archive(rewritten(tmp_path, changes={"../escaped": b"x"}))
     assert not list(temporary.iterdir())
 
 
-@pytest.mark.parametrize(
-    ("config", "message"),
-    [
-        (b"{", "the archive's config.json is damaged: Expecting"),
-        (b"[]", "the archive's config.json has no object 'model'"),
-        (b'{"model": {}, "dataset_reader": 3}', "the archive's config.json has no object 'dataset_reader'"),
-    ],
-)
-def test_a_damaged_configuration(config: bytes, message: str, temporary: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=message):
-        load_archive(rewritten(tmp_path, changes={"config.json": config}))
-    assert not list(temporary.iterdir())
-
-
-def test_a_configuration_of_wrong_types() -> None:
-    with pytest.raises(InputError, match="configuration makes no model: TypeError: .*input_dropout.* numeric"):
+def test_override_of_a_wrong_type() -> None:
+    with pytest.raises(
+        InputError, match="no model can be built from the archive's configuration: TypeError: .*input_dropout.* numeric"
+    ):
         load_archive(SOUND, overrides='{"model.input_dropout": "x"}')
 
 
-def test_weights_that_do_not_fit() -> None:
-    with pytest.raises(InputError, match=r"the weights do not fit .*: size mismatch for .* \(overrides .* where ELMo"):
+def test_override_that_does_not_match_the_weights() -> None:
+    with pytest.raises(InputError, match=r"the weights do not fit .*: size mismatch for .* \(overrides .* ELMo"):
         load_archive(SOUND, overrides='{"model.elmo.at": "input"}')
-
-
-def test_a_sound_archive_leaves_nothing_behind(temporary: Path) -> None:
-    load_archive(SOUND)
-    assert not list(temporary.iterdir())

@@ -1,4 +1,4 @@
-"""A GPU that is not there: one error, whichever command asks for it."""
+"""Missing GPUs."""
 
 import pytest
 import torch
@@ -14,12 +14,12 @@ from elmo_tasks.errors import InputError
         (1, [0, 3], r"expected -1 \(the CPU\) or a GPU from 0 to 0, got GPU 3"),
     ],
 )
-def test_a_missing_gpu_is_one_error(monkeypatch: pytest.MonkeyPatch, gpus: int, device: object, message: str) -> None:
+def test_missing_gpu(monkeypatch: pytest.MonkeyPatch, gpus: int, device: object, message: str) -> None:
     monkeypatch.setattr(torch.cuda, "device_count", lambda: gpus)
     with pytest.raises(InputError, match=message):
         check_for_gpu(device)
 
 
-def test_the_cpu_and_the_gpus_that_are_there_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_existing_devices(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     check_for_gpu([-1, 0, 1, None])

@@ -1,4 +1,4 @@
-"""A training that is interrupted: what it prints, its exit status, and that the printed command resumes it."""
+"""An interrupted training: its report, its exit status, and that the reported command resumes it."""
 
 import json
 import logging
@@ -27,7 +27,7 @@ OVERRIDES = {
 }
 
 STEPS = 3
-"""Of an epoch."""
+"""In an epoch."""
 
 Start = Callable[..., list[str]]
 
@@ -47,7 +47,7 @@ def interrupt_at(monkeypatch: pytest.MonkeyPatch, method: str, call: int, error:
 
 @pytest.fixture
 def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Start:
-    """Runs a command as Python does, with the exception hook; what it prints on stderr, its exit status last."""
+    """Runs a command with the exception hook; returns the lines on stderr and the exit status."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("ELMO_TASKS_TRACEBACK", raising=False)
     root = write_data_root(tmp_path / "data")
@@ -76,14 +76,14 @@ COMMAND = ("train", str(FOLDER / "ner.jsonnet"), "-s", "run", "-o", json.dumps(O
 
 
 def resumed(line: str) -> list[str]:
-    """The arguments of the command in a line `to resume: ...`, run in the same environment."""
+    """The arguments of the command in a line `to resume: ...`."""
     assignment, program, *arguments = shlex.split(line.partition(": ")[2])
     assert re.fullmatch("ELMO_TASKS_DATA=.*/data", assignment) and program == "allennlp"
     return arguments
 
 
 @pytest.mark.parametrize(("error", "status"), [(KeyboardInterrupt, "130"), (SigTermReceived, "143")])
-def test_an_interrupt_says_where_the_run_stands_and_how_to_resume(
+def test_report_and_resumption(
     start: Start, monkeypatch: pytest.MonkeyPatch, error: type[BaseException], status: str
 ) -> None:
     with monkeypatch.context() as trap:
@@ -99,7 +99,7 @@ def test_an_interrupt_says_where_the_run_stands_and_how_to_resume(
     assert json.loads(Path("run/metrics.json").read_text())["epoch"] == 2
 
 
-def test_an_interrupt_before_the_first_checkpoint(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interrupt_before_the_first_checkpoint(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     interrupt_at(monkeypatch, "rescale_gradients", 2, KeyboardInterrupt)
     place, checkpoint, command, _ = start(*COMMAND)
     assert place == "interrupted after 0 of 3 epochs and 1 step of the next"
@@ -107,17 +107,7 @@ def test_an_interrupt_before_the_first_checkpoint(start: Start, monkeypatch: pyt
     assert resumed(command) == [*COMMAND[:-1], "--recover"]
 
 
-def test_an_interrupt_before_the_folder_is_made(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("allennlp.commands.train.train_model", interrupted)
-    place, command, code = start(*COMMAND)
-    assert (place, code) == ("interrupted before the first step", "130")
-    assert resumed(command) == list(COMMAND)
-
-
-def test_an_interrupt_of_a_program_that_trains_is_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interrupt_of_a_program_that_trains(monkeypatch: pytest.MonkeyPatch) -> None:
     from allennlp.commands import train
 
     def interrupted(*_: object, **__: object) -> None:

@@ -1,4 +1,4 @@
-"""The stand-in for torchvision, and that a real one wins."""
+"""The stand-in for torchvision, which is used only without a working torchvision."""
 
 import importlib
 import importlib.util
@@ -16,7 +16,7 @@ SITE = Path(compat.__file__).parent / "site"
 
 @pytest.fixture
 def stand_in(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
-    """The module of the source tree, with torchvision forgotten before and after."""
+    """The module of the source tree, with torchvision not imported."""
     before = {n: m for n, m in sys.modules.items() if n.split(".")[0] == "torchvision"}
     for name in before:
         del sys.modules[name]
@@ -63,7 +63,7 @@ def test_every_import_of_torchvision_in_allennlp_has_a_stand_in(stand_in: Module
     assert set(lines) <= set(stand_in.STAND_INS)
 
 
-def test_a_real_torchvision_wins(stand_in: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_real_torchvision_is_used(stand_in: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     real = real_torchvision(tmp_path, "import torchvision.ops.boxes\n")
     monkeypatch.setattr(sys, "path", [str(real)])
     torchvision = importlib.import_module("torchvision")
@@ -71,7 +71,7 @@ def test_a_real_torchvision_wins(stand_in: ModuleType, monkeypatch: pytest.Monke
     assert torchvision.__spec__.loader.get_filename("torchvision").endswith("__init__.py")
 
 
-def test_a_real_torchvision_that_fails_is_told_and_replaced(
+def test_real_torchvision_that_fails_is_replaced_with_a_warning(
     stand_in: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     broken = "import torchvision.ops\nraise RuntimeError('operator torchvision::nms does not exist')"
@@ -81,14 +81,7 @@ def test_a_real_torchvision_that_fails_is_told_and_replaced(
     assert not hasattr(boxes, "nms")
 
 
-def test_a_folder_called_torchvision_is_not_torchvision(
-    stand_in: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_folder_that_is_not_a_package(stand_in: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "torchvision").mkdir()
     monkeypatch.setattr(sys, "path", [str(tmp_path)])
     assert importlib.import_module("torchvision").__stand_in__
-
-
-def test_installing_twice_leaves_one_finder(stand_in: ModuleType) -> None:
-    stand_in.install()
-    assert [type(f).__name__ for f in sys.meta_path].count("TorchvisionFinder") == 1

@@ -1,8 +1,9 @@
-"""Schedules, checkpoints, averages and clipping: without its remedy each of them fails."""
+"""Schedules, checkpoints and moving averages, each of which fails without its patch."""
 
 import logging
 import pickle
 import struct
+import sys
 import warnings
 import zipfile
 from collections.abc import Callable, Iterator
@@ -14,12 +15,14 @@ from typing import Any, BinaryIO
 import numpy
 import pytest
 import torch
+from allennlp.commands import train
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import DatasetReader, Instance, Vocabulary
 from allennlp.data.data_loaders import SimpleDataLoader
 from allennlp.data.fields import TensorField
 from allennlp.models import Model
+from allennlp.predictors import Predictor
 from allennlp.training import Checkpointer, GradientDescentTrainer
 from allennlp.training.learning_rate_schedulers import CosineWithRestarts, LearningRateScheduler
 from allennlp.training.moving_average import ExponentialMovingAverage, MovingAverage
@@ -30,7 +33,7 @@ from elmo_tasks.errors import InputError
 
 
 class Line(Model):
-    """A linear regression, the smallest model that a trainer takes."""
+    """A linear regression."""
 
     def __init__(self) -> None:
         super().__init__(Vocabulary())
@@ -55,7 +58,7 @@ def batches(count: int = 5) -> SimpleDataLoader:
 
 
 def trainer_in(folder: Path, *, epochs: int, **parts: Any) -> GradientDescentTrainer:
-    """A trainer of a new `Line`; `parts` are built from its parameters and its optimizer."""
+    """A trainer of a new `Line`; `parts` are built from the model and the optimizer."""
     folder.mkdir(exist_ok=True)
     torch.manual_seed(3)
     model = Line()
@@ -76,7 +79,19 @@ def weights_of(trainer: GradientDescentTrainer) -> torch.Tensor:
     return torch.cat([p.detach().flatten() for p in trainer.model.parameters()])
 
 
-# learning-rate schedules
+def whole_run(folder: Path) -> GradientDescentTrainer:
+    whole = trainer_in(folder / "whole", epochs=4)
+    whole.train()
+    return whole
+
+
+@contextmanager
+def heard(caplog: pytest.LogCaptureFixture, name: str) -> Iterator[None]:
+    """`caplog` for a logger, even if AllenNLP has reconfigured the root logger."""
+    logger = logging.getLogger(name)
+    logger.addHandler(caplog.handler)
+    yield
+    logger.removeHandler(caplog.handler)
 
 
 def test_reduce_on_plateau_halves_the_rate() -> None:
@@ -88,15 +103,12 @@ def test_reduce_on_plateau_halves_the_rate() -> None:
     assert schedule.get_values() == [0.25]
 
 
-def test_reduce_on_plateau_keeps_allennlps_keys_and_defaults() -> None:
+def test_reduce_on_plateau_has_the_defaults_of_pytorch() -> None:
     kept = LearningRateScheduler.by_name("reduce_on_plateau")
     keys = {name: p.default for name, p in signature(kept.__init__).parameters.items()}
     torchs = signature(torch.optim.lr_scheduler.ReduceLROnPlateau).parameters
     own = {"self": Parameter.empty, "verbose": False}
     assert keys == own | {name: p.default for name, p in torchs.items()}
-
-
-# checkpoints
 
 
 def cosine(model: Model, optimizer: torch.optim.Optimizer) -> CosineWithRestarts:
@@ -115,12 +127,12 @@ def test_resuming_with_numpy_numbers_in_the_trainer_state(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("code", ["?", "int32", "int64", "float32", "float64"])
-def test_numpy_numbers_load(tmp_path: Path, code: str) -> None:
+def test_numpy_numbers_are_loaded(tmp_path: Path, code: str) -> None:
     torch.save({"metric": numpy.dtype(code).type(1)}, tmp_path / "state.th")
     assert torch.load(tmp_path / "state.th")["metric"] == 1
 
 
-def test_everything_else_is_still_refused(tmp_path: Path) -> None:
+def test_other_types_are_rejected(tmp_path: Path) -> None:
     torch.save({"reader": DatasetReader}, tmp_path / "state.th")
     with pytest.raises(pickle.UnpicklingError, match="DatasetReader"):
         torch.load(tmp_path / "state.th")
@@ -131,7 +143,7 @@ def cut_in_half(path: Path) -> None:
 
 
 def change_a_bit(path: Path) -> None:
-    """Where only the checksum can tell."""
+    """Damage that only the checksum shows."""
     with zipfile.ZipFile(path) as records:
         entry = max(records.infolist(), key=lambda entry: entry.file_size)
     data = bytearray(path.read_bytes())
@@ -142,7 +154,7 @@ def change_a_bit(path: Path) -> None:
 
 @pytest.mark.parametrize("harm", [cut_in_half, change_a_bit, Path.unlink])
 @pytest.mark.parametrize("damaged", ["model_state", "training_state"])
-def test_a_damaged_checkpoint_is_named_and_the_one_before_is_used(
+def test_damaged_checkpoint_is_reported_and_the_previous_one_used(
     tmp_path: Path, harm: Callable[[Path], None], damaged: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     trainer_in(tmp_path, epochs=3).train()
@@ -153,13 +165,13 @@ def test_a_damaged_checkpoint_is_named_and_the_one_before_is_used(
         resumed.train()
     if (damaged, harm) != ("model_state", Path.unlink):  # without it there is no checkpoint of that name
         assert f"damaged checkpoint: {path}: " in caplog.text
-        assert "; the one before is used, model_state_e2_b0.th" in caplog.text
+        assert "; using the previous one, model_state_e2_b0.th" in caplog.text
         assert (tmp_path / f"{path.name}.damaged").exists() == (harm is not Path.unlink)
     assert torch.equal(weights_of(resumed), weights_of(whole_run(tmp_path)))
-    assert damage(path) is None, "written anew"
+    assert damage(path) is None, "written again"
 
 
-def test_where_every_checkpoint_is_damaged_the_run_begins_anew(
+def test_run_starts_from_scratch_if_every_checkpoint_is_damaged(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     trainer_in(tmp_path, epochs=1).train()
@@ -167,12 +179,12 @@ def test_where_every_checkpoint_is_damaged_the_run_begins_anew(
     resumed = trainer_in(tmp_path, epochs=4)
     with heard(caplog, "elmo_tasks.compat.checkpoints"):
         resumed.train()
-    assert "; the run begins anew" in caplog.text
+    assert "; the run starts from scratch" in caplog.text
     assert torch.equal(weights_of(resumed), weights_of(whole_run(tmp_path)))
 
 
-def test_a_resumed_run_saves_where_it_would_have_saved(tmp_path: Path) -> None:
-    """Of five batches after the second and the fourth, not after the third."""
+def test_resumed_run_saves_the_same_checkpoints(tmp_path: Path) -> None:
+    """After the second and the fourth of five batches, not after the third."""
     saved = []
     for _ in ("whole", "resumed"):
         trainer = trainer_in(tmp_path, epochs=1)
@@ -184,28 +196,13 @@ def test_a_resumed_run_saves_where_it_would_have_saved(tmp_path: Path) -> None:
     assert saved[0] == saved[1] > {"model_state_e0_b2.th", "model_state_e0_b4.th", "model_state_e1_b0.th"}
 
 
-def whole_run(folder: Path) -> GradientDescentTrainer:
-    whole = trainer_in(folder / "whole", epochs=4)
-    whole.train()
-    return whole
-
-
-@contextmanager
-def heard(caplog: pytest.LogCaptureFixture, name: str) -> Iterator[None]:
-    """Whatever AllenNLP has done to the root logger."""
-    logger = logging.getLogger(name)
-    logger.addHandler(caplog.handler)
-    yield
-    logger.removeHandler(caplog.handler)
-
-
-def test_a_missing_file_is_no_checkpoint_and_an_unreadable_one_no_damage(tmp_path: Path) -> None:
+def test_unreadable_file_is_not_damaged(tmp_path: Path) -> None:
     assert damage(tmp_path / "none.th") == "the file is missing"
     with pytest.raises(IsADirectoryError):
         damage(tmp_path)
 
 
-def test_a_save_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_save_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def half(state: object, file: BinaryIO) -> None:
         file.write(b"PK\x03\x04 and then the disk was full")
         raise OSError(28, "No space left on device")
@@ -216,45 +213,30 @@ def test_a_save_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.Mo
     assert [path.name for path in tmp_path.iterdir()] == ["metrics_epoch_0.json"]
 
 
-# moving averages
-
-
 def average(model: Model, optimizer: torch.optim.Optimizer) -> MovingAverage:
     return ExponentialMovingAverage(model.named_parameters(), decay=0.99)
 
 
-def test_a_resumed_average_equals_the_uninterrupted_one_after_fifty_steps(tmp_path: Path) -> None:
+def test_resumed_average_equals_the_uninterrupted_one(tmp_path: Path) -> None:
     folders = [tmp_path / "whole", tmp_path / "resumed"]
-    whole = trainer_in(folders[0], epochs=20, moving_average=average)
+    whole = trainer_in(folders[0], epochs=6, moving_average=average)
     whole.train()
-    trainer_in(folders[1], epochs=10, moving_average=average).train()
-    resumed = trainer_in(folders[1], epochs=20, moving_average=average)
+    trainer_in(folders[1], epochs=3, moving_average=average).train()
+    resumed = trainer_in(folders[1], epochs=6, moving_average=average)
     resumed.train()
     assert torch.equal(weights_of(resumed), weights_of(whole))
-    unaveraged = torch.load(folders[0] / "model_state_e20_b0.th")["linear.bias"]
+    unaveraged = torch.load(folders[0] / "model_state_e6_b0.th")["linear.bias"]
     assert not torch.allclose(unaveraged, weights_of(whole)[-1:], atol=1e-3)
 
 
-def test_a_loaded_average_follows_the_live_parameters() -> None:
-    saved = ExponentialMovingAverage([("w", torch.nn.Parameter(torch.ones(2)))]).state_dict()
-    live = torch.nn.Parameter(torch.zeros(2))
-    loaded = ExponentialMovingAverage([("w", live)], decay=0.5, numerator=1, denominator=1)
-    loaded.load_state_dict(saved)
-    loaded.apply(1)
-    loaded.assign_average_value()
-    assert live.tolist() == [0.5, 0.5]
-    loaded.restore()
-    assert live.tolist() == [0.0, 0.0]
-
-
-def test_an_average_of_other_parameters_is_refused() -> None:
+def test_average_of_other_parameters_is_rejected() -> None:
     saved = ExponentialMovingAverage([("old", torch.nn.Parameter(torch.ones(2)))]).state_dict()
     loaded = ExponentialMovingAverage([("new", torch.nn.Parameter(torch.ones(2)))])
-    with pytest.raises(ConfigurationError, match="other parameters than the model's: new, old"):
+    with pytest.raises(ConfigurationError, match="other parameters than the model: new, old"):
         loaded.load_state_dict(saved)
 
 
-def test_our_average_has_a_constant_decay() -> None:
+def test_elmo_tasks_exponential_has_a_constant_decay() -> None:
     live = torch.nn.Parameter(torch.zeros(1))
     config = Params({"type": "elmo_tasks_exponential", "decay": 0.9})
     constant = MovingAverage.from_params(config, parameters=[("w", live)])
@@ -263,18 +245,11 @@ def test_our_average_has_a_constant_decay() -> None:
         constant.apply(step)
     constant.assign_average_value()
     assert live.item() == pytest.approx(1 - 0.9**2)
+    with pytest.raises(ConfigurationError, match=r"expected a number from 0 to 1, got 1.5"):
+        MovingAverage.from_params(Params({"type": "elmo_tasks_exponential", "decay": 1.5}), parameters=[])
 
 
-def test_a_decay_above_one_is_refused() -> None:
-    config = Params({"type": "elmo_tasks_exponential", "decay": 1.5})
-    with pytest.raises(ConfigurationError, match=r"decay must lie in \[0, 1\], not 1.5"):
-        MovingAverage.from_params(config, parameters=[])
-
-
-# noise
-
-
-def test_known_noise_is_silent_and_nothing_else(tmp_path: Path) -> None:
+def test_only_the_autocast_warning_is_hidden(tmp_path: Path) -> None:
     with warnings.catch_warnings(record=True) as seen:
         warnings.resetwarnings()
         warnings.simplefilter("always")
@@ -283,3 +258,10 @@ def test_known_noise_is_silent_and_nothing_else(tmp_path: Path) -> None:
         warnings.warn_explicit("`torch.cuda.amp.x(args...)` is deprecated", FutureWarning, "f", 1)
     messages = [str(w.message) for w in seen if "torch.cuda.amp" in str(w.message)]
     assert messages == ["`torch.cuda.amp.x(args...)` is deprecated"]
+
+
+def test_patches_are_applied_once() -> None:
+    compat.apply()  # torch.distributed may have replaced the exception hook
+    before = sys.excepthook, train.train_model, Checkpointer.save_checkpoint, Predictor.from_archive.__func__
+    compat.apply()
+    assert before == (sys.excepthook, train.train_model, Checkpointer.save_checkpoint, Predictor.from_archive.__func__)

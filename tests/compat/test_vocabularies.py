@@ -1,4 +1,4 @@
-"""The vocabulary of a run, in the class that its configuration names."""
+"""The vocabulary of a run is loaded in the class of the config."""
 
 import json
 from pathlib import Path
@@ -13,22 +13,21 @@ from elmo_tasks.pretraining.vocabulary import SPECIALS, WordVocabulary
 
 
 @pytest.mark.parametrize(
-    ("config", "wanted"),
+    ("config", "expected"),
     [
         ({"vocabulary": {"type": "elmo_tasks_words", "file": "a.txt"}}, LmVocabulary),
         ({"vocabulary": "elmo_tasks_words"}, LmVocabulary),
         ({"vocabulary": {"type": "from_files", "directory": "a"}}, Vocabulary),
         ({"vocabulary": {"type": "no_such_vocabulary"}}, Vocabulary),
         ({"vocabulary": {"min_count": {"words": 2}}}, Vocabulary),
-        ({}, Vocabulary),
         (None, Vocabulary),
     ],
 )
-def test_a_saved_vocabulary_has_the_class_of_its_run(config: Any, wanted: type[Vocabulary], tmp_path: Path) -> None:
+def test_class_of_a_saved_vocabulary(config: Any, expected: type[Vocabulary], tmp_path: Path) -> None:
     """As a worker of a distributed training loads it."""
     LmVocabulary.of(WordVocabulary([*SPECIALS, "ferry"])).save_to_files(str(tmp_path / "vocabulary"))
     if config is not None:
         (tmp_path / "config.json").write_text(json.dumps(config))
     loaded = Vocabulary.from_params(Params({"type": "from_files", "directory": str(tmp_path / "vocabulary")}))
-    assert type(loaded) is wanted
+    assert type(loaded) is expected
     assert loaded.get_token_index("ferry", "words") == 3

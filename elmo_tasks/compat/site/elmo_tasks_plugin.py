@@ -1,5 +1,5 @@
 """
-Lets AllenNLP find the plugin in every folder, without a plugins file.
+Lets AllenNLP find the plugin from any folder, without a plugins file.
 
 AllenNLP 2.10.1 imports the plugins that `.allennlp_plugins` in the current folder or `~/.allennlp/plugins` lists, and
 those of a fixed list, `allennlp.common.plugins.DEFAULT_PLUGINS`. The wheel puts this module at the root of

@@ -31,7 +31,7 @@ STAND_INS = ("torchvision", "torchvision.ops", "torchvision.ops.boxes")
 
 
 def become_stand_in(module: ModuleType) -> None:
-    """Empties `module`; from now on every use of it says what is missing."""
+    """Empties `module`; every attribute is then an error that says what is missing."""
     for name in [name for name in vars(module) if not name.startswith("__")]:
         delattr(module, name)
 
@@ -48,14 +48,14 @@ class StandInLoader(Loader):
     """Makes the stand-in modules."""
 
     def create_module(self, spec: ModuleSpec) -> None:
-        """Leaves the making of the module to Python."""
+        """Uses Python's default."""
 
     def exec_module(self, module: ModuleType) -> None:
         become_stand_in(module)
 
 
 class GuardedLoader(Loader):
-    """Runs the real torchvision; where that fails, says so once and leaves the stand-in."""
+    """Runs the real torchvision; where that fails, warns and leaves the stand-in."""
 
     def __init__(self, real: Loader) -> None:
         self.real = real
@@ -75,7 +75,7 @@ class GuardedLoader(Loader):
             become_stand_in(module)
             import warnings  # here, since it is hardly ever needed
 
-            text = f"the installed torchvision does not work here ({error}); text goes on without it"
+            text = f"the installed torchvision does not work here ({error}): it is not used"
             warnings.warn(text, stacklevel=2)
 
 
@@ -94,7 +94,7 @@ class TorchvisionFinder:
             if finder is self or not hasattr(finder, "find_spec"):
                 continue
             spec = finder.find_spec(name, path)
-            # A folder that merely bears the name has no loader.
+            # A folder of this name that is not a package has no loader.
             if spec is not None and spec.loader is not None:
                 spec.loader = GuardedLoader(spec.loader)
                 return spec

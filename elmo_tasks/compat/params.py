@@ -1,0 +1,78 @@
+"""Patches of `allennlp.common.params` and `allennlp.common.from_params`."""
+
+import functools
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from types import UnionType
+from typing import Any, Union
+
+from allennlp.common import Params, from_params, params
+
+from elmo_tasks.errors import InputError
+
+
+def read_new_style_unions() -> None:
+    """
+    Lets AllenNLP construct arguments annotated `X | None`.
+
+    `FromParams` compares an annotation's origin with `typing.Union`, but before Python 3.14 `X | None` is a
+    `types.UnionType`: the argument is passed as the raw dictionary of the config. The patch can go with Python 3.14.
+    Annotations that are strings (`from __future__ import annotations`) are not supported by AllenNLP.
+    """
+    for name in ("remove_optional", "can_construct_from_params", "construct_arg"):
+        function = getattr(from_params, name)
+        if not hasattr(function, "__wrapped__"):
+            setattr(from_params, name, _reading_unions(function))
+
+
+def _reading_unions(function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def wrapper(*arguments: Any, **options: Any) -> Any:
+        old_style = [
+            Union[argument.__args__] if isinstance(argument, UnionType) else argument  # noqa: UP007
+            for argument in arguments
+        ]
+        return function(*old_style, **options)
+
+    return wrapper
+
+
+def require_objects() -> None:
+    """
+    Makes `Params.from_file` reject what is not a regular file, and configs and overrides that are not objects.
+
+    Jsonnet aborts the process on a folder or an empty name, and waits for a pipe. The patch can go when Jsonnet raises
+    an error and AllenNLP checks the type of the result.
+    """
+    original = vars(Params)["from_file"].__func__
+    if hasattr(original, "__wrapped__"):
+        return
+
+    @functools.wraps(original)
+    def from_file(cls: type[Params], params_file: str | os.PathLike[str], *arguments: Any, **options: Any) -> Params:
+        path = Path(params_file)
+        if not os.fspath(params_file):
+            raise InputError("expected a configuration file, got an empty name")
+        if path.exists() and not path.is_file():
+            kind = "a folder" if path.is_dir() else "a pipe or a device"
+            raise InputError(f"expected a configuration file, got {kind}", file=path)
+        return original(cls, params_file, *arguments, **options)
+
+    Params.from_file = classmethod(from_file)
+    params.evaluate_file = _object_of(params.evaluate_file)
+    params.evaluate_snippet = _object_of(params.evaluate_snippet)
+
+
+def _object_of(evaluate: Callable[..., str]) -> Callable[..., str]:
+    """A function of Jsonnet. Its first argument is a file, or empty for the text of overrides."""
+
+    def wrapper(name: str, *arguments: Any, **options: Any) -> str:
+        evaluated = evaluate(name, *arguments, **options)
+        if not isinstance(value := json.loads(evaluated), dict):
+            place = "" if name else " in -o"
+            raise InputError(f"expected a JSON object{place}, got {json.dumps(value)}", file=name or None)
+        return evaluated
+
+    return wrapper

@@ -1,0 +1,58 @@
+"""Annotations `X | Y`, and paths that are not config files."""
+
+import json
+from pathlib import Path
+
+import pytest
+from allennlp.common import FromParams, Lazy, Params, Registrable
+from allennlp.models import load_archive
+
+from elmo_tasks.errors import InputError
+
+
+class Part(Registrable):
+    pass
+
+
+@Part.register("half")
+class Half(Part):
+    def __init__(self, size: int = 1) -> None:
+        self.size = size
+
+
+class Whole(FromParams):
+    def __init__(
+        self,
+        one: Part | None = None,
+        many: dict[str, list[str | Part]] | None = None,
+        later: Lazy[Part] | None = None,
+        rate: float | list[float] = 0.1,
+    ) -> None:
+        self.parts = [one, *(part for group in (many or {}).values() for part in group)]
+        self.later = later
+        self.rate = rate
+
+
+def test_unions_are_constructed() -> None:
+    half = '{"type": "half", "size": 2}'
+    text = f'{{"one": {half}, "many": {{"a": [{half}, "x"]}}, "later": {half}, "rate": [1.0, 2.0]}}'
+    whole = Whole.from_params(Params(json.loads(text)))
+    assert [type(part) for part in whole.parts] == [Half, Half, str]
+    assert isinstance(whole.later, Lazy) and whole.later.construct().size == 2
+    assert whole.rate == [1.0, 2.0]
+    default = Whole.from_params(Params({"one": None}))
+    assert (default.parts, default.later, default.rate) == ([None], None, 0.1)
+
+
+def test_folder_is_not_a_config(tmp_path: Path) -> None:
+    (tmp_path / "config.json").mkdir()
+    for read in (lambda: Params.from_file(tmp_path / "config.json"), lambda: load_archive(tmp_path)):
+        with pytest.raises(InputError, match=f"^{tmp_path}/config.json: expected a configuration file, got a folder$"):
+            read()
+
+
+def test_overrides_are_applied(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text('{"seed": 1}')
+    assert Params.from_file(tmp_path / "config.json", '{"seed": 2}').as_dict() == {"seed": 2}
+    with pytest.raises(InputError, match=r"expected a JSON object in -o, got \[1\]"):
+        Params.from_file(tmp_path / "config.json", "[1]")
