@@ -1,1 +1,1 @@
-"""Rows of a table -> runs -> the table, figures and a report: the paper's ablations, each from one data file."""
+"""The paper's ablations: a table's data file -> rows -> runs -> results -> the table, its figures and a report."""

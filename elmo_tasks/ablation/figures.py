@@ -1,18 +1,17 @@
-"""The figures of a report: scores over shares, learning curves and layer weights, with coordinates for their SVG."""
+"""The figures of a report: scores over shares, learning curves, layer weights; with coordinates for their SVG."""
 
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil, floor, log10
-from statistics import mean, stdev
+from statistics import mean
 from typing import NamedTuple
 
-from elmo_tasks.ablation.summary import Record, Summary, metric_of
-from elmo_tasks.ablation.table import PERCENT, Row
+from elmo_tasks.ablation.schema import PERCENT, Row
+from elmo_tasks.ablation.summary import Record, Summary, curve_metric
 
 
 class Point(NamedTuple):
-    """A score, perhaps with its deviation over seeds."""
+    """A score and its deviation over seeds."""
 
     x: float
     y: float
@@ -20,7 +19,7 @@ class Point(NamedTuple):
 
 
 class Series(NamedTuple):
-    """A line of a chart: the means over seeds, and each seed's points where there are several."""
+    """A line of a chart: the means over seeds, and the points of each seed if there are several."""
 
     label: str
     points: list[Point]
@@ -28,7 +27,7 @@ class Series(NamedTuple):
 
 
 class Weights(NamedTuple):
-    """The layer weights of a row at one place, `input` or `output`: their means over seeds, from layer 0 on."""
+    """A row's layer weights at the `input` or `output`: means over seeds, from layer 0 on."""
 
     label: str
     place: str
@@ -38,13 +37,13 @@ class Weights(NamedTuple):
 @dataclass(frozen=True)
 class Chart:
     """
-    Series over a linear or a logarithmic x axis, and where they stand in a drawing of `width` by `height`.
+    Series over a linear or logarithmic x axis, and their coordinates in a drawing of `width` by `height`.
 
     # Parameters
 
     caption, x_label, y_label : `str`
     series : `list[Series]`
-        At least one, each with a point at least.
+        At least one, each with at least one point.
     logarithmic : `bool`
     """
 
@@ -72,7 +71,7 @@ class Chart:
         return _ticks(*self._y_range())
 
     def x(self, value: float) -> float:
-        """The horizontal coordinate of a value; a single one stands in the middle."""
+        """The horizontal coordinate of a value; a single value is centred."""
         low, high = self._range(lambda point: [point.x])
         if self.logarithmic:
             low, high, value = log10(low), log10(high), log10(value)
@@ -108,49 +107,41 @@ def _ticks(low: float, high: float, *, smallest: float = 0.0, most: int = 6) -> 
 
 
 def share_charts(summary: Summary) -> list[Chart]:
-    """Figure 1: for each task a chart of the scores over the share of the training data, in percent."""
-    lines: dict[str, list[Series]] = {}
-    for line in summary.table.lines if summary.table.figure == "share" else ():
-        task, _, label = line.partition(", ")
-        if points := _shares(summary, line):
-            lines.setdefault(task, []).append(Series(label or task, points, []))
+    """Figure 1: for each task a chart of the scores over the fraction of the training data, in percent."""
+    tasks: dict[str, list[Series]] = {}
+    for row_label in summary.table.row_labels if summary.table.figure == "share" else ():
+        task, _, label = row_label.partition(", ")
+        if points := _share_points(summary, row_label):
+            tasks.setdefault(task, []).append(Series(label or task, points, []))
     what = "over the share of the training data (the paper's Figure 1); bars show the standard deviation over seeds."
     return [
         Chart(f"{task}: scores {what}", "share of the training data, %", "score, %", series, logarithmic=True)
-        for task, series in lines.items()
+        for task, series in tasks.items()
     ]
 
 
-def _shares(summary: Summary, line: str) -> list[Point]:
-    points = []
-    for row in summary.table.rows:
-        values = summary.shown(row, row.cells[0]).values if row.line == line else []
-        if row.x is not None and values:
-            points.append(Point(100 * row.x, mean(values), stdev(values) if len(values) > 1 else 0.0))
-    return sorted(points)
+def _share_points(summary: Summary, row_label: str) -> list[Point]:
+    rows = [row for row in summary.table.rows if row.row_label == row_label and row.fraction is not None]
+    shown = [(100 * (row.fraction or 0), summary.shown(row, row.cells[0])) for row in rows]
+    return sorted(Point(x, cell.mean, cell.deviation or 0.0) for x, cell in shown if cell.mean is not None)
 
 
 def curve_charts(summary: Summary) -> list[Chart]:
-    """For each line of the table and each of its metrics the scores after each epoch."""
-    charts = []
-    for line in summary.table.lines:
-        found: dict[str, list[Series]] = {}
-        for row in summary.table.rows:
-            metric = metric_of(summary.table, row)
-            if row.line == line and (series := _curve(summary, row, metric)):
-                found.setdefault(metric, []).append(series)
-        for metric, all_series in found.items():
-            unit = ", %" if metric in PERCENT else ""
-            caption = (
-                f"{line}: {metric} on the development data after each epoch of training;"
-                " thick lines are means over seeds, thin lines single seeds."
-            )
-            charts.append(Chart(caption, "epoch", f"{metric}{unit}", all_series))
-    return charts
+    """For each row label and metric a chart of the scores after each epoch."""
+    charts: dict[tuple[str, str], list[Series]] = {}
+    for row in summary.table.rows:
+        metric = curve_metric(summary.table, row)
+        if series := _curve(summary, row, metric):
+            charts.setdefault((row.row_label, metric), []).append(series)
+    what = "on the development data after each epoch of training; thick lines are means over seeds, thin lines seeds."
+    return [
+        Chart(f"{label}: {metric} {what}", "epoch", metric + (", %" if metric in PERCENT else ""), series)
+        for (label, metric), series in charts.items()
+    ]
 
 
 def _curve(summary: Summary, row: Row, metric: str) -> Series | None:
-    """The mean is drawn as far as all seeds go."""
+    """The mean is drawn for the epochs that all seeds have."""
     factor = 100 if metric in PERCENT else 1
     curves = [record["curve"] for record in summary.records[row.name].values()]
     seeds = [[Point(p["epoch"], factor * p[metric]) for p in curve if metric in p] for curve in curves]
@@ -162,20 +153,19 @@ def _curve(summary: Summary, row: Row, metric: str) -> Series | None:
 
 
 def layer_weights(summary: Summary) -> list[Weights]:
-    """Figure 2: of each row whose runs learned weights those at the input, then those at the output."""
-    return [weights for place in ("input", "output") for weights in _at(summary, place)]
-
-
-def _at(summary: Summary, place: str) -> Iterator[Weights]:
-    for row in summary.table.rows:
-        of_seeds = [_weights(record, place) for record in summary.records[row.name].values()]
-        each = [weights for weights in of_seeds if weights]
-        if each:
-            yield Weights(row.name, place, [mean(layer) for layer in zip(*each, strict=True)])
+    """Figure 2: the layer weights of each row that learned any, first at the input, then at the output."""
+    found = []
+    for place in ("input", "output"):
+        for row in summary.table.rows:
+            seeds = [_weights(record, place) for record in summary.records[row.name].values()]
+            if any(seeds):
+                found.append(
+                    Weights(row.name, place, [mean(layer) for layer in zip(*filter(None, seeds), strict=True)])
+                )
+    return found
 
 
 def _weights(record: Record, place: str) -> list[float]:
-    """The softmax-normalised weights of a run, which its scores hold; none for a mix of one layer."""
-    pattern = re.compile(rf"elmo_{place}_s(\d+)")
-    found = {int(match[1]): value for key, value in record["scores"].items() if (match := pattern.fullmatch(key))}
-    return [found[layer] for layer in sorted(found)]
+    """A run's softmax-normalised weights, from layer 0 on; empty if it has none."""
+    scores, name = record["scores"], f"elmo_{place}_s"
+    return [scores[f"{name}{layer}"] for layer in range(len(scores)) if f"{name}{layer}" in scores]

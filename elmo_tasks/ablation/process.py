@@ -1,45 +1,61 @@
-"""The process of a run, without the packages that it will need itself: nodes of a cluster import this alone."""
+"""The process of a run. Light imports only: the nodes of a cluster import this module."""
 
 import os
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
 LOG = "log.txt"
+BUSY, SKIPPED = 75, 76
+"""Exit codes of a run that another process executes, and of one that needs a failed run."""
+POLL_SECONDS = 1.0
 
 
 def command(folder: object) -> list[str]:
-    """What carries out the run in a folder; `--parent PID` behind it lets it end with that process."""
+    """The command that executes the run in a folder."""
     return [sys.executable, "-m", "elmo_tasks", "ablate-run", str(folder)]
 
 
-def in_process(
-    given: list[str], folder: str, environment: dict[str, str], *others: tuple[int, float]
-) -> tuple[int, float]:
+def start(arguments: list[str], folder: str | Path, environment: dict[str, str]) -> subprocess.Popen[bytes]:
+    """Start a command in its own process group, with its output in the run's log. It exits when this process does."""
+    with (Path(folder) / LOG).open("ab") as log:
+        return subprocess.Popen(
+            [*arguments, "--parent", str(os.getpid())],
+            env=os.environ | environment,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+
+
+def run_on_node(arguments: list[str], folder: str, environment: dict[str, str], *others: int) -> int:
     """
-    Waits for a run's own process: its exit code and its seconds.
+    Run a command to its end.
 
     # Parameters
 
-    given : `list[str]`
-        Its command.
-    folder : `str`
-        Has its log.
-    environment : `dict[str, str]`
-        What it has besides this process's.
-    others : `tuple[int, float]`
-        What this gave for the runs that it builds on, for which the cluster waits.
+    arguments, folder, environment
+        See `start`.
+    others : `int`
+        The exit codes of the runs that this one needs; Ray waits for them.
+
+    # Returns
+
+    `int`
+        The exit code; `SKIPPED` if one of the `others` failed.
     """
-    if any(code for code, _ in others):
-        return 1, 0.0
-    began = time.monotonic()
-    with (Path(folder) / LOG).open("ab") as log:
-        code = subprocess.run(
-            [*given, "--parent", str(os.getpid())],
-            env=dict(os.environ) | environment,
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-        ).returncode
-    return code, time.monotonic() - began
+    return SKIPPED if any(others) else start(arguments, folder, environment).wait()
+
+
+def exit_with_parent(parent: int) -> None:
+    """From now on exit this process when its parent, the process with the id `parent`, no longer exists."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(POLL_SECONDS)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()

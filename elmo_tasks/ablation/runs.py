@@ -1,4 +1,4 @@
-"""Second step: rows -> runs. A run is a row with a seed; the hash of all that decides its result names its folder."""
+"""Step 2: rows -> runs. A run is a row with a seed; its folder is named after the hash of everything it depends on."""
 
 import copy
 import hashlib
@@ -12,13 +12,12 @@ from allennlp.common import Params
 from allennlp.common.params import with_overrides
 
 from elmo_tasks.ablation.ensemble import require_probabilities
-from elmo_tasks.ablation.table import Row, Table
+from elmo_tasks.ablation.schema import Row, Table
 from elmo_tasks.checks import shape_problems
 from elmo_tasks.compat.terminal import one_line
 from elmo_tasks.errors import InputError
 
-DIGITS = 12
-"""Of the hash in a folder's name."""
+HASH_DIGITS = 12
 
 
 @dataclass(frozen=True)
@@ -29,9 +28,9 @@ class Run:
     row : `Row`
     seed : `int`
     plan : `dict[str, Any]`
-        All that decides the result: `config`, resolved and seeded; `cached`, whether the biLM's layers are kept on disk
-        (rounded to float16); `file`, what is scored in place of the validation data; and of runs that build on others
-        these runs' hashes: `bilm_of`, or `ensemble` with `members` and `how`.
+        Everything that decides the result: `config`, resolved and seeded; `cached`, whether the biLM's layers are
+        cached on disk (rounded to float16); `file`, evaluated instead of the validation data; `finetune`; and the
+        hashes of the runs that it needs: `bilm_of`, or `ensemble` with `members` and `how`.
     folder : `Path`
     """
 
@@ -47,50 +46,48 @@ class Run:
 
     @property
     def after(self) -> list[str]:
-        """The hashes of the runs that it builds on."""
+        """The hashes of the runs that it needs."""
         ensemble = self.plan["ensemble"]
         return [digest for digest in (self.plan["bilm_of"],) if digest] + (ensemble["members"] if ensemble else [])
 
     @property
     def label(self) -> str:
-        """For people."""
+        """The row's name and the seed, if it has several."""
         return self.row.name if self.row.once else f"{self.row.name}, seed {self.seed}"
 
 
 class Planner:
     """
-    Makes the runs of a table.
+    Plan the runs of a table.
 
     # Parameters
 
     table : `Table`
     home : `Path`
-        The folder of the runs' folders; tables may share it, and then share runs.
+        The folder of the runs' folders. Tables that share it share runs.
     cached : `bool`
-        Whether rows with ELMo keep the biLM's layers on disk, where their config allows it and names no folder itself.
+        Whether rows with ELMo cache the biLM's layers on disk, if their config allows it and names no `cache_dir`.
 
     # Raises
 
     `InputError`
-        With all rows whose base cannot be read, whose changes or seeds nobody knows or that have a wrong type, or all
-        that resolve alike. Rows that need files that are not there are not looked into.
+        If a row's config cannot be read, its changes or seeds are invalid, or two rows resolve to the same config. Rows
+        with missing files are not checked.
     """
 
     def __init__(self, table: Table, home: Path, *, cached: bool = True) -> None:
         self.table, self.home, self._cached = table, home, cached
         self.bases: dict[str, dict[str, Any]] = {}
         self.resolved: dict[str, dict[str, Any]] = {}
-        self._read: dict[Path, dict[str, Any]] = {}
-        problems = []
-        for row in table.rows:
-            if not row.missing:
-                problems += [f"row {row.name}: {problem}" for problem in self._resolve(row)]
-        problems = problems or [*self._ensemble_problems(), *self._alike()]
+        self._configs: dict[Path, dict[str, Any]] = {}
+        rows = [row for row in table.rows if not row.missing]
+        problems = [f"row {row.name}: {problem}" for row in rows for problem in self._resolve(row)]
+        problems = problems or [*self._ensemble_problems(), *self._duplicates()]
         if problems:
-            raise InputError("; ".join(problems), hint=f"table {table.name}")
+            raise InputError("; ".join(problems), hint=f"table {table.title}")
 
     def runs(self, rows: Iterable[Row], seeds: Iterable[int]) -> list[Run]:
-        """The runs of these rows, those that they build on before them, none twice, none of rows with missing files."""
+        """The runs of these rows, each once and after the runs that it needs. Rows with missing files have none."""
         found: dict[str, Run] = {}
         for row in rows:
             for seed in [1] if row.once else seeds:
@@ -99,31 +96,35 @@ class Planner:
         return list(found.values())
 
     def run(self, row: Row, seed: int) -> Run:
-        """The run of a row, which must be resolved."""
+        """A run of a row without missing files."""
         plan = self._plan(row, seed)
-        name = f"{row.name}-{digest_of(plan)}" if row.once else f"{row.name}-{seed}-{digest_of(plan)}"
-        return Run(row, seed, plan, find_folder(self.home, digest_of(plan)) or self.home / name)
+        digest = digest_of(plan)
+        name = f"{row.name}-{digest}" if row.once else f"{row.name}-{seed}-{digest}"
+        return Run(row, seed, plan, find_folder(self.home, digest) or self.home / name)
+
+    def is_missing(self, row: Row) -> bool:
+        """Whether files are missing that this row or the rows that it needs need."""
+        return any(one.missing for one in [row, *map(self.table.row, row.others)])
 
     def differences(self, row: Row) -> dict[str, tuple[Any, Any]]:
-        """What a resolved row changes in its base; see `differences`."""
+        """What a row changes in its base config, see `differences`."""
         return differences(self.bases[row.name], self.resolved[row.name])
 
     def _with_others(self, row: Row, seed: int) -> Iterator[Run]:
-        if row.missing or any(self.table.row(name).missing for name in row.others):
+        if self.is_missing(row):
             return
         if row.bilm_of:
             yield self.run(self.table.row(row.bilm_of), 1)
         if row.ensemble:
-            for member in range(1, row.ensemble.members + 1):
-                yield self.run(self.table.row(row.ensemble.of), member)
+            yield from (self.run(self.table.row(row.ensemble.of), n + 1) for n in range(row.ensemble.members))
         yield self.run(row, seed)
 
     def _resolve(self, row: Row) -> Iterator[str]:
-        if row.config is None:
-            yield f"no such config, tried {', '.join(map(str, row.configs))}"
+        if not row.config.is_file():
+            yield f"no such config: {row.config}, nor below the current folder or the source tree"
             return
         try:
-            base = self._read.get(row.config) or self._read.setdefault(row.config, read_config(row.config))
+            base = self._configs.get(row.config) or self._configs.setdefault(row.config, read_config(row.config))
             config = with_overrides(base, row.changes)
             seeded = with_overrides(config, dict.fromkeys(row.seed_keys, 1))
         except (RuntimeError, ValueError, KeyError) as error:
@@ -131,7 +132,7 @@ class Planner:
             return
         self.bases[row.name], self.resolved[row.name] = base, config
         if row.bilm_of and elmo_of(config) is None:
-            yield "bilm_of needs a config with model.elmo, which gets the tuned biLM"
+            yield "bilm_of needs a config with model.elmo, which uses the tuned biLM"
         if found := shape_problems(seeded):
             of_base = {problem.path for problem in shape_problems(base)}
             yield from (str(problem) for problem in found if problem.path not in of_base)
@@ -142,21 +143,19 @@ class Planner:
             if not of or not {row.name, of} <= self.resolved.keys():
                 continue
             if self.resolved[of] != self.resolved[row.name]:
-                yield f"row {row.name}: an ensemble has the config of its members, row {of}, and no changes of its own"
+                yield f"row {row.name}: an ensemble must have the same config as its members, row {of}"
             try:
                 require_probabilities(str(dict(self.resolved[of].get("model") or {}).get("type")))
             except InputError as error:
                 yield f"row {row.name}: {error}"
 
-    def _alike(self) -> Iterator[str]:
+    def _duplicates(self) -> Iterator[str]:
         first: dict[str, str] = {}
-        for name in self.resolved:
-            row = self.table.row(name)
-            if any(self.table.row(other).missing for other in row.others):
-                continue
-            other = first.setdefault(digest_of(self._plan(row, 1)), name)
-            if other != name:
-                yield f"rows {other} and {name} resolve to the same config"
+        for row in self.table.rows:
+            if not self.is_missing(row):
+                other = first.setdefault(digest_of(self._plan(row, 1)), row.name)
+                if other != row.name:
+                    yield f"rows {other} and {row.name} resolve to the same config"
 
     def _plan(self, row: Row, seed: int) -> dict[str, Any]:
         config = with_overrides(self.resolved[row.name], dict.fromkeys(row.seed_keys, seed))
@@ -166,7 +165,7 @@ class Planner:
             members = [digest_of(self._plan(of, member)) for member in range(1, row.ensemble.members + 1)]
         return {
             "config": config,
-            "cached": self._cached and cacheable(config),
+            "cached": self._cached and is_cacheable(config),
             "file": row.file,
             "finetune": row.finetune,
             "bilm_of": row.bilm_of and digest_of(self._plan(self.table.row(row.bilm_of), 1)),
@@ -175,40 +174,31 @@ class Planner:
 
 
 def read_config(path: Path) -> dict[str, Any]:
-    """
-    A config as AllenNLP resolves it.
-
-    # Raises
-
-    `InputError`
-        If it is no object.
-    """
-    found: Any = Params.from_file(path).as_dict(quiet=True)
-    if not isinstance(found, dict):
-        raise InputError("a config is an object", file=path)
-    return found
+    """The config as AllenNLP resolves it. Raises `InputError` if it is not an object."""
+    config: dict[str, Any] = Params.from_file(path).as_dict(quiet=True)
+    return config
 
 
 def digest_of(plan: dict[str, Any]) -> str:
-    """The hash of a plan, whatever the order of its keys."""
+    """The hash of a plan; the order of keys does not matter."""
     canonical = json.dumps(plan, sort_keys=True, ensure_ascii=False)
-    return hashlib.sha256(canonical.encode()).hexdigest()[:DIGITS]
+    return hashlib.sha256(canonical.encode()).hexdigest()[:HASH_DIGITS]
 
 
 def find_folder(home: Path, digest: str) -> Path | None:
-    """The folder of the run with this hash, whatever its row is called there."""
-    return next(iter(sorted(home.glob(f"*-{digest}"))), None)
+    """The folder of the run with this hash; another table may have another name for its row."""
+    return min(home.glob(f"*-{digest}"), default=None)
 
 
 def elmo_of(config: dict[str, Any]) -> dict[str, Any] | None:
-    """The object under `model.elmo`, if the config has one."""
+    """The object `model.elmo` of a config, if any."""
     model = config.get("model")
     elmo = model.get("elmo") if isinstance(model, dict) else None
     return elmo if isinstance(elmo, dict) else None
 
 
-def cacheable(config: dict[str, Any]) -> bool:
-    """Whether the layers of the config's biLM may be kept on disk: see `ElmoTokenEmbedder`."""
+def is_cacheable(config: dict[str, Any]) -> bool:
+    """Whether the layers of the config's biLM can be cached on disk, see `ElmoTokenEmbedder`."""
     elmo = elmo_of(config)
     if elmo is None or elmo.get("cache_dir") is not None:
         return False
@@ -216,7 +206,7 @@ def cacheable(config: dict[str, Any]) -> bool:
 
 
 def runnable(plan: dict[str, Any], home: Path) -> dict[str, Any]:
-    """The config of a plan with the paths that are known only now: of the layer cache, and of a tuned biLM."""
+    """A plan's config with the paths of the layer cache and of the tuned biLM, which are not part of the hash."""
     config = copy.deepcopy(plan["config"])
     elmo = elmo_of(config)
     if plan["cached"] and elmo is not None:
@@ -224,17 +214,17 @@ def runnable(plan: dict[str, Any], home: Path) -> dict[str, Any]:
     if plan["bilm_of"]:
         folder = find_folder(home, plan["bilm_of"])
         if elmo is None or folder is None:
-            raise InputError(f"the tuned biLM is not there: run {plan['bilm_of']}", file=home)
+            raise InputError(f"the tuned biLM is missing: run {plan['bilm_of']}", file=home)
         exported = folder / "model" / "exported"
         elmo |= {"options_file": str(exported / "options.json"), "weight_file": str(exported / "weights.hdf5")}
     return config
 
 
 def differences(before: dict[str, Any], after: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
-    """The dotted keys in which two configs differ, with both values; `...` for none."""
+    """The dotted keys in which two configs differ, with both values; `...` stands for no value."""
     old, new = dict(flattened(before)), dict(flattened(after))
-    keys = [key for key in {**old, **new} if old.get(key, ...) != new.get(key, ...)]
-    return {key: (old.get(key, ...), new.get(key, ...)) for key in keys}
+    pairs = {key: (old.get(key, ...), new.get(key, ...)) for key in {**old, **new}}
+    return {key: (one, other) for key, (one, other) in pairs.items() if one != other}
 
 
 def flattened(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:

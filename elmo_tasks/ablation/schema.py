@@ -1,98 +1,171 @@
-"""What a table's Jsonnet file may hold: keys and types are checked by these classes, a config's by constructors."""
+"""The schema of a table's Jsonnet file, which training_config/lib/ablation.libsonnet describes."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import Any
+import os
+from math import inf
+from pathlib import Path
+from typing import Any, Literal
 
-from allennlp.common import FromParams
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from elmo_tasks.checks import object_problems
+from elmo_tasks.compat.seeds import SEEDS
 
 VOTES, PROBABILITIES = "votes", "probabilities"
+DEV, TEST = "dev", "test"
+PASSES = "passes"
+"""The metric of a cell that shows the first epoch in which a row is better than the best epoch of another row."""
+PERCENT = ("f1", "accuracy", "em")
+"""Metrics between 0 and 1 that tables show in percent."""
+
+Split = Literal["dev", "test"]
 
 
-@dataclass(frozen=True)
-class Paper(FromParams):
-    """What the paper has in a cell: a number, perhaps with a deviation, or words."""
+class Strict(BaseModel):
+    """Rejects unknown keys and does not convert types; `null` is the same as no value."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _drop_nulls(cls, given: Any) -> Any:
+        return {key: value for key, value in given.items() if value is not None} if isinstance(given, dict) else given
+
+
+class Paper(Strict):
+    """The paper's result in a cell: a number with an optional deviation, or words. A plain number is its mean."""
 
     mean: float | None = None
     deviation: float | None = None
     says: str | None = None
 
+    @model_validator(mode="before")
+    @classmethod
+    def _from_number(cls, given: Any) -> Any:
+        return {"mean": given} if isinstance(given, int | float) else given
 
-@dataclass(frozen=True)
-class Ensemble(FromParams):
-    """The runs of the row `of` with the seeds 1 to `members`, and how they come to one answer."""
+
+class Ensemble(Strict):
+    """The runs of the row `of` with the seeds 1 to `members`, and how they are combined."""
 
     of: str
-    members: int
-    how: str = PROBABILITIES
+    members: int = Field(ge=2)
+    how: Literal["probabilities", "votes"] = PROBABILITIES
 
 
-@dataclass(frozen=True)
-class Cell(FromParams):
-    """One of several cells of a row."""
+class Cell(Strict):
+    """
+    One cell of the table.
+
+    # Parameters
+
+    column : `str`
+    metric : `str`
+        A score of the row's runs, or `passes`: the first epoch in which the row's run is better than the best epoch
+        of the row `over`, compared seed by seed.
+    paper : `Paper`, optional
+    over : `str`, optional
+    """
 
     column: str
     metric: str
-    paper: float | Paper | None = None
+    paper: Paper | None = None
     over: str | None = None
 
+    @model_validator(mode="after")
+    def _check_over(self) -> "Cell":
+        if (self.metric == PASSES) != (self.over is not None):
+            raise ValueError(f"metric {PASSES!r} and the key over, the other row, need each other")
+        return self
 
-@dataclass(frozen=True)
-class Row(FromParams):
-    """A row with `cells`, or with `column`, `metric` and `paper` of its one cell."""
 
-    name: str
-    config: str
-    line: str | None = None
-    column: str | None = None
-    metric: str | None = None
-    paper: float | Paper | None = None
-    cells: list[Cell] | None = None
-    changes: dict[str, Any] | None = None
-    split: str | None = None
-    paper_split: str | None = None
+class Row(Strict):
+    """A base config, the keys that a row changes, and the cells that show its scores."""
+
+    name: str = Field(pattern=r"^[\w.+=-]{1,100}$")
+    config: Path = Field(strict=False)
+    row_label: str
+    cells: list[Cell] = Field(min_length=1)
+    changes: dict[str, Any] = {}
+    split: Split = DEV
+    paper_split: Split = DEV
     file: str | None = None
-    needs: list[str] | None = None
-    minutes: float | None = None
-    x: float | None = None
-    seed_keys: list[str] | None = None
-    finetune: bool | None = None
+    needs: list[str] = []
+    minutes: float | None = Field(None, gt=0, lt=inf)
+    fraction: float | None = Field(None, gt=0, lt=inf)
+    seed_keys: list[str] = Field(list(SEEDS), min_length=1)
+    finetune: bool = False
     ensemble: Ensemble | None = None
     bilm_of: str | None = None
 
+    @model_validator(mode="before")
+    @classmethod
+    def _normalize(cls, given: Any) -> Any:
+        """`column`, `metric` and `paper` stand for a single cell; `line` and `x` are earlier names."""
+        if not isinstance(given, dict):
+            return given
+        renamed = {"line": "row_label", "x": "fraction"}
+        row = {renamed.get(key, key): value for key, value in given.items()}
+        cell = {key: row.pop(key) for key in ("column", "metric", "paper") if key in row}
+        row["cells"] = row.get("cells") or [cell]
+        return {"row_label": row.get("name")} | row
 
-@dataclass(frozen=True)
-class Increase(FromParams):
-    """The column `over` which increases are shown: that of the column `of`, or those of all others."""
+    @model_validator(mode="after")
+    def _check_split(self) -> "Row":
+        if self.split == TEST and self.file is None:
+            raise ValueError("split test needs the key file, the data to evaluate")
+        return self
+
+    @property
+    def missing(self) -> list[str]:
+        """The files that the row needs and that do not exist."""
+        return [file for file in [*self.needs, *([self.file] if self.file else [])] if not os.path.exists(file)]
+
+    @property
+    def once(self) -> bool:
+        """Whether it has one run, whatever the number of seeds."""
+        return self.finetune or self.ensemble is not None
+
+    @property
+    def others(self) -> list[str]:
+        """The rows whose runs it needs."""
+        return [name for name in (self.bilm_of, self.ensemble and self.ensemble.of) if name]
+
+
+class Increase(Strict):
+    """Show the increase over the column `over`: of the column `of`, or of each other column."""
 
     over: str
     of: str | None = None
 
 
-@dataclass(frozen=True)
-class Table(FromParams):
-    """The whole file."""
+class Table(Strict):
+    """
+    A whole table.
 
-    rows: list[Row]
-    title: str | None = None
-    about: str | None = None
+    # Parameters
+
+    title, about : `str`
+    rows : `list[Row]`
+    increase : `Increase`, optional
+    figure : `str`, optional
+        `share`: scores over the fraction of the training data.
+    """
+
+    title: str
+    about: str = ""
+    rows: list[Row] = Field(min_length=1)
     increase: Increase | None = None
-    figure: str | None = None
+    figure: Literal["share"] | None = None
 
+    @property
+    def columns(self) -> list[str]:
+        """In order of first appearance."""
+        return list(dict.fromkeys(cell.column for row in self.rows for cell in row.cells))
 
-def form_problems(given: Any) -> Iterator[str]:
-    """What is wrong with the keys of a file and with their types, and what a row lacks."""
-    for problem in object_problems("", given, Table, frozenset()):
-        kind, _, rest = problem.path.partition(".")
-        place, _, key = rest.partition(".")
-        if kind == "rows" and place:
-            yield f"row {_name(given['rows'][int(place)], place)}: {replace(problem, path=key or 'the row')}"
-        else:
-            yield str(replace(problem, path=problem.path or "the table"))
+    @property
+    def row_labels(self) -> list[str]:
+        """In order of first appearance."""
+        return list(dict.fromkeys(row.row_label for row in self.rows))
 
-
-def _name(row: Any, place: str) -> str:
-    name = row.get("name") if isinstance(row, dict) else None
-    return name if isinstance(name, str) else place
+    def row(self, name: str) -> Row:
+        """The row with this name."""
+        return next(row for row in self.rows if row.name == name)

@@ -1,20 +1,18 @@
-"""One call of the command: what there is to do, doing it, and the files that tell of it."""
+"""One call of `allennlp ablate`: plan the runs, execute those that are left, write the results."""
 
 import json
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from elmo_tasks import settings
-from elmo_tasks.ablation import cluster, local
-from elmo_tasks.ablation import folder as folders
+from elmo_tasks.ablation import cluster, local, run_dir
 from elmo_tasks.ablation.local import RunFinished, RunStarted
 from elmo_tasks.ablation.progress import Estimates, duration
 from elmo_tasks.ablation.report import report
 from elmo_tasks.ablation.runs import Planner, Run
 from elmo_tasks.ablation.summary import Summary
-from elmo_tasks.ablation.table import Row, read_table
+from elmo_tasks.ablation.table import choose_rows, read_table
 from elmo_tasks.ablation.text import markdown, run_scores
 from elmo_tasks.atomic import atomic_write
 from elmo_tasks.ranges import require_sizes
@@ -30,11 +28,11 @@ class Session:
     table : `str`
         The table's file.
     folder : `Path`
-        Gets `table.md`, `results.jsonl` and `report.html`.
+        Where `table.md`, `results.jsonl` and `report.html` are written.
     runs : `Path`, optional
-        The folder of the runs' folders; `runs` in `folder` by default.
-    rows : `list[str]`
-        Patterns; without one all rows.
+        The folder of the runs' folders (default: `folder / "runs"`).
+    rows : `list[str]`, optional
+        Patterns of row names (default: all rows).
     seeds, workers : `int`
     executor : `str`
         `local` or `ray`.
@@ -44,7 +42,7 @@ class Session:
     # Raises
 
     `InputError`
-        If the table or a row of it is faulty, a pattern matches nothing, or a number is below 1.
+        If the table is invalid, a pattern matches nothing, or a number is below 1.
     """
 
     def __init__(
@@ -61,89 +59,72 @@ class Session:
     ) -> None:
         require_sizes(seeds=seeds, workers=workers)
         self.folder, self.seeds, self.workers, self.executor = folder.absolute(), seeds, workers, executor
-        self._file, self._given_folder, self._cached = table, str(folder), cached
+        self._arguments = [table, "-s", str(folder), *([] if cached else ["--no-cache"])]
         self.table = read_table(table)
-        home = (runs or self.folder / "runs").absolute()
-        self._planner = Planner(self.table, home, cached=cached)
-        self.rows = self.table.chosen(rows or [])
-        self._all = self._planner.runs(self.rows, range(1, seeds + 1))
-        self.estimates = Estimates(self._planner)
-        self.left = [run for run in self._all if not folders.is_finished(run.folder)]
-        self._learn_from_finished_runs()
+        self.planner = Planner(self.table, (runs or self.folder / "runs").absolute(), cached=cached)
+        self.rows = choose_rows(self.table, rows or [])
+        self._all = self.planner.runs(self.rows, range(1, seeds + 1))
+        self.left = [run for run in self._all if run_dir.read_result(run.folder) is None]
+        self.estimates = Estimates()
+        for run in self.planner.runs(self.table.rows, range(1, seeds + 1)):
+            if result := run_dir.read_result(run.folder):
+                self.estimates.add(run, result["seconds"])
         self.interrupted, self.failed = False, 0
 
     @property
     def report_file(self) -> Path:
-        """Where the report is."""
+        """The path of the report."""
         return self.folder / "report.html"
 
-    def differences(self, row: Row) -> dict[str, tuple[Any, Any]]:
-        """See `Planner.differences`."""
-        return self._planner.differences(row)
-
     def run_all(self) -> Iterator[str]:
-        """Carries out what is left, and tells of each run that begins or ends. Before and after it writes the files."""
-        yield self._begin()
+        """Execute the runs that are left, and yield a line for each start and end. Writes the files after each run."""
+        done = len(self._all) - len(self.left)
+        yield f"{self.table.title}: {len(self._all)} runs, {done} finished; estimated time left: {self.time_left()}"
         if self.left:
-            self.write()  # before hours are spent on what could not be written
+            self.write()  # fails now, not after the first run, if it cannot write
         self.interrupted = True
-        left = list(self.left)
-        for event in self._events(left):
+        for event in self._events(list(self.left)):
             if isinstance(event, RunStarted):
-                yield f"begins: {event.run.label}"
+                yield f"started: {event.run.label}"
             else:
-                left.remove(event.run)
-                yield self._ended(event, left)
+                self.left.remove(event.run)
+                yield self._finished(event)
                 self.write()
         self.interrupted = False
 
+    def time_left(self) -> str:
+        """An estimate for the runs that are left."""
+        return self.estimates.left(self.left, workers=self.workers)
+
     def write(self) -> Summary:
-        """Writes the three files from what is finished so far. Raises `InputError` where they cannot be written."""
-        summary = Summary(self._planner, seeds=self.seeds)
+        """Write the three files from the results so far. Raises `InputError` if they cannot be written."""
+        summary = Summary(self.planner, seeds=self.seeds)
         records = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in summary.all_records())
-        for name, text in (
-            ("results.jsonl", records),
-            ("table.md", markdown(summary)),
-            ("report.html", report(summary, self._command(summary))),
-        ):
+        page = report(summary, self._command(summary))
+        for name, text in (("results.jsonl", records), ("table.md", markdown(summary)), ("report.html", page)):
             with atomic_write(self.folder / name) as aside:
                 aside.write_text(text, "utf-8")
         return summary
 
     def _command(self, summary: Summary) -> str:
-        """What makes the same table, in a shell."""
+        """The shell command that makes the same table."""
         variables = {settings.SCALE_VARIABLE: settings.scale()}
         if (root := settings.data_root()) not in (None, settings.fixtures_root() / "miniworld"):
             variables[settings.DATA_VARIABLE] = str(root)
         seeds = max([self.seeds, *(seed for records in summary.records.values() for seed in records)])
-        call = ["allennlp", "ablate", self._file, "-s", self._given_folder, "--seeds", str(seeds)]
-        call += [] if self._cached else ["--no-cache"]
+        call = ["allennlp", "ablate", *self._arguments, "--seeds", str(seeds)]
         return " ".join([f"{name}={shlex.quote(value)}" for name, value in variables.items()] + [shlex.join(call)])
 
-    def _events(self, left: list[Run]) -> Iterator[RunStarted | RunFinished]:
-        if self.executor == RAY:
-            return cluster.run_all(list(left))
-        return local.run_all(list(left), workers=self.workers)
+    def _events(self, runs: list[Run]) -> Iterator[RunStarted | RunFinished]:
+        return cluster.run_all(runs) if self.executor == RAY else local.run_all(runs, workers=self.workers)
 
-    def _begin(self) -> str:
-        time_left = self.estimates.left(self.left, workers=self.workers)
-        done = len(self._all) - len(self.left)
-        return f"{self.table.title}: {len(self._all)} runs, {done} finished before; estimate for the rest: {time_left}"
-
-    def _ended(self, outcome: RunFinished, left: list[Run]) -> str:
-        run = outcome.run
-        told = f"[{len(self._all) - len(left)}/{len(self._all)}] {run.label}: "
-        if outcome.reason is not None:
+    def _finished(self, event: RunFinished) -> str:
+        line = f"[{len(self._all) - len(self.left)}/{len(self._all)}] {event.run.label}: "
+        result = run_dir.read_result(event.run.folder)
+        if result is None:
             self.failed += 1
-            told += f"FAILED: {outcome.reason}"
+            line += f"FAILED: {event.reason}"
         else:
-            record = folders.read_result(run.folder) or {"scores": {}, "seconds": outcome.seconds}
-            self.estimates.measured(run, record["seconds"])
-            told += f"{run_scores(run.row, record)}, {duration(record['seconds'])}"
-        return f"{told}; {self.estimates.left(left, workers=self.workers)} left"
-
-    def _learn_from_finished_runs(self) -> None:
-        for run in self._planner.runs(self.table.rows, range(1, self.seeds + 1)):
-            record = folders.read_result(run.folder)
-            if record is not None:
-                self.estimates.measured(run, record["seconds"])
+            self.estimates.add(event.run, result["seconds"])
+            line += f"{run_scores(event.run.row, result)}, {duration(result['seconds'])}"
+        return f"{line}; {self.time_left()} left"

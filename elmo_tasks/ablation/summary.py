@@ -1,20 +1,19 @@
-"""Fourth step: the runs' results -> what stands in each place of the table."""
+"""Step 4: the results of runs -> the cells of the table."""
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from statistics import mean, stdev
 from typing import Any
 
 from elmo_tasks import settings
-from elmo_tasks.ablation import folder as folders
-from elmo_tasks.ablation.nearest import not_known
+from elmo_tasks.ablation import run_dir
 from elmo_tasks.ablation.runs import Planner, Run
-from elmo_tasks.ablation.schema import Paper
-from elmo_tasks.ablation.table import PASSES, PERCENT, Cell, Row, Table
+from elmo_tasks.ablation.schema import PASSES, PERCENT, Cell, Paper, Row, Table
+from elmo_tasks.ablation.table import unknown
 
-SEEDS_LOOKED_FOR = 16
-"""Finished runs of earlier calls with more seeds count, too, up to this one."""
+MAX_SEEDS = 16
+"""Results of earlier calls with more seeds are shown too, up to this seed."""
 
 Record = dict[str, Any]
 
@@ -22,48 +21,48 @@ Record = dict[str, Any]
 @dataclass(frozen=True)
 class Shown:
     """
-    What stands in a place: the scores of n seeds, the paper's number, and what is wrong.
+    What a cell shows.
 
     # Parameters
 
     values : `list[float]`
-        In percent, where the metric is.
+        The score of each seed, in percent if the metric is.
     paper : `Paper`, optional
     remarks : `list[str]`
-        Why something is missing, or that runs have failed.
+        Why there is no score, and which runs failed.
     percent : `bool`
-        Whether the numbers are in percent.
+        Whether the scores are in percent.
     comparable : `bool`
-        Whether data and split are those of the paper's number.
+        Whether the paper's score is of the same data and split.
     """
 
     values: list[float]
     paper: Paper | None
-    remarks: list[str] = field(default_factory=list)
-    percent: bool = True
-    comparable: bool = False
+    remarks: list[str]
+    percent: bool
+    comparable: bool
 
     @property
     def mean(self) -> float | None:
-        """The mean over seeds, if there is one."""
+        """The mean over seeds, if any."""
         return mean(self.values) if self.values else None
 
     @property
     def deviation(self) -> float | None:
-        """The standard deviation over seeds (n-1), where there are two."""
+        """The standard deviation (n-1) over seeds, if there are two."""
         return stdev(self.values) if len(self.values) > 1 else None
 
     @property
     def difference(self) -> float | None:
-        """Ours less the paper's, where they are of the same data."""
+        """Our score minus the paper's, if they are comparable."""
         if not self.comparable or self.mean is None or self.paper is None or self.paper.mean is None:
             return None
         return self.mean - self.paper.mean
 
 
 @dataclass(frozen=True)
-class Increase:
-    """A gain: absolute, and relative to the error that the lower score leaves, in percent (Table 1)."""
+class Gain:
+    """An increase: absolute, and relative to the error of the lower score, in percent (Table 1)."""
 
     absolute: float
     relative: float
@@ -71,122 +70,103 @@ class Increase:
 
 class Summary:
     """
-    All that there is of a table so far.
+    All results of a table so far.
 
     # Parameters
 
     planner : `Planner`
     seeds : `int`
-        The seeds 1 to this one are wanted.
+        The seeds that this call asked for: 1 to `seeds`.
 
-    Attributes: `planner`; `table`; `records`, those of the finished runs by row, in the order of seeds; `failures`, the
-    reasons of failed ones by row and seed.
+    Attributes: `planner`; `table`; `records`, the results by row and seed; `failures`, the reasons by row and seed.
     """
 
     def __init__(self, planner: Planner, *, seeds: int) -> None:
-        self.planner = planner
+        self.planner, self.seeds = planner, seeds
         self.table: Table = planner.table
-        self.seeds = seeds
         self.records: dict[str, dict[int, Record]] = {row.name: {} for row in self.table.rows}
         self.failures: dict[str, dict[int, str]] = {row.name: {} for row in self.table.rows}
-        wanted = range(1, max(seeds, SEEDS_LOOKED_FOR) + 1)
         for row in self.table.rows:
-            if not row.missing and not any(self.table.row(other).missing for other in row.others):
-                for seed in [1] if row.once else wanted:
+            if not planner.is_missing(row):
+                for seed in [1] if row.once else range(1, max(seeds, MAX_SEEDS) + 1):
                     self._add(planner.run(row, seed))
 
     def _add(self, run: Run) -> None:
-        record = folders.read_result(run.folder)
-        if record is not None:
-            # A folder may have been made for another row of the same config.
+        if record := run_dir.read_result(run.folder):
+            # Another table may have another name for the row.
             self.records[run.row.name][run.seed] = record | {"row": run.row.name}
-            return
-        failure = folders.read_json(run.folder / folders.FAILURE)
-        if failure is not None and run.seed <= self.seeds:
+        elif run.seed <= self.seeds and (failure := run_dir.read_json(run.folder / run_dir.FAILURE)):
             self.failures[run.row.name][run.seed] = str(failure.get("reason"))
 
-    def place(self, line: str, column: str) -> Shown | None:
-        """What stands there; None where the table has nothing in that place."""
-        for row in self.table.rows:
-            for cell in row.cells:
-                if (row.line, cell.column) == (line, column):
-                    return self.shown(row, cell)
-        return None
+    def cell(self, row_label: str, column: str) -> Shown | None:
+        """What this cell shows; None if the table has no such cell."""
+        cells = ((row, cell) for row in self.table.rows for cell in row.cells)
+        found = ((row, cell) for row, cell in cells if (row.row_label, cell.column) == (row_label, column))
+        return next((self.shown(row, cell) for row, cell in found), None)
 
     def shown(self, row: Row, cell: Cell) -> Shown:
-        """What stands in one of a row's cells."""
-        found = {seed: self._value(row, cell, seed) for seed in sorted(self.records[row.name])}
-        values = [value for value in found.values() if value is not None]
-        remarks = list(self._remarks(row, cell, found))
-        return Shown(values, cell.paper, remarks, cell.metric in PERCENT, is_comparable(row))
+        """What one of a row's cells shows."""
+        scores = [self._score(row, cell, seed) for seed in sorted(self.records[row.name])]
+        values = [value for value in scores if value is not None]
+        comparable = settings.scale() == "paper" and row.split == row.paper_split
+        return Shown(values, cell.paper, list(self._remarks(row, cell, values)), cell.metric in PERCENT, comparable)
 
-    def increase(self, line: str, column: str) -> tuple[Increase | None, Increase | None] | None:
-        """Our increase of a column over the table's base column, and the paper's; None where the line lacks one."""
+    def gains(self, row_label: str, column: str) -> tuple[Gain | None, Gain | None] | None:
+        """Our and the paper's increase of a column over the table's base column; None without these two cells."""
         if self.table.increase is None or column == self.table.increase.over:
             return None
-        high, low = self.place(line, column), self.place(line, self.table.increase.over)
+        high, low = self.cell(row_label, column), self.cell(row_label, self.table.increase.over)
         if high is None or low is None:
             return None
-        papers = [place.paper.mean if place.paper else None for place in (high, low)]
-        return increase(high.mean, low.mean), increase(*papers)
+        return gain(high.mean, low.mean), gain(*(cell.paper.mean if cell.paper else None for cell in (high, low)))
 
     def all_records(self) -> list[Record]:
-        """Of all rows and seeds, failed ones as `row`, `seed` and `failed`."""
+        """The results of all rows and seeds; failed runs as `row`, `seed` and `failed`."""
         rows = []
         for name in self.records:
             rows += list(self.records[name].values())
             rows += [{"row": name, "seed": seed, "failed": why} for seed, why in self.failures[name].items()]
         return rows
 
-    def _value(self, row: Row, cell: Cell, seed: int) -> float | None:
+    def _score(self, row: Row, cell: Cell, seed: int) -> float | None:
         record = self.records[row.name][seed]
         if cell.metric == PASSES:
             other = self.records.get(cell.over or "", {}).get(seed)
-            return None if other is None else first_better(record, other, metric_of(self.table, row))
+            return None if other is None else first_better(record, other, curve_metric(self.table, row))
         return score(record, cell)
 
-    def _remarks(self, row: Row, cell: Cell, found: dict[int, float | None]) -> Iterable[str]:
+    def _remarks(self, row: Row, cell: Cell, values: list[float]) -> Iterator[str]:
+        records, failures = self.records[row.name], self.failures[row.name]
         if row.missing:
             yield f"missing: needs {', '.join(row.missing)}"
-            return
-        for seed, reason in sorted(self.failures[row.name].items()):
-            yield f"seed {seed} failed: {reason}"
-        if not found and not self.failures[row.name]:
+        elif not records and not failures:
             yield "missing: not run"
-        elif found and all(value is None for value in found.values()):
-            yield self._no_score(row, cell)
-
-    def _no_score(self, row: Row, cell: Cell) -> str:
-        if cell.metric == PASSES:
-            return "never, or the other row is missing"
-        names = {name for record in self.records[row.name].values() for name in record["scores"]}
-        return f"there is no score {not_known(cell.metric, names)}"
+        yield from (f"seed {seed} failed: {reason}" for seed, reason in sorted(failures.items()))
+        if records and not values:
+            names = {name for record in records.values() for name in record["scores"]}
+            passes = cell.metric == PASSES
+            yield "never, or the other row is missing" if passes else f"no score {unknown(cell.metric, names)}"
 
 
 def score(record: Record, cell: Cell) -> float | None:
-    """A run's score for a cell, in percent where the metric is; None where it has none."""
+    """A run's score for a cell, in percent if the metric is; None if it has none."""
     value = record["scores"].get(cell.metric)
     return None if value is None else float(value) * (100 if cell.metric in PERCENT else 1)
 
 
-def is_comparable(row: Row) -> bool:
-    """Whether a row's scores are of the paper's data and split."""
-    return settings.scale() == "paper" and row.split == row.paper_split
-
-
-def increase(high: float | None, low: float | None) -> Increase | None:
-    """The gain of one score over another, both in percent; None where one is missing."""
+def gain(high: float | None, low: float | None) -> Gain | None:
+    """The increase of one score over another, both in percent; None if one is missing."""
     if high is None or low is None:
         return None
-    return Increase(high - low, 100 * (high - low) / (100 - low) if low < 100 else math.nan)
+    return Gain(high - low, 100 * (high - low) / (100 - low) if low < 100 else math.nan)
 
 
-def metric_of(table: Table, row: Row) -> str:
-    """The score by which a row's curve is compared: the first that is shown in percent."""
+def curve_metric(table: Table, row: Row) -> str:
+    """The metric of a row's learning curve: the first that is in percent."""
     return next((cell.metric for cell in row.cells if cell.metric in PERCENT), table.rows[0].cells[0].metric)
 
 
 def first_better(record: Record, other: Record, metric: str) -> float | None:
-    """The first epoch in which a run's score is above the best that another reaches; None if it never is."""
+    """The first epoch in which a run's score is above the best of another run; None if there is none."""
     best = max((point[metric] for point in other["curve"] if metric in point), default=math.inf)
     return next((float(p["epoch"]) for p in record["curve"] if p.get(metric, -math.inf) > best), None)

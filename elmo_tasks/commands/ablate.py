@@ -1,4 +1,4 @@
-"""`allennlp ablate`: a table of the paper, from its data file to numbers, figures and a report."""
+"""`allennlp ablate`: reproduce a table from its data file."""
 
 import argparse
 import sys
@@ -8,8 +8,9 @@ from allennlp.commands.subcommand import Subcommand
 from allennlp.common.util import SigTermReceived
 
 from elmo_tasks.ablation.execute import execute
-from elmo_tasks.ablation.folder import BUSY, BusyError
+from elmo_tasks.ablation.process import BUSY
 from elmo_tasks.ablation.progress import duration
+from elmo_tasks.ablation.run_dir import BusyError
 from elmo_tasks.ablation.session import EXECUTORS, LOCAL, Session
 from elmo_tasks.ablation.text import changes, terminal
 
@@ -23,27 +24,22 @@ class Ablate(Subcommand):
     def add_subparser(self, parser: argparse._SubParsersAction) -> argparse.ArgumentParser:
         """Called by AllenNLP."""
         description = (
-            "Carry out the runs of a table, row by row and seed by seed, and write table.md, results.jsonl and"
-            " report.html. What is finished is skipped and what was broken off goes on: call the same command again."
+            "Execute the runs of a table and write table.md, results.jsonl and report.html."
+            " The same command again skips finished runs and resumes interrupted ones."
         )
         subparser: argparse.ArgumentParser = parser.add_parser(
             self.name, description=description, help="reproduce a table of the paper"
         )
-        subparser.add_argument("table", metavar="TABLE", help="a file of training_config/ablations, or your own")
-        subparser.add_argument("-s", "--folder", required=True, metavar="DIR", help="folder for runs and results")
-        subparser.add_argument(
-            "--runs", metavar="DIR", help="folder of the runs, if tables are to share them (DIR/runs)"
-        )
-        subparser.add_argument(
-            "--rows", nargs="+", default=[], metavar="PATTERN", help="only these rows, such as 'snli-*'"
-        )
-        subparser.add_argument("--seeds", type=int, default=1, metavar="N", help="seeds 1 to N of each row (1)")
-        subparser.add_argument("--workers", type=int, default=1, metavar="N", help="runs at a time (1)")
-        subparser.add_argument("--executor", choices=EXECUTORS, default=LOCAL, help="where runs are carried out")
-        subparser.add_argument("--no-cache", action="store_true", help="let every run compute the biLM's layers itself")
-        subparser.add_argument(
-            "--dry-run", action="store_true", help="show rows, their changes and the cost; run nothing"
-        )
+        add = subparser.add_argument
+        add("table", metavar="TABLE", help="a file in training_config/ablations, or your own")
+        add("-s", "--folder", required=True, metavar="DIR", help="folder for runs and results")
+        add("--runs", type=Path, metavar="DIR", help="folder of the runs, to share them between tables (DIR/runs)")
+        add("--rows", nargs="+", default=[], metavar="PATTERN", help="only these rows, such as 'snli-*'")
+        add("--seeds", type=int, default=1, metavar="N", help="seeds 1 to N of each row (1)")
+        add("--workers", type=int, default=1, metavar="N", help="runs at a time (1)")
+        add("--executor", choices=EXECUTORS, default=LOCAL, help="where to execute the runs")
+        add("--no-cache", action="store_true", help="compute the biLM's layers in each run, without a cache")
+        add("--dry-run", action="store_true", help="show rows, changes and estimated times only")
         subparser.set_defaults(func=ablate)
         return subparser
 
@@ -54,18 +50,18 @@ class AblateRun(Subcommand):
 
     def add_subparser(self, parser: argparse._SubParsersAction) -> argparse.ArgumentParser:
         """Called by AllenNLP."""
-        description = "Carry out one run that `allennlp ablate` has laid out; it starts this command for each."
+        description = "Execute one run. `allennlp ablate` calls this command for each run of a table."
         subparser: argparse.ArgumentParser = parser.add_parser(
             self.name, description=description, help="one run of a table"
         )
         subparser.add_argument("folder", metavar="FOLDER", help="a folder with a plan.json")
-        subparser.add_argument("--parent", type=int, metavar="PID", help="end when this process does")
+        subparser.add_argument("--parent", type=int, metavar="PID", help="exit when this process does")
         subparser.set_defaults(func=ablate_run)
         return subparser
 
 
 def ablate_run(args: argparse.Namespace) -> None:
-    """Carries out a run; exits with `BUSY` where another process is at it."""
+    """Execute a run; exit with `BUSY` if another process executes it."""
     try:
         execute(args.folder, parent=args.parent)
     except BusyError as error:
@@ -74,20 +70,20 @@ def ablate_run(args: argparse.Namespace) -> None:
 
 
 def ablate(args: argparse.Namespace) -> None:
-    """Shows the plan, or carries it out and shows the table. Exits with 1 if a run has failed, 130 if interrupted."""
+    """Show the plan, or execute it and show the table. Exit with 1 if a run failed, 130 if interrupted."""
     try:
         session = _session(args)
         if args.dry_run:
             print(dry_run(session))
             return
     except (KeyboardInterrupt, SigTermReceived):
-        print("interrupted before anything was begun", flush=True)
+        print("interrupted, nothing was started", flush=True)
         raise SystemExit(INTERRUPTED) from None
     try:
         for line in session.run_all():
             print(line, flush=True)
     except (KeyboardInterrupt, SigTermReceived):
-        print("interrupted; the same command goes on from here", flush=True)
+        print("interrupted; the same command resumes", flush=True)
     summary = session.write()
     print(f"\n{terminal(summary)}\n\n{session.report_file}")
     if session.interrupted or session.failed:
@@ -95,30 +91,20 @@ def ablate(args: argparse.Namespace) -> None:
 
 
 def _session(args: argparse.Namespace) -> Session:
-    return Session(
-        args.table,
-        Path(args.folder),
-        runs=args.runs and Path(args.runs),
-        rows=args.rows,
-        seeds=args.seeds,
-        workers=args.workers,
-        executor=args.executor,
-        cached=not args.no_cache,
-    )
+    options = {name: getattr(args, name) for name in ("runs", "rows", "seeds", "workers", "executor")}
+    return Session(args.table, Path(args.folder), cached=not args.no_cache, **options)
 
 
 def dry_run(session: Session) -> str:
-    """Each row's difference from its base and its cost, then the sum."""
+    """The changes and the estimated time of each row."""
     lines = [session.table.title]
     for row in session.rows:
         if row.missing:
             lines.append(f"{row.name}: missing, needs {', '.join(row.missing)}")
             continue
         left = [run for run in session.left if run.row.name == row.name]
-        costs = [duration(session.estimates.seconds(run)) for run in left[:1]]
-        todo = f"{len(left)} to run, each {costs[0]}" if left else "finished"
-        lines.append(f"{row.name}: {row.configs[0].name}; {todo}")
-        lines += [f"    {change}" for change in changes(session.differences(row))]
-    total = session.estimates.left(session.left, workers=session.workers)
-    lines.append(f"{len(session.left)} runs, {session.workers} at a time: {total}")
+        todo = f"{len(left)} to run, each {duration(session.estimates.seconds(left[0]))}" if left else "finished"
+        lines.append(f"{row.name}: {row.config.name}; {todo}")
+        lines += [f"    {change}" for change in changes(session.planner.differences(row))]
+    lines.append(f"{len(session.left)} runs, {session.workers} at a time: {session.time_left()}")
     return "\n".join(lines)

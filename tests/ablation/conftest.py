@@ -1,4 +1,4 @@
-"""Scale mini on the embedded corpora, whatever the environment says; configs are evaluated once."""
+"""Scale mini on the synthetic corpus; each config is evaluated once."""
 
 import copy
 from pathlib import Path
@@ -23,7 +23,7 @@ def mini(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def evaluated_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The project's configs do not change; those that a test writes do."""
+    """Cache the project's configs, but not those that a test writes."""
     read = runs.read_config
 
     def once(path: Path) -> dict[str, Any]:

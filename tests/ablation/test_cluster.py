@@ -1,4 +1,4 @@
-"""Runs on a Ray cluster of two nodes, one of which is lost while they go on."""
+"""Runs on a Ray cluster that loses one of its two nodes."""
 
 import sys
 import threading
@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from elmo_tasks.ablation import cluster
-from elmo_tasks.ablation import folder as folders
+from elmo_tasks.ablation import cluster, process, run_dir
 from elmo_tasks.ablation.local import RunFinished
 from tests.ablation.test_local import run
 
@@ -19,29 +18,30 @@ cluster_utils = pytest.importorskip("ray.cluster_utils")
 WORKER = """
 import json, os, sys, time
 from pathlib import Path
-from elmo_tasks.ablation import watch
-watch.PAUSE = 0.05
-watch.exit_with_parent(int(sys.argv[3]))
+from elmo_tasks.ablation import process
+process.POLL_SECONDS = 0.05
+process.exit_with_parent(int(sys.argv[3]))
 folder = Path(sys.argv[1])
-with (folder / "begun.txt").open("a") as file:
+with (folder / "started.txt").open("a") as file:
     print(os.getpid(), file=file)
 while (folder.parent / "wait").exists():
     time.sleep(0.05)
 temporary = folder / "result.tmp"
-told = {"seed": 1, "hash": folder.name.rpartition("-")[2], "device": "cpu", "commit": "c", "scores": {}, "curve": []}
-temporary.write_text(json.dumps(told | {"seconds": 1.0, "epochs": 0, "peak_memory": os.getpid()}))
+result = {"row": "x", "seed": 1, "hash": folder.name.rpartition("-")[2], "device": "cpu", "commit": "c"}
+result |= {"scores": {}, "curve": []}
+temporary.write_text(json.dumps(result | {"seconds": 1.0, "epochs": 0, "peak_memory": os.getpid()}))
 temporary.rename(folder / "result.json")
 """
-"""A run that goes on until it may end, and is as any other for the executor."""
+"""A run that ends once the file `wait` is gone."""
 
 
-def begun(folder: Path) -> list[str]:
-    file = folder / "begun.txt"
+def started(folder: Path) -> list[str]:
+    file = folder / "started.txt"
     return file.read_text().split() if file.exists() else []
 
 
-def test_a_lost_node_loses_no_result_and_none_counts_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster, "command", lambda folder: [sys.executable, "-c", WORKER, str(folder)])
+def test_lost_node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "command", lambda folder: [sys.executable, "-c", WORKER, str(folder)])
     monkeypatch.setenv("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")
     nodes = cluster_utils.Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
     second = nodes.add_node(num_cpus=1)
@@ -52,9 +52,9 @@ def test_a_lost_node_loses_no_result_and_none_counts_twice(tmp_path: Path, monke
         outcomes: list[RunFinished] = []
         listener = threading.Thread(target=lambda: outcomes.extend(cluster.run_all(runs)))
         listener.start()
-        _until(lambda: sum(bool(begun(one.folder)) for one in runs) == 2)
+        _until(lambda: sum(bool(started(one.folder)) for one in runs) == 2)
         nodes.remove_node(second, allow_graceful=False)
-        _until(lambda: any(not Path(f"/proc/{process}").exists() for one in runs for process in begun(one.folder)))
+        _until(lambda: any(not Path(f"/proc/{process}").exists() for one in runs for process in started(one.folder)))
         (tmp_path / "wait").unlink()
         listener.join(120)
     finally:
@@ -62,8 +62,8 @@ def test_a_lost_node_loses_no_result_and_none_counts_twice(tmp_path: Path, monke
         nodes.shutdown()
     assert sorted(outcome.run.row.name for outcome in outcomes) == ["a", "b", "c", "d"]
     assert [outcome.reason for outcome in outcomes] == [None] * 4
-    assert all(folders.is_finished(one.folder) for one in runs)
-    assert sum(len(begun(one.folder)) for one in runs) >= 5, "the lost node's run has begun again"
+    assert all(run_dir.read_result(one.folder) for one in runs)
+    assert sum(len(started(one.folder)) for one in runs) >= 5, "the lost node's run was retried"
 
 
 def _until(holds: Callable[[], bool], seconds: float = 150.0) -> None:

@@ -1,4 +1,4 @@
-"""A run in its own process: training, a break behind it, going on, the record; and an ensemble of two such runs."""
+"""Execute runs: training, an interruption after it, resuming, the result; and an ensemble of two runs."""
 
 import json
 from collections.abc import Iterator
@@ -9,8 +9,7 @@ import pytest
 import torch
 
 from elmo_tasks import settings
-from elmo_tasks.ablation import ensemble, execute
-from elmo_tasks.ablation import folder as folders
+from elmo_tasks.ablation import ensemble, execute, run_dir
 from elmo_tasks.ablation.runs import Planner, Run
 from elmo_tasks.errors import InputError
 from tests.ablation.tables import CONFIGS, planner
@@ -26,7 +25,12 @@ SMALLER = {
 
 
 def rows(root: Path) -> list[dict[str, Any]]:
-    known = {"config": str(CONFIGS / "snli_elmo.jsonnet"), "line": "SNLI", "metric": "accuracy", "changes": SMALLER}
+    known = {
+        "config": str(CONFIGS / "snli_elmo.jsonnet"),
+        "row_label": "SNLI",
+        "metric": "accuracy",
+        "changes": SMALLER,
+    }
     data = str(root / "snli" / "snli_1.0_train.jsonl")
     tested = {"split": "test", "file": data}
     votes = {"of": "elmo", "members": 2, "how": "votes"}
@@ -51,10 +55,10 @@ def planned(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Planner]:
 
 @pytest.fixture(scope="module")
 def runs(planned: Planner) -> list[Run]:
-    """Two finished runs; the first one was broken off between its training and its result."""
+    """Two finished runs; the first failed between its training and its result."""
     found = planned.runs([planned.table.row("elmo")], [1, 2])
     for run in found:
-        folders.prepare_run_dir(run)
+        run_dir.prepare_run_dir(run)
     with pytest.MonkeyPatch.context() as patch:
 
         def broken(model: Path) -> None:
@@ -63,7 +67,9 @@ def runs(planned: Planner) -> list[Run]:
         patch.setattr(execute, "_curve", broken)
         with pytest.raises(OSError, match="the disk is full"):
             execute.execute(found[0].folder)
-    assert not folders.is_finished(found[0].folder)
+    failure = run_dir.read_json(found[0].folder / run_dir.FAILURE)
+    assert failure == {"row": "elmo", "seed": 1, "reason": "OSError: the disk is full"}
+    assert run_dir.read_result(found[0].folder) is None
     recovered = []
     train = execute.train_model
 
@@ -80,12 +86,12 @@ def runs(planned: Planner) -> list[Run]:
 
 
 def record(run: Run) -> dict[str, Any]:
-    found = folders.read_json(run.folder / folders.RESULT)
+    found = run_dir.read_result(run.folder)
     assert found is not None
     return found
 
 
-def test_the_record_tells_all_that_decides_the_result(runs: list[Run]) -> None:
+def test_result(runs: list[Run]) -> None:
     found = record(runs[1])
     assert (found["row"], found["seed"], found["split"]) == ("elmo", 2, "dev")
     assert found["hash"] == runs[1].digest and found["config"] == runs[1].plan["config"]
@@ -96,14 +102,7 @@ def test_the_record_tells_all_that_decides_the_result(runs: list[Run]) -> None:
     assert 0 < found["seconds"] < 600 and found["started"] <= found["finished"]
 
 
-@pytest.mark.skipif(torch.cuda.is_available(), reason="names the GPU instead")
-@pytest.mark.parametrize(("threads", "device"), [(1, "CPU, 1 thread"), (2, "CPU, 2 threads")])
-def test_the_device_is_named_with_its_threads(threads: int, device: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(torch, "get_num_threads", lambda: threads)
-    assert execute.device() == device
-
-
-def test_scores_are_those_of_the_best_epoch(runs: list[Run]) -> None:
+def test_scores_are_of_the_best_epoch(runs: list[Run]) -> None:
     for run in runs:
         found = record(run)
         best = max(point["accuracy"] for point in found["curve"])
@@ -113,28 +112,21 @@ def test_scores_are_those_of_the_best_epoch(runs: list[Run]) -> None:
         assert sum(found["scores"][f"elmo_output_s{layer}"] for layer in range(3)) == pytest.approx(1.0)
 
 
-def test_a_run_that_was_broken_off_counts_all_its_time(runs: list[Run]) -> None:
-    attempt = folders.read_json(runs[0].folder / folders.ATTEMPT)
-    assert attempt is not None and record(runs[0])["seconds"] >= attempt["before"]
-
-
-def test_the_archive_stays_and_checkpoints_go(runs: list[Run]) -> None:
+def test_files_of_finished_runs(planned: Planner, runs: list[Run]) -> None:
+    """The archive and the layer cache remain, checkpoints do not."""
     assert (runs[0].folder / "model" / "model.tar.gz").is_file()
     assert not list((runs[0].folder / "model").glob("*.th"))
-
-
-def test_the_layers_were_cached_beside_the_runs(planned: Planner, runs: list[Run]) -> None:
     assert any((planned.home / "layers").rglob("*"))
 
 
-def test_a_finished_run_is_left_alone(runs: list[Run], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_finished_run_is_skipped(runs: list[Run], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(execute, "train_model", None)
-    before = (runs[0].folder / folders.RESULT).read_text()
+    before = (runs[0].folder / run_dir.RESULT).read_text()
     execute.execute(runs[0].folder)
-    assert (runs[0].folder / folders.RESULT).read_text() == before
+    assert (runs[0].folder / run_dir.RESULT).read_text() == before
 
 
-def test_test_data_are_scored_with_the_archive(
+def test_the_archive_is_evaluated_on_test_data(
     planned: Planner, runs: list[Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scored = []
@@ -145,7 +137,7 @@ def test_test_data_are_scored_with_the_archive(
 
     monkeypatch.setattr(execute, "evaluate_from_archive", evaluate)
     (run,) = planned.runs([planned.table.row("tested")], [1])
-    folders.prepare_run_dir(run)
+    run_dir.prepare_run_dir(run)
     execute.execute(run.folder)
     assert scored == [(run.folder / "model" / "model.tar.gz", run.plan["file"])]
     assert record(run)["scores"]["accuracy"] == 0.25 and record(run)["file"] == run.plan["file"]
@@ -155,7 +147,7 @@ def test_test_data_are_scored_with_the_archive(
 def test_an_ensemble_is_scored_with_the_models_own_metric(row: str, planned: Planner, runs: list[Run]) -> None:
     (*members, together) = planned.runs([planned.table.row(row)], [1])
     assert [member.digest for member in members] == [run.digest for run in runs]
-    folders.prepare_run_dir(together)
+    run_dir.prepare_run_dir(together)
     execute.execute(together.folder)
     scores = record(together)["scores"]
     assert 0 <= scores["accuracy"] <= 1 and "recall-neutral" in json.dumps(scores)

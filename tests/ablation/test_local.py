@@ -1,4 +1,4 @@
-"""The order in which runs begin, what happens to those that fail, and what an interrupt leaves."""
+"""Runs as processes: their order, failures, interrupts, and the files of a run."""
 
 import os
 import signal
@@ -6,221 +6,148 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from elmo_tasks.ablation import folder as folders
-from elmo_tasks.ablation import local
+from elmo_tasks.ablation import local, process, run_dir
 from elmo_tasks.ablation.execute import execute
-from elmo_tasks.ablation.local import RunFinished, RunStarted
+from elmo_tasks.ablation.local import RunStarted
 from elmo_tasks.ablation.runs import Run, digest_of
-from elmo_tasks.ablation.table import Cell, Row
+from elmo_tasks.ablation.schema import Row
 from elmo_tasks.errors import InputError
 from tests.ablation.tables import finish
 
+WORKER = """
+import json, pathlib, sys, time
+folder = pathlib.Path(sys.argv[1])
+plan = json.loads((folder / "plan.json").read_text())
+config = plan["config"]
+while any(not (folder.parent / name).exists() for name in config.get("wait_for", [])):
+    time.sleep(0.01)
+if config.get("failure"):
+    (folder / "failure.json").write_text(json.dumps({"reason": config["failure"]}))
+elif not config.get("code"):
+    keys = dict.fromkeys(("commit", "device", "seconds", "epochs", "peak_memory", "scores", "curve"))
+    result = {"row": "x", "seed": 1, "hash": folder.name.rpartition("-")[2]} | keys
+    (folder / "result.json").write_text(json.dumps(result))
+sys.exit(config.get("code", 0))
+"""
 
-def run(folder: Path, name: str, after: list[Run] | None = None) -> Run:
+
+@pytest.fixture(autouse=True)
+def worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs without imports, which do what their config says."""
+    monkeypatch.setattr(process, "command", lambda folder: [sys.executable, "-S", "-c", WORKER, str(folder)])
+
+
+def run(folder: Path, name: str, after: list[Run] | None = None, **config: Any) -> Run:
     members = [other.digest for other in after or []]
-    plan = {"config": {"name": name}, "bilm_of": None, "ensemble": {"members": members} if members else None}
-    row = Row(name=name, configs=(Path("x.jsonnet"),), line="x", cells=(Cell("x", "f1"),))
+    ensemble = {"members": members} if members else None
+    plan = {"config": {"name": name, **config}, "bilm_of": None, "ensemble": ensemble}
+    row = Row.model_validate({"name": name, "config": "x.jsonnet", "column": "x", "metric": "f1"})
     return Run(row, 1, plan, folder / f"{name}-{digest_of(plan)}")
 
 
-class FakeJob:
-    """Ends after so many looks at it, with a result unless its code says that it failed."""
-
-    def __init__(self, run: Run, *, looks: int = 1, code: int = 0, log: str = "") -> None:
-        self.run, self.looks, self.code, self.stopped = run, looks, code, False
-        folders.prepare_run_dir(run)
-        (run.folder / folders.LOG).write_text(log)
-
-    def poll(self) -> int | None:
-        self.looks -= 1
-        if self.looks > 0:
-            return None
-        if self.code == 0:
-            finish(self.run, f1=0.5)
-        return self.code
-
-    def stop(self) -> None:
-        self.stopped = True
-
-
-def told(runs: list[Run], jobs: dict[str, dict[str, object]], *, workers: int) -> list[str]:
-    """What `run_all` tells of runs whose jobs have these keys."""
-
-    def launch(run: Run, place: int) -> FakeJob:
-        return FakeJob(run, **jobs.get(run.row.name, {}))  # type: ignore[arg-type]
-
-    lines = []
-    for event in local.run_all(runs, workers=workers, launch=launch, pause=0.0):
+def events(runs: list[Run], *, workers: int) -> list[str]:
+    """`+a` when the run a starts, `-a` when it finishes; then a file named after it appears."""
+    found = []
+    for event in local.run_all(runs, workers=workers):
         name = event.run.row.name
-        lines.append(
-            f"+{name}" if isinstance(event, RunStarted) else f"-{name}" + (f": {event.reason}" if event.reason else "")
-        )
-    return lines
+        if isinstance(event, RunStarted):
+            found.append(f"+{name}")
+        else:
+            found.append(f"-{name}" + (f": {event.reason}" if event.reason else ""))
+            (event.run.folder.parent / name).touch()
+    return found
 
 
-def test_one_after_the_other(tmp_path: Path) -> None:
-    assert told([run(tmp_path, "a"), run(tmp_path, "b")], {}, workers=1) == ["+a", "-a", "+b", "-b"]
+def test_one_worker(tmp_path: Path) -> None:
+    assert events([run(tmp_path, "a"), run(tmp_path, "b")], workers=1) == ["+a", "-a", "+b", "-b"]
 
 
-def test_two_at_a_time_and_the_next_when_one_ends(tmp_path: Path) -> None:
-    runs = [run(tmp_path, name) for name in "abc"]
-    assert told(runs, {"a": {"looks": 5}}, workers=2) == ["+a", "+b", "-b", "+c", "-c", "-a"]
+def test_two_workers(tmp_path: Path) -> None:
+    runs = [run(tmp_path, "a", wait_for=["b", "c"]), run(tmp_path, "b"), run(tmp_path, "c")]
+    assert events(runs, workers=2) == ["+a", "+b", "-b", "+c", "-c", "-a"]
 
 
-def test_a_run_waits_for_those_that_it_builds_on(tmp_path: Path) -> None:
-    first = run(tmp_path, "first")
-    runs = [run(tmp_path, "ensemble", [first]), first, run(tmp_path, "other")]
-    assert told(runs, {"first": {"looks": 3}}, workers=2) == [
-        "+first",
-        "+other",
-        "-other",
-        "-first",
-        "+ensemble",
-        "-ensemble",
-    ]
+def test_needed_runs_come_first(tmp_path: Path) -> None:
+    first = run(tmp_path, "first", wait_for=["other"])
+    found = events([run(tmp_path, "ensemble", [first]), first, run(tmp_path, "other")], workers=2)
+    assert found == ["+first", "+other", "-other", "-first", "+ensemble", "-ensemble"]
 
 
-def test_a_failed_run_stops_only_those_that_build_on_it(tmp_path: Path) -> None:
-    first = run(tmp_path, "first")
+def test_failure(tmp_path: Path) -> None:
+    """Only the runs that need a failed run are skipped."""
+    first = run(tmp_path, "first", code=1, failure="ValueError: no such layer")
     second = run(tmp_path, "second", [first])
-    runs = [first, second, run(tmp_path, "third", [second]), run(tmp_path, "other")]
-    log = "some words\nValueError: no such layer\n  0%| |\nbye\n"
-    lines = told(runs, {"first": {"code": 1, "log": log}}, workers=1)
-    why = "it builds on a run that failed"
-    assert lines == [
-        "+first",
-        "-first: ValueError: no such layer",
-        f"-second: {why}",
-        f"-third: {why}",
-        "+other",
-        "-other",
-    ]
-    failure = folders.read_json(first.folder / folders.FAILURE)
-    assert failure is not None and failure["reason"] == "ValueError: no such layer"
+    found = events([first, second, run(tmp_path, "other")], workers=1)
+    skipped = "-second: a run that it needs failed"
+    assert found == ["+first", "-first: ValueError: no such layer", skipped, "+other", "-other"]
 
 
 @pytest.mark.parametrize(
-    ("code", "log", "reason"),
-    [
-        (1, "error: a.txt:3: no tag\n", "a.txt:3: no tag"),
-        (1, "torch.OutOfMemoryError: CUDA\nmore\n", "torch.OutOfMemoryError: CUDA"),
-        (1, "error: two problems:\n  a: no\n  b: no\nmore\n", "two problems: a: no; b: no"),
-        (1, "a last word\n\n", "a last word"),
-        (1, "", "exit code 1, and no word"),
-        (0, "all well\n", "all well"),
-        (-9, "all well\n", "killed, perhaps for want of memory (log: "),
-        (-15, "all well\n", "ended by signal 15 (log: "),
-    ],
+    ("code", "reason"), [(1, "exit code 1, see "), (-9, "killed (out of memory?), see "), (0, "exit code 0, see ")]
 )
-def test_the_reason_of_a_failure(code: int, log: str, reason: str, tmp_path: Path) -> None:
-    job = FakeJob(run(tmp_path, "a"), code=code, log=log)
-    found = local.conclude(job.run, code)
+def test_failure_without_recorded_reason(code: int, reason: str, tmp_path: Path) -> None:
+    one = run(tmp_path, "a")
+    run_dir.prepare_run_dir(one)
+    found = run_dir.failure_of(one.folder, code)
     assert found is not None and found.startswith(reason)
+    failure = run_dir.read_json(one.folder / run_dir.FAILURE)
+    assert failure == {"row": "a", "seed": 1, "reason": found}
+    run_dir.prepare_run_dir(one)
+    assert not (one.folder / run_dir.FAILURE).exists()
 
 
-def test_a_run_at_which_another_process_is_has_not_failed(tmp_path: Path) -> None:
-    job = FakeJob(run(tmp_path, "a"), code=1, log="error: another process is at this run\n")
-    assert local.conclude(job.run, folders.BUSY) == "another process is at this run"
-    assert not (job.run.folder / folders.FAILURE).exists()
+def test_a_run_of_another_process_has_not_failed(tmp_path: Path) -> None:
+    assert run_dir.failure_of(tmp_path, process.BUSY) == "another process executes this run"
+    assert not (tmp_path / run_dir.FAILURE).exists()
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        *({key: None} for key in ("seconds", "scores", "curve", "peak_memory", "epochs", "hash")),
-        {"scores": {"f1": "x"}},
-        {"curve": [{"f1": 0.3}]},
-        {"hash": "0" * 12},
-    ],
-)
-def test_a_result_that_is_not_whole_or_of_another_run_is_none(change: dict[str, object], tmp_path: Path) -> None:
+@pytest.mark.parametrize("changes", [{"hash": "0" * 12}, {"seconds": ...}, {"scores": ...}, {"curve": ...}])
+def test_incomplete_result(changes: dict[str, Any], tmp_path: Path) -> None:
     one = run(tmp_path, "a")
     finish(one, f1=0.5, curve=[0.5])
-    whole = folders.read_result(one.folder)
-    assert whole is not None and folders.is_finished(one.folder)
-    folders.write_json(one.folder / folders.RESULT, whole | change)
-    assert not folders.is_finished(one.folder)
+    result = run_dir.read_result(one.folder)
+    assert result is not None
+    kept = {key: value for key, value in (result | changes).items() if value is not ...}
+    run_dir.write_json(one.folder / run_dir.RESULT, kept)
+    assert run_dir.read_result(one.folder) is None
+    (one.folder / run_dir.RESULT).write_text('{"hash": ')
+    assert run_dir.read_result(one.folder) is None
 
 
-def test_an_attempt_that_is_not_whole_counts_nothing(tmp_path: Path) -> None:
-    folders.write_json(tmp_path / folders.ATTEMPT, {"before": 3.0})
-    assert folders.seconds_before(tmp_path) == 0.0
-
-
-def test_laying_out_again_forgets_the_failure(tmp_path: Path) -> None:
-    job = FakeJob(run(tmp_path, "a"), code=1)
-    local.conclude(job.run, 1)
-    folders.prepare_run_dir(job.run)
-    assert not (job.run.folder / folders.FAILURE).exists()
-
-
-def test_whoever_stops_listening_ends_what_goes_on(tmp_path: Path) -> None:
-    jobs: list[FakeJob] = []
-
-    def launch(run: Run, place: int) -> FakeJob:
-        jobs.append(FakeJob(run, looks=10**6))
-        return jobs[-1]
-
-    runs = [run(tmp_path, name) for name in "abc"]
-    events = local.run_all(runs, workers=2, launch=launch, pause=0.0)
-    assert [type(next(events)) for _ in range(2)] == [RunStarted, RunStarted]
-    events.close()
-    assert [job.stopped for job in jobs] == [True, True]
-
-
-def test_cores_are_divided(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(local.os, "cpu_count", lambda: 8)
-    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
-    assert local.environment(0, workers=2)["OMP_NUM_THREADS"] == "4"
-    assert local.environment(0, workers=20)["OMP_NUM_THREADS"] == "1"
-    monkeypatch.setenv("OMP_NUM_THREADS", "3")
-    assert local.environment(0, workers=2)["OMP_NUM_THREADS"] == "3"
-
-
-def test_gpus_are_dealt_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+def test_workers_share_cores_and_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 8)
     monkeypatch.setattr(local.torch.cuda, "device_count", lambda: 2)
-    assert [local.environment(place, workers=3)["CUDA_VISIBLE_DEVICES"] for place in range(3)] == ["0", "1", "0"]
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    for given, workers, threads in (("", 2, "4"), ("", 20, "1"), ("3", 2, "3"), ("4,2", 2, "4")):
+        monkeypatch.setenv("OMP_NUM_THREADS", given)
+        assert local.environment(0, workers=workers)["OMP_NUM_THREADS"] == threads
+    assert [local.environment(slot, workers=3)["CUDA_VISIBLE_DEVICES"] for slot in range(3)] == ["0", "1", "0"]
     assert "CUDA_VISIBLE_DEVICES" not in local.environment(0, workers=1)
 
 
-def test_a_real_process_is_ended_with_its_children(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_closing_stops_processes_and_their_children(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     code = "import subprocess, sys; p = subprocess.Popen(['sleep', '60']); print(p.pid, flush=True); p.wait()"
-    monkeypatch.setattr(local, "command", lambda folder: [sys.executable, "-c", code])
-    events = local.run_all([run(tmp_path, "a")], workers=1)
-    begun = next(events)
-    log = begun.run.folder / folders.LOG
-    while not log.read_text():
+    monkeypatch.setattr(process, "command", lambda folder: [sys.executable, "-c", code])
+    generator = local.run_all([run(tmp_path, "a"), run(tmp_path, "b")], workers=2)
+    logs = [next(generator).run.folder / process.LOG for _ in range(2)]
+    while not all(log.read_text() for log in logs):
         time.sleep(0.05)
-    events.close()
-    assert not _alive(int(log.read_text()))
+    generator.close()
+    assert not any(_alive(int(log.read_text())) for log in logs)
 
 
-def _alive(process: int) -> bool:
-    """Whether it runs, a moment after it was ended."""
+def _alive(pid: int) -> bool:
+    """Whether the process still exists after two seconds."""
     for _ in range(40):
-        state = Path(f"/proc/{process}/stat")
+        state = Path(f"/proc/{pid}/stat")
         if not state.exists() or state.read_text().split()[2] == "Z":
             return False
         time.sleep(0.05)
     return True
-
-
-def test_a_run_ends_with_its_parent(tmp_path: Path) -> None:
-    worker = (
-        "import sys, time; from elmo_tasks.ablation import watch; watch.PAUSE = 0.05;"
-        " watch.exit_with_parent(int(sys.argv[1])); print('up', flush=True); time.sleep(60)"
-    )
-    parent = subprocess.Popen([sys.executable, "-c", _PARENT, worker], stdout=subprocess.PIPE, text=True)
-    assert parent.stdout is not None
-    child = int(parent.stdout.readline())
-    parent.stdout.readline()
-    os.kill(parent.pid, signal.SIGKILL)
-    parent.wait()
-    assert not _alive(child)
 
 
 _PARENT = """
@@ -231,54 +158,60 @@ child.wait()
 """
 
 
-def test_one_process_at_a_time(tmp_path: Path) -> None:
-    with (
-        folders.held(tmp_path, wait=0.1),
-        pytest.raises(InputError, match="another process is at this run"),
-        folders.held(tmp_path, wait=0.1),
-    ):
+def test_a_run_exits_with_its_parent() -> None:
+    worker = (
+        "import sys, time; from elmo_tasks.ablation import process; process.POLL_SECONDS = 0.05;"
+        " process.exit_with_parent(int(sys.argv[1])); print('up', flush=True); time.sleep(60)"
+    )
+    parent = subprocess.Popen([sys.executable, "-c", _PARENT, worker], stdout=subprocess.PIPE, text=True)
+    assert parent.stdout is not None
+    child = int(parent.stdout.readline())
+    parent.stdout.readline()
+    os.kill(parent.pid, signal.SIGKILL)
+    parent.wait()
+    assert not _alive(child)
+
+
+def test_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_dir, "LOCK_TIMEOUT", 0.1)
+    with run_dir.lock(tmp_path), pytest.raises(InputError, match="another process"), run_dir.lock(tmp_path):
         pass
-    with folders.held(tmp_path, wait=0.1):
+    with run_dir.lock(tmp_path):
         pass
 
 
-def test_a_folder_without_a_plan_is_told(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"no plan.json \(`allennlp ablate` lays runs out\)"):
+def test_a_folder_without_a_plan(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"no plan.json"):
         execute(tmp_path)
 
 
-def test_outcomes_tell_seconds(tmp_path: Path) -> None:
-    events = list(local.run_all([run(tmp_path, "a")], workers=1, launch=lambda run, _: FakeJob(run), pause=0.0))
-    assert isinstance(events[1], RunFinished) and 0 <= events[1].seconds < 5
-
-
-def test_time_of_broken_attempts_counts_up_to_their_last_sign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = tmp_path / folders.ATTEMPT
-    folders.write_json(file, {"before": 100.0, "began": time.time() - 50})
+def test_seconds_of_all_attempts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An interrupted attempt counts up to its last heartbeat."""
+    file = tmp_path / run_dir.ATTEMPT
+    run_dir.write_json(file, {"before": 100.0, "began": time.time() - 50})
     os.utime(file, (time.time() - 20, time.time() - 20))
-    assert folders.seconds_before(tmp_path) == pytest.approx(130.0, abs=2.0)
-    monkeypatch.setattr(folders, "BEAT", 0.01)
-    with folders.attempt(tmp_path):
+    assert run_dir.seconds_spent(tmp_path) == pytest.approx(130.0, abs=2.0)
+    monkeypatch.setattr(run_dir, "HEARTBEAT_SECONDS", 0.01)
+    with run_dir.attempt(tmp_path):
         os.utime(file, (0, 0))
         while not file.stat().st_mtime:
             time.sleep(0.01)
-    assert folders.seconds_before(tmp_path) == pytest.approx(130.0, abs=2.0)
+    assert run_dir.seconds_spent(tmp_path) == pytest.approx(130.0, abs=2.0)
 
 
-def test_only_a_checkpoint_of_this_config_is_gone_on_from(tmp_path: Path) -> None:
-    model = tmp_path / folders.MODEL
-    config = {"model": {"type": "x"}}
-
-    def made(written: dict[str, object], *files: str) -> None:
-        model.mkdir(exist_ok=True)
-        folders.write_json(model / "config.json", written)
-        for file in files:
-            (model / file).touch()
-
-    states = ("model_state_e1_b0.th", "training_state_e1_b0.th")
-    made(config, *states)
-    assert folders.can_go_on(tmp_path, config) and (model / states[0]).exists()
-    made(config | {"random_seed": 2}, *states)
-    assert not folders.can_go_on(tmp_path, config) and not model.exists()
-    made(config, states[0])
-    assert not folders.can_go_on(tmp_path, config) and not model.exists()
+@pytest.mark.parametrize(
+    ("written", "files", "resumes"),
+    [
+        ({}, ["model_state_e1_b0.th", "training_state_e1_b0.th"], True),
+        ({"random_seed": 2}, ["model_state_e1_b0.th", "training_state_e1_b0.th"], False),
+        ({}, ["model_state_e1_b0.th"], False),
+    ],
+)
+def test_only_a_checkpoint_of_the_same_config_is_resumed(
+    written: dict[str, int], files: list[str], resumes: bool, tmp_path: Path
+) -> None:
+    model, config = tmp_path / run_dir.MODEL, {"model": {"type": "x"}}
+    run_dir.write_json(model / "config.json", config | written)
+    for file in files:
+        (model / file).touch()
+    assert run_dir.has_checkpoint(tmp_path, config) == resumes == model.exists()

@@ -1,4 +1,4 @@
-"""The page and its figures."""
+"""The report and its figures."""
 
 import re
 from html.parser import HTMLParser
@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from elmo_tasks.ablation import folder as folders
 from elmo_tasks.ablation.figures import Chart, Point, Series, curve_charts, layer_weights, share_charts
 from elmo_tasks.ablation.report import report
 from elmo_tasks.ablation.summary import Summary
@@ -19,11 +18,11 @@ VOID = {"meta", "br", "path", "polyline", "circle", "rect"}
 
 def summary_of(folder: Path) -> Summary:
     rows = [
-        row("baseline", column="baseline", line="A & B", paper=90.15),
-        row("elmo", column="ELMo", line="A & B", paper=92.22),
-        row("last", column="last", line="A & B", changes=LAST),
-        row("bad", column="bad", line="A & B", changes={"model.elmo.at": "output"}),
-        row("cove", column="CoVe", line="C", needs=["/nowhere/cove.hdf5"]),
+        row("baseline", column="baseline", row_label="A & B", paper=90.15),
+        row("elmo", column="ELMo", row_label="A & B", paper=92.22),
+        row("last", column="last", row_label="A & B", changes=LAST),
+        row("bad", column="bad", row_label="A & B", changes={"model.elmo.at": "output"}),
+        row("cove", column="CoVe", row_label="C", needs=["/nowhere/cove.hdf5"]),
     ]
     planned = planner(folder, rows, title="<Table>", increase={"of": "ELMo", "over": "baseline"})
     table = planned.table
@@ -47,7 +46,7 @@ def page(summary: Summary) -> str:
 
 
 class Elements(HTMLParser):
-    """What a page loads, the text of its cells, and its tags that are not closed in order."""
+    """What a page loads, its texts, and tags that are not closed in order."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -110,17 +109,6 @@ def test_the_page_shows_how_to_reproduce_it(page: str) -> None:
     assert known.items() <= dict(zip(about[1::2], about[2::2], strict=True)).items()
 
 
-def test_records_without_date_and_versions(tmp_path: Path) -> None:
-    planned = planner(tmp_path, [row("elmo")])
-    run = planned.run(planned.table.rows[0], 1)
-    finish(run, f1=0.3)
-    found = folders.read_result(run.folder) or {}
-    lacking = {key: value for key, value in found.items() if key not in ("started", "finished", "versions")}
-    folders.write_json(run.folder / folders.RESULT, lacking)
-    page = report(Summary(planned, seeds=1), "")
-    assert "<dt>Machine</dt>" in page and "<dt>Date</dt>" not in page and "<dt>Versions</dt>" not in page
-
-
 @pytest.mark.parametrize("kind", ["Table", "Figure"])
 def test_tables_and_figures_are_numbered_from_one_with_a_sentence_each(kind: str, page: str) -> None:
     found = re.findall(rf"<b>{kind} S(\d+)\.</b> ([^<]*)</figcaption>", page)
@@ -155,19 +143,8 @@ def test_no_two_of_many_rows_look_alike(tmp_path: Path) -> None:
     assert len(looks) == len(set(looks)) == 24
 
 
-def test_curves_are_named_by_their_own_score(tmp_path: Path) -> None:
-    """Table 7 has a line with perplexities first."""
-    rows = [row("lm", line="A", metric="perplexity", changes=LAST), row("elmo", line="A"), row("baseline", line="B")]
-    planned = planner(tmp_path, rows)
-    for name in ("elmo", "baseline"):
-        finish(planned.run(planned.table.row(name), 1), curve=[0.2, 0.3], f1=0.3)
-    drawn = curve_charts(Summary(planned, seeds=1))
-    assert [chart.caption.partition(" on ")[0] for chart in drawn] == ["A: f1", "B: f1"]
-    assert [chart.y_label for chart in drawn] == ["f1, %"] * 2
-
-
 def test_no_result_gives_a_page_without_figures(tmp_path: Path) -> None:
-    summary = Summary(planner(tmp_path, [row("elmo", x=1.0)], figure="share"), seeds=1)
+    summary = Summary(planner(tmp_path, [row("elmo", fraction=1.0)], figure="share"), seeds=1)
     page = report(summary, "")
     assert share_charts(summary) == [] and "<svg" not in page and "missing" in page
     assert Elements(page).wrong == []
@@ -177,8 +154,8 @@ def test_figure1_has_a_line_for_each_row_over_ascending_shares(tmp_path: Path) -
     rows = [
         row(
             f"{kind}-{share}",
-            line=f"NER, {kind}",
-            x=share,
+            row_label=f"NER, {kind}",
+            fraction=share,
             changes={"data_loader.type": "elmo_tasks_share"} | {"data_loader.share": share},
         )
         for kind in ("baseline", "elmo")

@@ -1,4 +1,4 @@
-"""From rows to runs: what is resolved, hashed, refused, and shared."""
+"""Rows to runs: configs are resolved, checked, hashed and shared."""
 
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from elmo_tasks.errors import InputError
 from tests.ablation.tables import CONFIGS, LAST, finish, planner, row, write_table
 
 
-def test_a_run_is_a_row_with_a_seed_in_a_folder_of_its_own(tmp_path: Path) -> None:
+def test_runs_have_a_row_a_seed_and_a_folder(tmp_path: Path) -> None:
     planned = planner(tmp_path, [row("baseline"), row("last", changes=LAST)])
     runs = planned.runs(planned.table.rows, [1, 2])
     assert [(run.row.name, run.seed) for run in runs] == [("baseline", 1), ("baseline", 2), ("last", 1), ("last", 2)]
@@ -23,7 +23,7 @@ def test_a_run_is_a_row_with_a_seed_in_a_folder_of_its_own(tmp_path: Path) -> No
     assert (config["model"]["elmo"]["mix"], config["model"]["elmo"]["l2"]) == ("last", None)
 
 
-def test_the_hash_is_of_the_whole_resolved_config(tmp_path: Path) -> None:
+def test_hash(tmp_path: Path) -> None:
     base = tmp_path / "base.jsonnet"
 
     def digest(text: str, **keys: Any) -> str:
@@ -33,13 +33,13 @@ def test_the_hash_is_of_the_whole_resolved_config(tmp_path: Path) -> None:
 
     plain = "{ trainer: { num_epochs: %d } }"
     first = digest(plain % 3)
-    assert digest(plain % 4) != first, "the base has changed, the row has not"
+    assert digest(plain % 4) != first, "the base config has changed"
     assert digest(plain % 3) == first
-    assert digest(plain % 4, changes={"trainer.num_epochs": 3}) == first, "it resolves alike"
+    assert digest(plain % 4, changes={"trainer.num_epochs": 3}) == first, "it resolves to the same config"
     assert digest(plain % 3, split="test", file=__file__) != first, "another score"
 
 
-def test_runs_of_the_same_config_are_found_under_another_row_name(tmp_path: Path) -> None:
+def test_rows_of_other_tables_share_runs(tmp_path: Path) -> None:
     (run,) = planner(tmp_path, [row("one")]).runs(planner(tmp_path, [row("one")]).table.rows, [1])
     finish(run, f1=0.5)
     planned = planner(tmp_path, [row("another")])
@@ -50,30 +50,19 @@ def test_runs_of_the_same_config_are_found_under_another_row_name(tmp_path: Path
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"model.elmo.mx": "last"}, r"model\.elmo\.mx: expected .*; nearest: mix"),
-        ({"model.elmoo": None}, r"model\.elmoo: expected .*; nearest: elmo"),
+        ({"model.elmo.mx": "last"}, r"model\.elmo\.mx: .*nearest: mix"),
         ({"model.elmoo.mix": "last"}, "change keys that the config does not have"),
-        ({"trainer.num_epoch": 3}, r"trainer\.num_epoch: expected .*; nearest: num_epochs"),
-        ({"trainer.optimizer.betas_": 3}, r"trainer\.optimizer\.betas_: expected .*; nearest: betas"),
-        (
-            {"trainer.optimizer": {"type": "sgd", "momentun": 0.9}},
-            r"optimizer\.momentun: expected .*; nearest: momentum",
-        ),
-        ({"data_loader.share": 0.1}, r"data_loader\.share: expected a key of"),
-        ({"dataset_reader.max_instance": 3}, r"dataset_reader\.max_instance: expected .*; nearest: max_instances"),
-        ({"model.encoder.hidden_size": [3]}, r"model\.encoder\.hidden_size: expected .*; nearest: hidden_sizes"),
-        ({"random_sed": 3}, r"random_sed: expected .*; nearest: random_seed"),
+        ({"trainer.num_epochs": "one"}, r'trainer\.num_epochs: .*"one"'),
+        ({"trainer.optimizer": {"type": "sgd", "momentun": 0.9}}, r"optimizer\.momentun: .*nearest: momentum"),
+        ({"data_loader.share": 0.1}, r"data_loader\.share: "),
+        ({"random_sed": 3}, r"random_sed: .*nearest: random_seed"),
         (
             {"trainer.callbacks": [{"type": "elmo_tasks_lm_progress", "evry": 3}]},
-            r"callbacks\.0\.evry: expected .*; nearest: every",
-        ),
-        (
-            {"model.text_field_embedder.token_embedders.tokens.trainabel": True},
-            r"token_embedders\.tokens\.trainabel: expected .*; nearest: trainable",
+            r"callbacks\.0\.evry: .*nearest: every",
         ),
     ],
 )
-def test_a_key_that_nobody_knows_is_refused(changes: dict[str, Any], message: str, tmp_path: Path) -> None:
+def test_invalid_changes(changes: dict[str, Any], message: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=f"row wrong: .*{message}"):
         planner(tmp_path, [row("right"), row("wrong", changes=changes)])
 
@@ -82,64 +71,46 @@ def test_a_key_that_nobody_knows_is_refused(changes: dict[str, Any], message: st
     "changes",
     [
         {"model.elmo.cache_limit_gb": 1.0},
-        {"dataset_reader.max_instances": 3},
         {"trainer.patience": 3, "distributed": {"cuda_devices": [-1, -1]}},
         {"data_loader.type": "elmo_tasks_share", "data_loader.share": 0.1, "data_loader.batches_per_epoch": 3},
         {"trainer.optimizer": {"type": "sgd", "lr": 0.1, "momentum": 0.9}},
-        {"model.text_field_embedder.token_embedders.tokens.trainable": False},
-        {"trainer.learning_rate_scheduler": {"type": "reduce_on_plateau", "mode": "max"}},
-        {"model.input_dropout": 0.1},
         {"validation_dataset_reader": {"type": "elmo_tasks_ner", "max_instances": 3}},
     ],
 )
-def test_a_key_that_the_base_lacks_and_the_constructor_knows_is_taken(changes: dict[str, Any], tmp_path: Path) -> None:
+def test_keys_that_the_base_config_does_not_set(changes: dict[str, Any], tmp_path: Path) -> None:
     planned = planner(tmp_path, [row("plain"), row("changed", changes=changes)])
     assert {key.partition(".")[0] for key in planned.differences(planned.table.row("changed"))} == {
         key.partition(".")[0] for key in changes
     }
 
 
-def test_all_faulty_rows_are_told_at_once(tmp_path: Path) -> None:
+def test_all_problems_are_one_error(tmp_path: Path) -> None:
     rows = [row("a", changes={"trainer.num_epoch": 3}), row("b", config="nowhere.jsonnet")]
-    with pytest.raises(InputError, match=r"row a: .*row b: no such config, tried "):
+    with pytest.raises(InputError, match=r"row a: .*row b: no such config: .*nowhere\.jsonnet"):
         planner(tmp_path, rows)
 
 
-@pytest.mark.parametrize("place", ["tables", "here", "project"])
-def test_a_config_is_found_beside_the_table_here_or_in_the_project(
-    place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_configs_are_found_beside_the_table_here_or_in_the_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(table, "PROJECT", tmp_path / "project")
-    for name in ("tables", "here", "project/training_config"):
-        (tmp_path / name).mkdir(parents=True)
+    folders = [tmp_path / name / "training_config" for name in ("project", "here", "tables")]
+    for folder in folders:
+        folder.mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "here")
     file = write_table(tmp_path / "tables", [row("a", config="training_config/mine.jsonnet")])
-    with pytest.raises(InputError) as error:
-        Planner(read_table(file), tmp_path)
-    tried = [f"{tmp_path / name / 'training_config' / 'mine.jsonnet'}" for name in ("tables", "here", "project")]
-    assert f"row a: no such config, tried {', '.join(tried)} " in str(error.value)
-    found = tmp_path / place / "training_config" / "mine.jsonnet"
-    found.parent.mkdir(exist_ok=True)
-    found.write_text(f"import '{CONFIGS}/ner.jsonnet'")
-    assert Planner(read_table(file), tmp_path).table.row("a").config == found
+    for folder in folders:
+        (folder / "mine.jsonnet").write_text(f"import '{CONFIGS}/ner.jsonnet'")
+        assert Planner(read_table(file), tmp_path).table.row("a").config == folder / "mine.jsonnet"
 
 
-def test_the_config_beside_the_table_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "tables").mkdir()
-    for folder in (tmp_path, tmp_path / "tables"):
-        (folder / "mine.jsonnet").write_text("{}")
-    monkeypatch.chdir(tmp_path)
-    found = read_table(write_table(tmp_path / "tables", [row("a", config="mine.jsonnet")])).row("a").config
-    assert found == tmp_path / "tables" / "mine.jsonnet"
-
-
-def test_rows_that_resolve_alike_are_refused(tmp_path: Path) -> None:
+def test_rows_must_not_resolve_to_the_same_config(tmp_path: Path) -> None:
     rows = [row("one"), row("two", changes={"model.elmo.at": "input"})]
     with pytest.raises(InputError, match="rows one and two resolve to the same config"):
         planner(tmp_path, rows)
 
 
-def test_differences_tell_both_values(tmp_path: Path) -> None:
+def test_differences(tmp_path: Path) -> None:
     planned = planner(tmp_path, [row("last", changes=LAST | {"trainer.patience": 3})])
     found = planned.differences(planned.table.rows[0])
     assert found["model.elmo.mix"] == ("weighted", "last")
@@ -172,7 +143,7 @@ def test_layers_are_cached_where_the_config_allows_it(tmp_path: Path) -> None:
     assert plain.runs([plain.table.row("elmo")], [1])[0].digest != runs["elmo"].digest, "rounded layers are another run"
 
 
-def test_an_ensemble_brings_its_members_and_a_tuned_biLM_its_tuning(tmp_path: Path) -> None:
+def test_runs_that_ensembles_and_tuned_bilms_need(tmp_path: Path) -> None:
     snli = row("x")["config"].replace("ner_elmo", "snli_elmo")
     rows = [
         row("elmo", config=snli),
@@ -187,7 +158,7 @@ def test_an_ensemble_brings_its_members_and_a_tuned_biLM_its_tuning(tmp_path: Pa
     tuned = planned.runs([planned.table.row("tuned")], [1, 2])
     assert [(run.row.name, run.seed) for run in tuned] == [("lm", 1), ("tuned", 1), ("tuned", 2)]
     assert tuned[1].after == tuned[2].after == [tuned[0].digest]
-    with pytest.raises(InputError, match="the tuned biLM is not there"):
+    with pytest.raises(InputError, match="the tuned biLM is missing"):
         runnable(tuned[1].plan, planned.home)
     finish(tuned[0])
     files = runnable(tuned[1].plan, planned.home)["model"]["elmo"]
@@ -197,11 +168,7 @@ def test_an_ensemble_brings_its_members_and_a_tuned_biLM_its_tuning(tmp_path: Pa
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        (
-            [row("a", changes={"trainer.num_epochs": "one"})],
-            'row a: trainer.num_epochs: expected int, got "one"',
-        ),
-        ([row("a", seed_keys=["random_sed"])], r"row a: random_sed: expected .*; nearest: random_seed"),
+        ([row("a", seed_keys=["random_sed"])], r"row a: random_sed: .*nearest: random_seed"),
         (
             [row("lm", config=row("x")["config"].replace("ner_elmo", "bilm_finetune"), finetune=True)]
             + [row("baseline", bilm_of="lm")],
@@ -209,7 +176,7 @@ def test_an_ensemble_brings_its_members_and_a_tuned_biLM_its_tuning(tmp_path: Pa
         ),
         (
             [row("a"), row("b", changes={"trainer.num_epochs": 3}, ensemble={"of": "a", "members": 2})],
-            "row b: an ensemble has the config of its members, row a, and no changes of its own",
+            "row b: an ensemble must have the same config as its members, row a",
         ),
         (
             [row("a"), row("b", ensemble={"of": "a", "members": 2})],
@@ -217,12 +184,12 @@ def test_an_ensemble_brings_its_members_and_a_tuned_biLM_its_tuning(tmp_path: Pa
         ),
     ],
 )
-def test_a_row_that_could_not_run_is_refused(rows: list[dict[str, Any]], message: str, tmp_path: Path) -> None:
+def test_invalid_rows(rows: list[dict[str, Any]], message: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=message):
         planner(tmp_path, rows)
 
 
-def test_a_config_that_is_no_object_is_refused(tmp_path: Path) -> None:
+def test_a_config_must_be_an_object(tmp_path: Path) -> None:
     (tmp_path / "list.jsonnet").write_text("[1]")
     with pytest.raises(InputError, match=r"row a: .*list.jsonnet: expected a JSON object"):
         planner(tmp_path, [row("a", config="list.jsonnet")])

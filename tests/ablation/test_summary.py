@@ -1,4 +1,4 @@
-"""From results to the table: means, increases, epochs, what is missing, and how it is written."""
+"""Results to the table: means, increases, epochs, missing runs, and the text."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ import pytest
 
 from elmo_tasks import settings
 from elmo_tasks.ablation.runs import Planner
-from elmo_tasks.ablation.summary import Summary, first_better, increase
+from elmo_tasks.ablation.summary import Summary, gain
 from elmo_tasks.ablation.text import markdown, remarks, terminal
 from tests.ablation.tables import LAST, fail, finish, planner, row
 
@@ -35,22 +35,16 @@ def finished(planned: Planner, name: str, *scores: float) -> None:
 
 def test_means_and_deviations_over_seeds(planned: Planner) -> None:
     finished(planned, "baseline", 0.60, 0.61, 0.65)
-    place = Summary(planned, seeds=3).place("NER", "baseline")
+    place = Summary(planned, seeds=3).cell("NER", "baseline")
     assert place is not None and place.remarks == []
     assert (place.mean, place.deviation) == (pytest.approx(62.0), pytest.approx(7**0.5))
 
 
-def test_one_seed_has_no_deviation(planned: Planner) -> None:
-    finished(planned, "baseline", 0.6)
-    place = Summary(planned, seeds=1).place("NER", "baseline")
-    assert place is not None and place.deviation is None and place.values == [pytest.approx(60.0)]
-
-
 def test_the_increase_of_table_1() -> None:
-    papers = increase(85.8, 81.1)
+    papers = gain(85.8, 81.1)
     assert papers is not None
     assert (round(papers.absolute, 1), round(papers.relative, 1)) == (4.7, 24.9)
-    assert increase(None, 81.1) is None and increase(85.8, None) is None
+    assert gain(None, 81.1) is None and gain(85.8, None) is None
 
 
 def test_terminal_and_markdown(planned: Planner) -> None:
@@ -80,7 +74,7 @@ def test_levels_are_compared_only_on_the_papers_data_and_split(tmp_path: Path, m
 
 
 def test_increases_of_all_columns(tmp_path: Path) -> None:
-    rows = [*ROWS, row("loose", line="SRL", column="ELMo", changes={"model.elmo.at": "both"}, paper=80.0)]
+    rows = [*ROWS, row("loose", row_label="SRL", column="ELMo", changes={"model.elmo.at": "both"}, paper=80.0)]
     planned = planner(tmp_path, rows, increase={"over": "baseline"})
     finished(planned, "baseline", 0.60)
     finished(planned, "elmo", 0.6599)
@@ -95,8 +89,8 @@ def test_increases_of_all_columns(tmp_path: Path) -> None:
 
 
 def test_a_row_that_was_not_run_is_missing(planned: Planner) -> None:
-    told = remarks(Summary(planned, seeds=1))
-    assert told == ["baseline, elmo, last: missing: not run", *OTHER_DATA]
+    found = remarks(Summary(planned, seeds=1))
+    assert found == ["baseline, elmo, last: missing: not run", *OTHER_DATA]
     assert "| NER | ours | missing | missing | missing | missing | – |" in markdown(Summary(planned, seeds=1))
 
 
@@ -111,28 +105,14 @@ def test_results_of_another_config_do_not_count(tmp_path: Path) -> None:
     before = planner(tmp_path, [row("elmo", changes={"trainer.num_epochs": 3})])
     finished(before, "elmo", 0.9)
     after = planner(tmp_path, [row("elmo", changes={"trainer.num_epochs": 4})])
-    place = Summary(after, seeds=1).place("NER", "elmo")
+    place = Summary(after, seeds=1).cell("NER", "elmo")
     assert place is not None and place.values == []
-
-
-def test_a_half_written_result_is_none(planned: Planner) -> None:
-    finished(planned, "elmo", 0.6)
-    file = planned.run(planned.table.row("elmo"), 1).folder / "result.json"
-    file.write_text(file.read_text()[:40])
-    assert Summary(planned, seeds=1).records["elmo"] == {}
-
-
-def test_another_split_than_the_papers_is_told(tmp_path: Path) -> None:
-    rows = [row("elmo", paper_split="test", paper=92.22), row("last", changes=LAST, paper_split="test")]
-    told = "scored on dev, the paper's numbers are of test"
-    for planned, which in (([*rows, row("baseline")], "elmo, last"), (rows, "all rows")):
-        assert f"{which}: {told}" in remarks(Summary(planner(tmp_path, planned), seeds=1))
 
 
 def test_the_epoch_that_passes_the_baseline(tmp_path: Path) -> None:
     cells = [{"column": "passes", "metric": "passes", "over": "baseline", "paper": 10}]
     planned = planner(
-        tmp_path, [row("baseline"), row("elmo", cells=cells), row("last", line="SRL", changes=LAST, cells=cells)]
+        tmp_path, [row("baseline"), row("elmo", cells=cells), row("last", row_label="SRL", changes=LAST, cells=cells)]
     )
     table = planned.table
     finish(planned.run(table.row("baseline"), 1), curve=[0.2, 0.5, 0.4], f1=0.5)
@@ -144,17 +124,10 @@ def test_the_epoch_that_passes_the_baseline(tmp_path: Path) -> None:
     assert summary.shown(table.row("last"), cell).remarks == ["never, or the other row is missing"]
 
 
-def test_first_better() -> None:
-    curves = [{"curve": [{"epoch": 1, "f1": 0.1}, {"epoch": 2, "f1": 0.3}]}, {"curve": [{"epoch": 1, "f1": 0.2}]}]
-    assert first_better(curves[0], curves[1], "f1") == 2.0
-    assert first_better(curves[1], curves[0], "f1") is None
-
-
-def test_runs_of_several_states_of_the_code_are_told(planned: Planner) -> None:
+def test_runs_of_several_commits(planned: Planner) -> None:
     finished(planned, "elmo", 0.6, 0.7)
-    run = planned.run(planned.table.row("elmo"), 2)
-    file = run.folder / "result.json"
+    file = planned.run(planned.table.row("elmo"), 2).folder / "result.json"
     file.write_text(file.read_text().replace("c" * 40, "d" * 40 + "+"))
-    told = remarks(Summary(planned, seeds=2))
-    assert "runs of 2 states of the code: cccccccccccc, dddddddddddd" in told
-    assert any(line.startswith("a + behind a commit") for line in told)
+    found = remarks(Summary(planned, seeds=2))
+    assert "runs of 2 commits: cccccccccccc, dddddddddddd" in found
+    assert any("uncommitted changes" in line for line in found)

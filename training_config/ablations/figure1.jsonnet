@@ -16,9 +16,9 @@ local batches = settings.choose({
 
 local at(task, share, row) = row {
   name: super.name + '-%g' % share,
-  line: super.line + ', ' + super.column,
+  row_label: super.row_label + ', ' + super.column,
   column: '%g%%' % (100 * share),
-  x: share,
+  fraction: share,
   seed_keys: ['random_seed', 'numpy_seed', 'pytorch_seed', 'data_loader.share_seed'],
   changes+: {
     'data_loader.type': 'elmo_tasks_share',

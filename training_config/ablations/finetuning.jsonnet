@@ -9,9 +9,9 @@ local settings = import '../lib/settings.libsonnet';
 
 local minutes = settings.choose({ mini: 2, small: 15, paper: null });
 
-local tuned(task, name, line, text, before, after) = {
+local tuned(task, name, row_label, text, before, after) = {
   name: name + '-lm',
-  line: line,
+  row_label: row_label,
   config: '../bilm_finetune.jsonnet',
   finetune: true,
   changes: text,

@@ -22,7 +22,7 @@ local cove_files = {
 };
 local cove(name, last, one) = [
   row {
-    line: super.line + ', CoVe',
+    row_label: super.row_label + ', CoVe',
     changes+: cove_files { 'model.elmo.source': 'cove', 'model.elmo.options_file': null },
     needs: std.objectValues(cove_files),
   }

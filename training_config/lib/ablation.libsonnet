@@ -1,14 +1,15 @@
 // What the tables under `ablations/` share: for each task its two configs, its score, its splits, and rough times.
 //
-// A table is an object for `allennlp ablate`: `title`, `about`, `rows`, `figure: 'share'` for scores over x, and `increase`:
+// A table is an object for `allennlp ablate`: `title`, `about`, `rows`, `figure: 'share'` for scores over `fraction`, and `increase`:
 // { of, over }, a column and the one over which its increase is shown, or { over } for the increases of all others. A row has
 //   name     its own in the table; names the folders of its runs
 //   config   the base, a path from the table's folder, else from the current folder or from the project's
 //   changes  dotted keys of the resolved config and their values in this row
-//   line, column   where its score stands in the table
+//   row_label, column   where its score stands in the table
 //   metric   which score; `f1`, `accuracy` and `em` are shown in percent
 //   split    `dev`, the validation data of the config, or `test` with the `file` that is scored
 //   paper    the paper's number: a number, { mean, deviation }, or { says: 'words' }; `paper_split`: what it is of
+//   fraction of the training data, for `figure`
 //   needs    files without which the row is shown as missing
 //   minutes  of one run on one CPU core, for the estimates; null where nobody has measured it
 // and where it is no plain training `finetune`, `ensemble`, or `bilm_of` (see finetuning.jsonnet, ensembles.jsonnet).
@@ -19,38 +20,38 @@ local minutes(mini, small) = settings.choose({ mini: mini, small: small, paper: 
 
 local tasks = {
   squad: {
-    line: 'SQuAD',
+    row_label: 'SQuAD',
     metric: 'f1',
     minutes: minutes([5, 6], [35, 45]),
     // The test set is not public: dev is scored in its place.
     test: null,
   },
   snli: {
-    line: 'SNLI',
+    row_label: 'SNLI',
     metric: 'accuracy',
     minutes: minutes([1.2, 3], [9, 12]),
     test: settings.file('snli/snli_1.0_test.jsonl'),
   },
   srl: {
-    line: 'SRL',
+    row_label: 'SRL',
     metric: 'f1',
     minutes: minutes([1, 1.2], [36, 42]),
     test: settings.file('srl/test'),
   },
   coref: {
-    line: 'Coref',
+    row_label: 'Coref',
     metric: 'f1',
     minutes: minutes([2, 2.5], [32, 32]),
     test: settings.file('coref/test.gold_conll'),
   },
   ner: {
-    line: 'NER',
+    row_label: 'NER',
     metric: 'f1',
     minutes: minutes([0.7, 2], [3.5, 8]),
     test: settings.file('ner/eng.testb'),
   },
   sst: {
-    line: 'SST-5',
+    row_label: 'SST-5',
     metric: 'accuracy',
     minutes: minutes([0.7, 1.2], [9, 15]),
     test: settings.file('sst/test.txt'),
@@ -79,7 +80,7 @@ local cap(config) =
   // A row of a task: its baseline, or its model with ELMo.
   local row(task, elmo) = {
     config: '../' + task + (if elmo then '_elmo' else '') + '.jsonnet',
-    line: tasks[task].line,
+    row_label: tasks[task].row_label,
     metric: tasks[task].metric,
     minutes: tasks[task].minutes[if elmo then 1 else 0],
     split: 'dev',
@@ -104,7 +105,7 @@ local cap(config) =
   caps: settings.choose({
     mini: 'Scale mini: the embedded world, small models, both rows of a pair with the same cap in epochs.',
     small: 'Scale small: small real data and the embedded biLM. Both rows of a pair have the same cap in updates ('
-           + std.join(', ', [tasks[task].line + ' ' + cap(configs[task]) for task in std.objectFields(tasks)])
+           + std.join(', ', [tasks[task].row_label + ' ' + cap(configs[task]) for task in std.objectFields(tasks)])
            + '): no run is said to have converged.',
     paper: 'Scale paper: the data, the biLM and the hyper-parameters of the paper.',
   }),

@@ -1,0 +1,140 @@
+"""The folder of a run: plan, log, model, result. Files are written atomically, one process at a time holds the lock."""
+
+import json
+import os
+import shutil
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from elmo_tasks.ablation.process import BUSY, LOG, SKIPPED
+from elmo_tasks.ablation.runs import Run
+from elmo_tasks.atomic import atomic_write
+from elmo_tasks.errors import InputError
+
+PLAN, RESULT, FAILURE, ATTEMPT, MODEL = "plan.json", "result.json", "failure.json", "attempt.json", "model"
+RESULT_KEYS = {"row", "seed", "hash", "commit", "device", "seconds", "epochs", "peak_memory", "scores", "curve"}
+REASONS = {BUSY: "another process executes this run", SKIPPED: "a run that it needs failed"}
+LOCK_TIMEOUT = 20.0
+"""Seconds to wait for the lock: a process that was told to stop may still hold it."""
+HEARTBEAT_SECONDS = 2.0
+
+
+class BusyError(InputError):
+    """Another process executes the run."""
+
+
+def prepare_run_dir(run: Run) -> None:
+    """Write the plan of a run and delete the failure of an earlier attempt. Raises `InputError` if it cannot."""
+    about = {"row": run.row.name, "seed": run.seed, "label": run.label, "split": run.row.split}
+    write_json(run.folder / PLAN, about | run.plan)
+    (run.folder / FAILURE).unlink(missing_ok=True)
+
+
+def read_json(file: Path) -> dict[str, Any] | None:
+    """The object in a JSON file; None if there is no such file or object."""
+    try:
+        found = json.loads(file.read_text("utf-8"))
+    except (OSError, ValueError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def write_json(file: Path, value: dict[str, Any]) -> None:
+    """Write a JSON file atomically. Raises `InputError` if it cannot be written."""
+    with atomic_write(file) as aside:
+        aside.write_text(json.dumps(value, indent=1, ensure_ascii=False), "utf-8")
+
+
+def read_result(folder: Path) -> dict[str, Any] | None:
+    """The result of the run that the folder is named after; None if the run is not finished."""
+    found = read_json(folder / RESULT) or {}
+    return found if found.keys() >= RESULT_KEYS and found["hash"] == folder.name.rpartition("-")[2] else None
+
+
+def write_failure(folder: Path, reason: str) -> None:
+    """Record why a run failed."""
+    plan = read_json(folder / PLAN) or {}
+    write_json(folder / FAILURE, {"row": plan.get("row"), "seed": plan.get("seed"), "reason": reason})
+
+
+def failure_of(folder: Path, code: int) -> str | None:
+    """Why the run, whose process ended with this exit code, failed; None if it has a result."""
+    if read_result(folder) is not None:
+        return None
+    if code in REASONS:
+        return REASONS[code]
+    if recorded := read_json(folder / FAILURE):
+        return str(recorded["reason"])
+    ended = "killed (out of memory?)" if code == -9 else f"exit code {code}"
+    reason = f"{ended}, see {folder / LOG}"
+    write_failure(folder, reason)
+    return reason
+
+
+@contextmanager
+def lock(folder: Path) -> Iterator[None]:
+    """
+    Lock a run. The operating system releases the lock of a killed process.
+
+    # Raises
+
+    `BusyError`
+        If another process holds it for more than `LOCK_TIMEOUT` seconds.
+    """
+    try:
+        with FileLock(folder / ".lock", timeout=LOCK_TIMEOUT):
+            yield
+    except Timeout:
+        raise BusyError(REASONS[BUSY], file=folder, hint="wait for it, or stop it") from None
+
+
+def seconds_spent(folder: Path) -> float:
+    """Seconds of all attempts so far, each up to its last heartbeat."""
+    attempt = read_json(folder / ATTEMPT)
+    if attempt is None:
+        return 0.0
+    return float(attempt["before"] + max(0.0, (folder / ATTEMPT).stat().st_mtime - attempt["began"]))
+
+
+@contextmanager
+def attempt(folder: Path) -> Iterator[None]:
+    """Record the start of an attempt and the seconds before it, and update the file's time while it runs."""
+    file, ended = folder / ATTEMPT, threading.Event()
+    write_json(file, {"before": seconds_spent(folder), "began": time.time()})
+
+    def beat() -> None:
+        while not ended.wait(HEARTBEAT_SECONDS):
+            os.utime(file)
+
+    thread = threading.Thread(target=beat, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+        os.utime(file)
+
+
+def has_checkpoint(folder: Path, config: dict[str, Any]) -> bool:
+    """Whether `--recover` can resume a training with this config. Deletes a model folder from which it cannot."""
+    model = folder / MODEL
+    if read_json(model / "config.json") == config and all(
+        any(model.glob(f"{state}_e*.th")) for state in ("model_state", "training_state")
+    ):
+        return True
+    shutil.rmtree(model, ignore_errors=True)
+    return False
+
+
+def remove_checkpoints(folder: Path) -> None:
+    """Delete what a finished training needs no longer; the archive and the metrics remain."""
+    for pattern in ("model_state_*.th", "training_state_*.th", "best.th"):
+        for path in (folder / MODEL).glob(pattern):
+            path.unlink()
