@@ -50,7 +50,7 @@ $(STAMP): requirements.txt constraints.txt pyproject.toml $(wildcard elmo_tasks/
 	@touch $(STAMP)
 
 demo: install ## train ner with and without ELMo at scale mini, and show both scores
-	@$(BIN)/python -m elmo_tasks.commands.demo
+	@ELMO_TASKS_SCALE=mini ELMO_TASKS_DATA= $(BIN)/allennlp ablate training_config/ablations/demo.jsonnet -s out/demo
 
 table1: install ## Table 1 for all six tasks at scale mini, into out/table1; SEEDS=3 for three seeds
 	@ELMO_TASKS_SCALE=mini ELMO_TASKS_DATA= $(BIN)/allennlp ablate training_config/ablations/table1.jsonnet \

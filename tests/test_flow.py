@@ -13,7 +13,6 @@ from allennlp.models.archival import load_archive
 from allennlp.predictors import Predictor
 
 from elmo_tasks import settings
-from elmo_tasks.commands import demo
 from elmo_tasks.errors import InputError
 from tests.pretraining import toy
 from tests.tiny import FIXTURES, write_data_root
@@ -102,47 +101,3 @@ def test_predictions_of_evaluate(run: Path, root: Path, tmp_path: Path) -> None:
     (batch,) = [json.loads(line) for line in out.read_text().splitlines()]
     assert {"words", "tags"} <= set(batch) and "logits" not in batch
     assert len(batch["tags"]) == 3
-
-
-@pytest.fixture
-def in_process(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Runs the demo's commands here, which saves five starts of Python."""
-    commands = []
-
-    def call(out: Path, command: str, *arguments: object) -> float:
-        commands.append(command)
-        allennlp(command, *arguments)
-        return 1.0
-
-    monkeypatch.setattr(demo, "allennlp", call)
-    monkeypatch.chdir(demo.ROOT)
-    for name, value in (("SCALE", "mini"), ("DATA", ""), ("DATA_DEFAULT", ""), ("FIXTURES", "")):
-        monkeypatch.setenv(f"ELMO_TASKS_{name}", value)
-    settings.apply_defaults()
-    return commands
-
-
-def test_demo(in_process: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    overrides = {**SMALLER, "trainer.num_epochs": 1, "dataset_reader.max_instances": 8}
-    demo.main(["--out", str(tmp_path), "--overrides", json.dumps(overrides)])
-    assert in_process == ["train", "evaluate"] * 2 + ["predict"]
-    shown = capsys.readouterr().out
-    for row in ("without ELMo", "with ELMo"):
-        assert f"{row:14}   0.0" in shown or f"{row:14}  " in shown
-    assert "  -> " in shown
-
-
-def test_a_failing_command_shows_what_it_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    python = tmp_path / "python"
-    python.write_text('#!/bin/sh\necho "error: $3 of $4: scale $ELMO_TASKS_SCALE"; exit 1\n')
-    python.chmod(0o700)
-    monkeypatch.setattr(demo.sys, "executable", str(python))
-    monkeypatch.setenv(settings.SCALE_VARIABLE, "paper")
-    with pytest.raises(InputError, match=r"demo.log: allennlp evaluate failed:\nerror: evaluate of a.tar.gz: scale $"):
-        demo.allennlp(tmp_path, "evaluate", "a.tar.gz")
-
-
-def test_the_demo_says_where_it_cannot_write(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(SystemExit, match="error: .*file/out: the folder cannot be made"):
-        demo.main(["--out", str(tmp_path / "file" / "out")])

@@ -1,11 +1,12 @@
 """Step 5: a self-contained page with the table, what its rows change, figures, runs, and how to reproduce it."""
 
+import functools
 import os
 from collections.abc import Iterable
 from importlib.resources import files
 from typing import Any
 
-from jinja2 import Environment, StrictUndefined
+from jinja2 import Environment, StrictUndefined, Template
 
 from elmo_tasks import settings
 from elmo_tasks.ablation.figures import curve_charts, layer_weights, share_charts
@@ -14,8 +15,6 @@ from elmo_tasks.ablation.runs import differences
 from elmo_tasks.ablation.schema import Row
 from elmo_tasks.ablation.summary import Record, Summary
 from elmo_tasks.ablation.text import FAILED, MISSING, body, changes, our_score, remarks, run_scores
-
-TEMPLATE = "report.html.jinja"
 
 
 def report(summary: Summary, command: str) -> str:
@@ -28,10 +27,8 @@ def report(summary: Summary, command: str) -> str:
     command : `str`
         The shell command that makes the same table.
     """
-    environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined)
-    template = environment.from_string(files(__package__).joinpath(TEMPLATE).read_text("utf-8"))
     header, rows = body(summary)
-    return template.render(
+    return _template().render(
         table=summary.table,
         header=header,
         body=rows,
@@ -44,6 +41,12 @@ def report(summary: Summary, command: str) -> str:
         runs=[_run(summary, record) for record in summary.all_records()],
         about=_about(summary, command),
     )
+
+
+@functools.cache
+def _template() -> Template:
+    environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined)
+    return environment.from_string(files(__package__).joinpath("report.html.jinja").read_text("utf-8"))
 
 
 def _row(summary: Summary, row: Row) -> dict[str, Any]:

@@ -44,9 +44,6 @@ class FakeProcess:
 
 @pytest.fixture(autouse=True)
 def fake(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in (settings.SCALE_VARIABLE, settings.DATA_VARIABLE, settings.FIXTURES_VARIABLE):
-        monkeypatch.setenv(name, "")
-    settings.apply_defaults()
     FakeProcess.started, FakeProcess.failing, FakeProcess.interrupting = [], set(), {}
     monkeypatch.setattr(local, "_start", FakeProcess)
     monkeypatch.setattr(local, "_stop", lambda process: None)
