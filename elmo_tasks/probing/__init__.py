@@ -1,1 +1,1 @@
-"""Frozen layers under a nearest neighbour or a linear map: senses, parts of speech, neighbours (paper, section 5.3)."""
+"""Probes of the frozen layers: word senses, parts of speech, nearest neighbors (paper, section 5.3)."""

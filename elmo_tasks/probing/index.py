@@ -25,7 +25,7 @@ Metadata = dict[str, Any]
 
 class CorpusIndex:
     """
-    A complete index: its `text`, and its `vectors`, float16 of shape [N, D], mapped from the file.
+    A complete index: its `text`, and its `vectors`, memory-mapped float16 of shape [N, D].
 
     # Parameters
 
@@ -34,8 +34,7 @@ class CorpusIndex:
 
     # Raises
 
-    `InputError`
-        If a file is damaged.
+    `InputError` if a file is damaged.
     """
 
     def __init__(self, folder: Path, metadata: Metadata) -> None:
@@ -63,22 +62,20 @@ def open_index(
         See `read_corpus`.
     source : `Source`
     layer : `int`, optional
-        0 to L; by default the top one.
+        0 to L (default: L).
     rebuild : `bool`, optional
         Whether to replace an existing index.
 
     # Raises
 
-    `InputError`
-        If the folder contains the index of another corpus, encoder or layer, or anything else; if the corpus is
-        invalid, another process builds the index, or the folder cannot be written.
+    `InputError` if the folder has the index of another corpus, encoder or layer, or anything else; if the corpus is
+    invalid, another process builds the index, or the folder cannot be written.
     """
     folder = Path(folder)
     metadata = _metadata(corpus, source, layer)
     if rebuild or _stored(folder) != metadata or not (folder / VECTORS).exists():
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            _check_contents(folder)
             with FileLock(folder / LOCK, timeout=0):
                 _build(folder, corpus, source, metadata, rebuild=rebuild)
         except Timeout:
@@ -110,27 +107,12 @@ def _stored(folder: Path) -> Metadata | None:
     return stored if isinstance(stored, dict) else {}
 
 
-def _check_contents(folder: Path) -> None:
-    """Refuse a folder with files that are not those of an index, which has metadata before any other file."""
-    names = sorted(path.name for path in folder.iterdir() if path.name != LOCK and not path.name.startswith("."))
-    if names and METADATA not in names:
-        problem = f"expected the folder of an index or an empty one, found {names[0]!r}"
-        raise InputError(problem, file=folder, hint="give another folder")
-
-
 def _build(folder: Path, corpus: str | Path, source: Source, metadata: Metadata, *, rebuild: bool) -> None:
-    """Write the files that are missing: first the metadata, then the text, then the vectors."""
+    """Write the missing files: first the metadata, then the text, then the vectors."""
     for path in leftovers(folder):
         path.unlink()
     stored = _stored(folder)
-    if stored is not None and stored != metadata and not rebuild:
-        changes = [
-            f"{key}: expected {value}, got {stored.get(key)}"
-            for key, value in metadata.items()
-            if stored.get(key) != value
-        ]
-        hint = "--rebuild replaces it; or give another folder"
-        raise InputError(f"this is the index of something else: {'; '.join(changes)}", file=folder, hint=hint)
+    _check_replaceable(folder, stored, metadata, rebuild)
     if stored != metadata or rebuild:
         for name in (VECTORS, PARTIAL, WORDS):
             (folder / name).unlink(missing_ok=True)
@@ -140,6 +122,17 @@ def _build(folder: Path, corpus: str | Path, source: Source, metadata: Metadata,
         CorpusText.write(corpus, folder)
     if not (folder / VECTORS).exists():
         _write_vectors(folder, source, metadata)
+
+
+def _check_replaceable(folder: Path, stored: Metadata | None, metadata: Metadata, rebuild: bool) -> None:
+    names = sorted(path.name for path in folder.iterdir() if path.name != LOCK and not path.name.startswith("."))
+    if stored is None and names:
+        raise InputError(f"expected the folder of an index or an empty one, got {names[0]!r} in it", file=folder)
+    if stored is not None and stored != metadata and not rebuild:
+        pairs = ((key, new, stored.get(key)) for key, new in metadata.items())
+        changes = [f"{key}: expected {new}, got {old}" for key, new, old in pairs if old != new]
+        hint = "--rebuild replaces it; or give another folder"
+        raise InputError(f"this is the index of something else: {'; '.join(changes)}", file=folder, hint=hint)
 
 
 def _write_vectors(folder: Path, source: Source, metadata: Metadata) -> None:

@@ -15,29 +15,29 @@ from elmo_tasks.elmo.sources import open_bilm, open_cove
 from elmo_tasks.errors import InputError
 
 BLOCK_TOKENS = 16_384
-"""Tokens of a block; its last sentence may take it further."""
+"""Tokens per block, exceeded by at most a sentence."""
 
 BATCH_TOKENS = 2_048
-"""Tokens, padding included, that the encoder gets at once. Changes the last bits of a vector, hence no option."""
+"""Tokens per batch, with padding. Changes the last bits of a vector, so it is not an option."""
 
 MAX_SENTENCE = 5_000
-"""Longer sentences are refused: a file without line ends is no list of sentences."""
+"""Longer sentences are rejected: a file without line ends is not a list of sentences."""
 
 Encoder = Callable[[Tensor], BiLMOutput]
-"""Character ids [B, T, 50] -> layers [L+1, B, T, D] and mask [B, T]: a `BiLM`, or what computes layers in its place."""
+"""Character ids [B, T, 50] -> layers [L+1, B, T, D] and mask [B, T]: a `BiLM` or anything with its signature."""
 
 Item = TypeVar("Item")
 
 
 class Source(NamedTuple):
     """
-    A frozen encoder, and which one it is.
+    A frozen encoder and its identity.
 
     # Parameters
 
     encoder : `Encoder`
     name : `str`
-        As the paper's tables call it: `biLM` or `CoVe`.
+        As in the paper's tables: `biLM` or `CoVe`.
     options_sha256, weights_sha256 : `str`
         Of its files, in hexadecimal.
     """
@@ -49,30 +49,18 @@ class Source(NamedTuple):
 
     @classmethod
     def of_bilm(cls, options_file: str | Path, weight_file: str | Path) -> "Source":
-        """
-        A biLM in the official format.
-
-        # Raises
-
-        `InputError` naming the file and what is wrong with it.
-        """
+        """A biLM in the official format. Raises `InputError` if a file is invalid."""
         bilm, files = open_bilm(str(options_file), str(weight_file))
         return cls(bilm, "biLM", files.auxiliary_file.sha256, files.weight_file.sha256)
 
     @classmethod
     def of_cove(cls, vectors_file: str | Path, weight_file: str | Path) -> "Source":
-        """
-        CoVe in a biLM's place; its word vectors stand for the options.
-
-        # Raises
-
-        `InputError` naming the file and what is wrong with it.
-        """
+        """CoVe, with its word vectors in place of the options. Raises `InputError` if a file is invalid."""
         cove, files = open_cove(str(vectors_file), str(weight_file))
         return cls(cove, "CoVe", files.auxiliary_file.sha256, files.weight_file.sha256)
 
     def shape(self) -> tuple[int, int]:
-        """How many layers there are (L+1), and how wide they are (D)."""
+        """The number of layers (L+1) and their width (D)."""
         with torch.inference_mode():
             layers = self.encoder(batch_to_ids([["a"]])).layers
         return layers.shape[0], layers.shape[3]
@@ -80,13 +68,13 @@ class Source(NamedTuple):
 
 class Block(NamedTuple, Generic[Item]):
     """
-    Some consecutive items of N tokens, and their layers.
+    Consecutive items with N tokens, and their layers.
 
     # Parameters
 
     items : `list[Item]`
     starts : `list[int]`
-        Where in the block each item's tokens begin.
+        The index of each item's first token in the block.
     layers : `Tensor`, shape [L+1, N, D]
     """
 
@@ -99,18 +87,17 @@ def encode_blocks(
     encoder: Encoder, items: Iterable[Item], *, words: Callable[[Item], Sequence[str]], what: str = ""
 ) -> Iterator[Block[Item]]:
     """
-    All layers of all items, each computed once. Within a block sentences of similar length go through the encoder
-    together; the same items give the same bits.
+    All layers of all items, bitwise reproducible. Sentences of similar length within a block share a batch.
 
     # Parameters
 
     encoder : `Encoder`
     items : `Iterable[Item]`
-        Read as they are needed.
+        Read lazily.
     words : `Callable`
-        The tokens of an item, one or more.
+        The tokens of an item, at least one.
     what : `str`
-        Names the progress shown on a terminal.
+        Label of the progress bar on a terminal.
     """
     with tqdm(desc=what, unit=" tokens", unit_scale=True, disable=None, leave=False) as progress:
         for block in blocks(items, words=words):
@@ -120,22 +107,15 @@ def encode_blocks(
 
 
 def blocks(items: Iterable[Item], *, words: Callable[[Item], Sequence[str]]) -> Iterator[list[Item]]:
-    """
-    Consecutive items in lists of `BLOCK_TOKENS` tokens or a little more, which only the items decide.
-
-    # Raises
-
-    `InputError`
-        If a sentence is longer than any.
-    """
+    """Consecutive items in lists of `BLOCK_TOKENS` tokens or slightly more. Raises `InputError` for a long sentence."""
     block: list[Item] = []
     tokens = 0
     for item in items:
         length = len(words(item))
         if length > MAX_SENTENCE:
             start = " ".join(words(item)[:8])
-            problem = f"sentences of at most {MAX_SENTENCE:,} tokens were wanted, found one of {length:,}: {start} ..."
-            raise InputError(problem, hint="write a sentence a line")
+            problem = f"expected sentences of at most {MAX_SENTENCE:,} tokens, got one of {length:,}: {start} ..."
+            raise InputError(problem, hint="write one sentence per line")
         block.append(item)
         tokens += length
         if tokens >= BLOCK_TOKENS:
@@ -147,31 +127,22 @@ def blocks(items: Iterable[Item], *, words: Callable[[Item], Sequence[str]]) -> 
 
 @torch.inference_mode()
 def _encode(encoder: Encoder, sentences: list[Sequence[str]]) -> tuple[list[int], Tensor]:
-    """Where each sentence starts, and the layers of all: [L+1, N, D]."""
+    """The start of each sentence, and all layers [L+1, N, D]."""
     lengths = torch.tensor([len(sentence) for sentence in sentences])  # [B]
     starts = lengths.cumsum(0) - lengths  # [B]
-    flat: Tensor | None = None
+    flat = torch.empty(0)
     for places in batches_by_length(lengths.tolist(), max_tokens=BATCH_TOKENS):
         layers, mask = encoder(batch_to_ids([list(sentences[place]) for place in places]))
-        if flat is None:
+        if not len(flat):
             flat = layers.new_empty((layers.shape[0], int(lengths.sum()), layers.shape[3]))
         to = starts[places][:, None] + torch.arange(mask.shape[1])  # [B, T]
         flat[:, to[mask]] = layers[:, mask]
-    if flat is None:
-        raise ValueError("a block of one sentence or more was wanted")
     return starts.tolist(), flat
 
 
 def to_half(layers: Tensor) -> Tensor:
-    """
-    The same in float16.
-
-    # Raises
-
-    `InputError`
-        If a value is too large for it, or no number.
-    """
+    """The same in float16. Raises `InputError` if a value is too large for it or not a number."""
     half = layers.half()
     if not torch.isfinite(half).all():
-        raise InputError("the layers hold values that float16 cannot: are these the right weights?")
+        raise InputError("the layers have values outside the range of float16: are these the right weights?")
     return half

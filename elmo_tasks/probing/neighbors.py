@@ -1,4 +1,4 @@
-"""The nearest occurrences of a word by a frozen layer's vectors, and the nearest words by fixed ones (Table 4)."""
+"""The nearest occurrences of a word by a frozen layer's vectors, and the nearest words by word vectors (Table 4)."""
 
 from collections.abc import Sequence
 from itertools import islice
@@ -13,7 +13,7 @@ from elmo_tasks.probing.index import CorpusIndex
 from elmo_tasks.probing.layers import Encoder, encode_blocks
 
 _CHUNK = 32_768
-"""Vectors compared at once."""
+"""Vectors compared at a time."""
 
 
 class Occurrence(NamedTuple):
@@ -24,11 +24,11 @@ class Occurrence(NamedTuple):
 
     words : `list[str]`
     place : `int`
-        The word's, counted from 0.
+        The index of the word.
     number : `int`, optional
-        Which of the word's occurrences in the corpus it is, counted from 1; upper and lower case do not differ.
+        The number of the occurrence in the corpus, counted from 1, ignoring case.
     cosine : `float`, optional
-        To the occurrence that was asked about.
+        To the query.
     """
 
     words: list[str]
@@ -50,38 +50,23 @@ class Question(NamedTuple):
 
 
 def occurrence_in_corpus(index: CorpusIndex, word: str, number: int) -> Question:
-    """
-    The word's occurrence of this number, counted from 1, with its vector from the index.
-
-    # Raises
-
-    `InputError`
-        If the corpus has not so many.
-    """
+    """The word's occurrence of this number, with its vector from the index. Raises `InputError` if there is none."""
     tokens = index.text.occurrences(word)
     if not 1 <= number <= len(tokens):
-        hint = "upper and lower case do not differ" if not len(tokens) else None
-        raise InputError(f"occurrence {number} of {word!r} was wanted, the corpus has {len(tokens):,}", hint=hint)
+        raise InputError(f"expected occurrence {number} of {word!r}, the corpus has {len(tokens):,} (ignoring case)")
     token = int(tokens[number - 1])
     return Question(_occurrence(index, token, number), index.vectors[token].astype(np.float32))
 
 
 def occurrence_in_sentence(index: CorpusIndex, encoder: Encoder, word: str, sentence: Sequence[str]) -> Question:
-    """
-    The first occurrence of the word in a sentence of the user's, which goes through the encoder.
-
-    # Raises
-
-    `InputError`
-        If the word is not in it.
-    """
+    """The first occurrence of the word in a new sentence. Raises `InputError` if the word is not in it."""
     lowered = [other.lower() for other in sentence]
     if word.lower() not in lowered:
-        hint = "its tokens must be apart by blanks, the full stop, too"
-        raise InputError(f"a sentence with {word!r} was wanted, found {' '.join(sentence)!r}", hint=hint)
+        hint = "separate all tokens by blanks, also the full stop"
+        raise InputError(f"expected a sentence with {word!r}, got {' '.join(sentence)!r}", hint=hint)
     place = lowered.index(word.lower())
     (block,) = encode_blocks(encoder, [list(sentence)], words=list)
-    vector = block.layers[index.layer, place].half().float().numpy()  # rounded as the index is
+    vector = block.layers[index.layer, place].half().float().numpy()  # rounded as in the index
     return Question(Occurrence(list(sentence), place), vector)
 
 
@@ -89,19 +74,21 @@ def nearest_occurrences(
     index: CorpusIndex, word: str, question: Question, *, top: int, any_word: bool = False
 ) -> list[Occurrence]:
     """
-    The occurrences nearest by cosine, nearest first; of equally near ones the first in the corpus. Sentences with the
-    same words as the source's are left out.
+    The nearest occurrences by cosine, in order; ties in the order of the corpus. Sentences with the same words as the
+    source's are left out.
 
     # Parameters
 
     top : `int`
-        How many at most.
+        Maximum number.
     any_word : `bool`
-        Among all tokens of the corpus instead of the word's own.
+        Among all tokens of the corpus, not only the word's.
     """
     own = index.text.occurrences(word)
     tokens = range(len(index.text.types)) if any_word else own
-    left_out = _tokens_like(index, question.source.words)
+    source = question.source.words
+    starts = index.text.starts[index.text.same_sentences(source)]
+    left_out = (starts[:, None] + np.arange(len(source))).flatten()
     found, near = np.zeros(0, np.int64), np.zeros(0, np.float32)
     for start in range(0, len(tokens), _CHUNK):
         chunk = np.setdiff1d(tokens[start : start + _CHUNK], left_out)
@@ -109,26 +96,13 @@ def nearest_occurrences(
         near = np.concatenate([near, cosines(index.vectors[chunk].astype(np.float32), question.vector)])
         kept = np.argsort(-near, kind="stable")[:top]
         found, near = found[kept], near[kept]
-    return [
-        _occurrence(index, token, _number(own, token), cosine)
-        for token, cosine in zip(found.tolist(), near.tolist(), strict=True)
-    ]
-
-
-def _number(own: np.ndarray, token: int) -> int | None:
-    """Which of the word's own occurrences, counted from 1, a token is."""
-    before = int(np.searchsorted(own, token))
-    return before + 1 if before < len(own) and own[before] == token else None
-
-
-def _tokens_like(index: CorpusIndex, words: Sequence[str]) -> np.ndarray:
-    """All tokens of the sentences that have exactly these words."""
-    starts = index.text.starts[index.text.same_sentences(words)]
-    return (starts[:, None] + np.arange(len(words))).flatten()
+    number_of = {int(token): number for number, token in enumerate(own, start=1)}
+    pairs = zip(found.tolist(), near.tolist(), strict=True)
+    return [_occurrence(index, token, number_of.get(token), cosine) for token, cosine in pairs]
 
 
 def cosines(rows: np.ndarray, vector: np.ndarray) -> np.ndarray:
-    """Of each of N rows and the vector: [N, D] and [D] give [N]; 0 where one of them is zero."""
+    """Between each row [N, D] and the vector [D]: [N], 0 if one of them is zero."""
     lengths = np.linalg.norm(rows, axis=1) * np.linalg.norm(vector)  # [N]
     return (rows @ vector) / np.where(lengths > 0, lengths, 1.0)
 
@@ -140,25 +114,24 @@ def _occurrence(index: CorpusIndex, token: int, number: int | None, cosine: floa
 
 def nearest_words(file: str | Path, word: str, *, top: int) -> list[tuple[str, float]] | None:
     """
-    The words whose fixed vectors are nearest by cosine, nearest first. The file is read twice and never held.
+    The words with the nearest vectors by cosine, in order. The file is read twice and never held in memory.
 
     # Parameters
 
     file : `str` or `Path`
-        Word vectors as `read_vectors` reads them.
+        Word vectors; see `read_vectors`.
     word : `str`
-        As it is written or, where the file lacks that, in lower case.
+        If the file does not have it, its lower case is used.
     top : `int`
-        How many at most.
+        Maximum number.
 
     # Returns
 
-    `list[tuple[str, float]]` of words and cosines; `None` where the file has no vector of the word.
+    `list[tuple[str, float]]` of words and cosines; `None` if the file does not have the word.
 
     # Raises
 
-    `InputError`
-        Whatever `read_vectors` raises.
+    `InputError` as `read_vectors` does.
     """
     width = width_of(file)
     own = dict(read_vectors(file, width=width, wanted={word, word.lower()}))

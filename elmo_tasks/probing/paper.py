@@ -1,4 +1,4 @@
-"""The paper's figures, to stand beside ours: of its data, and of the released biLM."""
+"""The paper's results, to print next to ours: the data, and the scores of the released biLM."""
 
 TABLE_5_DATA = "Senseval-2 and -3, SemEval-2013 and -2015"
 TABLE_5 = {"first sense": 65.9, "biLM 1": 67.4, "biLM 2": 69.0, "CoVe 1": 59.4, "CoVe 2": 64.7}

@@ -1,4 +1,4 @@
-"""Precision, recall and F1 of word senses as the official scorer of Raganato et al. (2017) defines them."""
+"""Precision, recall and F1 of word senses as the official scorer of Raganato et al. (2017) computes them."""
 
 from collections.abc import Collection, Hashable, Mapping
 from typing import NamedTuple, TypeVar
@@ -13,7 +13,7 @@ class Score(NamedTuple):
     precision, recall, f1 : `float`
         In percent.
     answered, instances : `int`
-        How many instances got an answer, and how many there are.
+        Number of instances with an answer, and of all instances.
     """
 
     precision: float
@@ -25,8 +25,8 @@ class Score(NamedTuple):
 
 def score(gold: Mapping[Id, Collection[str]], answers: Mapping[Id, Collection[str]]) -> Score:
     """
-    An answer is right if it is one of the instance's gold keys; of several answers to one instance each counts its
-    share. Precision is over the instances that got an answer, recall over all. Answers to other instances do not count.
+    An answer is correct if it is one of the instance's gold keys; several answers share an instance. Precision is over
+    the answered instances, recall over all. Answers to unknown instances are ignored.
 
     # Parameters
 

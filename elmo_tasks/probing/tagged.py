@@ -1,4 +1,4 @@
-"""Sentences with a part of speech for each word: CoNLL-U, or a sentence a line of `word/tag` or `word_tag`."""
+"""Sentences with a part of speech for each word: CoNLL-U, or lines of `word/tag` or `word_tag`."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -32,34 +32,31 @@ class TaggedSentence(NamedTuple):
 
 def read_tagged(file: str | Path, *, form: str = "auto") -> Iterator[TaggedSentence]:
     """
-    Streams the sentences of a file.
+    The sentences of a file, read lazily.
 
     # Parameters
 
     form : `str`
-        `conllu`: ten columns, of which FORM and XPOS count; words that stand for several, and empty nodes, do not.
-        `slash`, `underscore`: `word/tag` or `word_tag`, with brackets and slashes as the Penn Treebank escapes them.
-        `auto`: what the first line with a word looks like.
+        `conllu`: ten columns, of which FORM and XPOS are used; multiword tokens and empty nodes are skipped. `slash`,
+        `underscore`: `word/tag` or `word_tag`, with the Penn Treebank's escapes. `auto`: detected from the first line.
 
     # Raises
 
-    `InputError`
-        At its line: whatever `open_text` raises, a line of another form, a word without tag; at the end, if there is
-        no sentence.
+    `InputError` with the line, if it has another format or a word has no tag; if there is no sentence.
     """
     if form not in FORMATS:
-        raise InputError(f"format must be one of {', '.join(FORMATS)}, found {form!r}")
-    known = _look_at(file) if form == "auto" else form
-    sentences = _read_conllu(file) if known == CONLLU else _read_lines(file, SEPARATORS[known])
+        raise InputError(f"expected format to be one of {', '.join(FORMATS)}, got {form!r}")
+    form = _detect(file) if form == "auto" else form
+    sentences = _read_conllu(file) if form == CONLLU else _read_lines(file, SEPARATORS[form])
     found = False
     for sentence in sentences:
         found = True
         yield sentence
     if not found:
-        raise InputError(f"no sentence found in the format {known}", file=file)
+        raise InputError(f"no sentence found in the format {form}", file=file)
 
 
-def _look_at(file: str | Path) -> str:
+def _detect(file: str | Path) -> str:
     for number, line in open_text(file, corpus_hint=CORPUS_HINT):
         words = line.split()
         if not words or line.startswith("# "):
@@ -69,27 +66,23 @@ def _look_at(file: str | Path) -> str:
         for form, separator in SEPARATORS.items():
             if all(_is_pair(word, separator) for word in words):
                 return form
-        wanted = "ten columns with tabs between them, or word/tag or word_tag all along"
-        raise InputError(
-            f"{wanted}, was wanted, found {line[:60]!r}", file=file, line=number, hint="--format says which it is"
-        )
-    raise InputError("a sentence or more was wanted, found none", file=file)
+        problem = f"expected ten columns separated by tabs, word/tag or word_tag, got {line[:60]!r}"
+        raise InputError(problem, file=file, line=number, hint="--format sets the format")
+    raise InputError("no sentence found", file=file)
 
 
 def _is_pair(text: str, separator: str) -> bool:
-    word, found, tag = text.rpartition(separator)
-    return bool(word and found and tag)
+    return all(text.rpartition(separator))
 
 
 def _read_lines(file: str | Path, separator: str) -> Iterator[TaggedSentence]:
     for number, line in open_text(file, corpus_hint=CORPUS_HINT):
-        pairs = line.split()
-        wrong = next((pair for pair in pairs if not _is_pair(pair, separator)), None)
+        pairs = [pair.rpartition(separator) for pair in line.split()]
+        wrong = next(("".join(pair) for pair in pairs if not all(pair)), None)
         if wrong is not None:
-            raise InputError(f"word{separator}tag was wanted, found {wrong!r}", file=file, line=number)
-        split = [pair.rpartition(separator) for pair in pairs]
-        if split:
-            yield TaggedSentence([unescape(word) for word, _, _ in split], [tag for _, _, tag in split])
+            raise InputError(f"expected word{separator}tag, got {wrong!r}", file=file, line=number)
+        if pairs:
+            yield TaggedSentence([unescape(word) for word, _, _ in pairs], [tag for _, _, tag in pairs])
 
 
 def _read_conllu(file: str | Path) -> Iterator[TaggedSentence]:
@@ -108,16 +101,16 @@ def _read_conllu(file: str | Path) -> Iterator[TaggedSentence]:
 
 def _add_row(sentence: TaggedSentence, columns: list[str], file: str | Path, number: int) -> None:
     if len(columns) != _COLUMNS:
-        problem = f"{_COLUMNS} columns with tabs between them were wanted, found {len(columns)}"
+        problem = f"expected {_COLUMNS} columns separated by tabs, got {len(columns)}"
         raise InputError(problem, file=file, line=number)
-    place = columns[0]
-    if place.replace("-", "", 1).isdecimal() and "-" in place or place.replace(".", "", 1).isdecimal() and "." in place:
+    index, word, tag = columns[0], columns[_FORM], columns[_XPOS]
+    if any(separator in index and index.replace(separator, "", 1).isdecimal() for separator in "-."):
         return
-    wanted = len(sentence.words) + 1
-    if place != str(wanted):
-        raise InputError(f"word {wanted} of the sentence was wanted, found ID {place!r}", file=file, line=number)
-    if not columns[_FORM].strip() or columns[_XPOS] in ("_", ""):
-        problem = f"a word and its tag in columns 2 and 5 were wanted, found {columns[_FORM]!r} and {columns[_XPOS]!r}"
-        raise InputError(problem, file=file, line=number)
-    sentence.words.append(columns[_FORM])
-    sentence.tags.append(columns[_XPOS])
+    if index != str(len(sentence.words) + 1):
+        raise InputError(f"expected ID {len(sentence.words) + 1}, got {index!r}", file=file, line=number)
+    if not word.strip() or tag in ("_", ""):
+        raise InputError(
+            f"expected a word and its tag in columns 2 and 5, got {word!r} and {tag!r}", file=file, line=number
+        )
+    sentence.words.append(word)
+    sentence.tags.append(tag)

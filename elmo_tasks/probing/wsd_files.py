@@ -1,4 +1,4 @@
-"""Where a folder of word-sense data holds its files, and answers in the form of its keys."""
+"""The files in a folder of word-sense data, and answers in the format of its keys."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,55 +13,41 @@ _CONCATENATION = "ALL"
 
 
 def train_file_in(folder: Path) -> Path:
-    """
-    SemCor in a folder of Raganato et al.'s layout, or in one that has it directly.
-
-    # Raises
-
-    `InputError` where it is in neither place.
-    """
-    found = [path for below in _TRAIN if (path := folder / below / f"semcor{DATA_SUFFIX}").is_file()]
-    if not found:
-        raise InputError(f"SemCor/semcor{DATA_SUFFIX} was wanted in it", file=folder, hint=CORPUS_HINT)
-    return found[0]
+    """SemCor in a folder of Raganato et al.'s layout, or directly in the folder. Raises `InputError`."""
+    for below in _TRAIN:
+        if (path := folder / below / f"semcor{DATA_SUFFIX}").is_file():
+            return path
+    raise InputError(f"expected SemCor/semcor{DATA_SUFFIX} in the folder", file=folder, hint=CORPUS_HINT)
 
 
 def evaluation_files_in(folder: Path) -> list[Path]:
-    """
-    Every evaluation set of the folder but `ALL`, which is the others once more.
-
-    # Raises
-
-    `InputError` where there is none.
-    """
+    """Every evaluation set of the folder except `ALL`, the concatenation of the others. Raises `InputError`."""
     files = sorted(folder.glob(f"Evaluation_Datasets/*/*{DATA_SUFFIX}"))
     found = [file for file in files if file.parent.name != _CONCATENATION]
     if not found:
-        raise InputError(f"Evaluation_Datasets/NAME/NAME{DATA_SUFFIX} was wanted in it", file=folder, hint=CORPUS_HINT)
+        problem = f"expected Evaluation_Datasets/NAME/NAME{DATA_SUFFIX} in the folder"
+        raise InputError(problem, file=folder, hint=CORPUS_HINT)
     return found
 
 
 def write_answers(rows: Sequence[WsdRow], folder: Path) -> None:
     """
-    Write what each row answers, for the official scorer: `senseval2.biLM-1.key.txt`, a line `d000.s000.t000 KEY` for
-    each instance that has an answer; of several sets also `ALL.biLM-1.key.txt`, with lines `senseval2.d000.s000.t000
-    KEY` as in the concatenation that comes with the data. All files are new or none.
-
-    # Raises
-
-    `InputError` where the folder cannot be written.
+    Write the answers of each row for the official scorer: `senseval2.biLM-1.key.txt`, with lines `d000.s000.t000 KEY`
+    for all answered instances; for several sets also `ALL.biLM-1.key.txt`, with lines `senseval2.d000.s000.t000 KEY` as
+    in the published concatenation. All files are new or none; raises `InputError` if they cannot be written.
     """
-    with atomic_write_folder(folder) as aside:
+    with atomic_write_folder(folder) as temporary:
         for row in rows:
             name = f"{row.name.replace(' ', '-')}.key.txt"
             sets = list(dict.fromkeys(of for of, _ in row.answers))
             for of in sets:
-                (aside / f"{of}.{name}").write_text(_lines(row, {of: ""}), "utf-8")
+                (temporary / f"{of}.{name}").write_text(_lines(row, {of: ""}), "utf-8")
             if len(sets) > 1:
-                (aside / f"{_CONCATENATION}.{name}").write_text(_lines(row, {of: f"{of}." for of in sets}), "utf-8")
+                prefixes = {of: f"{of}." for of in sets}
+                (temporary / f"{_CONCATENATION}.{name}").write_text(_lines(row, prefixes), "utf-8")
 
 
 def _lines(row: WsdRow, prefixes: dict[str, str]) -> str:
-    """The answers to some sets, whose ids get a prefix."""
+    """The answers to some sets, with a prefix for the ids of each."""
     given = ((of, id_, keys) for (of, id_), keys in row.answers.items() if keys and of in prefixes)
     return "".join(f"{prefixes[of]}{id_} {' '.join(keys)}\n" for of, id_, keys in given)

@@ -1,4 +1,4 @@
-"""Encoders whose layers a reader can work out by hand, and word-sense files from a few words."""
+"""Encoders with simple, known layers, and word-sense files from a few words."""
 
 from collections.abc import Callable
 from html import escape
@@ -20,7 +20,7 @@ INDEX_SENSE = WSD / "index.sense"
 
 
 def encoder_of(vectors: Callable[[list[str], int], list[list[float]]]) -> Encoder:
-    """An encoder that gives token t of a sentence the L+1 vectors of width D that `vectors(words, t)` says."""
+    """An encoder that gives token t of a sentence the L+1 vectors `vectors(words, t)` of width D."""
 
     def encode(character_ids: Tensor) -> BiLMOutput:
         mask = (character_ids > 0).any(2)  # [B, T]
@@ -47,7 +47,7 @@ def source_of(encoder: Encoder, *, weights: str = "w") -> Source:
 
 
 def write_wsd(file: Path, *sentences: str) -> Path:
-    """`The play%1:10:01:: ended`: words with a sense key, or several with `|` between, are targets; `_` is a blank."""
+    """`The play%1:10:01:: ended`: words with sense keys, separated by `|`, are targets; `_` is a blank."""
     body, keys = [], []
     for sentence in sentences:
         body.append("<sentence>")

@@ -1,6 +1,5 @@
-"""The index of a corpus: its vectors by a loop, what a killed building leaves, and whose index it is."""
+"""The index of a corpus: its contents, resuming an interrupted build, and mismatches."""
 
-from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import numpy as np
@@ -12,11 +11,11 @@ from elmo_tasks.bilm import batch_to_ids
 from elmo_tasks.bilm.bilm import BiLMOutput
 from elmo_tasks.errors import InputError
 from elmo_tasks.probing import layers
-from elmo_tasks.probing.corpus_text import STARTS, CorpusText, read_corpus
+from elmo_tasks.probing.corpus_text import STARTS, TYPES
 from elmo_tasks.probing.index import LOCK, METADATA, PARTIAL, VECTORS, CorpusIndex, open_index
 from elmo_tasks.probing.layers import Source
 from tests.elmo.samples import random_bilm
-from tests.probing.samples import SEMCOR, source_of
+from tests.probing.samples import source_of
 from tests.processes import DEAD
 
 LINES = ["The play ended .", "", "  They play   chess in Åbo . ", "a play is a play", "The play ended ."] * 4
@@ -49,7 +48,7 @@ def sentences() -> list[list[str]]:
 
 
 @pytest.mark.parametrize("layer", [0, 1, None])
-def test_vectors_by_a_loop(tmp_path: Path, corpus: Path, source: Source, layer: int | None) -> None:
+def test_vectors(tmp_path: Path, corpus: Path, source: Source, layer: int | None) -> None:
     index = open_index(tmp_path / "index", corpus, source, layer=layer)
     chosen = 2 if layer is None else layer
     expected = [source.encoder(batch_to_ids([words])).layers[chosen, 0].numpy() for words in sentences()]
@@ -58,7 +57,7 @@ def test_vectors_by_a_loop(tmp_path: Path, corpus: Path, source: Source, layer: 
     assert isinstance(index.vectors, np.memmap) and isinstance(index.text.types, np.memmap)
 
 
-def test_the_words_of_the_corpus(tmp_path: Path, corpus: Path, source: Source) -> None:
+def test_text(tmp_path: Path, corpus: Path, source: Source) -> None:
     text = open_index(tmp_path / "index", corpus, source).text
     assert [text.sentence(number) for number in range(len(text))] == sentences() == list(text.sentences(0))
     assert list(text.sentences(14)) == sentences()[14:]
@@ -75,16 +74,12 @@ def test_the_words_of_the_corpus(tmp_path: Path, corpus: Path, source: Source) -
     assert text.same_sentences(["play", "The", "ended", "."]).tolist() == []
 
 
-def test_a_word_sense_corpus() -> None:
-    assert len(list(read_corpus(SEMCOR))) == 24
-
-
 class Killed(BaseException):
     pass
 
 
 def dying(source: Source, *, after: int) -> Source:
-    """The same source, whose process ends at its n-th batch."""
+    """The same source, which fails after so many batches."""
     left = iter(range(after))
 
     def encode(character_ids: Tensor) -> BiLMOutput:
@@ -95,106 +90,69 @@ def dying(source: Source, *, after: int) -> Source:
     return source._replace(encoder=encode)
 
 
-@pytest.mark.parametrize("after", [1, 2, 3, 4])
-def test_a_killed_build_is_resumed_to_the_same_bytes(tmp_path: Path, corpus: Path, source: Source, after: int) -> None:
+@pytest.mark.parametrize("after", [1, 2, 4])
+def test_an_interrupted_build_is_resumed(tmp_path: Path, corpus: Path, source: Source, after: int) -> None:
     open_index(tmp_path / "whole", corpus, source)
     with pytest.raises(Killed):
         open_index(tmp_path / "killed", corpus, dying(source, after=after))
     assert not (tmp_path / "killed" / VECTORS).exists()
-    done = (tmp_path / "killed" / PARTIAL).stat().st_size
-    assert (after > 1) == (done > 0)
+    assert ((tmp_path / "killed" / PARTIAL).stat().st_size > 0) == (after > 1)
     open_index(tmp_path / "killed", corpus, source)
     assert contents(tmp_path / "killed") == contents(tmp_path / "whole")
+    open_index(tmp_path / "killed", corpus, dying(source, after=1))  # the one call is for the shape
 
 
-@pytest.mark.parametrize(
-    ("tokens", "sound"), [(0, 0), (0.3, 0), (5, 5), (23, 0), (30, 23), (48, 23), (60.7, 48), (76, 72)]
-)
-def test_whatever_was_written_of_the_vectors(
-    tmp_path: Path, corpus: Path, source: Source, tokens: float, sound: int
-) -> None:
-    """
-    Blocks end at tokens 23, 48, 72 and 76. A machine that fails may leave a file of full length whose last block,
-    written or not, is empty.
-    """
-    folder = tmp_path / "index"
-    open_index(folder, corpus, source)
-    whole = contents(folder)
-    (folder / VECTORS).unlink()
-    size = int(2 * WIDTH * tokens)
-    (folder / PARTIAL).write_bytes(whole[VECTORS][: 2 * WIDTH * sound].ljust(size, b"\0"))
-    open_index(folder, corpus, source)
-    assert contents(folder) == whole
-
-
-def test_only_what_is_missing_is_encoded(tmp_path: Path, corpus: Path, source: Source) -> None:
-    folder = tmp_path / "index"
-    open_index(folder, corpus, source)
-    open_index(folder, corpus, dying(source, after=1))  # the one call that asks for the shape
-    vectors = (folder / VECTORS).read_bytes()
-    (folder / VECTORS).rename(folder / PARTIAL)
-    (folder / PARTIAL).write_bytes(vectors[:-1])
-    open_index(folder, corpus, dying(source, after=2))
-    assert (folder / VECTORS).read_bytes() == vectors
-
-
-def test_killed_before_the_words_were_written(tmp_path: Path, corpus: Path, source: Source) -> None:
+@pytest.mark.parametrize(("tokens", "valid"), [(0.3, 0), (23, 0), (30, 23), (60.7, 48), (76, 72)])
+def test_a_partial_file_of_vectors(tmp_path: Path, corpus: Path, source: Source, tokens: float, valid: int) -> None:
+    """Blocks end at tokens 23, 48, 72 and 76. After a power failure the last block of the file may be zeros."""
     folder = tmp_path / "index"
     open_index(folder, corpus, source)
     whole = contents(folder)
     for name in ("words.txt", VECTORS):
         (folder / name).unlink()
     (folder / f".words.txt.{DEAD}.tmp").write_text("half of th")
+    (folder / PARTIAL).write_bytes(whole[VECTORS][: 2 * WIDTH * valid].ljust(int(2 * WIDTH * tokens), b"\0"))
     open_index(folder, corpus, source)
     assert contents(folder) == whole
 
 
-def differing(corpus: Path, source: Source) -> Iterable[tuple[str, Path, Source, int | None]]:
-    other = corpus.with_name("other.txt")
-    other.write_text("another play\n")
-    yield "corpus_sha256: expected", other, source, None
-    yield "weights_sha256: expected v, got w", corpus, source._replace(weights_sha256="v"), None
-    yield "options_sha256: expected p, got o", corpus, source._replace(options_sha256="p"), None
-    yield "layer: expected 1, got 2", corpus, source, 1
-
-
 def test_the_index_of_something_else(tmp_path: Path, corpus: Path, source: Source) -> None:
-    folder = tmp_path / "index"
+    folder, other = tmp_path / "index", tmp_path / "other.txt"
+    other.write_text("another play\n")
     open_index(folder, corpus, source)
     whole = contents(folder)
-    for problem, other, changed, layer in differing(corpus, source):
-        with pytest.raises(InputError, match=rf"the index of something else: {problem}.*--rebuild replaces it"):
-            open_index(folder, other, changed, layer=layer)
+    for problem, text, changed, layer in (
+        ("corpus_sha256: expected", other, source, None),
+        ("weights_sha256: expected v, got w", corpus, source._replace(weights_sha256="v"), None),
+        ("options_sha256: expected p, got o", corpus, source._replace(options_sha256="p"), None),
+        ("layer: expected 1, got 2", corpus, source, 1),
+    ):
+        with pytest.raises(InputError, match=rf"the index of something else: {problem}.*--rebuild"):
+            open_index(folder, text, changed, layer=layer)
         assert contents(folder) == whole
-        rebuilt = open_index(folder, other, changed, layer=layer, rebuild=True)
-        assert rebuilt.layer == (2 if layer is None else layer)
-        assert contents(folder) != whole
-        open_index(folder, corpus, source, rebuild=True)
-        assert contents(folder) == whole
+    assert open_index(folder, other, source, layer=1, rebuild=True).layer == 1
+    open_index(folder, corpus, source, rebuild=True)
+    assert contents(folder) == whole
 
 
-def test_what_cannot_be_an_index(tmp_path: Path, corpus: Path, source: Source) -> None:
-    with pytest.raises(InputError, match=r"expected the folder of an index or an empty one, found 'corpus\.txt'"):
-        open_index(tmp_path, corpus, source)
-    with pytest.raises(InputError, match="expected a layer from 0 to 2, got 3"):
-        open_index(tmp_path / "index", corpus, source, layer=3)
-    with pytest.raises(InputError, match=r"gone\.txt: the corpus does not exist"):
-        open_index(tmp_path / "index", tmp_path / "gone.txt", source)
-    with pytest.raises(InputError, match="the index cannot be written"):
-        open_index(corpus / "index", corpus, source)
-    assert {path.name for path in tmp_path.iterdir()} == {"corpus.txt"}
-
-
-def test_a_corpus_without_sentence(tmp_path: Path, source: Source) -> None:
+def test_invalid_arguments(tmp_path: Path, corpus: Path, source: Source) -> None:
     (tmp_path / "empty.txt").write_text("\n \n")
-    with pytest.raises(InputError, match=r"empty\.txt: a tokenised sentence a line was wanted, found none"):
-        open_index(tmp_path / "index", tmp_path / "empty.txt", source)
+    for folder, file, layer, message in (
+        (tmp_path, corpus, None, r"expected the folder of an index or an empty one, got 'corpus\.txt'"),
+        (tmp_path / "index", corpus, 3, "expected a layer from 0 to 2, got 3"),
+        (tmp_path / "index", tmp_path / "gone.txt", None, r"gone\.txt: the corpus does not exist"),
+        (corpus / "index", corpus, None, "the index cannot be written"),
+        (tmp_path / "new", tmp_path / "empty.txt", None, r"empty\.txt: expected one tokenized sentence per line"),
+    ):
+        with pytest.raises(InputError, match=message):
+            open_index(folder, file, source, layer=layer)
 
 
-def test_damaged_files_are_reported(tmp_path: Path, corpus: Path, source: Source) -> None:
+@pytest.mark.parametrize("name", [VECTORS, STARTS, TYPES])
+def test_damaged_files(name: str, tmp_path: Path, corpus: Path, source: Source) -> None:
     folder = tmp_path / "index"
     open_index(folder, corpus, source)
-    (folder / VECTORS).write_bytes((folder / VECTORS).read_bytes()[:-1])
+    (folder / name).write_bytes((folder / name).read_bytes()[:-1])
     with pytest.raises(InputError, match=r"the index is damaged: .*--rebuild"):
         open_index(folder, corpus, source)
     (folder / METADATA).write_text("half of it")
@@ -203,23 +161,7 @@ def test_damaged_files_are_reported(tmp_path: Path, corpus: Path, source: Source
     assert isinstance(open_index(folder, corpus, source, rebuild=True), CorpusIndex)
 
 
-def test_one_builder_at_a_time(tmp_path: Path, corpus: Path, source: Source) -> None:
+def test_concurrent_builds(tmp_path: Path, corpus: Path, source: Source) -> None:
     (tmp_path / "index").mkdir()
     with FileLock(tmp_path / "index" / LOCK), pytest.raises(InputError, match="another process is building this index"):
         open_index(tmp_path / "index", corpus, source)
-
-
-def test_sentences_are_read_where_they_stand(tmp_path: Path, corpus: Path) -> None:
-    CorpusText.write(corpus, tmp_path)
-    assert CorpusText(tmp_path).sentence(1) == ["They", "play", "chess", "in", "Åbo", "."]
-
-
-@pytest.mark.parametrize("spoil", [lambda file: file.unlink(), lambda file: file.write_bytes(b"junk")])
-def test_a_damaged_text_is_reported(
-    spoil: Callable[[Path], object], tmp_path: Path, corpus: Path, source: Source
-) -> None:
-    open_index(tmp_path / "index", corpus, source)
-    spoil(tmp_path / "index" / STARTS)
-    with pytest.raises(InputError, match=r"index: the index is damaged: .* \(--rebuild replaces it\)"):
-        open_index(tmp_path / "index", corpus, source)
-    assert open_index(tmp_path / "index", corpus, source, rebuild=True).text.starts[0] == 0
