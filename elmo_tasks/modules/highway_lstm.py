@@ -34,8 +34,11 @@ class HighwayLstm(Seq2SeqEncoder):
     num_layers : `int`
         How many layers.
     dropout : `float`
-        Recurrent variational dropout: the share of the units of `h_(t-1)` that a layer drops before it multiplies them
-        by its weights, the same units at all tokens of a sentence (Gal and Ghahramani, 2016).
+        Probability of variational dropout (Gal and Ghahramani, 2016): each layer draws one mask per sentence and
+        applies it to `h_t` of all tokens.
+    dropout_outputs : `bool`
+        Whether the next layer, too, reads the masked `h_t`, as in He et al.'s code. If false, the mask applies to the
+        layer's own recurrence alone, as in AllenNLP.
     precision : `str`, optional
         Type of the matrix products, `float32` or `bfloat16`; cells and gates stay in float32, outputs in the weights'
         type. By default that of `torch.autocast` where it is on, else the inputs'.
@@ -53,6 +56,7 @@ class HighwayLstm(Seq2SeqEncoder):
         hidden_size: int,
         num_layers: int,
         dropout: float = 0.0,
+        dropout_outputs: bool = True,
         precision: str | None = None,
     ) -> None:
         super().__init__()
@@ -64,7 +68,7 @@ class HighwayLstm(Seq2SeqEncoder):
         )
         self.layers = nn.ModuleList(layers)
         self._input_dim, self._output_dim = input_size, widths[-1]
-        self._dropout = dropout
+        self._dropout, self._dropout_outputs = dropout, dropout_outputs
         self._precision = None if precision is None else PRECISIONS[precision]
 
     @no_compile
@@ -85,14 +89,16 @@ class HighwayLstm(Seq2SeqEncoder):
         batch_sizes = packed.batch_sizes.tolist()
         hidden = packed.data  # [N, D]
         for layer in self.layers:
-            kept = self._kept_units(hidden, rows=batch_sizes[0])  # [B, H]
+            kept = self._dropout_mask(hidden, rows=batch_sizes[0])  # [B, H]
             hidden = layer(hidden, batch_sizes, kept, precision=self._precision)  # [N, H]
+            if self.training and self._dropout and self._dropout_outputs:
+                hidden = hidden * torch.cat([kept[:rows] for rows in batch_sizes]).to(hidden.dtype)
         unpacked = PackedSequence(hidden, *packed[1:])
         padded, _ = pad_packed_sequence(unpacked, batch_first=True, total_length=mask.shape[1])
         return padded * mask[:, :, None]  # [B, T, H]
 
-    def _kept_units(self, hidden: Tensor, *, rows: int) -> Tensor:
-        """What a layer multiplies its recurrent input by: 1, or with dropout 0 or 1 / (1 - p)."""
+    def _dropout_mask(self, hidden: Tensor, *, rows: int) -> Tensor:
+        """A layer's mask [B, H]: 0 or 1 / (1 - p) during training, 1 otherwise."""
         ones = torch.ones(rows, self._output_dim, device=hidden.device)  # [B, H]
         return get_dropout_mask(self._dropout, ones) if self.training and self._dropout else ones
 

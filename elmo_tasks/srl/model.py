@@ -25,13 +25,14 @@ class SrlTagger(Tagger):
     One dense layer with softmax on the encoder's output. That a token is the predicate reaches the encoder as a part of
     the token's embedding, from the text field's key `predicate`.
 
-    The loss of a batch is the mean over its sentences of the mean over their tokens of the gold tags' negative
-    log-likelihood, plus ELMo's penalty. At test time the Viterbi search over log-probabilities passes through legal BIO
-    sequences alone.
+    The loss of a batch is the mean over its sentences of the gold tags' negative log-likelihood, plus ELMo's penalty.
+    At test time, Viterbi decoding over log-probabilities finds the best legal BIO sequence.
 
     # Parameters
 
     vocab : `Vocabulary`
+    sum_token_losses : `bool`
+        Whether the loss of a sentence is the sum over its tokens, as in He et al.'s code, or the mean, as in AllenNLP.
     kwargs
         See `TaskModel`.
 
@@ -44,13 +45,14 @@ class SrlTagger(Tagger):
     default_predictor = "elmo_tasks_srl"
     shown = ("words", "predicate")
 
-    def __init__(self, vocab: Vocabulary, **kwargs: Any) -> None:
+    def __init__(self, vocab: Vocabulary, *, sum_token_losses: bool = True, **kwargs: Any) -> None:
         super().__init__(vocab, **kwargs)
         _require_words(self.lowest_layers)
         self.tags = list(vocab.get_token_to_index_vocabulary(LABELS))
         self.score_tags = nn.Linear(self.lowest_layers.get_output_dim(), len(self.tags))
         nn.init.orthogonal_(self.score_tags.weight)
         nn.init.zeros_(self.score_tags.bias)
+        self._sum_token_losses = sum_token_losses
         self._viterbi = BioViterbi(self.tags)
         self.f1 = SrlF1()
 
@@ -58,9 +60,13 @@ class SrlTagger(Tagger):
         return [[self.tags[tag] for tag in path] for path in self._viterbi(logits.log_softmax(2), mask)]
 
     def _loss(self, logits: Tensor, tags: Tensor, mask: Tensor) -> Tensor:
-        """The mean over sentences of the mean negative log-likelihood of their tokens whose tags the model has."""
+        """Tokens whose gold tag is not in the vocabulary are left out."""
         known = mask & (tags != UNKNOWN_LABEL) & (tags < len(self.tags))  # [B, T]
-        return sequence_cross_entropy_with_logits(logits, tags.where(known, 0), known, average="batch")
+        tags = tags.where(known, 0)
+        if not self._sum_token_losses:
+            return sequence_cross_entropy_with_logits(logits, tags, known, average="batch")
+        losses = nn.functional.cross_entropy(logits.transpose(1, 2), tags, reduction="none")  # [B, T]
+        return losses.where(known, 0.0).sum(1).mean()
 
 
 def _require_words(layers: InputEncoder) -> None:

@@ -7,6 +7,7 @@ import torch
 from allennlp.common import Lazy, Params
 from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
 from allennlp.modules.stacked_alternating_lstm import StackedAlternatingLstm
+from allennlp.nn.util import get_dropout_mask
 from torch import Tensor
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
@@ -36,28 +37,30 @@ def words(dtype: torch.dtype = torch.float32) -> Tensor:
 
 
 def slow_layer(layer: HighwayLstmLayer, inputs: Tensor, kept: Tensor) -> Tensor:
-    """One sentence [T, D], one word at a time, by the equations of the paper."""
+    """One sentence [T, D], one word at a time, as in He et al.'s `HighwayLSTMLayer._step`: `h_t` is masked last."""
     size = kept.shape[0]
     cell, hidden, outputs = torch.zeros(size), torch.zeros(size), [torch.zeros(size)] * len(inputs)
     places = range(len(inputs))
     for place in reversed(places) if layer.backward else places:
         from_input = layer.input_weight @ inputs[place] + layer.bias
-        from_hidden = layer.hidden_weight @ (kept * hidden)
+        from_hidden = layer.hidden_weight @ hidden
         i, f, g, o, t = (from_input[: 5 * size] + from_hidden).split(size)
         cell = f.sigmoid() * cell + i.sigmoid() * g.tanh()
-        hidden = t.sigmoid() * (o.sigmoid() * cell.tanh()) + (1 - t.sigmoid()) * from_input[5 * size :]
+        hidden = kept * (t.sigmoid() * (o.sigmoid() * cell.tanh()) + (1 - t.sigmoid()) * from_input[5 * size :])
         outputs[place] = hidden
     return torch.stack(outputs)
 
 
-def slow(stack: HighwayLstm, inputs: Tensor, lengths: list[int]) -> Tensor:
+def slow(stack: HighwayLstm, inputs: Tensor, lengths: list[int], dropout: float) -> Tensor:
+    """The masks [B, H] of the layers are drawn in order, their rows longest sentence first."""
     outputs = torch.zeros(len(lengths), max(lengths), stack.get_output_dim())
-    for row, length in enumerate(lengths):
-        hidden = inputs[row, :length]
-        for layer in stack.layers:
+    masks = [get_dropout_mask(dropout, outputs[:, 0]) for _ in stack.layers]
+    for place, row in enumerate(torch.tensor(lengths).argsort(descending=True).tolist()):
+        hidden = inputs[row, : lengths[row]]
+        for layer, mask in zip(stack.layers, masks, strict=True):
             assert isinstance(layer, HighwayLstmLayer)
-            hidden = slow_layer(layer, hidden, torch.ones(stack.get_output_dim()))
-        outputs[row, :length] = hidden
+            hidden = slow_layer(layer, hidden, mask[place])
+        outputs[row, : lengths[row]] = hidden
     return outputs
 
 
@@ -66,9 +69,13 @@ def gradients(stack: HighwayLstm, outputs: Tensor, inputs: Tensor) -> list[Tenso
     return list(torch.autograd.grad((outputs * weights).sum(), [inputs, *stack.parameters()]))
 
 
-def test_equals_the_equations_step_by_step() -> None:
-    stack, inputs = encoder(layers=4), words().requires_grad_()
-    fast, expected = stack(inputs, mask_of(LENGTHS)), slow(stack, inputs, LENGTHS)
+@pytest.mark.parametrize("dropout", [0.0, 0.4])
+def test_equals_he_et_al_step_by_step(dropout: float) -> None:
+    stack, inputs = encoder(layers=4, dropout=dropout), words().requires_grad_()
+    torch.manual_seed(11)
+    fast = stack(inputs, mask_of(LENGTHS))
+    torch.manual_seed(11)
+    expected = slow(stack, inputs, LENGTHS, dropout)
     assert torch.allclose(fast, expected, atol=1e-6)
     for ours, theirs in zip(gradients(stack, fast, inputs), gradients(stack, expected, inputs), strict=True):
         assert theirs.any()
@@ -102,7 +109,7 @@ def allennlp_twin(stack: HighwayLstm, dropout: float, *, bias: bool = True) -> S
 @pytest.mark.parametrize("dropout", [0.0, 0.4])
 @pytest.mark.parametrize("bias", [True, False])
 def test_equals_allennlp_with_the_same_weights_and_masks(dropout: float, bias: bool) -> None:
-    stack, mask = encoder(dropout=dropout), mask_of(LENGTHS)
+    stack, mask = encoder(dropout=dropout, dropout_outputs=False), mask_of(LENGTHS)
     twin, inputs, copy = allennlp_twin(stack, dropout, bias=bias), words().requires_grad_(), words().requires_grad_()
     torch.manual_seed(11)
     outputs = stack(inputs, mask)

@@ -50,15 +50,16 @@ def test_the_mark_of_the_predicate_is_not_enough(tmp_path: Path, elmo: dict[str,
         build(tmp_path, elmo, word_vectors=False)
 
 
-def test_loss_by_hand(tmp_path: Path) -> None:
-    model = build(tmp_path)
+@pytest.mark.parametrize("sum_token_losses", [True, False])
+def test_loss_by_hand(tmp_path: Path, sum_token_losses: bool) -> None:
+    model = build(tmp_path, sum_token_losses=sum_token_losses)
     short, long = instance("Rain fell", 1, "B-ARG1 B-V"), instance("Mira sold two jars", 1, "B-ARG0 B-V B-ARG1 I-ARG1")
     output = model(**tensors(model.vocab, [short, long]))
     expected = 0.0
     for row, gold in enumerate((["B-ARG1", "B-V"], ["B-ARG0", "B-V", "B-ARG1", "I-ARG1"])):
         logs = output["logits"][row].log_softmax(1)
         losses = [-logs[place, model.tags.index(tag)].item() for place, tag in enumerate(gold)]
-        expected += sum(losses) / len(losses) / 2
+        expected += sum(losses) / (1 if sum_token_losses else len(losses)) / 2
     assert output["loss"].item() == pytest.approx(expected, rel=1e-5)
 
 
