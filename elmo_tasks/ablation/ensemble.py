@@ -1,13 +1,9 @@
 """
-Several archives of one model -> its own metric on their common answer (paper, A.3 and A.4).
-
-All members score a batch; where the first one makes its scores, the mean of all members' probabilities (or of their
-votes) takes their place, and what comes behind, decoding and metric, is the first one's own.
+Scores an ensemble: several archives of one model, combined by the mean of their probabilities or of their votes (paper,
+A.3 and A.4). The first model decodes the combined scores and computes the metric.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from functools import partial
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,21 +15,11 @@ from torch import Tensor, nn
 
 from elmo_tasks.ablation.schema import VOTES
 from elmo_tasks.errors import InputError
+from elmo_tasks.modules.task_model import SoftmaxModel
 
-SCORERS = {
-    "elmo_tasks_snli": "classifier",
-    "elmo_tasks_sst": "head",
-    "elmo_tasks_srl": "score_tags",
-    "elmo_tasks_squad": "pointers",
-}
-"""
-Of each model the part whose outputs are scores that a softmax over their last axis makes probabilities. The scores of
-NER's conditional random field and of coreference's pairs are none.
-"""
-
-Scores = tuple[Tensor, ...]
+Scores = dict[str, Tensor]
 _TIE = 1e-4
-"""How much probabilities count beside votes: they settle ties."""
+"""The weight of probabilities beside votes: they break ties."""
 
 
 def score_ensemble(archives: Sequence[Path], data: str, *, how: str) -> dict[str, Any]:
@@ -41,80 +27,52 @@ def score_ensemble(archives: Sequence[Path], data: str, *, how: str) -> dict[str
     # Parameters
 
     archives : `Sequence[Path]`
-        Of runs that differ in their seed alone.
+        Of runs that differ only in their seed.
     data : `str`
-        What is scored.
+        The data to score.
     how : `str`
         `probabilities` or `votes`.
 
     # Returns
 
     `dict[str, Any]`
-        The metrics of the models.
+        The metrics of the model.
 
     # Raises
 
     `InputError`
-        If the model has no probabilities, or the members are of different kinds or vocabularies.
+        If the model has no probabilities, or the members differ in type or vocabulary.
     """
     members = [load_archive(path, cuda_device=0 if torch.cuda.is_available() else -1) for path in archives]
-    kind = _common_kind(members)
-    first, *others = [member.model.eval() for member in members]
-    for batch in _batches(members[0], data):
-        with torch.no_grad():
-            given = [_scores(model, kind, batch) for model in others]
-            with _heard(first, kind, partial(_joined, given=given, how=how)):
-                first(**batch)
-    return first.get_metrics(reset=True)
+    models = _models(members)
+    with torch.no_grad():
+        for batch in _batches(members[0], data):
+            scores = [model.score(**batch) for model in models]
+            models[0].answer(combine(scores, how=how), **batch)
+    return models[0].get_metrics(reset=True)
 
 
-def _joined(own: Scores, *, given: list[Scores], how: str) -> Scores:
-    return common([own, *given], how=how)
-
-
-def common(given: Sequence[Scores], *, how: str) -> Scores:
+def combine(scores: Sequence[Scores], *, how: str) -> Scores:
     """
-    The logarithm of the mean of the members' probabilities, or of their votes, for each of their outputs.
+    The first member's scores, with the logarithm of the members' mean probabilities, or mean votes, as logits.
 
     # Parameters
 
-    given : `Sequence[Scores]`
-        Of each member as many tensors as its scorer gives, of shape [.., K].
+    scores : `Sequence[dict[str, Tensor]]`
+        What `SoftmaxModel.score` of each member returns.
+    how : `str`
+        `probabilities` or `votes`.
     """
-    return tuple(_mean([member[place] for member in given], how=how).log() for place in range(len(given[0])))
+    names = [name for name in scores[0] if name.endswith("logits")]
+    return scores[0] | {name: _mean([member[name] for member in scores], how=how).log() for name in names}
 
 
-def _mean(scores: list[Tensor], *, how: str) -> Tensor:
-    probabilities = torch.stack([member.float().softmax(-1) for member in scores])  # [M, .., K]
+def _mean(logits: list[Tensor], *, how: str) -> Tensor:
+    probabilities = torch.stack([member.float().softmax(-1) for member in logits])  # [M, .., K]
     if how == VOTES:
         votes = nn.functional.one_hot(probabilities.argmax(-1), probabilities.shape[-1])  # [M, .., K]
         probabilities = (votes + _TIE * probabilities) / (1 + _TIE)
     return probabilities.mean(0).clamp(min=torch.finfo(torch.float32).tiny)  # [.., K]
-
-
-@contextmanager
-def _heard(model: Model, kind: str, change: Callable[[Scores], Scores | None]) -> Iterator[None]:
-    """What the model's scorer gives passes through `change`, which gives None to leave it as it is."""
-
-    def hear(_: nn.Module, inputs: tuple[Any, ...], output: Tensor | Scores) -> Tensor | Scores | None:
-        if isinstance(output, Tensor):
-            changed = change((output,))
-            return None if changed is None else changed[0]
-        # Scores of places: those that are padding have no share.
-        return change(tuple(scores.masked_fill(~inputs[1], -torch.inf) for scores in output))
-
-    handle = model.get_submodule(SCORERS[kind]).register_forward_hook(hear)
-    try:
-        yield
-    finally:
-        handle.remove()
-
-
-def _scores(model: Model, kind: str, batch: dict[str, Any]) -> Scores:
-    kept: list[Scores] = []
-    with _heard(model, kind, kept.append):
-        model(**batch)
-    return kept[-1]
 
 
 def _batches(archive: Archive, data: str) -> Iterator[dict[str, Any]]:
@@ -125,17 +83,16 @@ def _batches(archive: Archive, data: str) -> Iterator[dict[str, Any]]:
     yield from loader
 
 
-def _common_kind(members: Sequence[Archive]) -> str:
+def _models(members: Sequence[Archive]) -> list[SoftmaxModel]:
     kinds = {member.config["model"]["type"] for member in members}
     vocabularies = [member.model.vocab.get_token_to_index_vocabulary("labels") for member in members]
     if len(kinds) > 1 or any(vocabulary != vocabularies[0] for vocabulary in vocabularies):
-        raise InputError(f"members of an ensemble must be alike, found {', '.join(sorted(kinds))}")
-    kind = str(kinds.pop())
-    require_probabilities(kind)
-    return kind
+        raise InputError(f"expected members of one type and vocabulary, got {', '.join(sorted(kinds))}")
+    require_probabilities(str(kinds.pop()))
+    return [member.model.eval() for member in members]
 
 
 def require_probabilities(kind: str) -> None:
-    """Raises `InputError` for a type of model whose scores are no probabilities."""
-    if kind not in SCORERS:
-        raise InputError(f"an ensemble needs probabilities; {kind} has none, {', '.join(SCORERS)} have")
+    """Raises `InputError` if the models of a registered type have no probabilities."""
+    if kind not in Model.list_available() or not issubclass(Model.by_name(kind), SoftmaxModel):
+        raise InputError(f"an ensemble needs probabilities; {kind} has none")

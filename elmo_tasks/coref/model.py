@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import torch
 from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.models import Model
-from torch import Tensor, nn
+from torch import Tensor
 
 from elmo_tasks.coref.antecedents import AntecedentScorer, TopSpans, best_antecedents, marginal_loss
 from elmo_tasks.coref.clusters import clusters_from_antecedents
@@ -80,8 +80,8 @@ class CorefModel(TaskModel):
         Sentences of a window.
     head_values : `str`
         What the heads of spans are made of: `embeddings`, or `input`, which has ELMo's vectors besides.
-    kwargs
-        See `TaskModel`; here its dropouts draw each element, as the original code does.
+    variational_dropout, kwargs
+        See `TaskModel`. As in the original code, input and output dropout are not variational by default.
 
     # Raises
 
@@ -103,16 +103,16 @@ class CorefModel(TaskModel):
         max_antecedents: int = 250,
         max_training_sentences: int = 50,
         head_values: str = "embeddings",
+        variational_dropout: bool = False,
         **kwargs: Any,
     ) -> None:
-        super().__init__(vocab, **kwargs)
+        super().__init__(vocab, variational_dropout=variational_dropout, **kwargs)
         sizes = {"hidden_size": hidden_size, "feature_size": feature_size, "max_span_width": max_span_width}
         limits = {"max_antecedents": max_antecedents, "max_training_sentences": max_training_sentences}
         _check(sizes | limits, dropout, spans_per_word)
         self._spans_per_word = spans_per_word
         self._max_training_sentences = max_training_sentences
         self._value_size = self._width_of(head_values)
-        self._draw_each_element()
         shared: dict[str, Any] = {"feature_size": feature_size, "hidden_size": hidden_size, "dropout": dropout}
         self.spans = SpanScorer(
             encoded_size=self.lowest_layers.get_output_dim(),
@@ -247,12 +247,6 @@ class CorefModel(TaskModel):
         if embedder is None:
             raise InputError("there are no embeddings to make heads of", hint="set head_values to input")
         return embedder.get_output_dim()
-
-    def _draw_each_element(self) -> None:
-        """The lowest layers would drop the same elements of all words of a sentence, which the original does not."""
-        lowest = self.lowest_layers
-        lowest.input_dropout = nn.Dropout(lowest.input_dropout.p)
-        lowest.output_dropout = nn.Dropout(lowest.output_dropout.p)
 
 
 def window(document: Document, start: int, stop: int) -> Document:

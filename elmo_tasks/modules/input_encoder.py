@@ -1,4 +1,4 @@
-"""The lowest layers of every task model: tokens -> x -> h; the one place where ELMo meets a model (section 3.3)."""
+"""The lowest layers of every task model: tokens -> x -> h; the one place where ELMo enters a model (section 3.3)."""
 
 from typing import NamedTuple
 
@@ -16,8 +16,7 @@ from elmo_tasks.elmo.embedder import ElmoTokenEmbedder
 from elmo_tasks.errors import InputError
 
 WORDS, CHARACTERS = "tokens", "elmo"
-"""The text field's keys of the word ids, and of the character ids that the biLM reads."""
-
+"""The text field's keys for the word ids and for the biLM's character ids."""
 
 NOTHING_LEFT = "nothing is left to embed: no word vectors, no characters, no ELMo at the input"
 
@@ -27,9 +26,9 @@ class InputEncoderOutput(NamedTuple):
     # Parameters
 
     h : `Tensor`, shape [B, T, `get_output_dim()`]
-        The encoder's output, followed by ELMo's where it is wanted there.
+        The encoder's output, followed by ELMo's if it is at the output.
     x : `Tensor`, shape [B, T, `get_input_dim()`]
-        What the encoder read: the token embeddings, followed by ELMo's where it is wanted there.
+        The encoder's input: the token embeddings, followed by ELMo's if it is at the input.
     mask : `Tensor`, bool, shape [B, T]
     """
 
@@ -40,28 +39,30 @@ class InputEncoderOutput(NamedTuple):
 
 class InputEncoder(nn.Module):
     """
-    `x = [embeddings; ELMo]`, `h = [encoder(x); ELMo']`, either ELMo only where the configuration wants it; both are
-    mixes of the layers of one biLM pass. A task model hands its keys over and need not know more: all widths follow
-    from the parts.
+    `x = [embeddings; ELMo]`, `h = [encoder(x); ELMo']`. Either ELMo vector is optional; both are mixes of the layers of
+    one biLM pass. All widths follow from the parts.
 
     # Parameters
 
     text_field_embedder : `TextFieldEmbedder`
-        Words under the key `tokens`, and whatever else the reader indexes but `elmo`.
+        Embeds the words, under the key `tokens`, and all other keys but `elmo`.
     encoder : `Lazy[Seq2SeqEncoder]`
         Constructed here, with the width of x.
     elmo : `ElmoTokenEmbedder`, optional
-        Without it the character ids under the key `elmo` are passed over.
+        If not given, the character ids under the key `elmo` are ignored.
     word_vectors : `bool`
-        Whether x has word vectors.
+        Whether x contains word vectors.
     input_dropout, output_dropout : `float`
-        Variational dropout on x, and on the encoder's output before ELMo is appended to it. ELMo's vectors have a
-        dropout of their own besides.
+        Dropout on x, and on the encoder's output before ELMo is appended. ELMo's vectors have their own dropout, too.
+    variational_dropout : `bool`
+        Whether these two drop the same units at all tokens of a sentence, or each element independently.
+    elmo_output_encoder : `Lazy[Seq2SeqEncoder]`, optional
+        Reads ELMo's vectors at the output, and its output is appended in their place. Ignored if there are none.
 
     # Raises
 
     `InputError`
-        If nothing is left to embed, or the encoder was given another width than that of x.
+        If nothing is left to embed, or the encoder is configured with a width other than that of x.
     """
 
     def __init__(
@@ -73,19 +74,24 @@ class InputEncoder(nn.Module):
         word_vectors: bool = True,
         input_dropout: float = 0.0,
         output_dropout: float = 0.0,
+        variational_dropout: bool = True,
+        elmo_output_encoder: Lazy[Seq2SeqEncoder] | None = None,
     ) -> None:
         super().__init__()
-        text_field_embedder.to(torch.get_default_dtype())  # AllenNLP's embeddings are float32 whatever it is
+        text_field_embedder.to(torch.get_default_dtype())  # AllenNLP always creates its embeddings in float32
         self.embedder = text_field_embedder if word_vectors else without_words(text_field_embedder)
         self.elmo = elmo
         self._ignored = {CHARACTERS} if word_vectors else {CHARACTERS, WORDS}
         self.encoder = construct(encoder, width=self.get_input_dim())
-        self.input_dropout = InputVariationalDropout(input_dropout)
-        self.output_dropout = InputVariationalDropout(output_dropout)
+        dropout = InputVariationalDropout if variational_dropout else nn.Dropout
+        self.input_dropout, self.output_dropout = dropout(input_dropout), dropout(output_dropout)
+        self.elmo_output_encoder = None
+        if elmo_output_encoder is not None and elmo is not None and elmo.has_output:
+            self.elmo_output_encoder = construct(elmo_output_encoder, width=elmo.get_output_dim())
 
     @property
     def uses_elmo(self) -> bool:
-        """What a task's ELMo configuration brings along besides the vectors is switched by this."""
+        """Whether the model has ELMo; tasks with further settings for ELMo depend on it."""
         return self.elmo is not None
 
     def get_input_dim(self) -> int:
@@ -95,15 +101,17 @@ class InputEncoder(nn.Module):
 
     def get_output_dim(self) -> int:
         """Width of h."""
-        appended = self.elmo.get_output_dim() if self.elmo is not None and self.elmo.has_output else 0
-        return self.encoder.get_output_dim() + appended
+        appended: Seq2SeqEncoder | ElmoTokenEmbedder | None = self.elmo_output_encoder
+        if appended is None and self.elmo is not None and self.elmo.has_output:
+            appended = self.elmo
+        return self.encoder.get_output_dim() + (0 if appended is None else appended.get_output_dim())
 
     def penalty(self) -> Tensor:
-        """What ELMo's `l2` adds to the loss, a scalar; 0 without ELMo."""
+        """ELMo's L2 penalty, a scalar; 0 without ELMo."""
         return torch.zeros(()) if self.elmo is None else self.elmo.penalty()
 
     def describe(self) -> dict[str, float]:
-        """What ELMo has learned so far, as metrics; nothing without ELMo."""
+        """ELMo's learned weights, as metrics; empty without ELMo."""
         return {} if self.elmo is None else self.elmo.describe()
 
     def forward(self, tokens: TextFieldTensors) -> InputEncoderOutput:
@@ -116,7 +124,12 @@ class InputEncoder(nn.Module):
         mask = get_text_field_mask(tokens)  # [B, T]
         layers = self._layers(tokens)
         x = self._input(tokens, layers)  # [B, T, D]
-        h = self._output(self.encoder(x, mask), layers)  # [B, T, D]
+        h = self.output_dropout(self.encoder(x, mask))  # [B, T, D]
+        if self.elmo is not None and layers is not None and self.elmo.has_output:
+            appended = self.elmo.output_vectors(layers)
+            if self.elmo_output_encoder is not None:
+                appended = self.elmo_output_encoder(appended, mask)
+            h = torch.cat([h, appended], -1)
         return InputEncoderOutput(h, x, mask)
 
     def _layers(self, tokens: TextFieldTensors) -> BiLMOutput | None:
@@ -125,7 +138,7 @@ class InputEncoder(nn.Module):
         if CHARACTERS not in tokens:
             found = ", ".join(sorted(tokens))
             hint = f"give the reader a token indexer elmo_tasks_characters under the key {CHARACTERS}"
-            raise InputError(f"ELMo needs the key {CHARACTERS} in the text field, found {found}", hint=hint)
+            raise InputError(f"expected the key {CHARACTERS} for ELMo in the text field, got {found}", hint=hint)
         (ids,) = tokens[CHARACTERS].values()  # [B, T, C]
         return self.elmo.layers(ids)
 
@@ -137,36 +150,30 @@ class InputEncoder(nn.Module):
             parts.append(self.elmo.input_vectors(layers))
         return self.input_dropout(torch.cat(parts, -1))  # [B, T, D]
 
-    def _output(self, encoded: Tensor, layers: BiLMOutput | None) -> Tensor:
-        encoded = self.output_dropout(encoded)
-        if self.elmo is None or layers is None or not self.elmo.has_output:
-            return encoded
-        return torch.cat([encoded, self.elmo.output_vectors(layers)], -1)  # [B, T, D]
-
 
 def without_words(embedder: TextFieldEmbedder) -> TextFieldEmbedder | None:
-    """The same embedder without word vectors; `None` if that was all it had."""
+    """The embedder without word vectors; `None` if it has nothing else."""
     if not isinstance(embedder, BasicTextFieldEmbedder):
-        raise InputError(f"word_vectors can be false for the type 'basic' only, not for {type(embedder).__name__}")
+        raise InputError(f"word_vectors can be false only for the type 'basic', got {type(embedder).__name__}")
     kept = {key: part for key, part in embedder._token_embedders.items() if key != WORDS}
     return BasicTextFieldEmbedder(kept) if kept else None
 
 
 def construct(encoder: Lazy[Seq2SeqEncoder], *, width: int) -> Seq2SeqEncoder:
     """
-    The encoder for vectors of this width. AllenNLP's encoders name it `input_size` or `input_dim`; each takes its own.
+    The encoder for vectors of this width, which AllenNLP's encoders call `input_size` or `input_dim`.
 
     # Raises
 
     `InputError`
-        If the width is 0, or the configuration has set another one by hand.
+        If the width is 0, or the configuration sets another one.
     """
     if width == 0:
         raise InputError(NOTHING_LEFT)
     built = encoder.construct(input_size=width, input_dim=width)
     if built.get_input_dim() != width:
         raise InputError(
-            f"the encoder was given the width {built.get_input_dim()}, the embeddings have {width} in all",
-            hint="leave the encoder's input_size (or input_dim) out: it is inferred",
+            f"expected an encoder with inputs of width {width}, got {built.get_input_dim()}",
+            hint="remove input_size (or input_dim) from the encoder: it is inferred",
         )
     return built

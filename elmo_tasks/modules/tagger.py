@@ -1,10 +1,11 @@
-"""What the models that give each token a tag have in common."""
+"""Base class of the models that tag tokens."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
 from allennlp.data import TextFieldTensors
+from allennlp.nn.util import get_text_field_mask
 from torch import Tensor, nn
 
 from elmo_tasks.metrics.labelled_f1 import LabelledF1
@@ -12,17 +13,17 @@ from elmo_tasks.modules.precision import at_least_float32
 from elmo_tasks.modules.task_model import TaskModel
 
 LABELS = "labels"
-"""The part of the vocabulary that holds the tags."""
+"""The vocabulary namespace of the tags."""
 
 
 class Tagger(TaskModel):
     """
-    A linear layer on h gives each token a score for each tag. A child constructs that layer and the metric, and says
-    how scores become tags and a loss.
+    A linear layer on h scores the tags of each token. Subclasses construct that layer and the metric, and define
+    decoding and loss.
     """
 
     shown: tuple[str, ...] = ("words",)
-    """What of a sentence's metadata stands in the output."""
+    """The metadata that are part of the output."""
 
     tags: list[str]
     score_tags: nn.Linear
@@ -30,11 +31,11 @@ class Tagger(TaskModel):
 
     @abstractmethod
     def _decode(self, logits: Tensor, mask: Tensor) -> list[list[str]]:
-        """The predicted tags of scores [B, T, tags] and mask [B, T]: of each sentence as many as it has tokens."""
+        """The predicted tags of each sentence, from scores [B, T, tags] and mask [B, T]."""
 
     @abstractmethod
     def _loss(self, logits: Tensor, tags: Tensor, mask: Tensor) -> Tensor:
-        """The loss of scores [B, T, tags] for gold tags [B, T], a scalar."""
+        """The loss, a scalar, from scores [B, T, tags], gold tags [B, T] and mask [B, T]."""
 
     def forward(
         self, tokens: TextFieldTensors, metadata: list[dict[str, Any]], tags: Tensor | None = None
@@ -45,31 +46,45 @@ class Tagger(TaskModel):
         tokens : `TextFieldTensors`
             B sentences of T words.
         metadata : `list[dict[str, Any]]`
-            For each sentence what is `shown`, and under `tags` the gold tags as strings, where there are any.
+            For each sentence the entries that are `shown`, and, if known, the gold tags as strings under `tags`.
         tags : `Tensor`, optional, shape [B, T]
-            The gold tags' ids; `UNKNOWN_LABEL` for one that the model has not.
+            The ids of the gold tags; `UNKNOWN_LABEL` for tags that are not in the vocabulary. They count as misses in
+            the metric and are left out of the loss.
 
         # Returns
 
         `dict[str, Any]`
-            `logits` [B, T, tags]; what is `shown`; `tags`, for each sentence its predicted tags as strings (not while
-            training, where nobody reads them); with gold tags the `loss`, a scalar. What has a tag that the model has
-            not counts in the metric, as a miss, and not in the loss.
+            `logits` [B, T, tags]; the metadata that are `shown`; `tags`, the predicted tags of each sentence as strings
+            (not during training); with gold tags the `loss`, a scalar.
         """
         self.require_gold(tags)
-        h, _, mask = self.lowest_layers(tokens)
-        logits = at_least_float32(self.score_tags(h))  # [B, T, tags]
+        return self.answer(self.score(tokens), tokens, metadata, tags)
+
+    def score(self, tokens: TextFieldTensors, **_: Any) -> dict[str, Tensor]:
+        """`logits` [B, T, tags]."""
+        h, _, _ = self.lowest_layers(tokens)
+        return {"logits": at_least_float32(self.score_tags(h))}
+
+    def answer(
+        self,
+        scores: dict[str, Tensor],
+        tokens: TextFieldTensors,
+        metadata: list[dict[str, Any]],
+        tags: Tensor | None = None,
+    ) -> dict[str, Any]:
+        """The outputs of `forward`, from `logits`; updates the metric."""
+        mask, logits = get_text_field_mask(tokens), scores["logits"]
         output: dict[str, Any] = {"logits": logits}
         output |= {name: [sentence[name] for sentence in metadata] for name in self.shown}
         if not self.training:
             output["tags"] = self._decode(logits, mask)
         if tags is not None:
             output["loss"] = self._loss(logits, tags, mask) + self.lowest_layers.penalty()
-            self._score(output.get("tags"), metadata)
+            self._count(output.get("tags"), metadata)
         return output
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
-        """Leaves out the scores: what remains is what is `shown`, tags and the loss; see `require_finite`."""
+        """Removes the scores, after checking them with `require_finite`."""
         self.require_finite(output_dict.pop("logits"))
         return output_dict
 
@@ -78,15 +93,14 @@ class Tagger(TaskModel):
         # Returns
 
         `dict[str, float]`
-            `precision`, `recall` and `f1` overall; none while training, where nothing is decoded. At the end of a pass,
-            `reset`, each label's besides, and what ELMo has learned; AllenNLP shows the others in its progress bar,
-            which has no room for more.
+            Except during training, overall `precision`, `recall` and `f1`. At the end of a pass (`reset`) also the
+            scores of each label and ELMo's learned weights, for which AllenNLP's progress bar has no room.
         """
         scores = {} if self.training else self.f1.get_metric(reset)
         if reset:
             return scores | self.lowest_layers.describe()
         return {name: value for name, value in scores.items() if "-" not in name}
 
-    def _score(self, predicted: list[list[str]] | None, metadata: Sequence[dict[str, Any]]) -> None:
+    def _count(self, predicted: list[list[str]] | None, metadata: Sequence[dict[str, Any]]) -> None:
         if predicted is not None:
             self.f1(predicted, [sentence["tags"] for sentence in metadata])

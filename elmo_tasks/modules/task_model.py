@@ -1,5 +1,6 @@
-"""What the six task models have in common: the lowest layers, and the keys that configure them (section 3.3)."""
+"""Base class of the six task models: the input encoder and the config keys that they share (section 3.3)."""
 
+from abc import abstractmethod
 from typing import Any
 
 from allennlp.common import Lazy
@@ -19,25 +20,25 @@ from elmo_tasks.ranges import require_dropouts
 
 class TaskModel(Model):
     """
-    An AllenNLP model on top of `InputEncoder`. A task model hands on, as `**kwargs`, the keys that are not its own:
-    AllenNLP finds them here.
+    An AllenNLP model on top of an `InputEncoder`. Subclasses pass the config keys that are not theirs on as `**kwargs`.
 
     # Parameters
 
     vocab : `Vocabulary`
-    text_field_embedder, encoder, elmo, word_vectors, input_dropout, output_dropout
+    text_field_embedder, encoder, elmo, word_vectors, input_dropout, output_dropout, variational_dropout, \
+    elmo_output_encoder
         See `InputEncoder`.
     regularizer, serialization_dir, ddp_accelerator
-        AllenNLP's.
+        See AllenNLP's `Model`.
 
     # Raises
 
     `InputError`
-        If a key is left over, or a dropout is none.
+        If a key is unknown, or a dropout is out of range.
     """
 
     _version = 1
-    """Of what a trained model's state holds; torch writes it with the weights. Older ones must go on loading."""
+    """Version of the format of the state dict, which torch stores with the weights. Older versions stay loadable."""
 
     def __init__(
         self,
@@ -49,6 +50,8 @@ class TaskModel(Model):
         word_vectors: bool = True,
         input_dropout: float = 0.0,
         output_dropout: float = 0.0,
+        variational_dropout: bool = True,
+        elmo_output_encoder: Lazy[Seq2SeqEncoder] | None = None,
         regularizer: RegularizerApplicator | None = None,
         serialization_dir: str | None = None,
         ddp_accelerator: DdpAccelerator | None = None,
@@ -65,6 +68,8 @@ class TaskModel(Model):
             word_vectors=word_vectors,
             input_dropout=input_dropout,
             output_dropout=output_dropout,
+            variational_dropout=variational_dropout,
+            elmo_output_encoder=elmo_output_encoder,
         )
 
     def require_gold(self, gold: object) -> None:
@@ -72,7 +77,7 @@ class TaskModel(Model):
         # Raises
 
         `InputError`
-            If there are no gold answers, `None`, while training.
+            During training, if there are no gold answers (`None`).
         """
         if self.training and gold is None:
             raise InputError("training needs gold answers, and the data have none")
@@ -82,7 +87,7 @@ class TaskModel(Model):
         # Raises
 
         `InputError`
-            If some of the scores that a prediction is made from are NaN or infinite.
+            If any of the scores behind a prediction is NaN or infinite.
         """
         if not all(tensor.isfinite().all() for tensor in scores):
             raise InputError(
@@ -93,10 +98,32 @@ class TaskModel(Model):
     def _load_from_state_dict(
         self, state_dict: dict[str, Any], prefix: str, local_metadata: dict[str, Any], *rest: Any
     ) -> None:
-        """Raises `InputError` where a newer elmo_tasks wrote the weights."""
+        """Raises `InputError` if a newer elmo_tasks wrote the weights."""
         if (found := local_metadata.get("version", 1)) > self._version:
             raise InputError(
                 f"the model is of version {found} of its format, and {self._version} is the newest that is known here",
                 hint="load it with a newer elmo_tasks",
             )
         super()._load_from_state_dict(state_dict, prefix, local_metadata, *rest)
+
+
+class SoftmaxModel(TaskModel):
+    """
+    A task model whose scores a softmax turns into probabilities, so that several models can form an ensemble. It splits
+    `forward` into `score` and `answer`; an ensemble calls `answer` of one model with the combined scores of all. Both
+    accept the fields of a batch as keyword arguments.
+    """
+
+    @abstractmethod
+    def score(self, *args: Any, **kwargs: Any) -> dict[str, Tensor]:
+        """
+        # Returns
+
+        `dict[str, Tensor]`
+            Under names that end in `logits`, scores [..., K] for the softmax over the last axis; other names are
+            outputs that are not combined.
+        """
+
+    @abstractmethod
+    def answer(self, scores: dict[str, Tensor], *args: Any, **kwargs: Any) -> dict[str, Any]:
+        """The outputs of `forward`, from what `score` returns; updates the metric."""

@@ -15,7 +15,7 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.modules.initialization import glorot
 from elmo_tasks.modules.input_encoder import construct
 from elmo_tasks.modules.precision import at_least_float32
-from elmo_tasks.modules.task_model import TaskModel
+from elmo_tasks.modules.task_model import SoftmaxModel
 from elmo_tasks.ranges import require_dropouts, require_factors, require_sizes
 from elmo_tasks.snli.metric import EntailmentAccuracy
 from elmo_tasks.snli.reader import LABELS
@@ -25,7 +25,7 @@ NAMESPACE = "labels"
 
 
 @Model.register("elmo_tasks_snli")
-class EntailmentModel(TaskModel):
+class EntailmentModel(SoftmaxModel):
     """
     The sequence model of Chen et al. (2017), section 3.
 
@@ -115,13 +115,23 @@ class EntailmentModel(TaskModel):
             sentence, premises first; `premise` and `hypothesis`, the words; with gold labels the `loss`, a scalar.
         """
         self.require_gold(label)
+        return self.answer(self.score(premise, hypothesis), metadata, label)
+
+    def score(self, premise: TextFieldTensors, hypothesis: TextFieldTensors, **_: Any) -> dict[str, Tensor]:
+        """`logits` [B, 3], and `attention` [2B, T, T]."""
         h, _, mask = self.lowest_layers(stack(premise, hypothesis))  # [2B, T, D]
         attended, attention = attend(h, mask)  # [2B, T, D], [2B, T, T]
         enhanced = self.attention_dropout(enhance(h, attended))  # [2B, T, 4D]
         composed = self.composition(self.projection(enhanced).relu(), mask)  # [2B, T, 2H]
         logits = at_least_float32(self.classifier(pool_pairs(composed, mask)))  # [B, 3]
-        output: dict[str, Any] = {"logits": logits, "probabilities": logits.softmax(1)}
-        output["attention"] = at_least_float32(attention)
+        return {"logits": logits, "attention": at_least_float32(attention)}
+
+    def answer(
+        self, scores: dict[str, Tensor], metadata: list[dict[str, Any]], label: Tensor | None = None, **_: Any
+    ) -> dict[str, Any]:
+        """The outputs of `forward`, from what `score` returns; updates the metric."""
+        logits = scores["logits"]
+        output: dict[str, Any] = {**scores, "probabilities": logits.softmax(1)}
         output |= {name: [pair[name] for pair in metadata] for name in ("premise", "hypothesis")}
         if label is not None:
             output["loss"] = functional.cross_entropy(logits, label) + self.lowest_layers.penalty()

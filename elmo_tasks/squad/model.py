@@ -9,13 +9,13 @@ import torch
 from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.models import Model
 from allennlp.modules import InputVariationalDropout
-from allennlp.nn.util import min_value_of_dtype
+from allennlp.nn.util import get_text_field_mask, min_value_of_dtype
 from torch import Tensor, nn
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.modules.bi_attention import BiAttention
 from elmo_tasks.modules.precision import at_least_float32
-from elmo_tasks.modules.task_model import TaskModel
+from elmo_tasks.modules.task_model import SoftmaxModel
 from elmo_tasks.out_of_memory import explain_oom
 from elmo_tasks.ranges import require_dropouts, require_sizes
 from elmo_tasks.squad.layers import ChainedPointers, ResidualSelfAttention, relu_layer
@@ -31,7 +31,7 @@ Metadata = list[dict[str, Any]]
 
 
 @Model.register("elmo_tasks_squad")
-class SquadModel(TaskModel):
+class SquadModel(SoftmaxModel):
     """
     Bidirectional attention flow with residual self-attention.
 
@@ -113,10 +113,29 @@ class SquadModel(TaskModel):
             If memory does not suffice for the batch; it names the longest passage.
         """
         self.require_gold(span_start)
+        return self.answer(self.score(passage, question, metadata), passage, metadata, span_start, span_end)
+
+    def score(
+        self, passage: TextFieldTensors, question: TextFieldTensors, metadata: Metadata, **_: Any
+    ) -> dict[str, Tensor]:
+        """`start_logits` and `end_logits` [B, T]."""
         lengths = [len(one["offsets"]) for one in metadata]
         with explain_oom(lengths, [_name(one) for one in metadata], hint=MEMORY_HINT):
-            starts, ends, mask = self._logits(passage, question)
-        output: dict[str, Any] = {"start_logits": starts, "end_logits": ends}
+            starts, ends = self._logits(passage, question)
+        return {"start_logits": starts, "end_logits": ends}
+
+    def answer(
+        self,
+        scores: dict[str, Tensor],
+        passage: TextFieldTensors,
+        metadata: Metadata,
+        span_start: Tensor | None = None,
+        span_end: Tensor | None = None,
+        **_: Any,
+    ) -> dict[str, Any]:
+        """The outputs of `forward`, from what `score` returns; updates the metric."""
+        mask, starts, ends = get_text_field_mask(passage), scores["start_logits"], scores["end_logits"]
+        output: dict[str, Any] = dict(scores)
         output |= {key: [one[key] for one in metadata] for key in ("id", "question")}
         if not self.training:
             best = best_spans(starts, ends, mask, max_length=self.max_span_length, count=self.n_best)
@@ -143,14 +162,14 @@ class SquadModel(TaskModel):
         scores = {} if self.training else self._em_and_f1.get_metric(reset)
         return scores | self.lowest_layers.describe() if reset else scores
 
-    def _logits(self, passage: TextFieldTensors, question: TextFieldTensors) -> tuple[Tensor, Tensor, Tensor]:
+    def _logits(self, passage: TextFieldTensors, question: TextFieldTensors) -> tuple[Tensor, Tensor]:
         passage_h, _, mask = self.lowest_layers(passage)  # [B, T, D]
         question_h, _, question_mask = self.lowest_layers(question)  # [B, U, D]
         attended = self.attention(passage_h, mask, question_h, question_mask)  # [B, T, 4D]
         x = self.self_attention(self.merge(attended), mask)  # [B, T, W]
         starts, ends = map(at_least_float32, self.pointers(self.dropout(x), mask))  # [B, T]
         lowest = min_value_of_dtype(starts.dtype)
-        return starts.masked_fill(~mask, lowest), ends.masked_fill(~mask, lowest), mask
+        return starts.masked_fill(~mask, lowest), ends.masked_fill(~mask, lowest)
 
     def _score(self, spans: list[list[dict[str, Any]]], metadata: Metadata) -> None:
         scored = [

@@ -12,6 +12,7 @@ from elmo_tasks.data.labels import UNKNOWN_LABEL
 from elmo_tasks.errors import InputError
 from elmo_tasks.modules.input_encoder import NOTHING_LEFT, InputEncoder
 from elmo_tasks.modules.tagger import LABELS, Tagger
+from elmo_tasks.modules.task_model import SoftmaxModel
 from elmo_tasks.srl.decoding import BioViterbi
 from elmo_tasks.srl.metric import SrlF1
 
@@ -20,7 +21,7 @@ INDICATOR = "predicate"
 
 
 @Model.register("elmo_tasks_srl")
-class SrlTagger(Tagger):
+class SrlTagger(Tagger, SoftmaxModel):
     """
     One dense layer with softmax on the encoder's output. That a token is the predicate reaches the encoder as a part of
     the token's embedding, from the text field's key `predicate`.

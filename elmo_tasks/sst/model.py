@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from elmo_tasks.errors import InputError
 from elmo_tasks.modules.input_encoder import construct
 from elmo_tasks.modules.precision import at_least_float32
-from elmo_tasks.modules.task_model import TaskModel
+from elmo_tasks.modules.task_model import SoftmaxModel
 from elmo_tasks.ranges import require_dropouts
 from elmo_tasks.sst.biattention import MultiPooling, biattend, compare
 from elmo_tasks.sst.head import Head
@@ -23,7 +23,7 @@ LABELS = "labels"
 
 
 @Model.register("elmo_tasks_sst")
-class SentimentClassifier(TaskModel):
+class SentimentClassifier(SoftmaxModel):
     """
     The biattentive classification network of McCann et al. (2017) with the text in place of both of its inputs. The
     loss of a batch is the mean cross-entropy of its texts, plus ELMo's penalty.
@@ -87,9 +87,19 @@ class SentimentClassifier(TaskModel):
             scalar.
         """
         self.require_gold(label)
+        return self.answer(self.score(tokens), metadata, label)
+
+    def score(self, tokens: TextFieldTensors, **_: Any) -> dict[str, Tensor]:
+        """`logits` [B, K]."""
         h, _, mask = self.lowest_layers(tokens)
         integrated = self.integrator(compare(h, biattend(h, mask)), mask)  # [B, T, D]
-        logits = at_least_float32(self.head(self.pooled_dropout(self.pool(integrated, mask))))  # [B, K]
+        return {"logits": at_least_float32(self.head(self.pooled_dropout(self.pool(integrated, mask))))}
+
+    def answer(
+        self, scores: dict[str, Tensor], metadata: list[dict[str, Any]], label: Tensor | None = None, **_: Any
+    ) -> dict[str, Any]:
+        """The outputs of `forward`, from `logits`; updates the metric."""
+        logits = scores["logits"]  # [B, K]
         probabilities = logits.softmax(1)
         output = {"logits": logits, "probabilities": probabilities, "words": [text["words"] for text in metadata]}
         if label is not None:

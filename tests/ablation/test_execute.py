@@ -154,13 +154,13 @@ def test_an_ensemble_is_scored_with_the_models_own_metric(row: str, planned: Pla
 
 
 def test_the_mean_of_probabilities_and_votes() -> None:
-    def logits(*probabilities: float) -> tuple[torch.Tensor]:
-        return (torch.tensor([probabilities]).log() + 3.0,)
+    def logits(*probabilities: float) -> dict[str, torch.Tensor]:
+        return {"logits": torch.tensor([probabilities]).log() + 3.0}
 
     members = [logits(0.9, 0.06, 0.04), logits(0.4, 0.5, 0.1), logits(0.4, 0.5, 0.1)]
-    (mean,) = ensemble.common(members, how="probabilities")
+    mean = ensemble.combine(members, how="probabilities")["logits"]
     assert mean.exp().tolist()[0] == pytest.approx([1.7 / 3, 1.06 / 3, 0.24 / 3])
-    (votes,) = ensemble.common(members, how="votes")
+    votes = ensemble.combine(members, how="votes")["logits"]
     assert votes.argmax().item() == 1
     assert votes.exp().tolist()[0] == pytest.approx([1 / 3, 2 / 3, 0.0], abs=1e-3)
 
@@ -168,24 +168,22 @@ def test_the_mean_of_probabilities_and_votes() -> None:
 def test_members_answer_together(runs: list[Run], planned: Planner, monkeypatch: pytest.MonkeyPatch) -> None:
     """What the metric sees are the mean probabilities, not the first member's."""
     archives = [run.folder / "model" / "model.tar.gz" for run in runs]
-    seen: list[tuple[torch.Tensor, ...]] = []
-    common = ensemble.common
+    seen: list[torch.Tensor] = []
 
-    def kept(given: Any, *, how: str) -> Any:
-        seen.extend(given)
-        wrong = torch.full_like(given[0][0], -9.0)
+    def forced(given: Any, *, how: str) -> Any:
+        seen.extend(scores["logits"] for scores in given)
+        wrong = torch.full_like(seen[0], -9.0)
         wrong[:, 1] = 9.0
-        return (wrong,) if how == "forced" else common(given, how=how)
+        return given[0] | {"logits": wrong}
 
-    monkeypatch.setattr(ensemble, "common", kept)
+    monkeypatch.setattr(ensemble, "combine", forced)
     scores = ensemble.score_ensemble(archives, runs[0].plan["config"]["validation_data_path"], how="forced")
-    assert len(seen) == 2 * (len(seen) // 2) and not torch.equal(seen[0][0], seen[1][0])
+    assert len(seen) == 2 * (len(seen) // 2) and not torch.equal(seen[0], seen[1])
     recalls = sorted(value for key, value in scores.items() if key.startswith("recall-"))
     assert recalls[-1] in (0.0, 1.0) and all(value in (0.0, 1.0) for value in recalls), "one class has it all"
 
 
-def test_models_without_probabilities_are_refused(monkeypatch: pytest.MonkeyPatch, runs: list[Run]) -> None:
-    monkeypatch.setattr(ensemble, "SCORERS", {"elmo_tasks_srl": "score_tags"})
-    archives = [run.folder / "model" / "model.tar.gz" for run in runs]
-    with pytest.raises(InputError, match="an ensemble needs probabilities; elmo_tasks_snli has none"):
-        ensemble.score_ensemble(archives, "x", how="votes")
+@pytest.mark.parametrize("kind", ["elmo_tasks_ner", "elmo_tasks_coref", "unknown"])
+def test_models_without_probabilities_are_rejected(kind: str) -> None:
+    with pytest.raises(InputError, match=f"an ensemble needs probabilities; {kind} has none"):
+        ensemble.require_probabilities(kind)

@@ -177,8 +177,7 @@ def test_encoders_of_allennlp(tmp_path: Path, keys: dict[str, Any]) -> None:
 
 
 def test_a_width_set_by_hand(tmp_path: Path) -> None:
-    message = r"the encoder was given the width 99, the embeddings have 10 in all \(leave the encoder's input_size"
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(InputError, match=r"expected .* of width 10, got 99 \(remove input_size"):
         brick(tmp_path, None, encoder=lazy(type="lstm", hidden_size=4, input_size=99))
 
 
@@ -190,5 +189,5 @@ def test_nothing_left_to_embed(tmp_path: Path) -> None:
 def test_elmo_without_character_ids(tmp_path: Path) -> None:
     layers, tokens = brick(tmp_path, "input"), batch(*SENTENCES)
     del tokens["elmo"]
-    with pytest.raises(InputError, match="ELMo needs the key elmo in the text field, found token_characters, tokens"):
+    with pytest.raises(InputError, match="the key elmo .* got token_characters, tokens"):
         layers(tokens)

@@ -1,0 +1,50 @@
+"""The tables of docs/FIDELITY.md say what the configs at scale `paper` resolve to."""
+
+import json
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from allennlp.common import Params
+
+from elmo_tasks import settings
+
+ROOT = Path(__file__).parents[2]
+ELMO = ["squad_elmo", "snli_elmo", "srl_elmo", "coref_elmo", "ner_elmo", "sst_elmo"]
+ROW = re.compile(r"^\| (?P<config>[a-z_` ]+) \| `(?P<key>[\w.]+)` \| `(?P<ours>[^`]+)` \|", re.MULTILINE)
+
+
+def rows() -> list[tuple[str, str, str]]:
+    """Config, key and value of every row."""
+    found = [match.groups() for match in ROW.finditer((ROOT / "docs/FIDELITY.md").read_text())]
+    return [
+        (name, key, ours) for config, key, ours in found for name in (ELMO if config == "all `_elmo`" else [config])
+    ]
+
+
+@cache
+def config(name: str) -> dict[str, Any]:
+    return Params.from_file(str(ROOT / "training_config" / f"{name}.jsonnet")).as_dict(quiet=True)
+
+
+@pytest.fixture(autouse=True)
+def paper(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(settings.SCALE_VARIABLE, "paper")
+    monkeypatch.setenv(settings.DATA_VARIABLE, "/corpora")
+    settings.apply_defaults()
+
+
+def test_every_row_is_read() -> None:
+    lines = (ROOT / "docs/FIDELITY.md").read_text().splitlines()
+    assert len(rows()) == sum("` | `" in line for line in lines) + 3 * (len(ELMO) - 1)
+
+
+@pytest.mark.parametrize(("name", "key", "ours"), rows())
+def test_the_config_has_the_stated_value(name: str, key: str, ours: str) -> None:
+    value: Any = config(name)
+    for part in key.split("."):
+        value = value[part]
+    expected = ours if isinstance(value, str) else json.loads(ours)
+    assert value == expected
