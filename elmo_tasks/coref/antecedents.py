@@ -1,4 +1,4 @@
-"""Kept spans -> a score for each pair of a span and an earlier one (Lee et al., 2017, sections 3 to 5)."""
+"""Top spans -> a score for each pair of a span and an antecedent (Lee et al., 2017, sections 3 to 5)."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from elmo_tasks.coref.scorer import FactorizedScorer, tf_glorot_init_
 
 DISTANCES = (1, 2, 3, 4, 5, 8, 16, 32, 64)
-"""Where a new distance bucket begins; the spans between two are counted. The first bucket, of 0, stays empty."""
+"""The lower bounds of the distance buckets, in spans; the bucket of 0 is unused."""
 
 ROWS_AT_ONCE = 64
 
@@ -23,9 +23,9 @@ class TopSpans(NamedTuple):
     scores : `Tensor`, shape [K]
         Their mention scores.
     speakers : `Tensor`, shape [K]
-        A number for the speaker of each.
+        Ids of their speakers.
     genre : `Tensor`, a scalar
-        The number of the document's genre, 0 for an unknown one.
+        The id of the document's genre, 0 if unknown.
     """
 
     vectors: Tensor
@@ -41,9 +41,9 @@ class PairScores(NamedTuple):
     # Parameters
 
     scores : `Tensor`, shape [R, C]
-        Minus infinity where there is no pair; no antecedent at all has the score 0.
+        Minus infinity where there is no pair. The score of no antecedent is 0.
     rows, columns : `slice`
-        Which of the K spans they are.
+        Their indices among the K spans.
     """
 
     scores: Tensor
@@ -56,20 +56,19 @@ class AntecedentScorer(nn.Module):
     `s(i, j) = s_m(i) + s_m(j) + network([g_i; g_j; g_i * g_j; same speaker; genre; distance])` for the nearest spans j
     before i.
 
-    Pairs are scored in blocks of `ROWS_AT_ONCE` spans i and the spans before them, so that nothing of the size of all
-    pairs' vectors exists: memory grows with K times `max_antecedents`. In a block the product `W (g_i * g_j)` is one
-    matrix product, `(W * g_i) g_j`.
+    Pairs are scored in blocks of `ROWS_AT_ONCE` spans i and the spans before them, without building the vectors of
+    pairs. Within a block, `W (g_i * g_j)` is computed as one matrix product, `(W * g_i) g_j`.
 
     # Parameters
 
     span_size : `int`
         Width of a span's vector (G).
     genres : `int`
-        How many genres there are; unknown ones share one more.
+        Number of known genres; unknown ones share one more embedding.
     max_antecedents : `int`
-        How many spans before a span may be its antecedent.
+        Number of preceding spans that are candidates.
     feature_size : `int`
-        Width of the vector of each feature (E).
+        Width of each feature embedding (E).
     hidden_size : `int`
         Units of each hidden layer (F).
     dropout : `float`
@@ -115,14 +114,14 @@ class AntecedentScorer(nn.Module):
             yield PairScores(scores.masked_fill(~near, -torch.inf), rows, columns)
 
     def _distances(self, rows: slice, columns: slice) -> Tensor:
-        """How many spans each column stands before each row: [R, C]; not above 0 where it does not."""
+        """The number of spans from each column to each row: [R, C]; positive if the column precedes the row."""
         device = self.boundaries.device
         return torch.arange(rows.start, rows.stop, device=device)[:, None] - torch.arange(
             columns.start, columns.stop, device=device
         )
 
     def _features(self, spans: TopSpans, distance: Tensor, rows: slice, columns: slice) -> Tensor:
-        """The vectors of speakers, genre and distance of each pair, after dropout: [R, C, 3 E]."""
+        """Embeddings of speakers, genre and distance of each pair, after dropout: [R, C, 3 E]."""
         same = (spans.speakers[rows, None] == spans.speakers[None, columns]).long()  # [R, C]
         buckets = torch.bucketize(distance, self.boundaries, right=True)
         genre = self.genre(spans.genre).expand(*distance.shape, -1)
@@ -138,13 +137,13 @@ def _products(rows: Tensor, columns: Tensor, weight: Tensor) -> Tensor:
 
 def marginal_loss(scores: Tensor, gold: Tensor) -> Tensor:
     """
-    Minus the logarithm of the probability that each span has one of its gold antecedents, or none where it has none
-    (Lee et al., 2017, section 6).
+    The negative log-likelihood of each span's gold antecedents, or of none if it has none (Lee et al., 2017, section
+    6).
 
     # Parameters
 
     scores : `Tensor`, shape [R, C]
-        Of antecedents; no antecedent at all has the score 0.
+        Of antecedents; the score of no antecedent is 0.
     gold : `Tensor`, bool, shape [R, C]
 
     # Returns
@@ -158,6 +157,6 @@ def marginal_loss(scores: Tensor, gold: Tensor) -> Tensor:
 
 
 def best_antecedents(scores: Tensor) -> Tensor:
-    """The column with the best score of each row [R], -1 where none is above 0, the score of no antecedent at all."""
+    """The column with the best score of each row [R], -1 where none is above 0, the score of no antecedent."""
     best, place = scores.max(1)
     return torch.where(best > 0, place, -1)

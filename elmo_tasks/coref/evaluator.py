@@ -1,27 +1,32 @@
-"""`allennlp evaluate --predictions-output-file`: key and response as the official scorer reads them."""
+"""`allennlp evaluate --predictions-output-file`: writes key and response for the official scorer."""
 
+import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from allennlp.evaluation import Evaluator
 
-from elmo_tasks.coref.response import response_lines, write_lines
+from elmo_tasks.atomic import atomic_write
 from elmo_tasks.data.files import open_text
-from elmo_tasks.data.mentions import Cluster
+from elmo_tasks.data.mentions import Cluster, cluster_cells
+from elmo_tasks.data.ontonotes import OntonotesDocument, read_documents
+from elmo_tasks.errors import InputError
 from elmo_tasks.prediction.evaluator import OfficialEvaluator
 
 KEY_SUFFIX = ".key"
-"""What the name of the file of gold clusters ends in; the rest is the name of the file of predicted ones."""
+"""Appended to the name of the response file for the key file."""
+
+_LAST_COLUMN = re.compile(r"[^ \t]+[ \t]*$")
 
 
 @Evaluator.register("elmo_tasks_coref")
 class CorefEvaluator(OfficialEvaluator):
     """
-    Writes the response to `FILE` and the key to `FILE.key`, each whole or not at all: the files that were read, one
-    after another, the last column of the response replaced. Then `perl scorer.pl all FILE.key FILE` scores them. See
-    `OfficialEvaluator`.
+    Writes the response to `FILE` and the key to `FILE.key`, both atomically, so that
+    `perl scorer.pl all FILE.key FILE` scores them. The key is a concatenation of the files that were read; in the
+    response the last column is replaced. See `OfficialEvaluator`.
     """
 
     def predictions(self, batch: dict[str, Any], output: dict[str, Any]) -> list[tuple[str, str, int, list[Cluster]]]:
@@ -34,6 +39,49 @@ class CorefEvaluator(OfficialEvaluator):
         found: dict[str, dict[tuple[str, int], list[Cluster]]] = defaultdict(dict)
         for key_file, key, part, clusters in predictions:
             found[key_file][key, part] = [[(start, end) for start, end in cluster] for cluster in clusters]
-        write_lines(file, (line for one, of_it in found.items() for line in response_lines(one, of_it)))
-        keys = (line for one in found for _, line in open_text(one))
-        write_lines(file.with_name(file.name + KEY_SUFFIX), keys)
+        _write_lines(file, (line for key_file in found for line in response_lines(key_file, found[key_file])))
+        keys = (line for key_file in found for _, line in open_text(key_file))
+        _write_lines(file.with_name(file.name + KEY_SUFFIX), keys)
+
+
+def response_lines(key_file: str | Path, predictions: Mapping[tuple[str, int], Sequence[Cluster]]) -> Iterator[str]:
+    """
+    The lines of a key file with predicted brackets in the last column.
+
+    # Parameters
+
+    key_file : `str` or `Path`
+        In CoNLL-2012 columns, plain or gzip.
+    predictions : `Mapping[tuple[str, int], Sequence[Cluster]]`
+        The clusters of every document of the key, by key and part.
+
+    # Raises
+
+    `InputError`
+        If a document has no prediction, a mention exceeds its document, or the key cannot be read.
+    """
+    cells: dict[int, str] = {}
+    for document in read_documents(key_file):
+        cells.update(_document_cells(document, predictions, key_file))
+    for number, line in open_text(key_file):
+        yield _LAST_COLUMN.sub(cells[number], line) if number in cells else line
+
+
+def _document_cells(
+    document: OntonotesDocument, predictions: Mapping[tuple[str, int], Sequence[Cluster]], file: str | Path
+) -> dict[int, str]:
+    """The last column by line number."""
+    lines = [one.line + place for one in document.sentences for place in range(len(one.words))]
+    name = f"the document ({document.key}); part {document.part:03d}"
+    if (document.key, document.part) not in predictions:
+        raise InputError(f"there is no prediction for {name}", file=file, line=lines[0])
+    try:
+        cells = cluster_cells(predictions[document.key, document.part], length=len(lines))
+    except ValueError as error:
+        raise InputError(f"the prediction for {name} does not fit: {error}", file=file, line=lines[0]) from None
+    return dict(zip(lines, cells, strict=True))
+
+
+def _write_lines(file: Path, lines: Iterable[str]) -> None:
+    with atomic_write(file) as aside, aside.open("w", encoding="utf-8", newline="\n") as stream:
+        stream.writelines(f"{line}\n" for line in lines)

@@ -1,6 +1,6 @@
 """
-Coreference scores: MUC, B-cubed and CEAF-e as the official scorer of CoNLL-2012 (version 8.01) defines them, and the
-mean of their F1.
+Coreference scores: MUC, B-cubed and CEAF-e as in the official scorer of CoNLL-2012 (version 8.01), and the mean of
+their F1.
 
 Each is a ratio of sums over all documents. With key clusters K and response clusters R:
 
@@ -10,8 +10,8 @@ Each is a ratio of sums over all documents. With key clusters K and response clu
 | B-cubed (Bagga, 1998) | sum of `|K and R|^2 / |K|` | mentions of K | sum of `|K and R|^2 / |R|` | mentions of R |
 | CEAF-e (Luo, 2005) | best one-to-one sum of `2 |K and R| / (|K| + |R|)` | number of K | the same | number of R |
 
-Singletons count where they are given. A mention that a response repeats counts where it came first; if the key has
-it not at all, each time. A key has every mention once: of a repeated one the first counts.
+Singletons in the input count. Of a repeated mention the first one counts, except that in a response, mentions that are
+not in the key count each time.
 """
 
 from collections import Counter
@@ -26,6 +26,7 @@ from scipy.optimize import linear_sum_assignment
 from elmo_tasks.data.mentions import Cluster, Mention
 
 METRICS = ("muc", "b_cubed", "ceaf_e")
+PARTS = ("precision", "recall", "f1")
 
 _Clusters = Sequence[Sequence[Mention]]
 
@@ -33,8 +34,8 @@ _Clusters = Sequence[Sequence[Mention]]
 @Metric.register("elmo_tasks_coref")
 class CorefScores(Metric):
     """
-    Counts `documents`, and gives the scores over all of them. In distributed runs the counts of all processes are added
-    up; each must call it equally often.
+    Accumulates the scores over documents. In distributed runs the counts of all processes are summed; each process must
+    call it equally often.
     """
 
     supports_distributed = True
@@ -60,26 +61,18 @@ class CorefScores(Metric):
         # Returns
 
         `dict[str, float]`
-            Between 0 and 1: `precision`, `recall` and `f1`, the means over the three metrics, and each metric's own
-            such as `ceaf_e_f1`. A ratio over nothing is 0.
+            Between 0 and 1: `precision`, `recall` and `f1`, the means over the three metrics, and those of each metric,
+            such as `ceaf_e_f1`. A ratio over 0 is 0.
         """
-        scores: dict[str, list[float]] = {}
-        for metric, (recall_of, key_size, precision_of, response_size) in zip(METRICS, self._counts, strict=True):
-            precision, recall = _ratio(precision_of, response_size), _ratio(recall_of, key_size)
-            scores[metric] = [precision, recall, _ratio(2 * precision * recall, precision + recall)]
-        names = ("precision", "recall", "f1")
-        means = {
-            name: float(np.mean(values)) for name, values in zip(names, zip(*scores.values(), strict=True), strict=True)
-        }
-        each = {
-            f"{metric}_{name}": value for metric in METRICS for name, value in zip(names, scores[metric], strict=True)
-        }
+        scores = np.array([_precision_recall_f1(*counts) for counts in self._counts])  # [3, 3]
+        means = dict(zip(PARTS, scores.mean(0).tolist(), strict=True))
+        names = [f"{metric}_{part}" for metric in METRICS for part in PARTS]
         if reset:
             self.reset()
-        return means | each
+        return means | dict(zip(names, scores.flatten().tolist(), strict=True))
 
     def reset(self) -> None:
-        """Forgets all documents."""
+        """Clears all counts."""
         self._counts = np.zeros((len(METRICS), 4))
         self.documents = 0
 
@@ -89,17 +82,17 @@ def document_counts(response: _Clusters, key: _Clusters) -> np.ndarray:
     # Returns
 
     `np.ndarray`, shape [3, 4]
-        For each of `METRICS` numerator and denominator of recall, then those of precision, of one document.
+        For each of `METRICS` the numerators and denominators of recall and precision of one document.
     """
-    key = _first_of_each(key)
+    key = _without_repetitions(key)
     home = {mention: place for place, cluster in enumerate(key) for mention in cluster}
-    response = _first_of_each(response, among=home)
+    response = _without_repetitions(response, among=home)
     shared = [Counter(home[mention] for mention in cluster if mention in home) for cluster in response]
     sizes = [len(cluster) for cluster in key], [len(cluster) for cluster in response]
     return np.array([_muc(shared, *sizes), _b_cubed(shared, *sizes), _ceaf_e(shared, *sizes)])
 
 
-# In all three, `shared` holds for each response cluster how many of its mentions each key cluster has.
+# In all three, `shared` counts for each response cluster its mentions in each key cluster.
 _Shared = Sequence[Counter[int]]
 _Counts = tuple[float, float, float, float]
 
@@ -111,9 +104,8 @@ def _muc(shared: _Shared, key_sizes: Sequence[int], response_sizes: Sequence[int
 
 def _b_cubed(shared: _Shared, key_sizes: Sequence[int], response_sizes: Sequence[int]) -> _Counts:
     recall = sum(common**2 / key_sizes[place] for row in shared for place, common in row.items())
-    precision = sum(
-        common**2 / size for row, size in zip(shared, response_sizes, strict=True) for common in row.values()
-    )
+    pairs = zip(shared, response_sizes, strict=True)
+    precision = sum(common**2 / size for row, size in pairs for common in row.values())
     return recall, sum(key_sizes), precision, sum(response_sizes)
 
 
@@ -126,8 +118,8 @@ def _ceaf_e(shared: _Shared, key_sizes: Sequence[int], response_sizes: Sequence[
     return aligned, len(key_sizes), aligned, len(response_sizes)
 
 
-def _first_of_each(clusters: _Clusters, among: Collection[Mention] | None = None) -> list[Cluster]:
-    """The clusters that are not empty, less what repeats a mention `among` those given, or any."""
+def _without_repetitions(clusters: _Clusters, among: Collection[Mention] | None = None) -> list[Cluster]:
+    """The non-empty clusters; repeated mentions are removed, if `among` is given only those in it."""
     seen: set[Mention] = set()
     kept: list[Cluster] = []
     for cluster in clusters:
@@ -139,5 +131,12 @@ def _first_of_each(clusters: _Clusters, among: Collection[Mention] | None = None
     return [cluster for cluster in kept if cluster]
 
 
+def _precision_recall_f1(
+    recall_sum: float, key_size: float, precision_sum: float, response_size: float
+) -> tuple[float, float, float]:
+    precision, recall = _ratio(precision_sum, response_size), _ratio(recall_sum, key_size)
+    return precision, recall, _ratio(2 * precision * recall, precision + recall)
+
+
 def _ratio(part: float, whole: float) -> float:
-    return float(part / whole) if whole else 0.0
+    return part / whole if whole else 0.0

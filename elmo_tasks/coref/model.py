@@ -1,6 +1,4 @@
-"""
-Third step of coreference: sentences -> h -> spans -> antecedents -> clusters (paper, appendix A.6; Lee et al., 2017).
-"""
+"""Coreference model: sentences -> h -> spans -> antecedents -> clusters (paper, A.6; Lee et al., 2017)."""
 
 from typing import Any, NamedTuple
 
@@ -22,9 +20,9 @@ from elmo_tasks.out_of_memory import explain_oom
 from elmo_tasks.ranges import require_dropouts, require_sizes
 
 HEAD_VALUES = ("embeddings", "input")
-"""What heads are made of: the embeddings alone, or all that the encoder reads, ELMo's vectors too."""
+"""The inputs of span heads: the token embeddings, or all of the encoder's input, including ELMo."""
 
-MEMORY_HINT = "lower max_training_sentences, or cut the document into parts"
+MEMORY_HINT = "lower max_training_sentences, or split the document"
 
 
 class Document(NamedTuple):
@@ -36,13 +34,13 @@ class Document(NamedTuple):
     text : `TextFieldTensors`
         S sentences.
     speakers : `Tensor`, shape [N]
-        A number for each word.
+        Ids of the speakers of N words.
     genre : `Tensor`, a scalar
-        Its number, -1 for an unknown one.
+        Its id, -1 if unknown.
     lengths : `list[int]`
         Words of each sentence.
     clusters : `list[Cluster]`
-        The gold ones, none where they are unknown.
+        The gold clusters; empty if unknown.
     """
 
     text: TextFieldTensors
@@ -57,36 +55,36 @@ class CorefModel(TaskModel):
     """
     The end-to-end span model.
 
-    The loss of a document is the sum over its kept spans of minus the logarithm of the probability of their gold
-    antecedents; that of a batch is the sum over its documents, plus ELMo's penalty. Sentences are encoded one by one.
-    While training, a long document is cut to a window that is drawn anew each time.
+    The loss of a document is the sum over its top spans of the negative log-likelihood of their gold antecedents; the
+    loss of a batch is the sum over its documents, plus ELMo's penalty. Sentences are encoded independently. During
+    training, a long document is cut to a random window in each pass.
 
     # Parameters
 
     vocab : `Vocabulary`
     hidden_size : `int`
-        Units of each hidden layer of the scorers of mentions and pairs.
+        Units of each hidden layer of the mention and pair scorers.
     feature_size : `int`
-        Width of the vectors of widths, distances, speakers and genres.
+        Width of the embeddings of span widths, distances, speakers and genres.
     dropout : `float`
-        On those hidden layers and vectors.
+        On those hidden layers and embeddings.
     max_span_width : `int`
         Words of the longest span.
     spans_per_word : `float`
-        How many spans are kept for each word of the document.
+        Number of top spans per word of the document.
     max_antecedents : `int`
-        How many kept spans before a span may be its antecedent.
+        Number of preceding top spans that are candidates for the antecedent of a span.
     max_training_sentences : `int`
         Sentences of a window.
     head_values : `str`
-        What the heads of spans are made of: `embeddings`, or `input`, which has ELMo's vectors besides.
+        The inputs of span heads: `embeddings`, or `input`, which includes ELMo's vectors.
     variational_dropout, kwargs
         See `TaskModel`. As in the original code, input and output dropout are not variational by default.
 
     # Raises
 
     `InputError`
-        If a number is out of range, or `head_values` is unknown or there are no such values.
+        If a value is out of range, or there are no embeddings for `head_values`.
     """
 
     default_predictor = "elmo_tasks_coref"
@@ -137,18 +135,17 @@ class CorefModel(TaskModel):
         text : `TextFieldTensors`
             B documents of S sentences of T words.
         speakers : `Tensor`, shape [B, N]
-            A number for each word of the document.
+            Ids of the speakers of each document's words.
         genre : `Tensor`, shape [B]
-            -1 for a genre that the model does not know.
+            Ids of the genres, -1 if unknown.
         metadata : `list[dict[str, Any]]`
             For each document its `sentences`, and its gold `clusters` or None.
 
         # Returns
 
         `dict[str, Any]`
-            `clusters`, for each document the predicted ones (not while training); where all documents have gold
-            clusters, the `loss`, a scalar; `sentences`, `key` and `part` of each document; `losses` [B], of each
-            document, which are finite where all scores are (not while training).
+            `sentences`, `key` and `part` of each document; except during training its predicted `clusters`, and
+            `losses` [B], which are finite if all scores are; if all documents have gold clusters the `loss`, a scalar.
         """
         complete = all(known["clusters"] is not None for known in metadata)
         self.require_gold(complete or None)
@@ -168,7 +165,7 @@ class CorefModel(TaskModel):
         return output
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
-        """Leaves out the loss of each document; see `require_finite`."""
+        """Removes the loss of each document, after checking it with `require_finite`."""
         self.require_finite(output_dict.pop("losses"))
         return output_dict
 
@@ -177,8 +174,8 @@ class CorefModel(TaskModel):
         # Returns
 
         `dict[str, float]`
-            `precision`, `recall` and `f1`, the means over MUC, B-cubed and CEAF-e; none while training. At the end of
-            a pass, `reset`, each metric's own besides, such as `muc_f1`, and what ELMo has learned.
+            Except during training, `precision`, `recall` and `f1`, the means over MUC, B-cubed and CEAF-e. At the end
+            of a pass (`reset`) also those of each metric, such as `muc_f1`, and ELMo's learned weights.
 
         # Raises
 
@@ -186,15 +183,15 @@ class CorefModel(TaskModel):
             At the end of an evaluation in which no document had gold clusters.
         """
         if reset and not self.training and not self._scores.documents:
-            hint = "`allennlp predict` takes documents without them"
-            raise InputError("there is nothing to score: no document has gold clusters", hint=hint)
+            hint = "use `allennlp predict` for documents without them"
+            raise InputError("nothing to score: no document has gold clusters", hint=hint)
         scores = {} if self.training else self._scores.get_metric(reset)
         if reset:
             return scores | self.lowest_layers.describe()
         return {name: value for name, value in scores.items() if "_" not in name}
 
     def _resolve(self, document: Document) -> tuple[Tensor, list[Cluster]]:
-        """The loss, and the predicted clusters (none while training)."""
+        """The loss, and except during training the predicted clusters."""
         encoded, values, lengths = self._words(document)  # [N, D], [N, V], [S]
         grid = self.spans(encoded, values, lengths)
         limit = max(1, int(self._spans_per_word * len(encoded)))
@@ -210,12 +207,12 @@ class CorefModel(TaskModel):
         return loss, clusters_from_antecedents(mentions, antecedents)
 
     def _words(self, document: Document) -> tuple[Tensor, Tensor, Tensor]:
-        """h and the values of heads of all words, sentence after sentence, and the sentences' lengths."""
+        """h and the head values of all words, in the order of the text, and the sentences' lengths."""
         h, x, mask = self.lowest_layers(document.text)
         return h[mask], x[..., : self._value_size][mask], mask.sum(1)
 
     def _link(self, kept: TopSpans, labels: Tensor) -> tuple[Tensor, list[int]]:
-        """The loss, and the place of the best antecedent of each span, -1 for none."""
+        """The loss, and the index of the best antecedent of each span, -1 for none."""
         losses, found = [], []
         for scores, rows, columns in self.antecedents(kept):
             same = (labels[rows, None] == labels[None, columns]) & (labels[rows, None] > 0)  # [R, C]
@@ -225,7 +222,7 @@ class CorefModel(TaskModel):
         return torch.stack(losses).sum(), torch.cat(found).tolist()
 
     def _window(self, document: Document) -> Document:
-        """The document, or while training a window of a long one."""
+        """The document, or during training a window of a long one."""
         surplus = len(document.lengths) - self._max_training_sentences
         if not self.training or surplus <= 0:
             return document
@@ -238,19 +235,19 @@ class CorefModel(TaskModel):
                 self._scores(clusters, known["clusters"])
 
     def _width_of(self, head_values: str) -> int:
-        """How much of x makes the heads; the embeddings come first in it."""
+        """The width of the first part of x that heads are made of; the embeddings come first."""
         if head_values not in HEAD_VALUES:
-            raise InputError(f"head_values must be one of {', '.join(HEAD_VALUES)}, found {head_values!r}")
+            raise InputError(f"expected head_values to be one of {', '.join(HEAD_VALUES)}, got {head_values!r}")
         if head_values == "input":
             return self.lowest_layers.get_input_dim()
         embedder = self.lowest_layers.embedder
         if embedder is None:
-            raise InputError("there are no embeddings to make heads of", hint="set head_values to input")
+            raise InputError("there are no embeddings for span heads", hint="set head_values to input")
         return embedder.get_output_dim()
 
 
 def window(document: Document, start: int, stop: int) -> Document:
-    """Sentences `start` to `stop` of a document, with the mentions that lie within them."""
+    """Sentences `start` to `stop` of a document, and the mentions within them."""
     text = {key: {name: ids[start:stop] for name, ids in of_one.items()} for key, of_one in document.text.items()}
     first, last = sum(document.lengths[:start]), sum(document.lengths[:stop])
     within = [
@@ -261,7 +258,7 @@ def window(document: Document, start: int, stop: int) -> Document:
 
 
 def cluster_labels(clusters: list[Cluster], shape: tuple[int, ...]) -> Tensor:
-    """For each span of a grid [N, W] the number of its gold cluster from 1 on, 0 for those that have none."""
+    """For each span of a grid [N, W] the number of its gold cluster, from 1; 0 for none."""
     labels = torch.zeros(shape, dtype=torch.long)
     for number, cluster in enumerate(clusters, start=1):
         for start, end in cluster:
@@ -271,7 +268,7 @@ def cluster_labels(clusters: list[Cluster], shape: tuple[int, ...]) -> Tensor:
 
 
 def _document(text: TextFieldTensors, speakers: Tensor, genre: Tensor, known: dict[str, Any], row: int) -> Document:
-    """One document of the batch, without its padding sentences."""
+    """One document of the batch, without padding."""
     lengths = [len(sentence) for sentence in known["sentences"]]
     own = {key: {name: ids[row, : len(lengths)] for name, ids in of_one.items()} for key, of_one in text.items()}
     return Document(own, speakers[row, : sum(lengths)], genre[row], lengths, known["clusters"] or [])
@@ -281,4 +278,4 @@ def _check(sizes: dict[str, int], dropout: float, spans_per_word: float) -> None
     require_sizes(**sizes)
     require_dropouts(dropout=dropout)
     if not spans_per_word > 0:
-        raise InputError(f"spans_per_word must be above 0, found {spans_per_word!r}")
+        raise InputError(f"expected spans_per_word above 0, got {spans_per_word!r}")

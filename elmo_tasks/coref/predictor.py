@@ -1,4 +1,4 @@
-"""Last step of coreference: raw text or sentences of words in, clusters with offsets out."""
+"""Coreference predictor: raw text or tokenized sentences -> clusters with offsets."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -20,18 +20,18 @@ _WANTED = 'wanted {"text": "raw text"} or {"sentences": [["the", "words"], ["of"
 @Predictor.register("elmo_tasks_coref")
 class CorefPredictor(JsonLinesPredictor):
     """
-    Takes `{"text": "raw text"}` or `{"sentences": [[...], ...]}`; the latter may have `speakers`, one for each word of
-    each sentence, and both a `genre`, such as `nw`. Gives
+    Input: `{"text": "raw text"}`, or `{"sentences": [[...], ...]}`, optionally with `speakers` of each word of each
+    sentence; either optionally with a `genre`, such as `nw`. Output:
 
     - `sentences`, the words of each;
-    - `clusters`, each a list of mentions with `text`, `token_start`, `token_end` (counted from the first word of the
-      document) and, for raw text, `start` and `end`. Ends are not included: `text[start:end]` is the mention's text;
+    - `clusters`, each a list of mentions with `text`, `token_start`, `token_end` (within the document) and, for raw
+      text, `start` and `end`. Ends are exclusive: `text[start:end]` is the mention's text;
     - `key` and `part`, for a document of a file.
 
     # Parameters
 
     model : `Model`
-        Its output per instance holds `sentences` and `clusters`.
+        A `CorefModel`.
     dataset_reader : `DatasetReader`
         A `CorefReader`.
     frozen : `bool`
@@ -49,11 +49,11 @@ class CorefPredictor(JsonLinesPredictor):
         return self.predict_json({"text": text})
 
     def predict_sentences(self, sentences: Sequence[Sequence[str]]) -> JsonDict:
-        """Finds the clusters of a document that is cut into sentences and words already."""
+        """Finds the clusters of a tokenized document."""
         return self.predict_json({"sentences": [list(sentence) for sentence in sentences]})
 
     def result(self, instance: Instance, outputs: JsonDict) -> JsonDict:
-        """Shows the mentions of each cluster."""
+        """The output for an instance."""
         metadata = metadata_of(instance)
         words = [word for sentence in metadata["sentences"] for word in sentence]
         clusters: list[Cluster] = outputs["clusters"]
@@ -62,13 +62,7 @@ class CorefPredictor(JsonLinesPredictor):
         return {**known, "sentences": metadata["sentences"], "clusters": found}
 
     def _json_to_instance(self, json_dict: JsonDict) -> Instance:
-        """
-        # Raises
-
-        `InputError`
-            If it is not an object with either a text or sentences, these are empty or of another type, or a text has
-            speakers.
-        """
+        """Raises `InputError` if the input does not have the documented form."""
         if not isinstance(json_dict, dict):
             raise InputError(f"{_WANTED}; found {shown(json_dict)}")
         if ("text" in json_dict) == ("sentences" in json_dict):
@@ -78,7 +72,7 @@ class CorefPredictor(JsonLinesPredictor):
         if "sentences" in json_dict:
             return self._sentences_instance(json_dict, genre)
         if json_dict.get("speakers") is not None:
-            raise InputError("'speakers' go with 'sentences', whose words they speak; found them with 'text'")
+            raise InputError("expected 'speakers' only with 'sentences', got them with 'text'")
         return self._text_instance(text_of(json_dict, "text", wanted=_WANTED), genre)
 
     def _sentences_instance(self, json_dict: JsonDict, genre: str) -> Instance:
@@ -100,14 +94,14 @@ class CorefPredictor(JsonLinesPredictor):
 
 def _checked(sentences: Any, key: str) -> list[list[str]]:
     if not isinstance(sentences, list) or not sentences:
-        raise InputError(f"{key!r} must be a list of sentences, one at least; found {shown(sentences)}")
+        raise InputError(f"expected a non-empty list of sentences under {key!r}, got {shown(sentences)}")
     return [words_of(sentence, f"number {place} of {key!r}") for place, sentence in enumerate(sentences)]
 
 
 def _mention(mention: Mention, words: list[str], metadata: dict[str, Any]) -> JsonDict:
-    first, behind = mention
-    tokens = {"token_start": first, "token_end": behind}
+    first, stop = mention
+    tokens = {"token_start": first, "token_end": stop}
     if "text" not in metadata:
-        return {"text": " ".join(words[first:behind]), **tokens}
-    start, end = metadata["offsets"][first][0], metadata["offsets"][behind - 1][1]
+        return {"text": " ".join(words[first:stop]), **tokens}
+    start, end = metadata["offsets"][first][0], metadata["offsets"][stop - 1][1]
     return {"text": metadata["text"][start:end], "start": start, "end": end, **tokens}

@@ -1,4 +1,4 @@
-"""First step of coreference: CoNLL-2012 columns to an instance for each document (paper, appendix A.6)."""
+"""Coreference reader: CoNLL-2012 columns -> an instance for each document (paper, appendix A.6)."""
 
 import logging
 from collections.abc import Iterable, Iterator, Sequence
@@ -22,21 +22,21 @@ from elmo_tasks.errors import InputError
 logger = logging.getLogger(__name__)
 
 GENRES = "genre_labels"
-"""The part of the vocabulary that holds the genres."""
+"""The vocabulary namespace of the genres."""
 
 UNKNOWN_GENRE = ""
 
 NO_SPEAKER = -1
-"""Stands in the padding of the speakers."""
+"""Padding of the speakers."""
 
 WIDEST_FILTER = 5
-"""Words have as many characters at least, so that each filter of the character CNN fits on them."""
+"""Words are padded to at least so many characters, for the widest filter of the character CNN."""
 
 _ESCAPED = {"/.": ".", "/?": "?"}
 
 
 class GenreField(LabelField):
-    """A genre: one that the vocabulary lacks gets `UNKNOWN_LABEL`; `UNKNOWN_GENRE` never enters it."""
+    """A genre; its id is `UNKNOWN_LABEL` if the vocabulary does not have it, as is always so for `UNKNOWN_GENRE`."""
 
     def count_vocab_items(self, counter: dict[str, dict[str, int]]) -> None:
         """Counts the genre if it is known."""
@@ -44,17 +44,16 @@ class GenreField(LabelField):
             super().count_vocab_items(counter)
 
     def index(self, vocab: Vocabulary) -> None:
-        """Looks the genre up; it is kept as a string, too."""
+        """Sets the id."""
         self._label_id = vocab.get_token_to_index_vocabulary(GENRES).get(self.label, UNKNOWN_LABEL)
 
 
 @DatasetReader.register("elmo_tasks_coref")
 class CorefReader(DatasetReader):
     """
-    Reads a folder of `*.gold_conll` or `*.v4_gold_conll` files (with the folders below it), a pattern, or one file;
-    plain or gzip. Each part of a document makes an instance. Mentions may be nested, cross, or stand twice; those
-    that are alone in their cluster are left out, since nothing scores them. Files in which no mention at all is marked
-    are read for predictions.
+    Reads `*.gold_conll` and `*.v4_gold_conll` files, plain or gzip: a folder, recursively, a glob pattern, or one file.
+    Each part of a document makes an instance. Mentions may be nested, crossing, or duplicated; singletons are dropped.
+    Data without any mention are read for predictions.
 
     # Parameters
 
@@ -71,8 +70,7 @@ class CorefReader(DatasetReader):
         # Raises
 
         `InputError`
-            With file and line, and the document's name, if brackets do not match; besides, whatever `find_files` and
-            `read_documents` raise.
+            With file and line, if a file is invalid.
         """
         documents = [document for file in find_files(file_path) for document in read_documents(file)]
         clusters = [document_clusters(document) for document in documents]
@@ -112,24 +110,24 @@ class CorefReader(DatasetReader):
         sentences : `Sequence[Sequence[str]]`
             S sentences of words, N in all.
         speakers : `Sequence[Sequence[str]]`, optional
-            Who says each word; by default all have the same speaker.
+            The speaker of each word; by default all have the same one.
         genre : `str`
             Such as `nw`.
         clusters : `Sequence[Cluster]`, optional
-            The gold clusters; those of a single mention are left out.
+            The gold clusters; singletons are dropped.
         key, part, file, line : optional
-            What the document is called, and where it stands.
+            The name and the location of the document.
 
         # Returns
 
         `Instance`
-            With the fields `text` (S sentences), `speakers` (a number for each of N words), `genre`, and `metadata`,
-            a dictionary of `sentences`, `clusters`, `key`, `part`, `file` and `line`; what is not known is None there.
+            With the fields `text` (S sentences), `speakers` (ids of N words), `genre`, and `metadata`, a dictionary of
+            `sentences`, `clusters`, `key`, `part`, `file` and `line`, None where unknown.
 
         # Raises
 
         `InputError`
-            If there is no sentence, one has no word, there is not one speaker for each word, or a mention leaves the
+            If a sentence or the document is empty, the speakers do not match the words, or a mention exceeds the
             document.
         """
         words = [[_ESCAPED.get(word, word) for word in sentence] for sentence in sentences]
@@ -139,7 +137,7 @@ class CorefReader(DatasetReader):
             _check(words, said_by, gold or [])
         except ValueError as error:
             raise InputError(str(error), file=file, line=line) from None
-        numbers = torch.tensor(_numbered([speaker for sentence in said_by for speaker in sentence]))  # [N]
+        numbers = torch.tensor(_speaker_ids([speaker for sentence in said_by for speaker in sentence]))  # [N]
         known = {"sentences": words, "clusters": gold, "key": key, "part": part, "file": file, "line": line}
         fields: dict[str, Field] = {
             "text": ListField([TextField([Token(word) for word in sentence]) for sentence in words]),
@@ -150,25 +148,18 @@ class CorefReader(DatasetReader):
         return Instance(fields)
 
     def apply_token_indexers(self, instance: Instance) -> None:
-        """Gives the text fields their indexers, which do not travel between processes."""
+        """Sets the token indexers, which are not sent between processes."""
         for sentence in instance.fields["text"]:
             sentence.token_indexers = self._token_indexers
 
 
 def document_clusters(document: OntonotesDocument) -> list[Cluster]:
-    """
-    The gold clusters of a document, singletons too.
-
-    # Raises
-
-    `InputError`
-        With file, line and the document's name, if brackets do not match.
-    """
+    """The gold clusters of a document, including singletons. Raises `InputError` if brackets do not match."""
     return clusters_by_label(_labelled_mentions(document))
 
 
 def genre_of(key: str) -> str:
-    """The genre in a document's key: `bc` of `bc/cctv/00/cctv_0000`, `academic` of `GUM_academic_exposure`."""
+    """The genre in the key of a document: `bc` of `bc/cctv/00/cctv_0000`, `academic` of `GUM_academic_exposure`."""
     before, slash, _ = key.partition("/")
     if slash:
         return before
@@ -186,17 +177,16 @@ def _labelled_mentions(document: OntonotesDocument) -> Iterator[tuple[Mention, s
 
 def _check(words: Sequence[Sequence[str]], speakers: Sequence[Sequence[str]], clusters: Iterable[Cluster]) -> None:
     if not words or not all(words):
-        raise ValueError("a document needs a sentence at least, and each sentence a word")
+        raise ValueError("expected at least one sentence, and at least one word in each sentence")
     if [len(sentence) for sentence in words] != [len(sentence) for sentence in speakers]:
-        raise ValueError("there must be a speaker for each word of each sentence")
+        raise ValueError("expected one speaker for each word of each sentence")
     length = sum(len(sentence) for sentence in words)
     for start, end in (mention for cluster in clusters for mention in cluster):
         if not 0 <= start < end <= length:
-            raise ValueError(f"the mention of words {start} to {end} leaves a document of {length} words")
+            raise ValueError(f"expected mentions within {length} words, got words {start} to {end}")
 
 
-def _numbered(speakers: Sequence[str]) -> list[int]:
-    """Each speaker's number, from 0 on."""
+def _speaker_ids(speakers: Sequence[str]) -> list[int]:
     numbers = {speaker: number for number, speaker in enumerate(dict.fromkeys(speakers))}
     return [numbers[speaker] for speaker in speakers]
 
@@ -214,7 +204,7 @@ def _default_indexers() -> dict[str, TokenIndexer]:
 def _log_counts(path: str, documents: Sequence[OntonotesDocument], clusters: Sequence[list[Cluster]]) -> None:
     scored = [cluster for gold in clusters for cluster in without_singletons(gold)]
     logger.info(
-        "%s: %d documents, %d sentences, %d words, %d clusters of %d mentions, %d singletons left out",
+        "%s: %d documents, %d sentences, %d words, %d clusters of %d mentions, %d singletons dropped",
         path,
         len(documents),
         sum(len(document.sentences) for document in documents),

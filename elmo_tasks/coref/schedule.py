@@ -1,4 +1,4 @@
-"""The learning rate of coreference: down by a small factor every so many updates (Lee et al., 2017, section 7)."""
+"""The learning rate schedule of coreference (Lee et al., 2017, section 7)."""
 
 import torch
 from allennlp.training.learning_rate_schedulers import LearningRateScheduler
@@ -10,14 +10,12 @@ from elmo_tasks.ranges import require_sizes
 @LearningRateScheduler.register("elmo_tasks_staircase")
 class Staircase(LearningRateScheduler):
     """
-    After u updates the learning rate is the one it started with, times `factor ** (u // every)`.
-
-    AllenNLP's `exponential` counts epochs, whose length depends on the corpus.
+    Multiplies the initial learning rate by `factor ** (u // every)` after u updates. AllenNLP's `exponential` counts
+    epochs instead.
 
     # Parameters
 
     optimizer : `torch.optim.Optimizer`
-        Comes from AllenNLP.
     factor : `float`
     every : `int`
         Updates between two steps.
@@ -30,18 +28,18 @@ class Staircase(LearningRateScheduler):
 
     def __init__(self, optimizer: torch.optim.Optimizer, *, factor: float, every: int, last_epoch: int = -1) -> None:
         if not 0 < factor <= 1:
-            raise InputError(f"factor must be above 0 and at most 1, found {factor!r}")
+            raise InputError(f"expected a factor above 0 and at most 1, got {factor!r}")
         require_sizes(every=every)
         super().__init__(optimizer, last_epoch)
         self._factor, self._every, self._updates = factor, every, 0
 
     def get_values(self) -> list[float]:
-        """The learning rate of each group of parameters."""
+        """The learning rate of each parameter group."""
         share = self._factor ** (self._updates // self._every)
         return [value * share for value in self.base_values]
 
     def step_batch(self, batch_num_total: int | None = None) -> None:
-        """Sets the learning rate of the update that comes next, which AllenNLP counts from 1."""
+        """Sets the learning rate of the next update; AllenNLP counts updates from 1."""
         self._updates = 0 if batch_num_total is None else batch_num_total - 1
         for group, value in zip(self.optimizer.param_groups, self.get_values(), strict=True):
             group[self.param_group_field] = value

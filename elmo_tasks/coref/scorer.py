@@ -1,4 +1,4 @@
-"""A network of two hidden layers that scores concatenations without making them."""
+"""A feed-forward scorer of concatenated vectors, which does not build the concatenations."""
 
 from collections.abc import Sequence
 
@@ -11,9 +11,9 @@ from elmo_tasks.modules.precision import at_least_float32
 
 class FactorizedScorer(nn.Module):
     """
-    `[a; b; ...] -> score` through two hidden layers of ReLU and dropout. The first layer's weight has a block for each
-    part, and the products are added: where a part stands in many concatenations, as a word in the spans around it and
-    a span in its pairs, it is multiplied once.
+    `[a; b; ...] -> score` through two hidden layers with ReLU and dropout. The first layer's weight is split into one
+    block per part and the products are added: a part of many concatenations, such as a word in the spans around it or a
+    span in its pairs, is multiplied once.
 
     # Parameters
 
@@ -22,7 +22,7 @@ class FactorizedScorer(nn.Module):
     hidden_size : `int`
         Units F of each hidden layer.
     dropout : `float`
-        Share of the hidden units that is dropped.
+        Dropout of the hidden layers.
     """
 
     def __init__(self, parts: Sequence[int], *, hidden_size: int, dropout: float) -> None:
@@ -44,12 +44,12 @@ class FactorizedScorer(nn.Module):
         return self.first.weight.split(self._parts, 1)
 
     def forward(self, products: Tensor) -> Tensor:
-        """The scores [...], float32 at least, for the summed products [..., F] of all parts and their weights."""
+        """Scores [...], at least float32, from the sum [..., F] of the products of all parts with their weights."""
         return at_least_float32(self.rest(products + self.first.bias).squeeze(-1))
 
 
 def tf_glorot_init_(module: nn.Module) -> None:
-    """Gives all weights, biases and tables of a module the starting values of the original code."""
+    """Initializes all parameters of a module as the original code does."""
     with torch.no_grad():
         for parameter in module.parameters():
             glorot_uniform_(parameter)

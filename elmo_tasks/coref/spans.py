@@ -1,8 +1,8 @@
 """
-Words -> all spans of a few words, their vectors and their mention scores (Lee et al., 2017, sections 3 and 4).
+Words -> all spans up to a width, their vectors and their mention scores (Lee et al., 2017, sections 3 and 4).
 
-A grid [N, W] holds the span of words n to n + w, both included, of a document of N words; some of it reaches beyond
-the sentence and is masked.
+A grid [N, W] holds the spans of words n to n + w, inclusive, of a document of N words; spans that exceed their sentence
+are masked.
 """
 
 from typing import NamedTuple
@@ -19,13 +19,13 @@ class SpanGrid(NamedTuple):
     # Parameters
 
     mask : `Tensor`, bool, shape [N, W]
-        Which of them are spans: those within a sentence.
+        True for spans within a sentence.
     scores : `Tensor`, shape [N, W]
-        How likely each is a mention; meaningless where there is none.
+        Mention scores; undefined for masked spans.
     attention : `Tensor`, shape [N, W, W]
         The weight of each span's words n, n + 1, ... in its head.
     widths : `Tensor`, shape [N, W, E]
-        The vectors of the widths, after dropout.
+        Width embeddings, after dropout.
     """
 
     mask: Tensor
@@ -36,10 +36,9 @@ class SpanGrid(NamedTuple):
 
 class SpanScorer(nn.Module):
     """
-    The vector of a span is `[h of its first word; h of its last word; its width's; its head]`, where the head is a sum
-    of the words' vectors x, weighed by attention. Its mention score is a feed-forward network's.
-
-    No vector is made of a span that is only scored: see `FactorizedScorer`. Memory grows with N W.
+    The vector of a span is `[h of its first word; h of its last word; width embedding; head]`, where the head is an
+    attention-weighted sum of the words' vectors x. A feed-forward network computes its mention score, without building
+    the vectors of all spans (see `FactorizedScorer`): memory grows with N W.
 
     # Parameters
 
@@ -48,11 +47,11 @@ class SpanScorer(nn.Module):
     max_width : `int`
         Words of the longest span (W).
     feature_size : `int`
-        Width of a width's vector (E).
+        Width of the width embeddings (E).
     hidden_size : `int`
         Units of each hidden layer.
     dropout : `float`
-        On the hidden layers and the vectors of widths.
+        On the hidden layers and the width embeddings.
     """
 
     def __init__(
@@ -104,9 +103,9 @@ class SpanScorer(nn.Module):
         # Parameters
 
         grid, encoded, values
-            What `forward` gave and took.
+            The output and the inputs of `forward`.
         places : `Tensor`, shape [K, 2]
-            n and w of each.
+            n and w of each span.
 
         # Returns
 
@@ -118,32 +117,19 @@ class SpanScorer(nn.Module):
         return torch.cat([encoded[first], encoded[first + width], grid.widths[first, width], heads], 1)
 
     def _attention(self, encoded: Tensor) -> Tensor:
-        """For each span the softmax over its words' scores: [N, W, W], zero behind its end."""
+        """For each span the softmax over its words' scores: [N, W, W], zero after its end."""
         scores = _windows(self.attention(encoded), self.max_width)[:, None, :, 0]  # [N, 1, W]
         within = torch.ones(self.max_width, self.max_width, dtype=torch.bool, device=encoded.device).tril()
         return scores.masked_fill(~within, -torch.inf).softmax(2)  # [N, W, W]
 
 
 def span_mask(lengths: Tensor, max_width: int) -> Tensor:
-    """
-    Which spans of words n to n + w lie within a sentence.
-
-    # Parameters
-
-    lengths : `Tensor`, shape [S]
-        Words of each sentence.
-    max_width : `int`
-        Words of the longest span (W).
-
-    # Returns
-
-    `Tensor`, bool, shape [N, W]
-    """
-    ends = lengths.cumsum(0).repeat_interleave(lengths)  # [N], the word behind the sentence of each word
+    """The mask [N, W] of spans within a sentence, for sentences of `lengths` [S] words and W = `max_width`."""
+    ends = lengths.cumsum(0).repeat_interleave(lengths)  # [N], the end of each word's sentence
     left = ends - torch.arange(len(ends), device=ends.device)
     return torch.arange(max_width, device=ends.device) < left[:, None]
 
 
 def _windows(vectors: Tensor, width: int) -> Tensor:
-    """The vectors [N, V] of words n, n + 1, ... for each n, zero behind the last word: [N, W, V], a view."""
+    """The vectors [N, V] of words n, n + 1, ... for each n, zero after the last word: [N, W, V], a view."""
     return functional.pad(vectors, (0, 0, 0, width - 1)).unfold(0, width, 1).transpose(1, 2)

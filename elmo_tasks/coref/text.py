@@ -1,4 +1,4 @@
-"""Raw text -> sentences of tokens, by rules alone: nothing is downloaded."""
+"""Raw text -> sentences of tokens, by rules only: nothing is downloaded."""
 
 from typing import NamedTuple
 
@@ -7,7 +7,7 @@ from spacy.pipeline import Sentencizer
 
 
 class TextToken(NamedTuple):
-    """A token, and its characters `text[start:end]`."""
+    """A token, which is `text[start:end]` of the raw text."""
 
     text: str
     start: int
@@ -16,8 +16,8 @@ class TextToken(NamedTuple):
 
 class SentenceSplitter:
     """
-    spaCy's rules for English tokens and sentences; there is no limit on the length of a text. White space is never a
-    token, and a blank line ends a sentence.
+    spaCy's rules for English tokens and sentences, for texts of any length. White space is not a token, and a blank
+    line ends a sentence.
     """
 
     def __init__(self) -> None:
@@ -25,7 +25,7 @@ class SentenceSplitter:
         self._sentencizer = Sentencizer()
 
     def sentences(self, text: str) -> list[list[TextToken]]:
-        """The sentences of a text in their order, each of one token or more."""
+        """The sentences of a text, none of which is empty."""
         sentences: list[list[TextToken]] = [[]]
         for token in self._sentencizer(self._tokenizer(text)):
             if token.is_sent_start or (token.is_space and token.text.count("\n") > 1):

@@ -1,4 +1,4 @@
-"""Pair scores against loops over pairs, the loss against enumeration, memory against the number of pairs."""
+"""Pair scores against loops over pairs, and the loss by hand."""
 
 import math
 from itertools import pairwise
@@ -23,7 +23,7 @@ def make_spans(count: int) -> TopSpans:
 
 
 def bucket(distance: int) -> int:
-    """One each up to 4, then 5-7, 8-15, 16-31, 32-63, 64 and more."""
+    """0 to 4, 5-7, 8-15, 16-31, 32-63, 64 and more."""
     return distance if distance <= 4 else min(9, int(math.log2(distance)) + 3)
 
 
@@ -38,7 +38,7 @@ def score_by_loop(scorer: AntecedentScorer, spans: TopSpans, i: int, j: int) -> 
 
 
 def all_scores(scorer: AntecedentScorer, spans: TopSpans) -> Tensor:
-    """[K, K], put together from the blocks."""
+    """[K, K], assembled from the blocks."""
     count = len(spans.vectors)
     whole = torch.full((count, count), -torch.inf)
     for scores, rows, columns in scorer(spans):
@@ -59,14 +59,14 @@ def test_scores_by_loop(rows_at_once: int, monkeypatch: pytest.MonkeyPatch) -> N
                 assert whole[i, j] == -torch.inf, (i, j)
 
 
-def test_distance_buckets_up_to_the_last_one() -> None:
+def test_distance_buckets() -> None:
     scorer, spans = make_scorer(max_antecedents=250), make_spans(70)
     whole = all_scores(scorer, spans)
     for j in (0, 5, 6, 37, 38, 53, 54, 61, 62, 64, 65, 68):
         assert torch.allclose(whole[69, j], score_by_loop(scorer, spans, 69, j), atol=1e-5), j
 
 
-def test_blocks_take_no_more_columns_than_they_need() -> None:
+def test_blocks_have_only_the_columns_they_need() -> None:
     scorer, spans = make_scorer(max_antecedents=20), make_spans(300)
     blocks = list(scorer(spans))
     assert [block.rows.stop for block in blocks] == [64, 128, 192, 256, 300]
@@ -74,7 +74,7 @@ def test_blocks_take_no_more_columns_than_they_need() -> None:
     assert max(block.scores.shape[1] for block in blocks) == 64 + 20
 
 
-def test_the_loss_by_enumeration() -> None:
+def test_the_loss_by_hand() -> None:
     scores = torch.tensor([[-torch.inf, -torch.inf], [1.0, -torch.inf], [0.5, -2.0]])
     gold = torch.tensor([[False, False], [True, False], [True, True]])
     e = math.exp
@@ -96,6 +96,6 @@ def test_the_loss_has_finite_gradients() -> None:
         assert parameter.grad is not None and parameter.grad.isfinite().all() and parameter.grad.any(), name
 
 
-def test_no_antecedent_where_no_score_is_above_zero() -> None:
+def test_antecedents_have_positive_scores() -> None:
     scores = torch.tensor([[-torch.inf, -torch.inf], [-0.1, -3.0], [0.0, -1.0], [0.2, 0.1], [0.1, 4.0]])
     assert best_antecedents(scores).tolist() == [-1, -1, -1, 0, 1]

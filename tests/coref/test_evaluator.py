@@ -1,24 +1,35 @@
-"""Key and response of a whole data set, of several files and in any order of its documents."""
+"""Clusters, key and response files, and the learning rate schedule."""
 
+import random
 from pathlib import Path
 
+import pytest
+import torch
 from allennlp.common import Params
 from allennlp.data.data_loaders import SimpleDataLoader
 from allennlp.evaluation import Evaluator
 
+from elmo_tasks.coref.clusters import clusters_by_label, clusters_from_antecedents, without_singletons
+from elmo_tasks.coref.evaluator import response_lines
 from elmo_tasks.coref.reader import CorefReader, document_clusters
+from elmo_tasks.coref.schedule import Staircase
+from elmo_tasks.data.brackets import mentions_from_brackets
+from elmo_tasks.data.mentions import Cluster, cluster_cells
 from elmo_tasks.data.ontonotes import read_documents
+from elmo_tasks.errors import InputError
 from tests.coref.test_model import STORIES, Build, build
 
 __all__ = ["build"]
 
+PIER = ("bc/pier/00/pier_0001", 0)
+NAMES = [PIER, ("bc/pier/00/pier_0001", 1), ("GUM_fiction_gull", 0)]
 
-def test_writes_both_files(build: Build, tmp_path: Path) -> None:
+
+def test_writes_key_and_response(build: Build, tmp_path: Path) -> None:
     model = build()
     text = STORIES.read_text()
-    second = tmp_path / "b.gold_conll"
-    second.write_text(text)
-    (tmp_path / "a.gold_conll").write_text(text)
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.gold_conll").write_text(text)
     instances = list(CorefReader().read(tmp_path))
     loader = SimpleDataLoader(list(instances), batch_size=1, shuffle=True, vocab=model.vocab)
     loader.set_target_device(next(model.parameters()).device)
@@ -28,9 +39,73 @@ def test_writes_both_files(build: Build, tmp_path: Path) -> None:
     assert "f1" in scores and (tmp_path / "out" / "response.key").read_text() == text * 2
     written = response.read_text().splitlines()
     assert [line.split("\t")[:-1] for line in written] == [line.split("\t")[:-1] for line in (text * 2).splitlines()]
-    assert written[: len(written) // 2] == written[len(written) // 2 :], "the same documents in both files"
-    half = tmp_path / "half"
-    half.write_text("".join(f"{line}\n" for line in written[: len(written) // 2]))
-    predicted = model.forward_on_instances(instances[:3])
-    clusters = [document_clusters(document) for document in read_documents(half)]
-    assert clusters == [one["clusters"] for one in predicted] and any(clusters)
+    assert written[: len(written) // 2] == written[len(written) // 2 :]
+    (tmp_path / "half").write_text("".join(f"{line}\n" for line in written[: len(written) // 2]))
+    clusters = [document_clusters(document) for document in read_documents(tmp_path / "half")]
+    assert clusters == [one["clusters"] for one in model.forward_on_instances(instances[:3])] and any(clusters)
+
+
+def test_response_lines_keep_all_but_the_last_column(tmp_path: Path) -> None:
+    spaced = tmp_path / "spaced.v4_gold_conll"
+    spaced.write_text(STORIES.read_text().replace("\t", "   "))
+    predicted: list[Cluster] = [[(0, 2), (3, 4)], [(12, 13), (15, 17)]]
+    lines = list(response_lines(spaced, {PIER: predicted, NAMES[1]: [], NAMES[2]: []}))
+    key = spaced.read_text().splitlines()
+    assert [line.split("   ")[:-1] for line in lines] == [line.split("   ")[:-1] for line in key]
+    assert lines[1] == "bc/pier/00/pier_0001   0   0   Mira   NNP   *   -   -   -   Anna   *   (0"
+
+
+@pytest.mark.parametrize(
+    ("clusters", "message"),
+    [([], r"gold_conll:33: there is no prediction .*part 001"), ([[(0, 1), (25, 99)]], "gold_conll:2: .*words 25")],
+)
+def test_predictions_that_do_not_fit(clusters: list[Cluster], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        list(response_lines(STORIES, {PIER: clusters}))
+
+
+def test_clusters() -> None:
+    mentions = [((4, 5), "9"), ((0, 2), "x"), ((0, 1), "9"), ((4, 5), "9"), ((0, 1), "x")]
+    found = clusters_by_label(mentions)
+    assert found == [[(0, 1), (0, 2)], [(0, 1), (4, 5)]]
+    assert without_singletons([*found, [(7, 8)]]) == found
+    spans = [(0, 1), (1, 2), (2, 4), (3, 4), (5, 6), (7, 8)]
+    linked = clusters_from_antecedents(spans, [-1, -1, 0, 1, 2, -1])
+    assert linked == [[(0, 1), (2, 4), (5, 6)], [(1, 2), (3, 4)]]
+    assert clusters_from_antecedents([], []) == []
+
+
+def test_brackets_round_trip() -> None:
+    assert cluster_cells([[(0, 3), (0, 1), (4, 5)], [(0, 2), (1, 4)]], length=6) == [
+        *("(0|(1|(0)", "(1|1)", "0)", "1)", "(0)", "-")
+    ]
+    generator = random.Random(4)
+    for _ in range(100):
+        spans = {(a, b) for a, b in (sorted(generator.sample(range(13), 2)) for _ in range(6))}
+        clusters = clusters_by_label((span, str(generator.randrange(3))) for span in sorted(spans))
+        if any(crosses(cluster) for cluster in clusters):
+            continue
+        read = mentions_from_brackets(cluster_cells(clusters, length=12))
+        assert clusters_by_label(((span.start, span.end), span.label) for span in read) == clusters
+
+
+def crosses(cluster: Cluster) -> bool:
+    return any(a < c < b < d or (b == c + 1 and a < c) for a, b in cluster for c, d in cluster)
+
+
+def test_the_learning_rate_falls_in_steps() -> None:
+    def schedule() -> Staircase:
+        optimizer = torch.optim.Adam([torch.nn.Parameter(torch.zeros(1))], lr=0.8)
+        return Staircase(optimizer, factor=0.5, every=3)
+
+    first, second, rates = schedule(), schedule(), []
+    for update in range(1, 8):
+        first.step_batch(update)
+        first.step(0.3)  # the end of an epoch has no effect
+        rates.append(first.optimizer.param_groups[0]["lr"])
+    assert rates == [0.8, 0.8, 0.8, 0.4, 0.4, 0.4, 0.2]
+    second.load_state_dict(first.state_dict())
+    assert second.get_values() == [0.2]
+    for bad in ({"factor": 1.5, "every": 3}, {"factor": 0.5, "every": 0}):
+        with pytest.raises(InputError, match="factor|every"):
+            Staircase(first.optimizer, **bad)

@@ -1,29 +1,26 @@
-"""Coreference scores against loops over the definitions, values by hand, and what must hold for any clusters."""
+"""Coreference scores against their definitions, and by hand."""
 
 from collections.abc import Sequence
 from itertools import permutations
-from pathlib import Path
 
-import numpy as np
 import pytest
-from allennlp.training.metrics import Metric
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elmo_tasks.coref.metric import METRICS, CorefScores
-from tests.processes import last_line, other_process
 
 Clusters = list[list[tuple[int, int]]]
 Fractions = list[tuple[float, float]]
 
 
 def clusters(text: str) -> Clusters:
-    """Clusters written as `ab cde`: a letter is a mention."""
+    """Clusters such as `ab cde`; each letter is a mention."""
     return [[(ord(letter), ord(letter) + 1) for letter in word] for word in text.split()]
 
 
 def muc_links(these: Clusters, those: Clusters) -> tuple[float, float]:
-    """Of each cluster of `these`, its size less the number of parts that `those` cut it into; over its size less 1."""
+    """The sum of `|cluster| - parts` over `these`, parts by a partition into `those`, and of `|cluster| - 1`."""
     right = possible = 0
     for cluster in these:
         parts = {place for place, other in enumerate(those) for mention in cluster if mention in other}
@@ -45,7 +42,7 @@ def b_cubed(these: Clusters, those: Clusters) -> tuple[float, float]:
 
 
 def ceaf_e(these: Clusters, those: Clusters) -> tuple[float, float]:
-    """The best alignment by trying all."""
+    """The best of all alignments."""
     few, many = sorted((these, those), key=len)
     best = max(
         sum(2 * len(set(a) & set(b)) / (len(a) + len(b)) for a, b in zip(few, chosen, strict=True))
@@ -55,7 +52,7 @@ def ceaf_e(these: Clusters, those: Clusters) -> tuple[float, float]:
 
 
 def expected(documents: Sequence[tuple[Clusters, Clusters]]) -> dict[str, float]:
-    """The scores over pairs of response and key, from the definitions."""
+    """The scores of pairs of response and key."""
     scores: dict[str, float] = {}
     for name, definition in zip(METRICS, (muc_links, b_cubed, ceaf_e), strict=True):
         recall = ratio([definition(key, response) for response, key in documents])
@@ -80,7 +77,7 @@ def scored(*documents: tuple[Clusters, Clusters]) -> dict[str, float]:
 
 @st.composite
 def clusterings(draw: st.DrawFn) -> Clusters:
-    """Some of nine mentions in up to five clusters, singletons too."""
+    """Up to nine mentions in up to five clusters, including singletons."""
     homes = draw(st.lists(st.integers(-1, 4), min_size=9, max_size=9))
     found = [[(place, place + 1) for place, home in enumerate(homes) if home == label] for label in range(5)]
     return draw(st.permutations([cluster for cluster in found if cluster]))
@@ -90,27 +87,6 @@ def clusterings(draw: st.DrawFn) -> Clusters:
 @given(documents=st.lists(st.tuples(clusterings(), clusterings()), max_size=3))
 def test_equals_the_definitions(documents: list[tuple[Clusters, Clusters]]) -> None:
     assert scored(*documents) == pytest.approx(expected(documents), abs=1e-12)
-
-
-@settings(deadline=None, max_examples=25)
-@given(response=clusterings(), key=clusterings(), seed=st.randoms())
-def test_swap_and_order(response: Clusters, key: Clusters, seed: object) -> None:
-    forth, back = scored((response, key)), scored((key, response))
-    for name in METRICS:
-        assert forth[f"{name}_precision"] == pytest.approx(back[f"{name}_recall"], abs=1e-12)
-        assert forth[f"{name}_f1"] == pytest.approx(back[f"{name}_f1"], abs=1e-12)
-    turned = scored(([cluster[::-1] for cluster in response[::-1]], key[::-1]))
-    assert turned == pytest.approx(forth, abs=1e-12)
-    assert all(0 <= value <= 1 + 1e-12 for value in forth.values())
-
-
-@settings(deadline=None, max_examples=25)
-@given(key=clusterings())
-def test_the_key_itself_is_right(key: Clusters) -> None:
-    scores = scored((key, key))
-    linked = any(len(cluster) > 1 for cluster in key)
-    assert scores["muc_f1"] == (1.0 if linked else 0.0)
-    assert scores["b_cubed_f1"] == scores["ceaf_e_f1"] == pytest.approx(1.0 if key else 0.0)
 
 
 @pytest.mark.parametrize(
@@ -150,49 +126,27 @@ def test_sums_over_documents_not_means_of_them() -> None:
     assert scores["f1"] == pytest.approx(f1)
 
 
-def test_the_alignment_is_the_best_one_not_the_greedy_one() -> None:
-    # Greedy takes the first response cluster with the first key cluster (6/9) and leaves the second ones nothing.
-    scores = scored((clusters("abcef d"), clusters("abcd ef")))
-    assert scores["ceaf_e_precision"] == pytest.approx((2 * 2 / 7 + 2 * 1 / 5) / 2)
-
-
 def test_repeated_mentions() -> None:
     clean = scored((clusters("ab cd"), clusters("abcd")))
-    assert scored((clusters("aab acd"), clusters("abcd"))) == clean, "a mention of the key counts where it came first"
+    assert scored((clusters("aab acd"), clusters("abcd"))) == clean, "the first mention counts"
     assert scored((clusters("ab cd"), clusters("aabcd a"))) == clean
     assert scored((clusters("ab xx"), clusters("ab")))["b_cubed_precision"] == pytest.approx(2 / 4)
     assert scored((clusters("ab xx"), clusters("ab")))["muc_precision"] == pytest.approx(1 / 2)
 
 
-def test_reset_only_when_asked_and_plain_floats() -> None:
+def test_reset() -> None:
     metric = CorefScores()
     metric(clusters("ab"), clusters("ab"))
     first = metric.get_metric()
     assert first["f1"] == 1.0 and metric.get_metric(reset=True) == first
-    assert set(metric.get_metric().values()) == {0.0}
-    assert {type(value) for value in first.values()} == {float}
-    assert Metric.by_name("elmo_tasks_coref") is CorefScores
+    assert set(metric.get_metric().values()) == {0.0} and {type(value) for value in first.values()} == {float}
 
 
-def test_a_large_document_is_no_burden() -> None:
-    generator = np.random.default_rng(5)
-    sides: list[Clusters] = []
-    for _ in range(2):
-        homes = generator.integers(0, 300, size=2000)
-        sides.append([[(int(m), int(m) + 1) for m in np.flatnonzero(homes == home)] for home in range(300)])
-    scores = scored((sides[0], sides[1]))
-    assert scores["muc_recall"] == pytest.approx(ratio([muc_links(sides[1], sides[0])]))
-
-
-def test_processes_add_up(tmp_path: Path) -> None:
-    other = """
-from elmo_tasks.coref.metric import CorefScores
-metric = CorefScores()
-metric([], [[(0, 1), (1, 2), (2, 3), (3, 4)]])
-print(metric.get_metric()["muc_recall"])
-"""
-    with other_process(tmp_path, other) as process:
-        metric = CorefScores()
-        metric(clusters("ab"), clusters("ab"))
-        assert metric.get_metric()["muc_recall"] == pytest.approx(1 / 4)
-        assert float(last_line(process)) == pytest.approx(1 / 4)
+def test_processes_count_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    other = CorefScores()
+    other([], clusters("abcd"))
+    values = iter([torch.from_numpy(other._counts), 1])
+    monkeypatch.setattr("elmo_tasks.coref.metric.dist_reduce_sum", lambda own: own + next(values))
+    metric = CorefScores()
+    metric(clusters("ab"), clusters("ab"))
+    assert metric.get_metric()["muc_recall"] == pytest.approx(1 / 4) and metric.documents == 2

@@ -16,61 +16,48 @@ def scorer() -> SpanScorer:
     return made.eval()
 
 
-def vector_by_loop(scorer: SpanScorer, encoded: Tensor, values: Tensor, first: int, width: int) -> Tensor:
-    last = first + width
-    weights = torch.stack([scorer.attention(encoded[word])[0] for word in range(first, last + 1)]).softmax(0)
-    head = sum((weight * values[first + place] for place, weight in enumerate(weights)), torch.zeros(7))
-    return torch.cat([encoded[first], encoded[last], scorer.widths.weight[width], head])
+def span_vector(scorer: SpanScorer, encoded: Tensor, values: Tensor, first: int, width: int) -> Tensor:
+    words = slice(first, first + width + 1)
+    head = scorer.attention(encoded[words])[:, 0].softmax(0) @ values[words]
+    return torch.cat([encoded[first], encoded[first + width], scorer.widths.weight[width], head])
 
 
 def network(scorer: SpanScorer, vector: Tensor) -> Tensor:
-    """The feed-forward network over a whole vector."""
+    """The feed-forward network on a concatenated vector."""
     linear = [module for module in scorer.score.rest if isinstance(module, nn.Linear)]
     return linear[1](linear[0](scorer.score.first(vector).relu()).relu())[0]
 
 
-def test_the_mask_by_loop() -> None:
+def test_the_mask() -> None:
+    sentences = [0] * 4 + [1] + [2] * 6
     mask = span_mask(LENGTHS, WIDTH)
-    sentence_of = [0] * 4 + [1] + [2] * 6
     for n in range(11):
-        for w in range(WIDTH):
-            within = n + w < 11 and sentence_of[n] == sentence_of[n + w]
-            assert mask[n, w] == within, (n, w)
+        assert mask[n].tolist() == [n + w < 11 and sentences[n] == sentences[n + w] for w in range(WIDTH)]
 
 
-def test_vectors_and_scores_by_loop(scorer: SpanScorer) -> None:
+def test_vectors_and_scores(scorer: SpanScorer) -> None:
     encoded, values = torch.randn(11, 5), torch.randn(11, 7)
     grid = scorer(encoded, values, LENGTHS)
     places = grid.mask.nonzero()
     assert len(places) == (4 + 3 + 2) + 1 + (6 + 5 + 4)
     vectors = scorer.vectors(grid, encoded, values, places)
-    assert vectors.shape == (len(places), scorer.output_size)
     for (n, w), vector in zip(places.tolist(), vectors, strict=True):
-        expected = vector_by_loop(scorer, encoded, values, n, w)
+        expected = span_vector(scorer, encoded, values, n, w)
         assert torch.allclose(vector, expected, atol=1e-6)
         assert torch.allclose(grid.scores[n, w], network(scorer, expected), atol=1e-6)
 
 
-def test_a_span_sees_nothing_behind_its_end(scorer: SpanScorer) -> None:
-    encoded, values = torch.randn(11, 5), torch.randn(11, 7)
-    before = scorer(encoded, values, LENGTHS)
-    encoded[4:], values[4:] = torch.randn(7, 5) * 9, torch.randn(7, 7) * 9
-    after = scorer(encoded, values, LENGTHS)
-    inside = before.mask[:4]
-    assert torch.allclose(before.scores[:4][inside], after.scores[:4][inside], atol=1e-6)
-
-
-def test_score_and_vector_share_the_dropped_width(scorer: SpanScorer) -> None:
+def test_score_and_vector_share_a_dropout_mask(scorer: SpanScorer) -> None:
     scorer.train()
     encoded, values = torch.randn(11, 5), torch.randn(11, 7)
     grid = scorer(encoded, values, LENGTHS)
     places = grid.mask.nonzero()
     vectors = scorer.vectors(grid, encoded, values, places)
     assert torch.equal(vectors[:, 10:12], grid.widths[places[:, 0], places[:, 1]])
-    assert (grid.widths == 0).float().mean().item() == pytest.approx(0.3, abs=0.2)
+    assert (grid.widths == 0).any()
 
 
-def test_gradients_everywhere(scorer: SpanScorer) -> None:
+def test_gradients(scorer: SpanScorer) -> None:
     encoded, values = torch.randn(11, 5, requires_grad=True), torch.randn(11, 7, requires_grad=True)
     grid = scorer(encoded, values, LENGTHS)
     vectors = scorer.vectors(grid, encoded, values, grid.mask.nonzero())

@@ -14,7 +14,6 @@ from allennlp.models import load_archive
 import elmo_tasks.plugin  # noqa: F401 - registers what archives name
 from elmo_tasks.bilm import BiLM
 from elmo_tasks.coref.reader import CorefReader
-from elmo_tasks.coref.response import read_predictions
 from elmo_tasks.data.vector_files import VectorFile, read_vectors, width_of
 from elmo_tasks.elmo import ElmoVectors
 from elmo_tasks.elmo.extract import extract
@@ -71,10 +70,6 @@ def subjects(folder: Path) -> dict[str, Subject]:
             _instances(SrlReader(verbs_only=False)),
         ),
         "coref": Subject((FIXTURES / "coref/stories.gold_conll").read_bytes(), _instances(CorefReader())),
-        "coref predictions": Subject(
-            b'{"key": "a/b", "part": 0, "clusters": [[{"token_start": 0, "token_end": 1}]], "sentences": []}\n',
-            read_predictions,
-        ),
         "word vectors": Subject(_vectors(), lambda file: [_all_of(read_vectors(file, width=4)), width_of(file)]),
         "word vectors by place": Subject(_vectors(), _by_place),
         "text": Subject(b"The cook bakes .\nIt rains .\n" * 3, lambda file: _all_of(first_sentences([file]))),

@@ -13,7 +13,7 @@ from tests.fuzz.subjects import Subject, subjects
 from tests.memory import release
 
 NAMES = [
-    *("squad", "snli", "snli, parses", "sst", "ner", "srl", "coref", "coref predictions", "word vectors"),
+    *("squad", "snli", "snli, parses", "sst", "ner", "srl", "coref", "word vectors"),
     *("word vectors by place", "text", "vocabulary", "biLM options", "biLM weights", "ELMo vectors", "senses"),
     *("senses with keys", "keys", "first senses", "CoNLL-U", "word/tag", "archive", "archived weights"),
     "archived config",
