@@ -1,4 +1,4 @@
-"""The middle of the biattentive classification network: biattention and poolings (McCann et al. 2017, appendix A.8)."""
+"""Biattention and pooling of the biattentive classification network (McCann et al. 2017; appendix A.8)."""
 
 import torch
 from allennlp.nn.util import masked_max, masked_mean, masked_softmax, weighted_sum
@@ -7,8 +7,8 @@ from torch import Tensor, nn
 
 def biattend(inputs: Tensor, mask: Tensor) -> Tensor:
     """
-    Each token's summary of its text, `C = softmax(X X^T) X`: with one text in place of two, the biattention of both
-    sides is the same.
+    `C = softmax(X X^T) X`, each token's summary of its text: with one text as both inputs, both sides of the
+    biattention are equal.
 
     # Parameters
 
@@ -17,25 +17,23 @@ def biattend(inputs: Tensor, mask: Tensor) -> Tensor:
 
     # Returns
 
-    `Tensor`, shape [B, T, D]; without meaning where there is no token.
+    `Tensor`, shape [B, T, D]; undefined at padding.
     """
     affinity = inputs @ inputs.transpose(1, 2)  # [B, T, T]
-    # The other form of the masked softmax multiplies by the mask, so that masked scores of 0 could outgrow real ones.
+    # Without memory_efficient, masked scores become 0, which may exceed real ones.
     weights = masked_softmax(affinity, mask[:, None], memory_efficient=True)  # [B, T, T]
     return weighted_sum(inputs, weights)  # [B, T, D]
 
 
 def compare(inputs: Tensor, attended: Tensor) -> Tensor:
-    """What the integrator reads: `[X; X - C; X * C]`, shape [B, T, 3D], from X and C [B, T, D]."""
-    return torch.cat([inputs, inputs - attended, inputs * attended], -1)  # [B, T, 3D]
+    """The integrator's input `[X; X - C; X * C]`, shape [B, T, 3D], from X and C [B, T, D]."""
+    return torch.cat([inputs, inputs - attended, inputs * attended], -1)
 
 
 class MultiPooling(nn.Module):
     """
-    A text's vector from those of its tokens: their maximum, minimum, mean, and a sum weighted by self-attention.
-
-    AllenNLP's model divides by the number of tokens what it has summed over all places, and so relies on zeros in the
-    padding; here nothing depends on what stands there.
+    A text's vector from those of its tokens: maximum, minimum, mean, and a sum weighted by self-attention. Unlike in
+    AllenNLP's model, the values of padding have no effect.
 
     # Parameters
 
@@ -57,7 +55,7 @@ class MultiPooling(nn.Module):
 
         inputs : `Tensor`, shape [B, T, D]
         mask : `Tensor`, bool, shape [B, T]
-            At least one token a text.
+            At least one token per text.
 
         # Returns
 
@@ -66,6 +64,6 @@ class MultiPooling(nn.Module):
         tokens = mask[:, :, None]  # [B, T, 1]
         inputs = inputs.masked_fill(~tokens, 0.0)
         weights = masked_softmax(self.score(inputs)[:, :, 0], mask, memory_efficient=True)  # [B, T]
-        greatest, least = masked_max(inputs, tokens, dim=1), -masked_max(-inputs, tokens, dim=1)  # [B, D]
-        mean = masked_mean(inputs, tokens, dim=1).to(inputs.dtype)  # [B, D], AllenNLP gives float32 at least
-        return torch.cat([greatest, least, mean, weighted_sum(inputs, weights)], 1)
+        maximum, minimum = masked_max(inputs, tokens, dim=1), -masked_max(-inputs, tokens, dim=1)  # [B, D]
+        mean = masked_mean(inputs, tokens, dim=1).to(inputs.dtype)  # [B, D], AllenNLP returns at least float32
+        return torch.cat([maximum, minimum, mean, weighted_sum(inputs, weights)], 1)

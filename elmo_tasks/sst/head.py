@@ -1,6 +1,4 @@
-"""The last layers of the biattentive classification network, of two kinds: a text's vector -> a score per label."""
-
-from collections.abc import Sequence
+"""The two output networks of the biattentive classification network: a text's vector -> a score per label."""
 
 from allennlp.common import Registrable
 from allennlp.modules import FeedForward, Maxout
@@ -13,14 +11,14 @@ from elmo_tasks.ranges import require_dropouts, require_sizes
 
 class Head(nn.Module, Registrable):
     """
-    All layers start as `glorot` says.
+    Base class; initializes all linear layers with `glorot`.
 
     # Parameters
 
     input_dim : `int`
-        Width of the text's vector (D); the model supplies it.
+        Width of the text's vector (D); set by the model.
     classes : `int`
-        How many labels there are (K); the model supplies it.
+        Number of labels (K); set by the model.
     """
 
     default_implementation = "elmo_tasks_relu"
@@ -40,16 +38,16 @@ class Head(nn.Module, Registrable):
 @Head.register("elmo_tasks_relu")
 class ReluHead(Head):
     """
-    ReLU layers with dropout behind each, and a linear one on top: what the paper has (appendix A.8).
+    ReLU layers, each followed by dropout, and a linear layer, as in the paper (appendix A.8).
 
     # Parameters
 
     input_dim, classes : `int`
         See `Head`.
     hidden_sizes : `list[int]`
-        Units of each ReLU layer; the paper has two layers and does not say how wide.
+        Units of each ReLU layer. The paper has two layers and does not report their sizes.
     dropout : `list[float]`
-        As many.
+        Dropout after each ReLU layer.
     """
 
     def __init__(self, *, input_dim: int, classes: int, hidden_sizes: list[int], dropout: list[float]) -> None:
@@ -61,18 +59,18 @@ class ReluHead(Head):
 @Head.register("elmo_tasks_maxout")
 class MaxoutHead(Head):
     """
-    Maxout layers with dropout behind each but the last, as McCann et al. (2017) have them, without batch norm.
+    Maxout layers with dropout between them, as in McCann et al. (2017), without batch normalization.
 
     # Parameters
 
     input_dim, classes : `int`
         See `Head`.
     hidden_sizes : `list[int]`
-        Units of each layer but the last, which has one for each class.
+        Units of each layer but the last one, which has one per class.
     dropout : `list[float]`
-        As many.
+        Dropout after each of these layers.
     pool_size : `int`
-        Of how many products each unit is the greatest.
+        Each unit is the maximum of so many linear units.
     """
 
     def __init__(
@@ -84,16 +82,12 @@ class MaxoutHead(Head):
         super().__init__(Maxout(input_dim, len(sizes), sizes, pool_size, [*dropout, 0.0]))
 
 
-def _check(hidden_sizes: Sequence[int], dropout: Sequence[float]) -> None:
-    """
-    # Raises
-
-    `InputError`
-        If there is no layer, not one dropout for each, or a number is out of range.
-    """
-    for name, values in (("hidden_sizes", hidden_sizes), ("dropout", dropout)):
-        if not isinstance(values, list) or not values or len(values) != len(hidden_sizes):
-            raise InputError(f"head.{name} must be a list, a number for each hidden layer, found {values!r}")
+def _check(hidden_sizes: list[int], dropout: list[float]) -> None:
+    """Raises `InputError` if the lists are empty or differ in length, or a value is out of range."""
+    if not isinstance(hidden_sizes, list) or not isinstance(dropout, list) or not hidden_sizes:
+        raise InputError(f"expected lists head.hidden_sizes and head.dropout, got {hidden_sizes!r} and {dropout!r}")
+    if len(dropout) != len(hidden_sizes):
+        raise InputError(f"expected {len(hidden_sizes)} values in head.dropout, got {dropout!r}")
     for size, share in zip(hidden_sizes, dropout, strict=True):
         require_sizes(**{"each of head.hidden_sizes": size})
         require_dropouts(**{"each of head.dropout": share})

@@ -1,4 +1,4 @@
-"""Third step of SST: tokens -> h -> biattention -> integrator -> four poolings -> a score per label (appendix A.8)."""
+"""SST model: tokens -> h -> biattention -> integrator -> pooling -> a score per label (paper, appendix A.8)."""
 
 from typing import Any
 
@@ -19,32 +19,32 @@ from elmo_tasks.sst.labels import FIVE, TWO
 from elmo_tasks.sst.metric import SentimentAccuracy
 
 LABELS = "labels"
-"""The part of the vocabulary that holds the labels."""
+"""The vocabulary namespace of the labels."""
 
 
 @Model.register("elmo_tasks_sst")
 class SentimentClassifier(SoftmaxModel):
     """
-    The biattentive classification network of McCann et al. (2017) with the text in place of both of its inputs. The
-    loss of a batch is the mean cross-entropy of its texts, plus ELMo's penalty.
+    The biattentive classification network of McCann et al. (2017) with the text as both inputs. The loss of a batch is
+    the mean cross-entropy of its texts, plus ELMo's penalty.
 
     # Parameters
 
     vocab : `Vocabulary`
-        The labels that it lacks of the five, or of the two, are added.
+        Missing labels of the five, or of the two, are added.
     integrator : `Lazy[Seq2SeqEncoder]`
-        Reads h beside what biattention makes of it; constructed here, with their width.
+        Reads h and the output of biattention; constructed here, with their width.
     head : `Lazy[Head]`
-        The layers behind the poolings: ReLU, or maxout.
+        The layers after pooling: ReLU or maxout.
     pooled_dropout : `float`
-        Share of the pooled units that are dropped.
+        Dropout after pooling.
     kwargs
-        See `TaskModel`.
+        See `TaskModel`. `elmo_output_encoder` is the paper's second biLSTM, for ELMo at the output.
 
     # Raises
 
     `InputError`
-        If a dropout is none, or the data have labels of both five and two classes.
+        If a dropout is out of range, or the data have labels of both five and two classes.
     """
 
     default_predictor = "elmo_tasks_sst"
@@ -78,7 +78,7 @@ class SentimentClassifier(SoftmaxModel):
         metadata : `list[dict[str, Any]]`
             For each text its `words`.
         label : `Tensor`, optional, shape [B]
-            The gold labels' ids.
+            Ids of the gold labels.
 
         # Returns
 
@@ -112,8 +112,8 @@ class SentimentClassifier(SoftmaxModel):
         # Returns
 
         `dict[str, Any]`
-            `words`; for each text its probabilities by label, under `probabilities`, and the most probable label, under
-            `label`; the loss. See `require_finite`.
+            `words`, and for each text its `probabilities` by label and the most probable `label`; the loss. Checks the
+            scores with `require_finite`.
         """
         self.require_finite(output_dict.pop("logits"))
         rows = [dict(zip(self.labels, row, strict=True)) for row in output_dict["probabilities"].tolist()]
@@ -126,27 +126,26 @@ class SentimentClassifier(SoftmaxModel):
         # Returns
 
         `dict[str, float]`
-            What `SentimentAccuracy` gives; at the end of a pass, `reset`, what ELMo has learned besides.
+            The scores of `SentimentAccuracy`; at the end of a pass (`reset`) also ELMo's learned weights.
         """
         return self._accuracy.get_metric(reset) | (self.lowest_layers.describe() if reset else {})
 
 
 def complete_labels(vocab: Vocabulary) -> list[str]:
     """
-    All labels in the order of their ids, after adding to the vocabulary those that no text of the data has.
-
-    AllenNLP saves the vocabulary, and looks the labels up, after it has constructed the model.
+    Adds the labels that do not occur in the data to the vocabulary, and returns all labels in the order of their ids.
+    AllenNLP saves the vocabulary, and indexes the data, after constructing the model.
 
     # Raises
 
     `InputError`
-        If there are some of both.
+        If the data have labels of both five and two classes.
     """
     seen = set(vocab.get_token_to_index_vocabulary(LABELS))
     if seen & set(TWO) and seen & set(FIVE):
         raise InputError(
             f"the data have labels of five classes and of two: {', '.join(sorted(seen))}",
-            hint="set classes alike in dataset_reader and validation_dataset_reader",
+            hint="set the same classes in dataset_reader and validation_dataset_reader",
         )
     for label in TWO if seen & set(TWO) else FIVE:
         vocab.add_token_to_namespace(label, LABELS)

@@ -1,4 +1,4 @@
-"""Last step of SST: raw text or tokens in, a distribution over the labels out."""
+"""SST predictor: raw text or tokens -> a distribution over the labels."""
 
 from allennlp.common.util import JsonDict
 from allennlp.data import Instance
@@ -11,14 +11,14 @@ from elmo_tasks.sst.labels import FIVE, NAMES, TWO
 @Predictor.register("elmo_tasks_sst")
 class SstPredictor(SentencePredictor):
     """
-    Takes `{"sentence": "raw text"}` or `{"tokens": [...]}` and gives
+    Input: `{"sentence": "raw text"}` or `{"tokens": [...]}`. Output:
 
     - `tokens`, T words;
     - `label`, the most probable one: `very negative`, `negative`, `neutral`, `positive` or `very positive`, or of two
       classes `negative` or `positive`;
     - `probabilities`, by these names, from the most negative to the most positive.
 
-    The treebank's words are cut as the Penn Treebank does; raw text is cut by nearly the same rules.
+    Tokens should follow the Penn Treebank; raw text is tokenized by nearly the same rules.
 
     # Parameters
 
@@ -33,7 +33,7 @@ class SstPredictor(SentencePredictor):
     gold_fields = ("label",)
 
     def result(self, instance: Instance, outputs: JsonDict) -> JsonDict:
-        """Calls the labels by their names."""
+        """The output for an instance."""
         found = outputs["probabilities"]
         probabilities = {NAMES.get(label, label): found[label] for label in (*FIVE, *TWO) if label in found}
         return {

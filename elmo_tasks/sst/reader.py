@@ -1,4 +1,4 @@
-"""First step of SST: trees to phrases with a label, or to whole sentences (paper, appendix A.8)."""
+"""SST reader: trees -> labelled phrases or sentences (paper, appendix A.8)."""
 
 import logging
 from collections import Counter
@@ -26,22 +26,22 @@ class SstReader(DatasetReader):
     """
     Reads the treebank's files, `train.txt`, `dev.txt` and `test.txt`, plain or gzip.
 
-    By default each sentence is one instance, as dev and test are scored. With `min_phrase_length` each phrase of so
-    many words is, for training: also one that occurs twice, and a sentence only if it has as many words itself.
+    By default each sentence is an instance, as dev and test are scored. With `min_phrase_length`, for training, each
+    phrase of at least so many words is one; duplicates are kept.
 
     # Parameters
 
     token_indexers : `dict[str, TokenIndexer]`, optional
         By default `tokens` (word ids) and `elmo` (the biLM's characters).
     min_phrase_length : `int`, optional
-        Read the phrases of at least so many words instead of the sentences; 1 reads all. The paper trains with 4.
+        Read phrases of at least so many words instead of sentences. The paper trains with 4.
     classes : `int`
-        5, or 2: positive and negative, without what is neutral.
+        5, or 2: positive and negative, without neutral phrases.
 
     # Raises
 
     `InputError`
-        If a knob is out of range.
+        If an option is out of range.
     """
 
     def __init__(
@@ -54,10 +54,12 @@ class SstReader(DatasetReader):
     ) -> None:
         super().__init__(manual_distributed_sharding=True, manual_multiprocess_sharding=True, **kwargs)
         if classes not in _CLASSES:
-            raise InputError(f"classes must be 5 or 2, found {classes!r}")
+            raise InputError(f"expected classes to be 5 or 2, got {classes!r}")
         if min_phrase_length is not None and min_phrase_length < 1:
             hint = "null reads whole sentences"
-            raise InputError(f"min_phrase_length must be null or at least 1, found {min_phrase_length!r}", hint=hint)
+            raise InputError(
+                f"expected min_phrase_length to be null or at least 1, got {min_phrase_length!r}", hint=hint
+            )
         self._token_indexers = token_indexers or {"tokens": WordIndexer(), "elmo": CharacterIndexer()}
         self._min_phrase_length = min_phrase_length
         self._classes = classes
@@ -67,7 +69,7 @@ class SstReader(DatasetReader):
         # Raises
 
         `InputError`
-            With file and line, whatever `read_trees` raises; if no instance is left.
+            With file and line, if a file is invalid or has no instance.
         """
         file = str(file_path)
         trees = list(read_trees(file))
@@ -96,40 +98,40 @@ class SstReader(DatasetReader):
         label : `str`, optional
             One of `0` to `4`, or `negative` or `positive` where there are two classes.
         file, line : optional
-            Where the tree stands.
+            The location of the tree.
 
         # Returns
 
         `Instance`
             With the fields `tokens` (T tokens), `label` (if given), and `metadata`, a dictionary of `words`, `label`,
-            `file` and `line`; what is not known is None there.
+            `file` and `line`, None where unknown.
 
         # Raises
 
         `InputError`
-            If there is no token, or the label is none of these.
+            If there is no token, or the label is invalid.
         """
         if not tokens:
-            raise InputError("a text needs a token at least", file=file, line=line)
+            raise InputError("expected at least one token, got an empty text", file=file, line=line)
         metadata = {"words": list(tokens), "label": label, "file": file, "line": line}
         text = TextField([Token(word) for word in tokens])
         fields: dict[str, Field] = {"tokens": text, "metadata": MetadataField(metadata)}
         if label is not None:
             labels = _CLASSES[self._classes]
             if label not in labels:
-                raise InputError(f"the label must be one of {', '.join(labels)}, found {label!r}", file=file, line=line)
+                raise InputError(f"expected one of the labels {', '.join(labels)}, got {label!r}", file=file, line=line)
             fields["label"] = KnownLabelField(label)
         return Instance(fields)
 
     def apply_token_indexers(self, instance: Instance) -> None:
-        """Gives the text field its indexers, which do not travel between processes."""
+        """Sets the token indexers, which are not sent between processes."""
         instance.fields["tokens"].token_indexers = self._token_indexers
 
     def _phrases(self, tree: SentimentTree) -> list[Phrase]:
         """The phrases of a tree that become instances."""
         shortest = self._min_phrase_length
-        wanted = [tree.root] if shortest is None else [phrase for phrase in tree.phrases if phrase.length >= shortest]
-        return [phrase for phrase in wanted if self._label(phrase) is not None]
+        phrases = [tree.root] if shortest is None else [phrase for phrase in tree.phrases if phrase.length >= shortest]
+        return [phrase for phrase in phrases if self._label(phrase) is not None]
 
     def _label(self, phrase: Phrase) -> str | None:
         return phrase.label if self._classes == 5 else two_way(phrase.label)
@@ -143,7 +145,7 @@ class SstReader(DatasetReader):
             len(trees),
             sum(len(tree.phrases) for tree in trees),
             len(chosen),
-            "whole sentences" if shortest is None else f"phrases of {shortest} or more words, repeated ones kept",
+            "sentences" if shortest is None else f"phrases of {shortest} or more words",
             sum(phrase.length for _, phrase in chosen),
             ", ".join(f"{label} {count}" for label, count in sorted(labels.items())),
         )
