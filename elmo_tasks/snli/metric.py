@@ -1,8 +1,4 @@
-"""
-Accuracy of entailment labels, overall and per class.
-
-Source: the measure of Bowman et al. (2015). Departure: values are between 0 and 1.
-"""
+"""Accuracy of entailment labels (Bowman et al., 2015) and recall per class."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -15,9 +11,7 @@ from elmo_tasks.training.distributed import all_gather_objects
 @Metric.register("elmo_tasks_entailment_accuracy")
 class EntailmentAccuracy(Metric):
     """
-    Counts pairs of gold and predicted label.
-
-    In distributed runs the counts of each call are summed over the processes, as AllenNLP's metrics do; every process
+    Counts pairs of gold and predicted label. In distributed runs the counts of all processes are summed; each process
     must call it equally often.
     """
 
@@ -33,10 +27,10 @@ class EntailmentAccuracy(Metric):
         # Raises
 
         `ValueError`
-            If there are not as many predictions as gold labels; nothing is counted then.
+            If the numbers of predictions and gold labels differ.
         """
         if len(predictions) != len(gold_labels):
-            raise ValueError(f"{len(predictions)} predictions for {len(gold_labels)} gold labels")
+            raise ValueError(f"expected {len(gold_labels)} predictions, got {len(predictions)}")
         for counts in all_gather_objects(Counter(zip(gold_labels, predictions, strict=True))):
             self._counts.update(counts)
 
@@ -45,8 +39,7 @@ class EntailmentAccuracy(Metric):
         # Returns
 
         `dict[str, float]`
-            `accuracy`, and for each class among the gold labels its share that was found, `recall-neutral` and so on;
-            between 0 and 1, 0 over nothing.
+            `accuracy`, and the recall of each class among the gold labels, such as `recall-neutral`; between 0 and 1.
         """
         gold: Counter[str] = Counter()
         for (label, _), count in self._counts.items():
@@ -58,13 +51,11 @@ class EntailmentAccuracy(Metric):
             self.reset()
         return scores
 
-    def report(self) -> dict[str, dict[str, int]]:
-        """Gold label -> predicted label -> how often, as plain integers."""
-        table: dict[str, dict[str, int]] = {}
-        for (gold, predicted), count in sorted(self._counts.items()):
-            table.setdefault(gold, {})[predicted] = count
-        return table
+    @property
+    def total(self) -> int:
+        """Number of labels."""
+        return self._counts.total()
 
     def reset(self) -> None:
-        """Forgets all counts."""
+        """Clears all counts."""
         self._counts = Counter()

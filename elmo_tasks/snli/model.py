@@ -1,4 +1,4 @@
-"""Second step of SNLI: the ESIM sequence model, premise and hypothesis -> three scores (paper, appendix A.3)."""
+"""SNLI model: the ESIM sequence model, premise and hypothesis -> three scores (paper, appendix A.3)."""
 
 from typing import Any
 
@@ -21,25 +21,22 @@ from elmo_tasks.snli.metric import EntailmentAccuracy
 from elmo_tasks.snli.reader import LABELS
 
 NAMESPACE = "labels"
-"""The part of the vocabulary that holds the labels."""
+"""The vocabulary namespace of the labels."""
 
 
 @Model.register("elmo_tasks_snli")
 class EntailmentModel(SoftmaxModel):
     """
-    The sequence model of Chen et al. (2017), section 3.
+    The sequence model of Chen et al. (2017), section 3. All layers up to the pooling process premises and hypotheses as
+    one batch of 2B sentences, the B premises first.
 
-    All but the last layers treat both sentences alike. They run over one batch of 2B sentences, first the B premises,
-    then the B hypotheses; each has dropout masks of its own.
-
-    The loss of a batch is the mean cross-entropy of its pairs, plus ELMo's penalty. With ELMo two things come on top,
-    as in the paper: dropout on what the attention gives, and an L2 penalty on weight matrices, which the trainer adds
-    to the loss as `reg_loss`.
+    The loss of a batch is the mean cross-entropy of its pairs, plus ELMo's penalty. As in the paper, ELMo comes with
+    dropout after the attention, and with an L2 penalty on weight matrices, which the trainer adds as `reg_loss`.
 
     # Parameters
 
     vocab : `Vocabulary`
-        Gets the three labels, if the data have fewer.
+        Missing labels are added.
     composition : `Lazy[Seq2SeqEncoder]`
         Reads the compared sentences; constructed here, with the width `hidden_size`.
     hidden_size : `int`
@@ -47,9 +44,9 @@ class EntailmentModel(SoftmaxModel):
     dropout : `float`
         At the input of each of the two last layers.
     attention_dropout : `float`
-        On the enhanced vectors, before the projection; with ELMo only.
+        On the enhanced vectors, before the projection; only with ELMo.
     weight_l2 : `float`
-        Factor on the sum of squares of all weight matrices of the recurrent and feed-forward layers; with ELMo only.
+        Factor of the sum of squares of all weight matrices of the recurrent and feed-forward layers; only with ELMo.
     kwargs
         See `TaskModel`.
 
@@ -106,13 +103,13 @@ class EntailmentModel(SoftmaxModel):
         metadata : `list[dict[str, Any]]`
             For each pair its words under `premise` and `hypothesis`.
         label : `Tensor`, optional, shape [B]
-            The gold labels' ids.
+            Ids of the gold labels.
 
         # Returns
 
         `dict[str, Any]`
-            `logits` and `probabilities` [B, 3]; `attention` [2B, T, T], of each word over the words of the other
-            sentence, premises first; `premise` and `hypothesis`, the words; with gold labels the `loss`, a scalar.
+            `logits` and `probabilities` [B, 3]; `attention` [2B, T, T] of each word over the words of the other
+            sentence, premises first; the words of `premise` and `hypothesis`; with gold labels the `loss`, a scalar.
         """
         self.require_gold(label)
         return self.answer(self.score(premise, hypothesis), metadata, label)
@@ -140,8 +137,8 @@ class EntailmentModel(SoftmaxModel):
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
         """
-        Labels by their names, and the attention of each sentence without padding: `premise_attention` has a row of
-        weights over the hypothesis for each word of the premise, `hypothesis_attention` the other way round. See
+        Names the labels, and removes padding from the attention: `premise_attention` has a row of weights over the
+        hypothesis for each word of the premise, `hypothesis_attention` the reverse. Checks the scores with
         `require_finite`.
         """
         self.require_finite(output_dict["logits"])
@@ -163,21 +160,21 @@ class EntailmentModel(SoftmaxModel):
         # Returns
 
         `dict[str, float]`
-            `accuracy`; at the end of a pass, `reset`, each class's recall besides, and what ELMo has learned.
+            `accuracy`; at the end of a pass (`reset`) also the recall of each class and ELMo's learned weights.
 
         # Raises
 
         `InputError`
             At the end of an evaluation in which no pair had a gold label.
         """
-        if reset and not self.training and not self._accuracy.report():
-            hint = "`allennlp predict` takes pairs without labels"
-            raise InputError("there is nothing to score: no pair has a gold label", hint=hint)
+        if reset and not self.training and not self._accuracy.total:
+            hint = "use `allennlp predict` for pairs without labels"
+            raise InputError("nothing to score: no pair has a gold label", hint=hint)
         scores = self._accuracy.get_metric(reset)
         return scores | self.lowest_layers.describe() if reset else {"accuracy": scores["accuracy"]}
 
     def get_regularization_penalty(self) -> Tensor | None:
-        """What the trainer adds to the training loss; `None` without ELMo and without a `regularizer`."""
+        """The penalty that the trainer adds to the loss; `None` without ELMo and without a `regularizer`."""
         configured = super().get_regularization_penalty()
         if not self.weight_l2:
             return configured
@@ -185,7 +182,7 @@ class EntailmentModel(SoftmaxModel):
         return penalty if configured is None else penalty + configured
 
     def weight_matrices(self) -> list[nn.Parameter]:
-        """All weight matrices of the recurrent and feed-forward layers: no bias, no embedding, nothing of ELMo's."""
+        """All weight matrices of the recurrent and feed-forward layers: no biases, embeddings or parts of ELMo."""
         layers = (self.lowest_layers.encoder, self.projection, self.composition, self.classifier)
         return [weights for layer in layers for weights in layer.parameters() if weights.dim() > 1]
 
@@ -194,14 +191,14 @@ class EntailmentModel(SoftmaxModel):
 
 
 def complete_labels(vocab: Vocabulary) -> list[str]:
-    """All labels in the order of their ids, after adding to the vocabulary those that the data lack."""
+    """Adds missing labels to the vocabulary, and returns all labels in the order of their ids."""
     for label in LABELS:
         vocab.add_token_to_namespace(label, NAMESPACE)
     return list(vocab.get_token_to_index_vocabulary(NAMESPACE))
 
 
 def stack(premise: TextFieldTensors, hypothesis: TextFieldTensors) -> TextFieldTensors:
-    """One text field of 2B sentences, padded to the longer ones: the B premises, then the B hypotheses."""
+    """One text field of 2B sentences, padded to the longest: the B premises, then the B hypotheses."""
     return {
         key: {name: _stack_tensors(tensor, hypothesis[key][name]) for name, tensor in of_indexer.items()}
         for key, of_indexer in premise.items()
@@ -218,24 +215,22 @@ def _stack_tensors(first: Tensor, second: Tensor) -> Tensor:
 
 def attend(h: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
     """
-    For each word the words of the other sentence, weighted by their dot product with it (Chen et al. 2017, equations
-    11 to 13).
+    Dot-product attention of each word to the other sentence (Chen et al. 2017, equations 11 to 13).
 
     # Parameters
 
     h : `Tensor`, shape [2B, T, D]
-        First B sentences, then the B that belong to them.
+        First B sentences, then the B sentences paired with them.
     mask : `Tensor`, bool, shape [2B, T]
 
     # Returns
 
     `tuple[Tensor, Tensor]`
-        The weighted sums [2B, T, D], and the weights [2B, T, T], which are 0 for padding and sum to 1 over the last
-        axis; rows of padding are of no use.
+        The weighted sums [2B, T, D] and the weights [2B, T, T], which are 0 for padding; rows of padding are undefined.
     """
     other, other_mask = _swap(h), _swap(mask)
     scores = h @ other.transpose(1, 2)  # [2B, T, T]
-    # The other mode multiplies scores by the mask: padding, then 0, would win over scores far below 0.
+    # Without memory_efficient, masked scores become 0, which may exceed real ones.
     weights = masked_softmax(scores, other_mask[:, None], memory_efficient=True)  # [2B, T, T]
     return weights @ other, weights
 
@@ -265,6 +260,6 @@ def pool_pairs(composed: Tensor, mask: Tensor) -> Tensor:
         The premise's average and maximum, then the hypothesis's.
     """
     words = mask[:, :, None]
-    mean = masked_mean(composed, words, 1).to(composed.dtype)  # AllenNLP gives float32 at least
+    mean = masked_mean(composed, words, 1).to(composed.dtype)  # AllenNLP returns at least float32
     pooled = torch.cat([mean, masked_max(composed, words, 1)], -1)  # [2B, 2D]
     return torch.cat(pooled.chunk(2), -1)  # [B, 4D]

@@ -1,4 +1,4 @@
-"""Last step of SNLI: a premise and a hypothesis in, a label with probabilities and the attention out."""
+"""SNLI predictor: a premise and a hypothesis -> a label, probabilities and attention."""
 
 from typing import Any
 
@@ -17,17 +17,17 @@ _SHOWN = ("label", "probabilities", "premise", "hypothesis", "premise_attention"
 @Predictor.register("elmo_tasks_snli")
 class SnliPredictor(JsonLinesPredictor):
     """
-    Takes `{"premise": ..., "hypothesis": ...}`, each raw text or a list of words, and gives
+    Input: `{"premise": ..., "hypothesis": ...}`, each raw text or a list of words. Output:
 
-    - `label`, and `probabilities`, one for each label;
-    - `premise` and `hypothesis`, the words;
+    - `label`, and `probabilities` by label;
+    - the words of `premise` and `hypothesis`;
     - `premise_attention`, for each word of the premise its weights over the words of the hypothesis, and
-      `hypothesis_attention`, the other way round.
+      `hypothesis_attention`, the reverse.
 
     # Parameters
 
     model : `Model`
-        Its output per instance holds all of these.
+        An `EntailmentModel`.
     dataset_reader : `DatasetReader`
         An `SnliReader`.
     frozen : `bool`
@@ -46,16 +46,11 @@ class SnliPredictor(JsonLinesPredictor):
         return self.predict_json({"premise": premise, "hypothesis": hypothesis})
 
     def result(self, instance: Instance, outputs: JsonDict) -> JsonDict:
-        """Leaves out what is of no use outside the model."""
+        """The output for an instance."""
         return {name: outputs[name] for name in _SHOWN}
 
     def _json_to_instance(self, json_dict: JsonDict) -> Instance:
-        """
-        # Raises
-
-        `InputError`
-            If it is not an object with a premise and a hypothesis, or if one of them is empty or of another type.
-        """
+        """Raises `InputError` if the input does not have the documented form."""
         premise, hypothesis = (self._words(json_dict, key) for key in ("premise", "hypothesis"))
         return self._dataset_reader.text_to_instance(premise, hypothesis)
 

@@ -1,4 +1,4 @@
-"""First step of SNLI: pairs in the official JSON lines to instances (paper, appendix A.3)."""
+"""SNLI reader: pairs in the official JSON lines -> instances (paper, appendix A.3)."""
 
 import logging
 from collections import Counter
@@ -23,14 +23,14 @@ logger = logging.getLogger(__name__)
 CORPUS_HINT = "SNLI 1.0 is at https://nlp.stanford.edu/projects/snli/"
 LABELS = ("entailment", "neutral", "contradiction")
 NO_CONSENSUS = "-"
-"""The `gold_label` of pairs that no three of five annotators agreed on; they are left out everywhere."""
+"""The `gold_label` of pairs without a majority label; they are always dropped."""
 
-# What holds the words of the two sentences, for each way of cutting them.
+# The keys of the two sentences, for each tokenization.
 _FIELDS = {
     "sentence": ("sentence1", "sentence2"),
     "parse": ("sentence1_binary_parse", "sentence2_binary_parse"),
 }
-_WANTED = "an object with 'sentence1' and 'sentence2' was wanted"
+_EXPECTED = "expected a JSON object with 'sentence1' and 'sentence2'"
 
 
 class Pair(NamedTuple):
@@ -44,16 +44,16 @@ class Pair(NamedTuple):
 @DatasetReader.register("elmo_tasks_snli")
 class SnliReader(DatasetReader):
     """
-    Reads `snli_1.0_*.jsonl`, plain or gzip, a line at a time. Pairs labelled `-` are dropped and counted. A file
-    without any `gold_label` is read for predictions.
+    Reads `snli_1.0_*.jsonl`, plain or gzip, one line at a time. Pairs labelled `-` are dropped. A file without any
+    `gold_label` is read for predictions.
 
     # Parameters
 
     token_indexers : `dict[str, TokenIndexer]`, optional
         For both sentences; by default `tokens` (word ids) and `elmo` (the biLM's characters).
     tokenization : `str`
-        `sentence`: the raw sentences, cut by spaCy's rules for English, as they are at prediction. `parse`: the leaves
-        of the binary parses, which the official files have.
+        `sentence`: spaCy's rules for English on the raw sentences, as at prediction. `parse`: the leaves of the binary
+        parses in the official files.
 
     # Raises
 
@@ -62,15 +62,11 @@ class SnliReader(DatasetReader):
     """
 
     def __init__(
-        self,
-        *,
-        token_indexers: dict[str, TokenIndexer] | None = None,
-        tokenization: str = "sentence",
-        **kwargs: Any,
+        self, *, token_indexers: dict[str, TokenIndexer] | None = None, tokenization: str = "sentence", **kwargs: Any
     ) -> None:
         super().__init__(manual_distributed_sharding=True, manual_multiprocess_sharding=True, **kwargs)
         if tokenization not in _FIELDS:
-            raise InputError(f"tokenization must be one of {', '.join(_FIELDS)}; it is {tokenization!r}")
+            raise InputError(f"expected tokenization to be one of {', '.join(_FIELDS)}, got {tokenization!r}")
         self._token_indexers = token_indexers or {"tokens": WordIndexer(), "elmo": CharacterIndexer()}
         self._fields = _FIELDS[tokenization]
         self._tokenizer = BlankSpacyTokenizer() if tokenization == "sentence" else None
@@ -80,8 +76,7 @@ class SnliReader(DatasetReader):
         # Raises
 
         `InputError`
-            With file and line, if a line is not JSON, has no sentences or blank ones, a parse whose brackets do not
-            match, or an unknown label; and if no pair is left.
+            With file and line, if a line is invalid, and if there is no labelled pair.
         """
         file = str(file_path)
         counts: Counter[str] = Counter()
@@ -110,23 +105,23 @@ class SnliReader(DatasetReader):
         label : `str`, optional
             `entailment`, `neutral` or `contradiction`.
         file, line : optional
-            Where the pair stands.
+            The location of the pair.
 
         # Returns
 
         `Instance`
             With the fields `premise`, `hypothesis`, `label` (if given), and `metadata`, a dictionary of `premise`,
-            `hypothesis` (words), `label`, `file` and `line`; what is not known is None there.
+            `hypothesis` (words), `label`, `file` and `line`, None where unknown.
 
         # Raises
 
         `InputError`
-            If a sentence has no word.
+            If a sentence is empty.
         """
         sentences = {"premise": list(premise), "hypothesis": list(hypothesis)}
         for name, words in sentences.items():
             if not words:
-                raise InputError(f"the {name} needs a word at least", file=file, line=line)
+                raise InputError(f"expected at least one word in the {name}, got none", file=file, line=line)
         metadata = {**sentences, "label": label, "file": file, "line": line}
         fields: dict[str, Field] = {"metadata": MetadataField(metadata)}
         fields |= {name: TextField([Token(word) for word in words]) for name, words in sentences.items()}
@@ -135,7 +130,7 @@ class SnliReader(DatasetReader):
         return Instance(fields)
 
     def apply_token_indexers(self, instance: Instance) -> None:
-        """Gives both text fields their indexers, which do not travel between processes."""
+        """Sets the token indexers, which are not sent between processes."""
         for name in ("premise", "hypothesis"):
             instance.fields[name].token_indexers = self._token_indexers
 
@@ -147,13 +142,12 @@ class SnliReader(DatasetReader):
 
 def leaves(parse: str) -> list[str]:
     """
-    The words of a binary parse, such as `( ( A dog ) barks )`; brackets in the text, written -LRB- and -RRB-, are
-    brackets again.
+    The words of a binary parse, such as `( ( A dog ) barks )`, with -LRB- and -RRB- unescaped.
 
     # Raises
 
     `ValueError`
-        If the brackets do not match, there is more than one tree, or a bracket is part of a word.
+        If the text is not one tree, or a bracket is part of a word.
     """
     pieces = parse.split()
     depths = list(accumulate({"(": 1, ")": -1}.get(piece, 0) for piece in pieces))
@@ -161,14 +155,14 @@ def leaves(parse: str) -> list[str]:
         raise ValueError(f"the brackets of the parse do not match: {shown(parse)}")
     words = [piece for piece in pieces if piece not in ("(", ")")]
     if any("(" in word or ")" in word for word in words):
-        raise ValueError(f"blanks around each bracket of the parse were wanted; found {shown(parse)}")
+        raise ValueError(f"expected spaces around each bracket of the parse, got {shown(parse)}")
     if 0 in depths[:-1]:
-        raise ValueError(f"one tree was wanted, with brackets around it; found {shown(parse)}")
+        raise ValueError(f"expected one tree in brackets, got {shown(parse)}")
     return [unescape(word) for word in words]
 
 
 def _pairs(file: str, fields: tuple[str, str], counts: Counter[str]) -> Iterator[Pair]:
-    """The labelled pairs of a file, or all of a file without labels; counts those of each label, `-` among them."""
+    """The labelled pairs of a file, or all pairs of a file without labels; `counts` gets the number of each label."""
     labelled = None
     for line, text in open_text(file, corpus_hint=CORPUS_HINT):
         if not text.strip():
@@ -178,14 +172,14 @@ def _pairs(file: str, fields: tuple[str, str], counts: Counter[str]) -> Iterator
         if labelled is None:
             labelled = label is not None
         if labelled != (label is not None):
-            problem = f"'gold_label' is {'missing' if labelled else 'here'}, unlike in the lines before"
+            problem = f"expected {'a' if labelled else 'no'} 'gold_label', as in the lines before, got {shown(label)}"
             raise InputError(problem, file=file, line=line, hint="label all pairs, or none")
         counts[str(label)] += 1
         if label != NO_CONSENSUS:
             first, second = (_text(record, field, file, line) for field in fields)
             yield Pair(line, (first, second), label)
     if labelled is None:
-        raise InputError("no pair found: a JSON object per line was wanted", file=file)
+        raise InputError("expected a JSON object per line, got an empty file", file=file)
     if counts.total() == counts[NO_CONSENSUS]:
         raise InputError(f"no pair has a gold label: all {counts.total()} are {NO_CONSENSUS!r}", file=file)
 
@@ -194,9 +188,9 @@ def _record(text: str, file: str, line: int) -> dict[str, Any]:
     try:
         record = loaded(text)
     except NOT_JSON as error:
-        raise InputError(f"{_WANTED}, this is not JSON: {json_problem(error)}", file=file, line=line) from None
+        raise InputError(f"{_EXPECTED}, got invalid JSON: {json_problem(error)}", file=file, line=line) from None
     if not isinstance(record, dict):
-        raise InputError(f"{_WANTED}, found {shown(record)}", file=file, line=line)
+        raise InputError(f"{_EXPECTED}, got {shown(record)}", file=file, line=line)
     return record
 
 
@@ -204,14 +198,14 @@ def _label(record: dict[str, Any], file: str, line: int) -> str | None:
     label = record.get("gold_label")
     if label is None or label in (*LABELS, NO_CONSENSUS):
         return label
-    wanted = ", ".join((*LABELS, NO_CONSENSUS))
-    raise InputError(f"'gold_label' must be one of {wanted}; found {shown(label)}", file=file, line=line)
+    labels = ", ".join((*LABELS, NO_CONSENSUS))
+    raise InputError(f"expected one of {labels} as 'gold_label', got {shown(label)}", file=file, line=line)
 
 
 def _text(record: dict[str, Any], field: str, file: str, line: int) -> str:
     if field not in record:
         hint = "tokenization: sentence needs no parses" if field in _FIELDS["parse"] else None
-        raise InputError(f"{field!r} is missing; found {shown(sorted(record))}", file=file, line=line, hint=hint)
+        raise InputError(f"expected the key {field!r}, got {shown(sorted(record))}", file=file, line=line, hint=hint)
     text = record[field]
     if problem := text_problem(text):
         raise InputError(f"{field!r} {problem}; found {shown(text)}", file=file, line=line)

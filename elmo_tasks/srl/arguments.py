@@ -1,13 +1,13 @@
-"""BIO tags of one proposition -> its arguments, as srl-eval.pl sees them: pieces of one label make one argument."""
+"""Arguments of a proposition, with the continuation rule of srl-eval.pl."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from elmo_tasks.data.spans import Span, spans_from_tags
+from elmo_tasks.data.spans import spans_from_tags
 
 CONTINUATION = "C-"
 VERB = "V"
-"""The label of the predicate itself."""
+"""The label of the predicate."""
 
 
 class Argument(NamedTuple):
@@ -15,7 +15,7 @@ class Argument(NamedTuple):
     # Parameters
 
     label : `str`
-        Without any `C-`.
+        Without `C-`.
     pieces : `tuple[tuple[int, int], ...]`
         Start and end of each piece, in order; most arguments have one.
     """
@@ -26,30 +26,24 @@ class Argument(NamedTuple):
 
 def arguments_from_tags(tags: Sequence[str]) -> list[Argument]:
     """
-    The arguments that BIO tags spell; an I that continues nothing begins a span.
+    The arguments of a sequence of BIO tags; an I that continues nothing begins a span.
+
+    Each span `C-X` joins the last argument X before it, or starts an argument X if there is none. Adjacent pieces stay
+    separate: such an argument differs from one that covers the same words in one piece. `R-X` is an ordinary label.
 
     # Raises
 
     `ValueError`
-        If a tag cannot be.
+        If a tag is invalid.
     """
-    return merge_continuations(spans_from_tags(tags))
-
-
-def merge_continuations(spans: Iterable[Span]) -> list[Argument]:
-    """
-    Joins each span `C-X` to the last argument X before it. Where there is none, it becomes an argument X of its own, to
-    which later ones join. `R-X` is a label like others. Pieces that touch stay apart: such an argument is not the same
-    as the one that covers them in one piece.
-    """
-    merged: list[tuple[str, list[tuple[int, int]]]] = []
-    for start, end, label in spans:
+    arguments: list[tuple[str, list[tuple[int, int]]]] = []
+    for start, end, label in spans_from_tags(tags):
         plain = label.removeprefix(CONTINUATION)
-        head = None
+        pieces = None
         if label != plain:
-            head = next((pieces for of, pieces in reversed(merged) if of == plain), None)
-        if head is None:
-            merged.append((plain, [(start, end)]))
+            pieces = next((pieces for name, pieces in reversed(arguments) if name == plain), None)
+        if pieces is None:
+            arguments.append((plain, [(start, end)]))
         else:
-            head.append((start, end))
-    return [Argument(label, tuple(pieces)) for label, pieces in merged]
+            pieces.append((start, end))
+    return [Argument(label, tuple(pieces)) for label, pieces in arguments]

@@ -1,4 +1,4 @@
-"""Scores of each word's tags -> the best legal BIO sequence (paper, appendix A.5)."""
+"""Viterbi decoding of BIO tags (paper, appendix A.5)."""
 
 from collections.abc import Sequence
 
@@ -10,8 +10,9 @@ from elmo_tasks.data.spans import split_tag
 
 class BioViterbi:
     """
-    Finds the sequence with the greatest sum of scores among those in which each I-X follows a B-X or I-X; C-X and R-X
-    are types of their own. Since all other tags may follow any, a step takes time in proportion to the number of tags.
+    Finds the legal BIO sequence with the greatest sum of scores: each I-X follows B-X or I-X. As all other tags may
+    follow any tag, a step takes linear time in the number of tags. (AllenNLP's `viterbi_decode`, in quadratic time,
+    rounds the scores when it is given constraints on the first tag.)
 
     # Parameters
 
@@ -24,8 +25,7 @@ class BioViterbi:
         parts = [split_tag(tag) for tag in tags]
         self._own = torch.arange(len(tags))  # [K]
         self._inside = torch.tensor([letter == "I" for letter, _ in parts])  # [K]
-        begin = [ids.get(f"B-{label}", place) for place, (_, label) in enumerate(parts)]
-        self._begin = torch.tensor(begin)  # [K], the B-X of each I-X
+        self._begin = torch.tensor([ids.get(f"B-{label}", place) for place, (_, label) in enumerate(parts)])  # [K]
 
     def __call__(self, scores: Tensor, mask: Tensor) -> list[list[int]]:
         """
@@ -33,12 +33,12 @@ class BioViterbi:
 
         scores : `Tensor`, shape [B, T, K]
         mask : `Tensor`, bool, shape [B, T]
-            True for words, which fill each row from the left.
+            True for words, which are at the start of each row.
 
         # Returns
 
         `list[list[int]]`
-            The ids of the best tags, as many as the row has words.
+            The ids of each row's tags.
         """
         scores, mask = scores.detach().cpu(), mask.cpu()
         best = scores[:, 0].masked_fill(self._inside, -torch.inf)  # [B, K]
@@ -55,7 +55,7 @@ class BioViterbi:
         return [path[:length] for path, length in zip(whole, mask.sum(1).tolist(), strict=True)]
 
     def _move(self, best: Tensor) -> tuple[Tensor, Tensor]:
-        """For each tag the greatest score of a sequence that it may follow, and the last tag of that: both [B, K]."""
+        """For each tag the best score of a sequence that it may follow, and the last tag of that: both [B, K]."""
         greatest, where = best.max(1, keepdim=True)  # [B, 1]
         begun = best[:, self._begin]  # [B, K]
         inner = torch.where(begun > best, self._begin, self._own)

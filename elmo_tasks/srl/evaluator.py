@@ -1,4 +1,4 @@
-"""`allennlp evaluate --predictions-output-file`: gold and predictions as srl-eval.pl reads them."""
+"""`allennlp evaluate --predictions-output-file`: writes gold and predicted propositions for srl-eval.pl."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,13 +10,13 @@ from elmo_tasks.prediction.evaluator import OfficialEvaluator
 from elmo_tasks.srl.props import Proposition, write_props
 
 GOLD_SUFFIX = ".gold"
-"""What the name of the file of gold propositions ends in; the rest is the name of the file of predicted ones."""
+"""Appended to the name of the file of predictions for the file of gold propositions."""
 
 
 @Evaluator.register("elmo_tasks_srl")
 class SrlEvaluator(OfficialEvaluator):
     """
-    Writes the predicted propositions to `FILE` and the gold ones to `FILE.gold`, each whole or not at all; then
+    Writes the predicted propositions to `FILE` and the gold ones to `FILE.gold`, both atomically, so that
     `perl srl-eval.pl FILE.gold FILE` scores them. See `OfficialEvaluator`.
     """
 

@@ -1,4 +1,4 @@
-"""Which word of a sentence is the predicate in question -> a number for each token (paper, appendix A.5)."""
+"""Marks the predicate of a sentence (paper, appendix A.5)."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,29 +6,29 @@ from typing import Any
 from allennlp.data import Token, TokenIndexer, Vocabulary
 
 PREDICATES = "predicates"
-"""The part of the vocabulary that holds the words that were predicates in training, in lower case."""
+"""The vocabulary namespace of the lower-cased words that are predicates in the training data."""
 
 PADDING, ORDINARY, PREDICATE = range(3)
-"""What the indexer gives for no token, for a token, and for the predicate."""
+"""The ids that the indexer assigns."""
 
 
 def mark_predicate(words: Sequence[str], predicate: int) -> list[Token]:
-    """Tokens of which one is marked for `PredicateIndexer`."""
+    """Tokens, one of which is marked for `PredicateIndexer`."""
     return [Token(word, type_id=int(place == predicate)) for place, word in enumerate(words)]
 
 
 @TokenIndexer.register("elmo_tasks_predicate")
 class PredicateIndexer(TokenIndexer):
     """
-    Gives 2 for the predicate and 1 for all other tokens of a sentence, so that only padding is 0. An embedding of three
-    vectors, the first of which is never read, makes it the paper's binary feature.
+    Assigns 2 to the predicate and 1 to the other tokens of a sentence, so that 0 is padding. With an embedding of three
+    vectors, of which the first is unused, this is the paper's binary feature.
 
-    Counts the predicates' words, too: the vocabulary tells later which words were predicates in training.
+    It also collects the predicates' words in the vocabulary, from which the predictor guesses predicates.
 
     # Parameters
 
     token_min_padding_length : `int`
-        Tokens that a padded sentence has at least.
+        See `TokenIndexer`.
     """
 
     def __init__(self, *, token_min_padding_length: int = 0) -> None:
@@ -40,9 +40,9 @@ class PredicateIndexer(TokenIndexer):
             counter[PREDICATES][token.ensure_text().lower()] += 1
 
     def tokens_to_indices(self, tokens: list[Token], vocabulary: Vocabulary) -> dict[str, list[Any]]:
-        """`{"tokens": indicators}`, one for each of T tokens."""
+        """`{"tokens": ids}`, one for each of T tokens."""
         return {"tokens": [PREDICATE if token.type_id else ORDINARY for token in tokens]}
 
     def get_empty_token_list(self) -> dict[str, list[Any]]:
-        """What a field of no tokens holds."""
+        """The ids of an empty field."""
         return {"tokens": []}

@@ -1,9 +1,8 @@
 """
-Precision, recall and F1 of arguments as srl-eval.pl counts them: an argument is right if its label and all its pieces
-are.
+Precision, recall and F1 of arguments as srl-eval.pl computes them: an argument is correct if its label and all its
+pieces are. Values are between 0 and 1.
 
-Source: the scorer of the CoNLL-2004 and 2005 shared tasks (Carreras and Màrquez), which CoNLL-2012 papers use too.
-Departure: values are between 0 and 1.
+Source: the scorer of the CoNLL-2004 and 2005 shared tasks (Carreras and Màrquez), also used for CoNLL-2012.
 """
 
 from collections.abc import Sequence
@@ -17,8 +16,8 @@ from elmo_tasks.srl.arguments import VERB, Argument, arguments_from_tags
 @Metric.register("elmo_tasks_srl_f1")
 class SrlF1(LabelledF1):
     """
-    Micro-averaged argument scores, overall and per label; see `LabelledF1`. The predicate itself (V, and C-V with it)
-    has a row of its own and does not count overall.
+    Micro-averaged argument scores, overall and per label; see `LabelledF1`. The predicate (V, with C-V) has a score per
+    label but is excluded from the overall score.
     """
 
     def spelled(self, tags: Sequence[str]) -> list[Argument]:
@@ -26,5 +25,5 @@ class SrlF1(LabelledF1):
         return arguments_from_tags(tags)
 
     def counts_overall(self, label: str) -> bool:
-        """All do but V."""
+        """True for all labels but V."""
         return label != VERB

@@ -1,4 +1,4 @@
-"""Second step of SRL: words and the predicate -> h -> a distribution over tags -> BIO tags (paper, appendix A.5)."""
+"""SRL model: words and predicate -> h -> a distribution over tags -> BIO tags (paper, appendix A.5)."""
 
 from typing import Any
 
@@ -17,17 +17,17 @@ from elmo_tasks.srl.decoding import BioViterbi
 from elmo_tasks.srl.metric import SrlF1
 
 INDICATOR = "predicate"
-"""The text field's key of the mark of the predicate."""
+"""The text field's key of the predicate indicator."""
 
 
 @Model.register("elmo_tasks_srl")
 class SrlTagger(Tagger, SoftmaxModel):
     """
-    One dense layer with softmax on the encoder's output. That a token is the predicate reaches the encoder as a part of
-    the token's embedding, from the text field's key `predicate`.
+    One dense layer with softmax on the encoder's output. The predicate indicator is embedded like the words, under the
+    text field's key `predicate`.
 
     The loss of a batch is the mean over its sentences of the gold tags' negative log-likelihood, plus ELMo's penalty.
-    At test time, Viterbi decoding over log-probabilities finds the best legal BIO sequence.
+    At test time, Viterbi decoding finds the most probable legal BIO sequence.
 
     # Parameters
 
@@ -40,7 +40,7 @@ class SrlTagger(Tagger, SoftmaxModel):
     # Raises
 
     `InputError`
-        If the encoder would read nothing but which word is the predicate.
+        If the predicate indicator would be the encoder's only input.
     """
 
     default_predictor = "elmo_tasks_srl"

@@ -1,4 +1,4 @@
-"""Last step of SRL: raw text or tokens in, a frame for each predicate out."""
+"""SRL predictor: raw text or tokens -> a frame for each predicate."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -15,28 +15,27 @@ from elmo_tasks.prediction.sentence_input import WANTED, Sentence, SentencePredi
 from elmo_tasks.srl.indexer import PREDICATES
 
 MAX_TOKENS = 8192
-"""Frames times words that are computed at once; a longer sentence has a batch for each of its frames."""
+"""The largest number of words in a batch, counted once per frame."""
 
 
 @Predictor.register("elmo_tasks_srl")
 class SrlPredictor(SentencePredictor):
     """
-    Takes `{"sentence": "raw text"}` or `{"tokens": [...]}`, and `"predicates": [...]`, the places of the predicates
-    among the tokens counted from 0, if they are known. Gives
+    Input: `{"sentence": "raw text"}` or `{"tokens": [...]}`, and optionally `"predicates": [...]`, the indices of the
+    predicates among the tokens. Output:
 
     - `tokens`, T words;
-    - `frames`, one for each predicate in their order, each with `predicate` (its place), `verb` (its word), `tags` (T
+    - `frames`, one for each predicate in their order, each with `predicate` (its index), `verb` (its word), `tags` (T
       tags in BIO) and `arguments`: `label`, `text`, `token_start`, `token_end`, and, for raw text, `start` and `end`.
-      Ends are not included. `C-ARG1` goes on with the argument `ARG1` before it.
+      Ends are exclusive. `C-ARG1` continues the argument `ARG1` before it.
 
-    Without `predicates` every word is taken for one that was a predicate somewhere in the model's training data, in
-    whatever form it is written. That is a list of words and no tagger: it takes the noun `plan` along with the verb,
-    and misses verbs that training never met.
+    Without `predicates`, every word that is a predicate somewhere in the training data counts as one, ignoring case.
+    This look-up takes the noun `plan` for the verb, and misses verbs that are not in the training data.
 
     # Parameters
 
     model : `Model`
-        Its output per instance holds `words`, `predicate` and `tags` (BIO strings).
+        An `SrlTagger`.
     dataset_reader : `DatasetReader`
         An `SrlReader`.
     frozen, tokenizer
@@ -48,27 +47,25 @@ class SrlPredictor(SentencePredictor):
     gold_fields = ("tags",)
 
     def predict_tokens(self, tokens: Sequence[str], predicates: Sequence[int] | None = None) -> JsonDict:
-        """Finds the frames of one sentence that is cut into words already."""
+        """Finds the frames of one tokenized sentence."""
         known = {} if predicates is None else {"predicates": list(predicates)}
         return self.predict_json({"tokens": list(tokens), **known})
 
     def outputs(self, inputs: list[JsonDict]) -> list[JsonDict]:
-        """The frames of some inputs, all at once; a predicate that is none of the tokens is refused."""
+        """The frames of several inputs. Raises `InputError` if a predicate is not one of the tokens."""
         sentences = [self.read(one) for one in inputs]
         predicates = [self._predicates(*pair) for pair in zip(sentences, inputs, strict=True)]
         pairs = list(zip(sentences, predicates, strict=True))
-        instances = [
-            self._dataset_reader.text_to_instance(sentence.words, place) for sentence, of_it in pairs for place in of_it
-        ]
-        tags = iter(self._tags(instances))
-        return [_result(sentence, [(place, next(tags)) for place in of_it]) for sentence, of_it in pairs]
+        to_instance = self._dataset_reader.text_to_instance
+        tags = iter(self._tags([to_instance(sentence.words, place) for sentence, places in pairs for place in places]))
+        return [_result(sentence, [(place, next(tags)) for place in places]) for sentence, places in pairs]
 
     def predict_instance(self, instance: Instance) -> JsonDict:
-        """The one frame of an instance from the reader."""
+        """The frame of an instance from the reader."""
         return self.predict_batch_instance([instance])[0]
 
     def predict_batch_instance(self, instances: list[Instance]) -> list[JsonDict]:
-        """The frames of instances from the reader, one each; the order is kept."""
+        """The frames of instances from the reader, one each, in order."""
         tags = self._tags([self.without_gold(instance) for instance in instances])
         known = [metadata_of(instance) for instance in instances]
         return [
@@ -82,7 +79,7 @@ class SrlPredictor(SentencePredictor):
         return [place for place, word in enumerate(sentence.words) if word.lower() in known]
 
     def _tags(self, instances: list[Instance]) -> list[list[str]]:
-        """Tags of each instance, in batches whose memory is bounded: a line may have any number of frames."""
+        """The tags of each instance, in batches of limited size: a line may have any number of frames."""
         tags: dict[int, list[str]] = {}
         lengths = [len(metadata_of(instance)["words"]) for instance in instances]
         for places in batches_by_length(lengths, max_tokens=MAX_TOKENS):
@@ -96,17 +93,16 @@ class SrlPredictor(SentencePredictor):
 
 def _checked_predicates(predicates: Any, words: Sequence[str]) -> list[int]:
     if not isinstance(predicates, list) or any(type(place) is not int for place in predicates):
-        raise InputError(f"'predicates' must be a list of whole numbers; found {shown(predicates)}")
-    for place in predicates:
-        if not 0 <= place < len(words):
-            raise InputError(f"'predicates' must be places among {len(words)} tokens, from 0; found {place}")
+        raise InputError(f"expected a list of integers under 'predicates', got {shown(predicates)}")
+    if outside := [place for place in predicates if not 0 <= place < len(words)]:
+        raise InputError(f"expected 'predicates' from 0 to {len(words) - 1}, got {outside[0]}")
     if len(set(predicates)) != len(predicates):
-        raise InputError(f"'predicates' must be different tokens; found {shown(predicates)}")
+        raise InputError(f"expected distinct 'predicates', got {shown(predicates)}")
     return sorted(predicates)
 
 
 def _result(sentence: Sentence, frames: Sequence[tuple[int, list[str]]]) -> JsonDict:
-    """What is shown of predicates and their tags."""
+    """The output for a sentence, from its predicates and their tags."""
     return {"tokens": sentence.words, "frames": [_frame(sentence, *frame) for frame in frames]}
 
 

@@ -1,6 +1,6 @@
 """
-The format of srl-eval.pl, so that it can be run beside our metric: a line per word, the lemma of each predicate in the
-first column (else `-`), then a column of brackets per predicate, in their order; an empty line after each sentence.
+The file format of srl-eval.pl: one line per word, with the lemma of a predicate (else `-`) in the first column and one
+column of brackets per predicate, and an empty line after each sentence.
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,16 +17,16 @@ _NONE, _UNKNOWN = "-", "?"
 
 class Proposition(NamedTuple):
     """
-    A predicate with its tags, and where its sentence stands.
+    The tags of a predicate, and the location of its sentence.
 
     # Parameters
 
     file, line : `str`, `int`
-        They sort the sentences.
+        The sort key of the sentences.
     predicate : `int`
-        Its place among the T words.
+        Its index among the T words.
     lemma : `str`
-        Where it is `-`, which stands for no predicate there, `?` is written.
+        `-`, which the format reserves for words that are not predicates, is written as `?`.
     tags : `Sequence[str]`
         T tags in BIO.
     """
@@ -39,20 +39,13 @@ class Proposition(NamedTuple):
 
 
 def props(propositions: Iterable[Proposition]) -> str:
-    """The text of a file of these propositions, sentence by sentence whatever order they come in."""
+    """The content of a file of these propositions, sorted by sentence."""
     ordered = sorted(propositions, key=lambda one: one[:3])
-    return "".join(_sentence(list(of_one)) for _, of_one in groupby(ordered, key=lambda one: one[:2]))
+    return "".join(_sentence(list(group)) for _, group in groupby(ordered, key=lambda one: one[:2]))
 
 
 def write_props(file: str | Path, propositions: Iterable[Proposition]) -> None:
-    """
-    Writes `props`, all of them or none.
-
-    # Raises
-
-    `InputError`
-        If the file cannot be written.
-    """
+    """Writes `props` atomically. Raises `InputError` if the file cannot be written."""
     with atomic_write(file) as aside:
         aside.write_text(props(propositions), encoding="utf-8")
 

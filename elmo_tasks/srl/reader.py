@@ -1,4 +1,4 @@
-"""First step of SRL: CoNLL-2012 columns to an instance with BIO tags for each predicate (paper, appendix A.5)."""
+"""SRL reader: CoNLL-2012 columns -> an instance with BIO tags for each predicate (paper, appendix A.5)."""
 
 import logging
 from collections.abc import Iterable, Iterator, Sequence
@@ -22,24 +22,19 @@ logger = logging.getLogger(__name__)
 @DatasetReader.register("elmo_tasks_srl")
 class SrlReader(DatasetReader):
     """
-    Reads a folder of `*.gold_conll` or `*.v4_gold_conll` files (with the folders below it), a pattern, or one file;
-    plain or gzip. Each predicate makes an instance of its sentence; sentences without one make none.
+    Reads `*.gold_conll` and `*.v4_gold_conll` files, plain or gzip: a folder, recursively, a glob pattern, or one file.
+    Each predicate of a sentence makes an instance.
 
     # Parameters
 
     token_indexers : `dict[str, TokenIndexer]`, optional
-        By default `tokens` (word ids), `predicate` (which word is the predicate) and `elmo` (the biLM's characters).
+        By default `tokens` (word ids), `predicate` (the predicate indicator) and `elmo` (the biLM's characters).
     verbs_only : `bool`
-        Whether to take only predicates whose part of speech begins with V, as the paper does, or nouns and adjectives
-        too.
+        Whether to keep only predicates whose part of speech begins with V, as the paper does.
     """
 
     def __init__(
-        self,
-        *,
-        token_indexers: dict[str, TokenIndexer] | None = None,
-        verbs_only: bool = True,
-        **kwargs: Any,
+        self, *, token_indexers: dict[str, TokenIndexer] | None = None, verbs_only: bool = True, **kwargs: Any
     ) -> None:
         super().__init__(manual_distributed_sharding=True, manual_multiprocess_sharding=True, **kwargs)
         self._token_indexers = token_indexers or _default_indexers()
@@ -50,8 +45,7 @@ class SrlReader(DatasetReader):
         # Raises
 
         `InputError`
-            With file and line, whatever `find_files`, `read_documents` and `OntonotesSentence.frames` raise; if nothing
-            has a predicate.
+            With file and line, if a file is invalid or no sentence has a predicate.
         """
         frames = list(self._frames(str(file_path)))
         for sentence, frame in self.shard_iterable(frames):
@@ -63,18 +57,18 @@ class SrlReader(DatasetReader):
             for document in read_documents(file):
                 for sentence in document.sentences:
                     frames = sentence.frames()
-                    kept = [frame for frame in frames if self._wants(sentence, frame)]
+                    kept = [frame for frame in frames if self._is_kept(sentence, frame)]
                     sentences, taken, left = sentences + 1, taken + len(kept), left + len(frames) - len(kept)
                     yield from ((sentence, frame) for frame in kept)
         if not taken:
             if left:
-                hint = "set verbs_only to false to take them all"
+                hint = "set verbs_only to false to read them all"
                 raise InputError(f"none of the {left} predicates is a verb", file=path, hint=hint)
             hint = "framesets stand in column 8, arguments in columns 12 and after; `allennlp predict` takes raw text"
             raise InputError("no predicate found", file=path, hint=hint)
         logger.info("%s: %d sentences, %d predicates, %d left out", path, sentences, taken, left)
 
-    def _wants(self, sentence: OntonotesSentence, frame: Frame) -> bool:
+    def _is_kept(self, sentence: OntonotesSentence, frame: Frame) -> bool:
         return not self._verbs_only or sentence.pos[frame.predicate].startswith("V")
 
     def _instance(self, sentence: OntonotesSentence, frame: Frame) -> Instance:
@@ -103,34 +97,33 @@ class SrlReader(DatasetReader):
         tokens : `Sequence[str]`
             T words.
         predicate : `int`
-            The place of the predicate among them, counted from 0.
+            The index of the predicate.
         tags : `Sequence[str]`, optional
             T gold tags in BIO.
         lemma : `str`, optional
             The predicate's; by default its word in lower case.
         file, line : optional
-            Where the sentence stands.
+            The location of the sentence.
 
         # Returns
 
         `Instance`
-            With the fields `tokens` (T tokens), `tags` (T labels, if given; one that the vocabulary lacks is no
-            error), and `metadata`, a dictionary of `words`, `predicate`, `lemma`, `tags`, `file` and `line`; what is
-            not known is None there.
+            With the fields `tokens` (T tokens), `tags` (T labels, if given; they need not be in the vocabulary), and
+            `metadata`, a dictionary of `words`, `predicate`, `lemma`, `tags`, `file` and `line`, None where unknown.
 
         # Raises
 
         `InputError`
-            If there is no token, the predicate is none of them, or there is not one tag for each.
+            If there is no token, `predicate` is out of range, or the number of tags differs from that of the tokens.
         """
         words = list(tokens)
         if not words:
-            raise InputError("a sentence needs a token at least", file=file, line=line)
+            raise InputError("expected at least one token, got an empty sentence", file=file, line=line)
         if not 0 <= predicate < len(words):
-            raise InputError(f"no token {predicate} among {len(words)}", file=file, line=line)
+            raise InputError(f"expected a predicate from 0 to {len(words) - 1}, got {predicate}", file=file, line=line)
         gold = None if tags is None else list(tags)
         if gold is not None and len(gold) != len(words):
-            raise InputError(f"{len(gold)} tags for {len(words)} tokens", file=file, line=line)
+            raise InputError(f"expected {len(words)} tags, got {len(gold)}", file=file, line=line)
         text = TextField(mark_predicate(words, predicate))
         known = {"lemma": lemma or words[predicate].lower(), "tags": gold, "file": file, "line": line}
         metadata = MetadataField({"words": words, "predicate": predicate, **known})
@@ -140,14 +133,13 @@ class SrlReader(DatasetReader):
         return Instance(fields)
 
     def apply_token_indexers(self, instance: Instance) -> None:
-        """Gives the text field its indexers, which do not travel between processes."""
+        """Sets the token indexers, which are not sent between processes."""
         instance.fields["tokens"].token_indexers = self._token_indexers
 
 
 def bio_tags(spans: Iterable[Span], *, length: int) -> list[str]:
     """
-    Spells spans in BIO over `length` tokens. BIO has no room for a span within another: where two overlap, the first
-    one is kept.
+    Spans as BIO tags of `length` tokens. Of overlapping spans, which BIO cannot represent, the first one is kept.
     """
     tags = [OUTSIDE] * length
     for start, end, label in spans:

@@ -1,4 +1,4 @@
-"""The SNLI reader: exact fields, both ways of cutting, dropped pairs, faults with file and line, workers."""
+"""The SNLI reader: exact fields, both tokenizations, dropped pairs, invalid lines, workers."""
 
 import gzip
 import json
@@ -10,7 +10,6 @@ import pytest
 from allennlp.common import Params
 from allennlp.data import Batch, DatasetReader, Instance, Vocabulary
 from allennlp.data.data_loaders import MultiProcessDataLoader
-from allennlp.data.dataset_readers.dataset_reader import WorkerInfo
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.snli.reader import SnliReader, leaves
@@ -18,6 +17,7 @@ from tests.tiny import FIXTURES, REAL_DATA
 
 FIXTURE = FIXTURES / "snli" / "snli_1.0_train.jsonl"
 PAIR = {"gold_label": "neutral", "sentence1": "A dog barks.", "sentence2": "It rains."}
+UNLABELLED = {"sentence1": "A dog barks.", "sentence2": "It rains."}
 
 pytestmark = pytest.mark.usefixtures("heard_counts")
 
@@ -26,8 +26,9 @@ def metadata(instance: Instance) -> dict[str, Any]:
     return instance["metadata"].metadata
 
 
-def write(file: Path, *records: Any) -> Path:
+def write(folder: Path, *records: Any) -> Path:
     lines = (record if isinstance(record, str) else json.dumps(record) for record in records)
+    file = folder / "pairs.jsonl"
     file.write_text("".join(f"{line}\n" for line in lines))
     return file
 
@@ -52,176 +53,100 @@ def test_fields_from_raw_sentences(caplog: pytest.LogCaptureFixture) -> None:
     assert f"{FIXTURE}: {counts}" in caplog.text
 
 
-def test_words_are_the_leaves_of_the_parses_when_asked() -> None:
+def test_words_from_parses(tmp_path: Path) -> None:
     instances = list(SnliReader(tokenization="parse").read(FIXTURE))
     assert " ".join(metadata(instances[1])["premise"]) == "The baker ( Mr Oakes ) ca n't find his hat ."
-    assert metadata(instances[0])["hypothesis"] == ["Girls", "feed", "birds", "."]
-
-
-@pytest.mark.parametrize("parse", ["( ( A dog", "A dog )", ") A ("])
-def test_brackets_of_a_parse_that_do_not_match(tmp_path: Path, parse: str) -> None:
-    pair = {**PAIR, "sentence1_binary_parse": parse, "sentence2_binary_parse": "( A dog )"}
-    file = write(tmp_path / "pairs.jsonl", pair)
-    with pytest.raises(InputError, match="pairs.jsonl:1: the brackets of the parse do not match"):
-        list(SnliReader(tokenization="parse").read(file))
-
-
-@pytest.mark.parametrize(
-    ("parse", "message"),
-    [
-        ("(A dog)", r"blanks around each bracket of the parse were wanted; found '\(A dog\)'"),
-        ("((((", "blanks around each bracket"),
-        ("( A ) ( B )", r"one tree was wanted, with brackets around it; found '\( A \) \( B \)'"),
-        ("A dog", "one tree was wanted"),
-    ],
-)
-def test_parses_that_are_no_tree(parse: str, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        leaves(parse)
-
-
-def test_blank_lines_are_passed_over(tmp_path: Path) -> None:
-    assert len(list(SnliReader().read(write(tmp_path / "pairs.jsonl", PAIR, "", PAIR, " ")))) == 2
-
-
-def test_no_pair_with_a_gold_label(tmp_path: Path) -> None:
-    file = write(tmp_path / "pairs.jsonl", *[{**PAIR, "gold_label": "-"}] * 3)
-    with pytest.raises(InputError, match="pairs.jsonl: no pair has a gold label: all 3 are '-'"):
-        list(SnliReader().read(file))
-
-
-def test_leaves() -> None:
     assert leaves("( ( A dog ) ( barks . ) )") == ["A", "dog", "barks", "."]
-    assert leaves("Rain") == ["Rain"]
     assert leaves("( :-RRB- ( dog-LRB-s-RRB- -RRB- ) )") == [":-RRB-", "dog-LRB-s-RRB-", ")"]
-    assert leaves("( )") == []
+    with pytest.raises(InputError, match=":1: .*'sentence1_binary_parse'"):
+        list(SnliReader(tokenization="parse").read(write(tmp_path, PAIR)))
 
 
-def test_default_indexers_and_tensors() -> None:
+@pytest.mark.parametrize("parse", ["( ( A dog", "A dog )", ") A (", "(A dog)", "( A ) ( B )", "A dog"])
+def test_invalid_parses(tmp_path: Path, parse: str) -> None:
+    pair = {**PAIR, "sentence1_binary_parse": parse, "sentence2_binary_parse": "( A dog )"}
+    with pytest.raises(InputError, match="pairs.jsonl:1: "):
+        list(SnliReader(tokenization="parse").read(write(tmp_path, pair)))
+
+
+def test_tensors_of_the_default_indexers() -> None:
     instances = list(SnliReader().read(FIXTURE))
     vocabulary = Vocabulary.from_instances(instances)
     batch = Batch(instances)
     batch.index_instances(vocabulary)
     tensors: Any = batch.as_tensor_dict()
     for name, length in (("premise", 12), ("hypothesis", 6)):
-        shapes = {key: tuple(value.shape) for key, of_one in tensors[name].items() for value in of_one.values()}
+        shapes = {key: tuple(value.shape) for key, part in tensors[name].items() for value in part.values()}
         assert shapes == {"tokens": (3, length), "elmo": (3, length, 50)}
-    assert tensors["label"].shape == (3,)
-    assert vocabulary.get_vocab_size("labels") == 3
+    assert tensors["label"].shape == (3,) and vocabulary.get_vocab_size("labels") == 3
 
 
-def test_built_from_its_registered_name() -> None:
-    indexers = {"w": {"type": "single_id"}}
-    parameters = {"type": "elmo_tasks_snli", "token_indexers": indexers, "max_instances": 2}
-    instances = list(DatasetReader.from_params(Params(parameters)).read(FIXTURE))
+def test_gzip_and_token_indexers_of_a_config(tmp_path: Path) -> None:
+    (tmp_path / "pairs.jsonl").write_bytes(gzip.compress(FIXTURE.read_bytes()))
+    params = Params({"type": "elmo_tasks_snli", "token_indexers": {"w": {"type": "single_id"}}, "max_instances": 2})
+    instances = list(DatasetReader.from_params(params).read(tmp_path / "pairs.jsonl"))
     assert [metadata(one)["line"] for one in instances] == [1, 3]
     assert set(instances[0]["hypothesis"].token_indexers) == {"w"}
 
 
-def test_gzip_under_any_name(tmp_path: Path) -> None:
-    file = tmp_path / "pairs.jsonl"
-    file.write_bytes(gzip.compress(FIXTURE.read_bytes()))
-    assert len(list(SnliReader().read(file))) == 3
-
-
-def test_a_line_at_a_time(tmp_path: Path) -> None:
-    file = write(tmp_path / "pairs.jsonl", PAIR, "no JSON")
-    stream = iter(SnliReader().read(file))
+def test_lines_are_streamed_and_blank_ones_skipped(tmp_path: Path) -> None:
+    stream = iter(SnliReader().read(write(tmp_path, PAIR, "", "no JSON")))
     assert metadata(next(stream))["line"] == 1
-    with pytest.raises(InputError, match="pairs.jsonl:2: "):
+    with pytest.raises(InputError, match="pairs.jsonl:3: "):
         next(stream)
 
 
-def test_without_labels_for_predictions(tmp_path: Path) -> None:
-    unlabelled = {key: PAIR[key] for key in ("sentence1", "sentence2")}
-    (instance, other) = SnliReader().read(
-        write(tmp_path / "pairs.jsonl", unlabelled, {**unlabelled, "gold_label": None})
-    )
-    assert "label" not in instance.fields and "label" not in other.fields
-    assert metadata(instance)["label"] is None
-    with pytest.raises(InputError, match="pairs.jsonl:2: 'gold_label' is missing, unlike .*label all pairs, or none"):
-        list(SnliReader().read(write(tmp_path / "pairs.jsonl", PAIR, unlabelled)))
-    with pytest.raises(InputError, match="pairs.jsonl:2: 'gold_label' is here, unlike"):
-        list(SnliReader().read(write(tmp_path / "pairs.jsonl", unlabelled, PAIR)))
+def test_unlabelled_pairs(tmp_path: Path) -> None:
+    first, second = SnliReader().read(write(tmp_path, UNLABELLED, {**UNLABELLED, "gold_label": None}))
+    assert "label" not in first.fields and "label" not in second.fields and metadata(first)["label"] is None
+    for pairs in ((PAIR, UNLABELLED), (UNLABELLED, PAIR)):
+        with pytest.raises(InputError, match="pairs.jsonl:2: .*'gold_label'.*label all pairs, or none"):
+            list(SnliReader().read(write(tmp_path, *pairs)))
+
+
+def test_dropped_pairs_may_be_blank_but_not_all(tmp_path: Path) -> None:
+    dropped = {"gold_label": "-", "sentence1": "", "sentence2": ""}
+    assert len(list(SnliReader().read(write(tmp_path, PAIR, dropped)))) == 1
+    with pytest.raises(InputError, match="pairs.jsonl: no pair has a gold label: all 2"):
+        list(SnliReader().read(write(tmp_path, dropped, dropped)))
+    with pytest.raises(InputError, match="pairs.jsonl: .*empty"):
+        list(SnliReader().read(write(tmp_path)))
 
 
 @pytest.mark.parametrize(
     ("record", "message"),
     [
-        ("{'single': 'quotes'}", ":2: an object with .* was wanted, this is not JSON: Expecting property name"),
-        ("1" * 5000, ":2: an object with .* was wanted, this is not JSON: Exceeds the limit"),
-        ("[" * 10_000, ":2: an object with .* was wanted, this is not JSON: maximum recursion depth"),
-        ("[" * 100_000, ":2: an object with .* was wanted, this is not JSON: more than a tenth of it are brackets"),
-        (["a", "b"], r":2: an object with 'sentence1' and 'sentence2' was wanted, found \['a', 'b'\]"),
-        (
-            {**PAIR, "gold_label": "maybe"},
-            ":2: 'gold_label' must be one of entailment, neutral, contradiction, -; found 'ma",
-        ),
-        ({**PAIR, "gold_label": 1}, ":2: 'gold_label' must be one of .*; found 1"),
-        (
-            {"gold_label": "neutral", "sentence1": "x"},
-            r":2: 'sentence2' is missing; found \['gold_label', 'sentence1'\]$",
-        ),
-        (
-            {"gold_label": "neutral", "a\nb": 1, "c" * 5000: 2},
-            r":2: 'sentence1' is missing; found \['a\\nb', 'c{50}\.\.\.$",
-        ),
-        ({**PAIR, "sentence1": ["A", "dog"]}, r":2: 'sentence1' must be a string; found \['A', 'dog'\]"),
-        ({**PAIR, "sentence2": None}, ":2: 'sentence2' must be a string; found None"),
-        ({**PAIR, "sentence2": " \t"}, ":2: 'sentence2' is empty: it needs a word at least"),
-        ({**PAIR, "sentence2": "a \ud800"}, ":2: 'sentence2' holds one half of a character alone"),
+        ("{'single': 'quotes'}", "invalid JSON"),
+        ("1" * 5000, "invalid JSON"),
+        ("[" * 100_000, "invalid JSON"),
+        (["a", "b"], r"got \['a', 'b'\]"),
+        ({**PAIR, "gold_label": "maybe"}, "entailment, neutral, contradiction, - .*got 'maybe'"),
+        ({"gold_label": "neutral", "sentence1": "x"}, r"'sentence2', got \['gold_label', 'sentence1'\]"),
+        ({**PAIR, "sentence1": ["A", "dog"]}, r"'sentence1' .*\['A', 'dog'\]"),
+        ({**PAIR, "sentence2": " \t"}, "'sentence2' is empty"),
+        ({**PAIR, "sentence2": "a \ud800"}, "'sentence2' .*surrogate"),
     ],
 )
-def test_bad_lines(tmp_path: Path, record: Any, message: str) -> None:
-    file = write(tmp_path / "pairs.jsonl", PAIR, record, PAIR)
-    with pytest.raises(InputError, match=f"pairs.jsonl{message}"):
-        list(SnliReader().read(file))
+def test_invalid_lines(tmp_path: Path, record: Any, message: str) -> None:
+    with pytest.raises(InputError, match=f"pairs.jsonl:2: .*{message}"):
+        list(SnliReader().read(write(tmp_path, PAIR, record, PAIR)))
 
 
-def test_a_blank_sentence_of_a_dropped_pair_is_no_fault(tmp_path: Path) -> None:
-    file = write(tmp_path / "pairs.jsonl", PAIR, {"gold_label": "-", "sentence1": "", "sentence2": ""})
-    assert len(list(SnliReader().read(file))) == 1
-
-
-def test_parses_that_are_not_there(tmp_path: Path) -> None:
-    file = write(tmp_path / "pairs.jsonl", PAIR)
-    with pytest.raises(InputError, match=":1: 'sentence1_binary_parse' is missing; .* needs no parses"):
-        list(SnliReader(tokenization="parse").read(file))
-
-
-def test_an_empty_file(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="pairs.jsonl: no pair found"):
-        list(SnliReader().read(write(tmp_path / "pairs.jsonl")))
-
-
-def test_bad_arguments() -> None:
-    with pytest.raises(InputError, match="tokenization must be one of sentence, parse; it is 'words'"):
+def test_invalid_arguments_and_missing_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(InputError, match="tokenization .* got 'words'"):
         SnliReader(tokenization="words")
-    with pytest.raises(InputError, match="a.jsonl:9: the premise needs a word at least"):
+    with pytest.raises(InputError, match="a.jsonl:9: .*premise"):
         SnliReader().text_to_instance([], ["x"], file="a.jsonl", line=9)
-
-
-def test_missing_corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ELMO_TASKS_DATA", str(tmp_path))
-    with pytest.raises(InputError, match="ELMO_TASKS_DATA is .* at snli/snli_1.0_dev.jsonl; SNLI 1.0 is at"):
+    with pytest.raises(InputError, match="snli/snli_1.0_dev.jsonl; SNLI 1.0 is at"):
         list(SnliReader().read(tmp_path / "snli" / "snli_1.0_dev.jsonl"))
 
 
-def test_workers_share_the_pairs() -> None:
-    seen = []
-    for worker in range(2):
-        reader = SnliReader()
-        reader._set_worker_info(WorkerInfo(num_workers=2, id=worker))
-        seen.append([metadata(i)["line"] for i in reader.read(FIXTURE)])
-    assert seen == [[1, 4], [3]]
-
-
-def test_lazy_loading_in_worker_processes() -> None:
-    vocabulary = Vocabulary.from_instances(SnliReader().read(FIXTURE))
+def test_worker_processes_share_the_pairs() -> None:
     loader = MultiProcessDataLoader(
         SnliReader(), str(FIXTURE), batch_size=1, num_workers=2, max_instances_in_memory=2, quiet=True
     )
-    loader.index_with(vocabulary)
+    loader.index_with(Vocabulary.from_instances(SnliReader().read(FIXTURE)))
     batches = list(loader)
     assert sorted(batch["metadata"][0]["line"] for batch in batches) == [1, 3, 4]
     assert all("elmo" in batch[name] for batch in batches for name in ("premise", "hypothesis"))

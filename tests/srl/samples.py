@@ -1,4 +1,4 @@
-"""What the tests of SRL share: the fixtures, and tiny models of them."""
+"""Fixtures and tiny models for the tests of SRL."""
 
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ TINY: dict[str, Any] = {
 
 
 def corpus() -> list[Instance]:
-    """Read anew: instances that were indexed once give no labels to another vocabulary."""
+    """New instances, which are not indexed yet."""
     return list(SrlReader().read(FIXTURES))
 
 

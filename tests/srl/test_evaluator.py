@@ -1,4 +1,4 @@
-"""Gold and predicted propositions of a whole data set, whatever the order of its batches."""
+"""The files for srl-eval.pl."""
 
 from pathlib import Path
 
@@ -8,8 +8,7 @@ from allennlp.data.data_loaders import SimpleDataLoader
 from allennlp.evaluation import Evaluator
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.srl.evaluator import SrlEvaluator
-from elmo_tasks.srl.model import SrlTagger
+from elmo_tasks.srl.props import Proposition, props
 from tests.srl.samples import build, corpus
 
 GOLD = "\n".join(
@@ -24,31 +23,26 @@ GOLD = "\n".join(
 )
 
 
-def loader(model: SrlTagger) -> SimpleDataLoader:
-    made = SimpleDataLoader(list(reversed(corpus())), batch_size=2, shuffle=True, vocab=model.vocab)
-    made.set_target_device(next(model.parameters()).device)
-    return made
-
-
-def test_writes_both_files(tmp_path: Path) -> None:
+def test_gold_and_predicted_propositions(tmp_path: Path) -> None:
     model, file = build(tmp_path), tmp_path / "out" / "dev.props"
+    loader = SimpleDataLoader(list(reversed(corpus())), batch_size=2, shuffle=True, vocab=model.vocab)
+    loader.set_target_device(next(model.parameters()).device)
     evaluator = Evaluator.from_params(Params({"type": "elmo_tasks_srl", "cuda_device": -1}))
-    scores = evaluator(model, loader(model), predictions_output_file=str(file))
+    scores = evaluator(model, loader, predictions_output_file=str(file))
     assert "f1" in scores and (tmp_path / "out" / "dev.props.gold").read_text() == GOLD
     predicted = [line.split() for line in file.read_text().splitlines()]
     gold = [line.split() for line in GOLD.splitlines()]
-    assert [row[:1] for row in predicted] == [row[:1] for row in gold]
-    assert [len(row) for row in predicted] == [len(row) for row in gold]
+    assert [(row[:1], len(row)) for row in predicted] == [(row[:1], len(row)) for row in gold]
     assert sorted(path.name for path in file.parent.iterdir()) == ["dev.props", "dev.props.gold"]
-
-
-def test_scores_alone(tmp_path: Path) -> None:
-    model = build(tmp_path)
-    assert "loss" in SrlEvaluator()(model, loader(model))
-
-
-def test_a_file_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    model = build(tmp_path)
     with pytest.raises(InputError, match="cannot write"):
-        SrlEvaluator()(model, loader(model), predictions_output_file=tmp_path / "file" / "dev.props")
+        evaluator(model, loader, predictions_output_file=tmp_path / "file" / "dev.props")
+
+
+def test_props_by_hand_in_any_order() -> None:
+    first = Proposition("a", 9, 0, "go", ["B-V", "B-A4", "I-A4", "O"])
+    second = Proposition("a", 9, 3, "see", ["B-A1", "B-R-A1", "B-C-A1", "B-V"])
+    later = Proposition("a", 20, 1, "-", ["O", "B-V"])
+    text = "go (V*) (A1*)\n- (A4* (R-A1*)\n- *) (C-A1*)\nsee * (V*)\n\n- *\n? (V*)\n\n"
+    assert props([first, second, later]) == props([later, second, first]) == text
+    assert props([]) == ""
