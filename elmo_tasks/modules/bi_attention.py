@@ -9,13 +9,13 @@ from elmo_tasks.modules.trilinear import Trilinear
 
 class BiAttention(nn.Module):
     """
-    `[c; c2q; c * c2q; c * q2c]` for each passage vector c: c2q is what c attends to in the question, q2c, one vector
-    for the whole passage, the mean of the passage weighted by each vector's best match in the question.
+    `[c; c2q; c * c2q; c * q2c]` for each passage vector c: c2q is c's attention to the question, and q2c, the same for
+    the whole passage, the mean of the passage weighted by each vector's best match in the question.
 
     # Parameters
 
     width : `int`
-        Of the vectors of both.
+        Width of the vectors (D).
     """
 
     def __init__(self, width: int) -> None:

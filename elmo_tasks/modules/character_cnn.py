@@ -1,4 +1,4 @@
-"""The characters of a word -> its vector: convolution and maximum (paper, appendix A.4)."""
+"""A convolution over the characters of a word (paper, appendix A.4)."""
 
 import torch
 from allennlp.modules.seq2vec_encoders import Seq2VecEncoder
@@ -11,10 +11,8 @@ from elmo_tasks.ranges import require_dropouts, require_sizes
 @Seq2VecEncoder.register("elmo_tasks_character_cnn")
 class CharacterCnn(Seq2VecEncoder):
     """
-    Dropout, a filter of one width at each character, ReLU, maximum over the word.
-
-    Unlike AllenNLP's `cnn`, whose filters must fit into the word, a filter may start at any character and then reads
-    zeros behind the end, so that words shorter than the filter have a vector, too.
+    Dropout, a convolution of one width, ReLU and the maximum over the word. Unlike with AllenNLP's `cnn`, words are
+    padded with zeros at their end, so that they may be shorter than the filter.
 
     # Parameters
 
@@ -23,9 +21,9 @@ class CharacterCnn(Seq2VecEncoder):
     num_filters : `int`
         Width of the word's vector (F).
     width : `int`
-        Characters that a filter reads.
+        Width of the filters, in characters.
     dropout : `float`
-        Share of the elements of the characters' vectors that is dropped.
+        Dropout on the characters' vectors.
     """
 
     def __init__(self, *, embedding_dim: int, num_filters: int, width: int, dropout: float = 0.0) -> None:
@@ -49,9 +47,9 @@ class CharacterCnn(Seq2VecEncoder):
         """
         mask = mask.bool()
         characters = torch.where(mask[:, :, None], self.dropout(tokens), 0.0).transpose(1, 2)  # [N, E, C]
-        behind = self.convolution.kernel_size[0] - 1
-        features = self.convolution(nn.functional.pad(characters, (0, behind))).relu()  # [N, F, C]
-        return (features * mask[:, None, :]).amax(2)  # ReLU makes 0 the least value that there is
+        padding = self.convolution.kernel_size[0] - 1
+        features = self.convolution(nn.functional.pad(characters, (0, padding))).relu()  # [N, F, C]
+        return (features * mask[:, None, :]).amax(2)  # after ReLU, 0 is the minimum
 
     def get_input_dim(self) -> int:
         """Width of a character's vector."""

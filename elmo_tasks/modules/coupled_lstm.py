@@ -1,4 +1,4 @@
-"""The lowest encoder of coreference: an LSTM with coupled gates in both directions (appendix A.6; Lee et al., 2017)."""
+"""The encoder of coreference: a bidirectional LSTM with coupled gates (appendix A.6; Lee et al., 2017)."""
 
 import torch
 from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
@@ -13,13 +13,12 @@ DIRECTIONS = 2
 @Seq2SeqEncoder.register("elmo_tasks_coupled_lstm")
 class CoupledLstm(Seq2SeqEncoder):
     """
-    One bidirectional layer whose forget gate is what the input gate leaves. With `[x_t; d h_(t-1)] W + b` split into
-    i, j, o, and d a dropout mask that is the same at all words of a sentence:
-    `c_t = (1 - sigmoid(i)) c_(t-1) + sigmoid(i) tanh(j)`, `h_t = sigmoid(o) tanh(c_t)`. Where each sentence starts,
-    `c_0` and `h_0`, is learned.
+    One bidirectional layer whose forget gate is 1 minus the input gate. With `[x_t; d h_(t-1)] W + b` split into i, j,
+    o, and d a dropout mask that is constant over a sentence: `c_t = (1 - sigmoid(i)) c_(t-1) + sigmoid(i) tanh(j)`,
+    `h_t = sigmoid(o) tanh(c_t)`. The initial states `c_0` and `h_0` are learned.
 
-    Starting values as in the original code: for each gate, orthonormal columns of W over input and recurrence
-    together; all else, biases too, Glorot-uniform as TensorFlow draws it.
+    Initialized as in the original code: for each gate, orthonormal columns of W over input and recurrence together;
+    all other parameters Glorot-uniform as in TensorFlow.
 
     # Parameters
 
@@ -28,7 +27,7 @@ class CoupledLstm(Seq2SeqEncoder):
     hidden_size : `int`
         Units H per direction.
     dropout : `float`
-        Share of the units of `h_(t-1)` that are dropped.
+        Dropout on `h_(t-1)`.
 
     # Raises
 
@@ -48,7 +47,7 @@ class CoupledLstm(Seq2SeqEncoder):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draws all starting values anew."""
+        """Initializes all parameters."""
         for direction in range(DIRECTIONS):
             for gate in self.kernel.data[direction].chunk(3, 1):
                 nn.init.orthogonal_(gate)
@@ -61,11 +60,11 @@ class CoupledLstm(Seq2SeqEncoder):
 
         inputs : `Tensor`, shape [B, T, D]
         mask : `Tensor`, bool, shape [B, T]
-            True for words, which fill each row from the left; a row may be empty.
+            True for words, which are at the start of each row; a row may be empty.
 
         # Returns
 
-        `Tensor`, shape [B, T, 2H]; zero where there is no word.
+        `Tensor`, shape [B, T, 2H]; zero at padding.
         """
         rows, longest = mask.shape
         places, batch_sizes = _packed_places(mask)  # [2, N]
@@ -78,7 +77,7 @@ class CoupledLstm(Seq2SeqEncoder):
         return torch.cat(unpacked, 1).view(rows, longest, -1)  # [B, T, 2H]
 
     def _input_products(self, flat: Tensor, places: Tensor) -> Tensor:
-        """`x W + b` of all words, each direction in its own order: [2, N, 3H]."""
+        """`x W + b` of all words, in the order of each direction: [2, N, 3H]."""
         weights = self.kernel[:, : self.input_size]  # [2, D, 3H]
         products = [
             torch.addmm(bias, flat, weight)[order]
@@ -95,7 +94,7 @@ class CoupledLstm(Seq2SeqEncoder):
         outputs = []
         for step, running in zip(products.split(batch_sizes, 1), batch_sizes, strict=True):
             received = hidden[:, :running] * kept[:, :running]
-            gates = torch.baddbmm(step, received, weight).to(cell.dtype)  # autocast gives fewer bits
+            gates = torch.baddbmm(step, received, weight).to(cell.dtype)  # autocast returns fewer bits
             i, j, o = gates.chunk(3, 2)  # [2, running, H] each
             cell = torch.lerp(cell[:, :running], j.tanh(), i.sigmoid())
             hidden = o.sigmoid() * cell.tanh()
@@ -111,14 +110,14 @@ class CoupledLstm(Seq2SeqEncoder):
         return DIRECTIONS * self.hidden_size
 
     def is_bidirectional(self) -> bool:
-        """Always; the first half of the output runs forward."""
+        """True; the first half of the output is the forward direction."""
         return True
 
 
 def glorot_uniform_(tensor: Tensor) -> Tensor:
     """
-    Fills a tensor of one or two dimensions as TensorFlow's default does, where a vector of n has n inputs and n
-    outputs; `torch.nn.init.xavier_uniform_` takes no vectors.
+    Initializes a tensor of one or two dimensions as TensorFlow's default does, for which a vector of n has n inputs and
+    n outputs; `torch.nn.init.xavier_uniform_` does not accept vectors.
     """
     bound = (6.0 / (tensor.shape[0] + tensor.shape[-1])) ** 0.5
     return nn.init.uniform_(tensor, -bound, bound)
@@ -126,11 +125,11 @@ def glorot_uniform_(tensor: Tensor) -> Tensor:
 
 def _packed_places(mask: Tensor) -> tuple[Tensor, list[int]]:
     """
-    Where the words of each step stand among the B T words, longest sentences first.
+    The indices of the words of each step among the B T words, longest sentences first.
 
     # Returns
 
-    `Tensor`, shape [2, N], forward and backward, and how many sentences still run at each step.
+    `Tensor`, shape [2, N], forward and backward, and the number of sentences at each step.
     """
     lengths, order = mask.sum(1).sort(descending=True, stable=True)  # [B]
     steps = torch.arange(max(1, int(lengths[0])), device=mask.device)[:, None]  # [steps, 1]

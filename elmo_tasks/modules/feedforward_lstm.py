@@ -1,4 +1,4 @@
-"""The lowest encoder of a task: a feed-forward layer on each token, and bidirectional LSTM layers (paper, A.8)."""
+"""A feed-forward layer on each token, followed by bidirectional LSTM layers (paper, appendix A.8)."""
 
 from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
 from torch import Tensor, nn
@@ -11,8 +11,8 @@ from elmo_tasks.ranges import require_dropouts, require_sizes
 @Seq2SeqEncoder.register("elmo_tasks_feedforward_lstm")
 class FeedForwardLstm(Seq2SeqEncoder):
     """
-    A ReLU layer with dropout, the same for each token, before a `StackedLstm`. AllenNLP's `compose` refuses the pair,
-    since one part is bidirectional and the other is not. The ReLU layer starts as `glorot` says.
+    A ReLU layer with dropout before a `StackedLstm`. (AllenNLP's `compose` does not combine bidirectional encoders with
+    others.) The ReLU layer is initialized with `glorot`.
 
     # Parameters
 
@@ -23,7 +23,7 @@ class FeedForwardLstm(Seq2SeqEncoder):
     hidden_sizes : `list[int]`
         Units per direction of each LSTM layer, the lowest first.
     feedforward_dropout : `float`
-        Share of the units of the ReLU layer that are dropped.
+        Dropout on the output of the ReLU layer.
     dropout : `float`
         See `StackedLstm`.
     """
@@ -50,11 +50,11 @@ class FeedForwardLstm(Seq2SeqEncoder):
 
         inputs : `Tensor`, shape [B, T, D]
         mask : `Tensor`, bool, shape [B, T]
-            True for tokens, which fill each row from the left.
+            True for tokens, which are at the start of each row.
 
         # Returns
 
-        `Tensor`, shape [B, T, 2H], H being the size of the top layer; zero where there is no token.
+        `Tensor`, shape [B, T, 2H], for a top layer of size H; zero at padding.
         """
         hidden = self.feedforward_dropout(self.feedforward(inputs).relu())  # [B, T, feedforward_size]
         return self.lstm(hidden, mask)
@@ -68,5 +68,5 @@ class FeedForwardLstm(Seq2SeqEncoder):
         return self.lstm.get_output_dim()
 
     def is_bidirectional(self) -> bool:
-        """Always; the first half of the output runs forward."""
+        """True; the first half of the output is the forward direction."""
         return True

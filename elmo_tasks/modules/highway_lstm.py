@@ -1,4 +1,4 @@
-"""The lowest encoder of SRL: highway LSTM layers of alternating direction (paper, appendix A.5; He et al., 2017)."""
+"""The encoder of SRL: highway LSTM layers of alternating direction (paper, appendix A.5; He et al., 2017)."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -16,14 +16,14 @@ from elmo_tasks.modules.precision import product_type
 from elmo_tasks.ranges import require_dropouts, require_sizes
 
 FORGET_BIAS = 1.0
-"""What the forget gates start with (appendix A.5)."""
+"""Initial bias of the forget gates (appendix A.5)."""
 
 
 @Seq2SeqEncoder.register("elmo_tasks_highway_lstm")
 class HighwayLstm(Seq2SeqEncoder):
     """
-    Layer 0 reads each sentence forward, layer 1 reads the outputs of layer 0 backward, and so on in turns; the top
-    layer's output is the encoder's. What stands in the padding changes nothing.
+    Layer 0 reads each sentence forward, layer 1 reads the output of layer 0 backward, and so on alternately. The values
+    of padding have no effect.
 
     # Parameters
 
@@ -32,7 +32,7 @@ class HighwayLstm(Seq2SeqEncoder):
     hidden_size : `int`
         Width H of each layer.
     num_layers : `int`
-        How many layers.
+        Number of layers.
     dropout : `float`
         Probability of variational dropout (Gal and Ghahramani, 2016): each layer draws one mask per sentence and
         applies it to `h_t` of all tokens.
@@ -40,8 +40,8 @@ class HighwayLstm(Seq2SeqEncoder):
         Whether the next layer, too, reads the masked `h_t`, as in He et al.'s code. If false, the mask applies to the
         layer's own recurrence alone, as in AllenNLP.
     precision : `str`, optional
-        Type of the matrix products, `float32` or `bfloat16`; cells and gates stay in float32, outputs in the weights'
-        type. By default that of `torch.autocast` where it is on, else the inputs'.
+        Type of the matrix products, `float32` or `bfloat16`; cells and gates are in float32, outputs in the weights'
+        type. By default that of `torch.autocast` if enabled, else the inputs'.
 
     # Raises
 
@@ -78,11 +78,11 @@ class HighwayLstm(Seq2SeqEncoder):
 
         inputs : `Tensor`, shape [B, T, D]
         mask : `Tensor`, bool, shape [B, T]
-            True for tokens, which fill each row from the left; a row may be empty.
+            True for tokens, which are at the start of each row; a row may be empty.
 
         # Returns
 
-        `Tensor`, shape [B, T, H]; zero where there is no token.
+        `Tensor`, shape [B, T, H]; zero at padding.
         """
         lengths = mask.sum(1).clamp(min=1).cpu()  # [B], an empty row runs for one step, which is masked below
         packed = pack_padded_sequence(inputs, lengths, batch_first=True, enforce_sorted=False)
@@ -111,18 +111,18 @@ class HighwayLstm(Seq2SeqEncoder):
         return self._output_dim
 
     def is_bidirectional(self) -> bool:
-        """Never: the two directions take turns, and the output has one part."""
+        """False: the directions alternate, and the output has one part."""
         return False
 
 
 class HighwayLstmLayer(nn.Module):
     """
-    One layer in one direction, over packed sequences. With `[i f g o t k] = W_x x_t + [W_h (m h_(t-1)), 0] + b`:
+    One layer in one direction, on packed sequences. With `[i f g o t k] = W_x x_t + [W_h (m h_(t-1)), 0] + b`:
     `c_t = sigmoid(f) c_(t-1) + sigmoid(i) tanh(g)`, `u = sigmoid(o) tanh(c_t)`,
     `h_t = sigmoid(t) u + (1 - sigmoid(t)) k`, m being the dropout's mask.
 
-    Starting values: orthogonal weights for each of the six and five blocks; biases 0 but for the forget gate's. The
-    paper's equations have no bias for k; the authors' code has this one, which starts at 0.
+    Each of the six and five blocks of weights is initialized orthogonally, biases with 0 except the forget gate's. The
+    bias of k is in the authors' code but not in the paper's equations.
 
     # Parameters
 
@@ -155,17 +155,17 @@ class HighwayLstmLayer(nn.Module):
         # Parameters
 
         inputs : `Tensor`, shape [N, D]
-            Packed sequences: all rows' first tokens, then the second ones of the rows that have one, and so on.
+            Packed sequences, as in `PackedSequence.data`.
         batch_sizes : `Sequence[int]`
-            Rows of each step, never rising; they add up to N.
+            The number of rows of each step, in descending order.
         kept : `Tensor`, shape [B, H]
-            The dropout's mask m.
+            The dropout mask m.
         precision : `torch.dtype`, optional
             See `HighwayLstm`.
 
         # Returns
 
-        `Tensor`, shape [N, H], in the inputs' places.
+        `Tensor`, shape [N, H]
         """
         spans = _spans(batch_sizes)
         ordered = tuple(reversed(spans)) if self.backward else spans
@@ -178,7 +178,7 @@ class HighwayLstmLayer(nn.Module):
 
 class _Record(NamedTuple):
     """
-    What the gradient needs, a row for each token.
+    Values kept for the gradient, a row per token.
 
     # Parameters
 
@@ -199,7 +199,7 @@ class _Record(NamedTuple):
 
 
 def _spans(batch_sizes: Sequence[int]) -> tuple[slice, ...]:
-    """The packed places of each step."""
+    """The packed rows of each step."""
     ends = torch.tensor(batch_sizes).cumsum(0).tolist()
     return tuple(slice(end - rows, end) for end, rows in zip(ends, batch_sizes, strict=True))
 
@@ -208,9 +208,8 @@ def _scan(
     inputs: Tensor, input_weight: Tensor, hidden_weight: Tensor, bias: Tensor, kept: Tensor, spans: Sequence[slice]
 ) -> tuple[Tensor, _Record]:
     """
-    Outputs [N, H] and record of one layer, which reads the steps in the order of `spans`; the input products of all
-    steps are one. Rows that start late (in a backward layer) find the zeros they need in the state, rows that end early
-    leave theirs behind.
+    Outputs [N, H] and record of one layer, which processes the steps in the order of `spans`. The input products of all
+    steps are computed at once. Rows that start late, in a backward layer, find zeros in the state.
     """
     rows, width = kept.shape
     gates = packed_linear(input_weight, bias)(inputs).to(torch.promote_types(inputs.dtype, torch.float32))  # [N, 6H]
@@ -231,9 +230,8 @@ def _scan(
 
 def _step(gates: Tensor, cell: Tensor, squashed: Tensor, output: Tensor) -> None:
     """
-    Activates a step's gates [rows, 6H] and moves the cell [rows, H] on, in place; fills in `tanh(c_t)` and `h_t`.
-
-    `tanh(x)` is computed as `2 sigmoid(2x) - 1`, equal to 2e-7: CPUs compute the sigmoid several times as fast.
+    Activates the gates [rows, 6H] of a step, updates the cell [rows, H] and writes `tanh(c_t)` and `h_t`, all in place.
+    `tanh(x)` is computed as `2 sigmoid(2x) - 1`, equal within 2e-7: the sigmoid is several times as fast on CPUs.
     """
     width = cell.shape[1]
     gates[:, 2 * width : 3 * width].mul_(2.0)
@@ -246,7 +244,7 @@ def _step(gates: Tensor, cell: Tensor, squashed: Tensor, output: Tensor) -> None
 
 
 class _Layer(torch.autograd.Function):
-    """`_scan` with its gradient by hand: one small product per step, and the weights' gradients as one product each."""
+    """`_scan` with a custom gradient: one small product per step, and one product for each weight's gradient."""
 
     @staticmethod
     def forward(ctx: Any, *arguments: Any) -> Tensor:
@@ -272,14 +270,14 @@ class _Layer(torch.autograd.Function):
 
 
 def _outer(left: Tensor, right: Tensor) -> Tensor:
-    """`left.T @ right`, in the order in which CPUs are a tenth faster."""
+    """`left.T @ right`, in the order that is a tenth faster on CPUs."""
     return (right.t() @ left).t() if left.dtype == torch.float32 else left.t() @ right
 
 
 def _scan_back(
     d_outputs: Tensor, record: _Record, hidden_weight: Tensor, kept: Tensor, spans: Sequence[slice]
 ) -> Tensor:
-    """From the gradient by the outputs, [N, H], that by the sums that make i, f, g, o, t and k, [N, 6H]."""
+    """The gradient [N, 6H] with respect to the pre-activations of the gates, from that of the outputs [N, H]."""
     gates, _, carried, squashed = record
     rows, width = kept.shape
     recur = packed_linear(hidden_weight.t())
@@ -295,7 +293,7 @@ def _scan_back(
 
 
 def _step_back(d_output: Tensor, d_cell: Tensor, gates: Tensor, carried: Tensor, squashed: Tensor) -> Tensor:
-    """A step's part of what `_scan_back` gives, [rows, 6H]; `d_cell` [rows, H] is moved back by the step, in place."""
+    """One step of `_scan_back`: returns its gradient [rows, 6H] and updates `d_cell` [rows, H] in place."""
     i, f, g, o, t, k = gates.chunk(6, 1)
     d_gates = torch.addcmul(gates, gates, gates, value=-1.0)  # the sigmoid's derivative x (1 - x)
     d_i, d_f, d_g, d_o, d_t, d_k = d_gates.chunk(6, 1)
@@ -315,4 +313,4 @@ def _check(hidden_size: int, num_layers: int, dropout: float, precision: str | N
     require_sizes(hidden_size=hidden_size, num_layers=num_layers)
     require_dropouts(dropout=dropout)
     if precision is not None and precision not in PRECISIONS:
-        raise InputError(f"precision must be one of {', '.join(PRECISIONS)}, found {precision!r}")
+        raise InputError(f"expected precision to be one of {', '.join(PRECISIONS)}, got {precision!r}")

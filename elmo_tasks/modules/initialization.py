@@ -1,4 +1,4 @@
-"""Starting values that the paper leaves open."""
+"""Initialization, which the paper does not report."""
 
 from typing import TypeVar
 
@@ -9,8 +9,8 @@ _Layer = TypeVar("_Layer", nn.Linear, nn.Conv1d)
 
 def glorot(layer: _Layer) -> _Layer:
     """
-    The layer with Glorot-uniform weights, and biases of 0 if it has any. With torch's own values, a third of the
-    variance, a deep network learns nothing for its first hundreds of updates.
+    The layer with Glorot-uniform weights, and biases of 0. With torch's default, a third of the variance, a deep
+    network does not learn during the first hundreds of updates.
     """
     nn.init.xavier_uniform_(layer.weight)
     if layer.bias is not None:

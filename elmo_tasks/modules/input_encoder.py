@@ -173,7 +173,7 @@ def construct(encoder: Lazy[Seq2SeqEncoder], *, width: int) -> Seq2SeqEncoder:
     built = encoder.construct(input_size=width, input_dim=width)
     if built.get_input_dim() != width:
         raise InputError(
-            f"expected an encoder with inputs of width {width}, got {built.get_input_dim()}",
+            f"expected an encoder for embeddings of width {width}, got {built.get_input_dim()}",
             hint="remove input_size (or input_dim) from the encoder: it is inferred",
         )
     return built

@@ -1,15 +1,15 @@
-"""Types of numbers: products may have few bits, losses and searches need float32."""
+"""Number types: matrix products may have reduced precision, losses and decoding need float32."""
 
 import torch
 from torch import Tensor
 
 
 def at_least_float32(tensor: Tensor) -> Tensor:
-    """The tensor in float32 where its type is float16 or bfloat16, unchanged otherwise."""
+    """The tensor in float32 if its type is float16 or bfloat16, else unchanged."""
     return tensor.to(torch.promote_types(tensor.dtype, torch.float32))
 
 
 def product_type(inputs: Tensor) -> torch.dtype:
-    """The type of matrix products with these inputs: that of `torch.autocast` where it is on, else the inputs'."""
+    """The type of matrix products with these inputs: that of `torch.autocast` if enabled, else the inputs'."""
     device = inputs.device.type
     return torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else inputs.dtype

@@ -1,4 +1,4 @@
-"""Attention of a passage to itself, in which attending to nothing is possible (Clark and Gardner 2017, section 2.2)."""
+"""Self-attention of a passage with a null option (Clark and Gardner 2017, section 2.2)."""
 
 import torch
 from torch import Tensor, nn
@@ -10,13 +10,13 @@ INITIAL_NULL_SCORE = -1.0
 
 class SelfAttention(nn.Module):
     """
-    `a_i = sum_j p_ij g_j` with `p_ij = exp(s_ij) / (exp(b0) + sum_k exp(s_ik))`, j and k over all tokens but i: b0,
-    learned, is the score of attending to nothing.
+    `a_i = sum_j p_ij g_j` with `p_ij = exp(s_ij) / (exp(b0) + sum_k exp(s_ik))`, j and k over all tokens but i, and b0
+    the learned score of attending to nothing.
 
     # Parameters
 
     width : `int`
-        Of the vectors.
+        Width of the vectors (D).
     """
 
     def __init__(self, width: int) -> None:
@@ -33,12 +33,11 @@ class SelfAttention(nn.Module):
 
         # Returns
 
-        `Tensor`, shape [B, T, D]; a sole token attends to nothing and gets zeros.
+        `Tensor`, shape [B, T, D]; zero for the only token of a passage.
         """
         scores = self.similarity(vectors, vectors)  # [B, T, T]
         itself = torch.eye(mask.shape[1], dtype=torch.bool, device=mask.device)
         scores = scores.masked_fill(itself | ~mask[:, None, :], -torch.inf)
         null = self.null_score.expand(*mask.shape, 1)  # [B, T, 1]
-        # The softmax subtracts the largest score, null's included, so that no exponential overflows.
         weights = torch.cat([scores, null], 2).softmax(2)[:, :, :-1]  # [B, T, T]
         return weights @ vectors

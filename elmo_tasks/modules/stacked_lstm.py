@@ -1,4 +1,4 @@
-"""The lowest encoder of a task: bidirectional LSTM layers, each with a size of its own (paper, appendix A.7)."""
+"""Bidirectional LSTM layers of individual sizes (paper, appendix A.7)."""
 
 from collections.abc import Sequence
 
@@ -13,17 +13,17 @@ from elmo_tasks.modules.precision import product_type
 from elmo_tasks.ranges import require_dropouts
 
 FORGET_BIAS = 1.0
-"""What the forget gates start with; the paper names none. Jozefowicz et al. (2015) found 1 to help throughout."""
+"""Initial bias of the forget gates, which the paper does not report (Jozefowicz et al., 2015)."""
 
 
 @Seq2SeqEncoder.register("elmo_tasks_stacked_lstm")
 class StackedLstm(Seq2SeqEncoder):
     """
-    Layer k reads the outputs of both directions of layer k - 1, with variational dropout before each layer: one mask
-    for all tokens of a sentence. What stands in the padding changes nothing.
+    Layer k reads both directions of layer k - 1, with variational dropout before each layer. The values of padding have
+    no effect.
 
-    Starting values, which the paper leaves open: orthogonal recurrent weights for each gate, Glorot-uniform input
-    weights, biases 0 but for the forget gates' (`FORGET_BIAS`).
+    The paper does not report the initialization: here recurrent weights are orthogonal and input weights
+    Glorot-uniform, both per gate, and biases 0 except the forget gates' (`FORGET_BIAS`).
 
     # Parameters
 
@@ -32,7 +32,7 @@ class StackedLstm(Seq2SeqEncoder):
     hidden_sizes : `Sequence[int]`
         Units per direction of each layer, the lowest first.
     dropout : `float`
-        Share of the units of each layer's input that are dropped.
+        Variational dropout on the input of each layer.
 
     # Raises
 
@@ -60,16 +60,16 @@ class StackedLstm(Seq2SeqEncoder):
 
         inputs : `Tensor`, shape [B, T, D]
         mask : `Tensor`, bool, shape [B, T]
-            True for tokens, which fill each row from the left; a row may be empty.
+            True for tokens, which are at the start of each row; a row may be empty.
 
         # Returns
 
-        `Tensor`, shape [B, T, 2H], H being the size of the top layer; zero where there is no token.
+        `Tensor`, shape [B, T, 2H], for a top layer of size H; zero at padding.
         """
         lengths = mask.sum(1).clamp(min=1).cpu()  # [B], an empty row runs for one step, which is masked below
         hidden = inputs
         for layer in self.layers:
-            # torch's LSTM on a CPU does not cast its inputs to autocast's float16 by itself.
+            # On a CPU, torch's LSTM does not cast its inputs under autocast.
             hidden = self.dropout(hidden).to(product_type(hidden))
             packed = pack_padded_sequence(hidden, lengths, batch_first=True, enforce_sorted=False)
             hidden, _ = pad_packed_sequence(layer(packed)[0], batch_first=True, total_length=mask.shape[1])
@@ -84,12 +84,12 @@ class StackedLstm(Seq2SeqEncoder):
         return self._output_dim
 
     def is_bidirectional(self) -> bool:
-        """Always; the first half of the output runs forward."""
+        """True; the first half of the output is the forward direction."""
         return True
 
 
 def initialize(layer: nn.LSTM) -> None:
-    """Sets all weights of an LSTM to the starting values that `StackedLstm` names."""
+    """Initializes an LSTM as documented at `StackedLstm`."""
     with torch.no_grad():
         for name, parameter in layer.named_parameters():
             if name.startswith("weight_hh"):
@@ -106,5 +106,5 @@ def initialize(layer: nn.LSTM) -> None:
 
 def _check(hidden_sizes: Sequence[int], dropout: float) -> None:
     if not hidden_sizes or any(not isinstance(size, int) or size < 1 for size in hidden_sizes):
-        raise InputError(f"hidden_sizes must be one or more whole numbers of at least 1, found {hidden_sizes!r}")
+        raise InputError(f"expected hidden_sizes to be one or more integers of at least 1, got {hidden_sizes!r}")
     require_dropouts(dropout=dropout)

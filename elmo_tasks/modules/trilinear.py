@@ -6,14 +6,13 @@ from torch import Tensor, nn
 
 class Trilinear(nn.Module):
     """
-    `s(u, v) = w1 . u + w2 . v + (w3 * u) . v` for every pair of a row of u and a row of v. There is no constant, which
-    the softmax over the similarities would not see.
+    `s(u, v) = w1 . u + w2 . v + (w3 * u) . v` for all pairs of rows of u and v, without a bias, which a softmax would
+    cancel. The weights are initialized with Keras' Glorot-uniform distribution for vectors.
 
     # Parameters
 
     width : `int`
-        Of the vectors. The weights start from the uniform distribution that Keras' Glorot initialiser gives a vector,
-        whose fans it takes to be the root of its length.
+        Width of the vectors (D).
     """
 
     def __init__(self, width: int) -> None:
