@@ -203,13 +203,9 @@ def _default_indexers() -> dict[str, TokenIndexer]:
 
 def _log_counts(path: str, documents: Sequence[OntonotesDocument], clusters: Sequence[list[Cluster]]) -> None:
     scored = [cluster for gold in clusters for cluster in without_singletons(gold)]
-    logger.info(
-        "%s: %d documents, %d sentences, %d words, %d clusters of %d mentions, %d singletons dropped",
-        path,
-        len(documents),
-        sum(len(document.sentences) for document in documents),
-        sum(len(sentence.words) for document in documents for sentence in document.sentences),
-        len(scored),
-        sum(len(cluster) for cluster in scored),
-        sum(len(gold) for gold in clusters) - len(scored),
-    )
+    sentences = [sentence for document in documents for sentence in document.sentences]
+    words, mentions = sum(len(sentence.words) for sentence in sentences), sum(map(len, scored))
+    text = f"{len(documents)} documents, {len(sentences)} sentences, {words} words"
+    singletons = sum(map(len, clusters)) - len(scored)
+    found = f"{len(scored)} clusters of {mentions} mentions, {singletons} singletons dropped"
+    logger.info("%s: %s, %s", path, text, found)

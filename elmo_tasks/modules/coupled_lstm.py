@@ -5,13 +5,14 @@ from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
 from torch import Tensor, nn
 from torch.nn import functional
 
+from elmo_tasks.modules.encoder import Encoder
 from elmo_tasks.ranges import require_dropouts, require_sizes
 
 DIRECTIONS = 2
 
 
 @Seq2SeqEncoder.register("elmo_tasks_coupled_lstm")
-class CoupledLstm(Seq2SeqEncoder):
+class CoupledLstm(Encoder):
     """
     One bidirectional layer whose forget gate is 1 minus the input gate. With `[x_t; d h_(t-1)] W + b` split into i, j,
     o, and d a dropout mask that is constant over a sentence: `c_t = (1 - sigmoid(i)) c_(t-1) + sigmoid(i) tanh(j)`,
@@ -36,9 +37,9 @@ class CoupledLstm(Seq2SeqEncoder):
     """
 
     def __init__(self, *, input_size: int, hidden_size: int, dropout: float = 0.0) -> None:
-        super().__init__()
         require_sizes(hidden_size=hidden_size)
         require_dropouts(dropout=dropout)
+        super().__init__(input_dim=input_size, output_dim=DIRECTIONS * hidden_size)
         self.input_size, self.hidden_size, self.dropout = input_size, hidden_size, dropout
         self.kernel = nn.Parameter(torch.empty(DIRECTIONS, input_size + hidden_size, 3 * hidden_size))
         self.bias = nn.Parameter(torch.empty(DIRECTIONS, 3 * hidden_size))
@@ -55,17 +56,7 @@ class CoupledLstm(Seq2SeqEncoder):
                 glorot_uniform_(parameter.data[direction])
 
     def forward(self, inputs: Tensor, mask: Tensor) -> Tensor:
-        """
-        # Parameters
-
-        inputs : `Tensor`, shape [B, T, D]
-        mask : `Tensor`, bool, shape [B, T]
-            True for words, which are at the start of each row; a row may be empty.
-
-        # Returns
-
-        `Tensor`, shape [B, T, 2H]; zero at padding.
-        """
+        """See `Encoder`."""
         rows, longest = mask.shape
         places, batch_sizes = _packed_places(mask)  # [2, N]
         flat = inputs.reshape(rows * longest, self.input_size)  # [B T, D]
@@ -100,18 +91,6 @@ class CoupledLstm(Seq2SeqEncoder):
             hidden = o.sigmoid() * cell.tanh()
             outputs.append(hidden)
         return torch.cat(outputs, 1)
-
-    def get_input_dim(self) -> int:
-        """Width of the input."""
-        return self.input_size
-
-    def get_output_dim(self) -> int:
-        """Width of the output: both directions."""
-        return DIRECTIONS * self.hidden_size
-
-    def is_bidirectional(self) -> bool:
-        """True; the first half of the output is the forward direction."""
-        return True
 
 
 def glorot_uniform_(tensor: Tensor) -> Tensor:

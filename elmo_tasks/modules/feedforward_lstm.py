@@ -3,13 +3,14 @@
 from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
 from torch import Tensor, nn
 
+from elmo_tasks.modules.encoder import Encoder
 from elmo_tasks.modules.initialization import glorot
 from elmo_tasks.modules.stacked_lstm import StackedLstm
 from elmo_tasks.ranges import require_dropouts, require_sizes
 
 
 @Seq2SeqEncoder.register("elmo_tasks_feedforward_lstm")
-class FeedForwardLstm(Seq2SeqEncoder):
+class FeedForwardLstm(Encoder):
     """
     A ReLU layer with dropout before a `StackedLstm`. (AllenNLP's `compose` does not combine bidirectional encoders with
     others.) The ReLU layer is initialized with `glorot`.
@@ -37,36 +38,15 @@ class FeedForwardLstm(Seq2SeqEncoder):
         feedforward_dropout: float = 0.0,
         dropout: float = 0.0,
     ) -> None:
-        super().__init__()
         require_sizes(feedforward_size=feedforward_size)
         require_dropouts(feedforward_dropout=feedforward_dropout)
-        self.feedforward = glorot(nn.Linear(input_size, feedforward_size))
+        feedforward = glorot(nn.Linear(input_size, feedforward_size))
+        lstm = StackedLstm(input_size=feedforward_size, hidden_sizes=hidden_sizes, dropout=dropout)
+        super().__init__(input_dim=input_size, output_dim=lstm.get_output_dim())
+        self.feedforward, self.lstm = feedforward, lstm
         self.feedforward_dropout = nn.Dropout(feedforward_dropout)
-        self.lstm = StackedLstm(input_size=feedforward_size, hidden_sizes=hidden_sizes, dropout=dropout)
 
     def forward(self, inputs: Tensor, mask: Tensor) -> Tensor:
-        """
-        # Parameters
-
-        inputs : `Tensor`, shape [B, T, D]
-        mask : `Tensor`, bool, shape [B, T]
-            True for tokens, which are at the start of each row.
-
-        # Returns
-
-        `Tensor`, shape [B, T, 2H], for a top layer of size H; zero at padding.
-        """
+        """See `Encoder`."""
         hidden = self.feedforward_dropout(self.feedforward(inputs).relu())  # [B, T, feedforward_size]
         return self.lstm(hidden, mask)
-
-    def get_input_dim(self) -> int:
-        """Width of the input."""
-        return self.feedforward.in_features
-
-    def get_output_dim(self) -> int:
-        """Width of the output: both directions of the top layer."""
-        return self.lstm.get_output_dim()
-
-    def is_bidirectional(self) -> bool:
-        """True; the first half of the output is the forward direction."""
-        return True

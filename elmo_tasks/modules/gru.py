@@ -4,6 +4,7 @@ import torch
 from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
 from torch import Tensor, nn
 
+from elmo_tasks.modules.encoder import Encoder
 from elmo_tasks.ranges import require_sizes
 
 INITIAL_DEVIATION = 0.05
@@ -11,7 +12,7 @@ INITIAL_DEVIATION = 0.05
 
 
 @Seq2SeqEncoder.register("elmo_tasks_gru")
-class Gru(Seq2SeqEncoder):
+class Gru(Encoder):
     """
     One bidirectional layer with zero initial states; the values of padding have no effect. Weights are initialized from
     a truncated normal distribution, biases with 0.
@@ -29,23 +30,12 @@ class Gru(Seq2SeqEncoder):
     """
 
     def __init__(self, *, input_size: int, hidden_size: int) -> None:
-        super().__init__()
         require_sizes(hidden_size=hidden_size)
-        self._input_dim, self._output_dim = input_size, 2 * hidden_size
+        super().__init__(input_dim=input_size, output_dim=2 * hidden_size)
         self.onward, self.backward = (initialized(nn.GRU(input_size, hidden_size, batch_first=True)) for _ in range(2))
 
     def forward(self, inputs: Tensor, mask: Tensor) -> Tensor:
-        """
-        # Parameters
-
-        inputs : `Tensor`, shape [B, T, D]
-        mask : `Tensor`, bool, shape [B, T]
-            True for tokens, which are at the start of each row; a row may be empty.
-
-        # Returns
-
-        `Tensor`, shape [B, T, 2H]; zero at padding.
-        """
+        """See `Encoder`."""
         # On a CPU this takes less time to train than a packed sequence.
         inputs = torch.where(mask[:, :, None], inputs, 0.0)  # [B, T, D]
         order = reversed_indices(mask)[:, :, None]  # [B, T, 1]
@@ -53,18 +43,6 @@ class Gru(Seq2SeqEncoder):
         backward, _ = self.backward(inputs.gather(1, order.expand_as(inputs)))  # [B, T, H]
         backward = backward.gather(1, order.expand_as(backward))
         return torch.where(mask[:, :, None], torch.cat([onward, backward], -1), 0.0)  # [B, T, 2H]
-
-    def get_input_dim(self) -> int:
-        """D."""
-        return self._input_dim
-
-    def get_output_dim(self) -> int:
-        """2H."""
-        return self._output_dim
-
-    def is_bidirectional(self) -> bool:
-        """True; the first half of the output is the forward direction."""
-        return True
 
 
 def reversed_indices(mask: Tensor) -> Tensor:

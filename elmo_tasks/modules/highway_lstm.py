@@ -12,6 +12,7 @@ from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_
 from elmo_tasks.bilm.no_compile import no_compile
 from elmo_tasks.bilm.packed_linear import PRECISIONS, packed_linear
 from elmo_tasks.errors import InputError
+from elmo_tasks.modules.encoder import Encoder
 from elmo_tasks.modules.precision import product_type
 from elmo_tasks.ranges import require_dropouts, require_sizes
 
@@ -20,10 +21,9 @@ FORGET_BIAS = 1.0
 
 
 @Seq2SeqEncoder.register("elmo_tasks_highway_lstm")
-class HighwayLstm(Seq2SeqEncoder):
+class HighwayLstm(Encoder):
     """
-    Layer 0 reads each sentence forward, layer 1 reads the output of layer 0 backward, and so on alternately. The values
-    of padding have no effect.
+    Layer 0 reads each sentence forward, layer 1 reads the output of layer 0 backward, and so on alternately.
 
     # Parameters
 
@@ -59,31 +59,20 @@ class HighwayLstm(Seq2SeqEncoder):
         dropout_outputs: bool = True,
         precision: str | None = None,
     ) -> None:
-        super().__init__()
         _check(hidden_size, num_layers, dropout, precision)
+        super().__init__(input_dim=input_size, output_dim=hidden_size, bidirectional=False)
         widths = [input_size, *[hidden_size] * num_layers]
         layers = (
             HighwayLstmLayer(input_size=width, hidden_size=hidden_size, backward=depth % 2 == 1)
             for depth, width in enumerate(widths[:-1])
         )
         self.layers = nn.ModuleList(layers)
-        self._input_dim, self._output_dim = input_size, widths[-1]
         self._dropout, self._dropout_outputs = dropout, dropout_outputs
         self._precision = None if precision is None else PRECISIONS[precision]
 
     @no_compile
     def forward(self, inputs: Tensor, mask: Tensor) -> Tensor:
-        """
-        # Parameters
-
-        inputs : `Tensor`, shape [B, T, D]
-        mask : `Tensor`, bool, shape [B, T]
-            True for tokens, which are at the start of each row; a row may be empty.
-
-        # Returns
-
-        `Tensor`, shape [B, T, H]; zero at padding.
-        """
+        """See `Encoder`."""
         lengths = mask.sum(1).clamp(min=1).cpu()  # [B], an empty row runs for one step, which is masked below
         packed = pack_padded_sequence(inputs, lengths, batch_first=True, enforce_sorted=False)
         batch_sizes = packed.batch_sizes.tolist()
@@ -101,18 +90,6 @@ class HighwayLstm(Seq2SeqEncoder):
         """A layer's mask [B, H]: 0 or 1 / (1 - p) during training, 1 otherwise."""
         ones = torch.ones(rows, self._output_dim, device=hidden.device)  # [B, H]
         return get_dropout_mask(self._dropout, ones) if self.training and self._dropout else ones
-
-    def get_input_dim(self) -> int:
-        """Width of the input."""
-        return self._input_dim
-
-    def get_output_dim(self) -> int:
-        """Width of the output: H."""
-        return self._output_dim
-
-    def is_bidirectional(self) -> bool:
-        """False: the directions alternate, and the output has one part."""
-        return False
 
 
 class HighwayLstmLayer(nn.Module):
@@ -177,25 +154,12 @@ class HighwayLstmLayer(nn.Module):
 
 
 class _Record(NamedTuple):
-    """
-    Values kept for the gradient, a row per token.
+    """Values kept for the gradient, a row per token."""
 
-    # Parameters
-
-    gates : `Tensor`, shape [N, 6H]
-        i, f, g, o and t after their sigmoid or tanh, and k.
-    received : `Tensor`, shape [N, H]
-        The recurrent input `m h_(t-1)`, in the products' type.
-    carried : `Tensor`, shape [N, H]
-        The cell before the token, `c_(t-1)`.
-    squashed : `Tensor`, shape [N, H]
-        `tanh(c_t)`.
-    """
-
-    gates: Tensor
-    received: Tensor
-    carried: Tensor
-    squashed: Tensor
+    gates: Tensor  # [N, 6H]: i, f, g, o and t after their sigmoid or tanh, and k
+    received: Tensor  # [N, H]: the recurrent input m h_(t-1), in the products' type
+    carried: Tensor  # [N, H]: c_(t-1)
+    squashed: Tensor  # [N, H]: tanh(c_t)
 
 
 def _spans(batch_sizes: Sequence[int]) -> tuple[slice, ...]:

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from elmo_tasks.errors import InputError
+from elmo_tasks.modules.encoder import Encoder
 from elmo_tasks.modules.precision import product_type
 from elmo_tasks.ranges import require_dropouts
 
@@ -17,10 +18,9 @@ FORGET_BIAS = 1.0
 
 
 @Seq2SeqEncoder.register("elmo_tasks_stacked_lstm")
-class StackedLstm(Seq2SeqEncoder):
+class StackedLstm(Encoder):
     """
-    Layer k reads both directions of layer k - 1, with variational dropout before each layer. The values of padding have
-    no effect.
+    Layer k reads both directions of layer k - 1, with variational dropout before each layer.
 
     The paper does not report the initialization: here recurrent weights are orthogonal and input weights
     Glorot-uniform, both per gate, and biases 0 except the forget gates' (`FORGET_BIAS`).
@@ -41,8 +41,8 @@ class StackedLstm(Seq2SeqEncoder):
     """
 
     def __init__(self, *, input_size: int, hidden_sizes: list[int], dropout: float = 0.0) -> None:
-        super().__init__()
         _check(hidden_sizes, dropout)
+        super().__init__(input_dim=input_size, output_dim=2 * hidden_sizes[-1])
         widths = [input_size, *(2 * size for size in hidden_sizes)]
         self.dropout = InputVariationalDropout(dropout)
         layers = [
@@ -50,22 +50,11 @@ class StackedLstm(Seq2SeqEncoder):
             for width, size in zip(widths, hidden_sizes, strict=False)
         ]
         self.layers = nn.ModuleList(layers)
-        self._input_dim, self._output_dim = input_size, widths[-1]
         for layer in layers:
             initialize(layer)
 
     def forward(self, inputs: Tensor, mask: Tensor) -> Tensor:
-        """
-        # Parameters
-
-        inputs : `Tensor`, shape [B, T, D]
-        mask : `Tensor`, bool, shape [B, T]
-            True for tokens, which are at the start of each row; a row may be empty.
-
-        # Returns
-
-        `Tensor`, shape [B, T, 2H], for a top layer of size H; zero at padding.
-        """
+        """See `Encoder`."""
         lengths = mask.sum(1).clamp(min=1).cpu()  # [B], an empty row runs for one step, which is masked below
         hidden = inputs
         for layer in self.layers:
@@ -74,18 +63,6 @@ class StackedLstm(Seq2SeqEncoder):
             packed = pack_padded_sequence(hidden, lengths, batch_first=True, enforce_sorted=False)
             hidden, _ = pad_packed_sequence(layer(packed)[0], batch_first=True, total_length=mask.shape[1])
         return hidden * mask[:, :, None]  # [B, T, 2H]
-
-    def get_input_dim(self) -> int:
-        """Width of the input."""
-        return self._input_dim
-
-    def get_output_dim(self) -> int:
-        """Width of the output: both directions of the top layer."""
-        return self._output_dim
-
-    def is_bidirectional(self) -> bool:
-        """True; the first half of the output is the forward direction."""
-        return True
 
 
 def initialize(layer: nn.LSTM) -> None:

@@ -4,9 +4,9 @@ import torch
 from allennlp.modules import InputVariationalDropout
 from torch import Tensor, nn
 
+from elmo_tasks.modules.attention import SelfAttention
 from elmo_tasks.modules.gru import Gru
 from elmo_tasks.modules.initialization import glorot
-from elmo_tasks.modules.self_attention import SelfAttention
 
 
 class ResidualSelfAttention(nn.Module):

@@ -13,7 +13,7 @@ from allennlp.nn.util import get_text_field_mask, min_value_of_dtype
 from torch import Tensor, nn
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.modules.bi_attention import BiAttention
+from elmo_tasks.modules.attention import BiAttention
 from elmo_tasks.modules.precision import at_least_float32
 from elmo_tasks.modules.task_model import SoftmaxModel
 from elmo_tasks.out_of_memory import explain_oom

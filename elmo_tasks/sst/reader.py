@@ -137,15 +137,7 @@ class SstReader(DatasetReader):
         return phrase.label if self._classes == 5 else two_way(phrase.label)
 
     def _log_counts(self, file: str, trees: list[SentimentTree], chosen: list[tuple[SentimentTree, Phrase]]) -> None:
-        shortest = self._min_phrase_length
-        labels = Counter(self._label(phrase) or "" for _, phrase in chosen)
-        logger.info(
-            "%s: %d sentences, %d phrases in all, %d instances (%s), %d words (labels %s)",
-            file,
-            len(trees),
-            sum(len(tree.phrases) for tree in trees),
-            len(chosen),
-            "sentences" if shortest is None else f"phrases of {shortest} or more words",
-            sum(phrase.length for _, phrase in chosen),
-            ", ".join(f"{label} {count}" for label, count in sorted(labels.items())),
-        )
+        labels = sorted(Counter(self._label(phrase) for _, phrase in chosen).items())
+        phrases = sum(len(tree.phrases) for tree in trees)
+        counts = f"{len(trees)} sentences, {phrases} phrases in all, {len(chosen)} instances"
+        logger.info("%s: %s (%s)", file, counts, ", ".join(f"{label} {count}" for label, count in labels))

@@ -6,9 +6,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from elmo_tasks.modules.bi_attention import BiAttention
-from elmo_tasks.modules.self_attention import SelfAttention
-from elmo_tasks.modules.trilinear import Trilinear
+from elmo_tasks.modules.attention import BiAttention, SelfAttention, Trilinear
 
 WIDTH = 3
 

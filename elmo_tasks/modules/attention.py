@@ -1,0 +1,96 @@
+"""The attention layers of the SQuAD model (paper, appendix A.4)."""
+
+import torch
+from allennlp.nn.util import masked_max, masked_softmax, weighted_sum
+from torch import Tensor, nn
+
+INITIAL_NULL_SCORE = -1.0
+
+
+class Trilinear(nn.Module):
+    """
+    The similarity `s(u, v) = w1 . u + w2 . v + (w3 * u) . v` (Seo et al. 2017, equation 1), without a bias, which a
+    softmax would cancel. The weights are initialized with Keras' Glorot-uniform distribution for vectors.
+
+    # Parameters
+
+    width : `int`
+        Width of the vectors (D).
+    """
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.left, self.right, self.product = (nn.Parameter(torch.empty(width)) for _ in range(3))
+        bound = (3 / width**0.5) ** 0.5
+        for weights in (self.left, self.right, self.product):
+            nn.init.uniform_(weights, -bound, bound)
+
+    def forward(self, u: Tensor, v: Tensor) -> Tensor:
+        """Vectors [B, T, D] and [B, U, D] -> similarities [B, T, U]."""
+        products = (u * self.product) @ v.transpose(1, 2)  # [B, T, U]
+        return products + (u @ self.left)[:, :, None] + (v @ self.right)[:, None, :]
+
+
+class BiAttention(nn.Module):
+    """
+    Bidirectional attention flow between a passage and a question (Seo et al. 2017): `[c; c2q; c * c2q; c * q2c]` for
+    each passage vector c. c2q is c's attention to the question, and q2c, the same for the whole passage, the mean of
+    the passage weighted by each vector's best match in the question.
+
+    # Parameters
+
+    width : `int`
+        Width of the vectors (D).
+    """
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.similarity = Trilinear(width)
+
+    def forward(self, passage: Tensor, passage_mask: Tensor, question: Tensor, question_mask: Tensor) -> Tensor:
+        """
+        # Parameters
+
+        passage : `Tensor`, shape [B, T, D]
+        passage_mask : `Tensor`, bool, shape [B, T]
+        question : `Tensor`, shape [B, U, D]
+        question_mask : `Tensor`, bool, shape [B, U]
+
+        # Returns
+
+        `Tensor`, shape [B, T, 4D]
+        """
+        scores = self.similarity(passage, question)  # [B, T, U]
+        over_question = masked_softmax(scores, question_mask[:, None, :], memory_efficient=True)  # [B, T, U]
+        c2q = weighted_sum(question, over_question)  # [B, T, D]
+        best = masked_max(scores, question_mask[:, None, :], dim=2)  # [B, T]
+        over_passage = masked_softmax(best, passage_mask, memory_efficient=True)  # [B, T]
+        q2c = weighted_sum(passage, over_passage)[:, None, :]  # [B, 1, D]
+        return torch.cat([passage, c2q, passage * c2q, passage * q2c], -1)
+
+
+class SelfAttention(nn.Module):
+    """
+    Self-attention with a null option (Clark and Gardner 2017, section 2.2): `a_i = sum_j p_ij g_j` with
+    `p_ij = exp(s_ij) / (exp(b0) + sum_k exp(s_ik))`, j and k over all tokens but i, and b0 the learned score of
+    attending to nothing.
+
+    # Parameters
+
+    width : `int`
+        Width of the vectors (D).
+    """
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.similarity = Trilinear(width)
+        self.null_score = nn.Parameter(torch.tensor(INITIAL_NULL_SCORE))
+
+    def forward(self, vectors: Tensor, mask: Tensor) -> Tensor:
+        """Vectors [B, T, D] and mask [B, T] -> [B, T, D]; zero for the only token of a passage."""
+        scores = self.similarity(vectors, vectors)  # [B, T, T]
+        itself = torch.eye(mask.shape[1], dtype=torch.bool, device=mask.device)
+        scores = scores.masked_fill(itself | ~mask[:, None, :], -torch.inf)
+        null = self.null_score.expand(*mask.shape, 1)  # [B, T, 1]
+        weights = torch.cat([scores, null], 2).softmax(2)[:, :, :-1]  # [B, T, T]
+        return weights @ vectors

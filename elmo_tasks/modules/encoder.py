@@ -1,0 +1,33 @@
+"""Base class of the encoders."""
+
+from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
+
+
+class Encoder(Seq2SeqEncoder):
+    """
+    Maps vectors [B, T, D] and a mask [B, T] to vectors [B, T, `get_output_dim()`], which are zero at padding and do not
+    depend on the values there. The mask is True for tokens, which are at the start of each row; a row may be empty.
+
+    # Parameters
+
+    input_dim, output_dim : `int`
+        Widths of input (D) and output.
+    bidirectional : `bool`
+        Whether the first half of the output is the forward direction and the second half the backward direction.
+    """
+
+    def __init__(self, *, input_dim: int, output_dim: int, bidirectional: bool = True) -> None:
+        super().__init__()
+        self._input_dim, self._output_dim, self._bidirectional = input_dim, output_dim, bidirectional
+
+    def get_input_dim(self) -> int:
+        """Width of the input."""
+        return self._input_dim
+
+    def get_output_dim(self) -> int:
+        """Width of the output."""
+        return self._output_dim
+
+    def is_bidirectional(self) -> bool:
+        """Whether the output has a forward and a backward half."""
+        return self._bidirectional
