@@ -1,16 +1,15 @@
-"""The coreference reader: exact clusters, genres, speakers, invalid files, workers, and the real corpus if present."""
+"""The coreference reader: exact clusters, genres, speakers and invalid files."""
 
 from pathlib import Path
 from typing import Any
 
 import pytest
 from allennlp.data import Batch, Instance, Vocabulary
-from allennlp.data.dataset_readers.dataset_reader import WorkerInfo
 
 from elmo_tasks.coref.reader import CorefReader, document_clusters, genre_of
 from elmo_tasks.data.ontonotes import read_documents
 from elmo_tasks.errors import InputError
-from tests.tiny import FIXTURES, REAL_DATA
+from tests.tiny import FIXTURES
 
 STORIES = FIXTURES / "coref" / "stories.gold_conll"
 
@@ -106,16 +105,11 @@ def test_text_to_instance_alone() -> None:
     assert metadata(CorefReader().text_to_instance([["Mira"]]))["clusters"] is None
 
 
-def test_a_folder_and_workers(tmp_path: Path) -> None:
+def test_a_folder(tmp_path: Path) -> None:
     (tmp_path / "nw").mkdir()
     (tmp_path / "nw" / "a.v4_gold_conll").write_text(STORIES.read_text())
     (tmp_path / "b.gold_conll").write_text(STORIES.read_text())
-    seen = []
-    for worker in range(2):
-        reader = CorefReader()
-        reader._set_worker_info(WorkerInfo(num_workers=2, id=worker))
-        seen.append([metadata(i)["line"] for i in reader.read(tmp_path)])
-    assert seen == [[2, 39, 33], [33, 2, 39]]
+    assert [metadata(one)["line"] for one in CorefReader().read(tmp_path)] == [2, 33, 39] * 2
 
 
 @pytest.mark.parametrize(
@@ -141,18 +135,3 @@ def test_unmatched_brackets(old: str, new: str, line: int, tmp_path: Path) -> No
 def test_invalid_arguments(arguments: dict[str, Any], problem: str) -> None:
     with pytest.raises(InputError, match=problem):
         CorefReader().text_to_instance(**arguments)
-
-
-@pytest.mark.parametrize(
-    ("file", "documents", "words", "brackets"), [("train", 177, 177410, 23320), ("dev", 30, 28119, 3818)]
-)
-def test_the_real_corpus(file: str, documents: int, words: int, brackets: int) -> None:
-    path = REAL_DATA / "coref" / f"{file}.gold_conll"
-    if not path.is_file():
-        pytest.skip(f"{path} is absent")
-    read = list(read_documents(path))
-    assert len(read) == documents
-    assert sum(len(sentence.words) for document in read for sentence in document.sentences) == words
-    clusters = [cluster for document in read for cluster in document_clusters(document)]
-    assert sum(len(cluster) for cluster in clusters) == brackets
-    assert len({genre_of(document.key) for document in read}) == 15

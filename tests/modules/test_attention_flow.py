@@ -2,7 +2,6 @@
 
 import math
 
-import pytest
 import torch
 from torch import Tensor, nn
 
@@ -34,16 +33,6 @@ def softmax(values: list[float]) -> list[float]:
 
 def mean(weights: list[float], vectors: Tensor) -> Tensor:
     return torch.stack([weight * vector for weight, vector in zip(weights, vectors, strict=True)]).sum(0)
-
-
-def test_trilinear_equals_loops() -> None:
-    similar = Trilinear(WIDTH)
-    wide(similar)
-    u, v = torch.randn(2, 4, WIDTH), torch.randn(2, 5, WIDTH)
-    scores = similar(u, v)
-    assert scores.shape == (2, 4, 5)
-    for b, t, w in [(0, 0, 0), (0, 3, 4), (1, 2, 1), (1, 3, 0)]:
-        assert scores[b, t, w].item() == pytest.approx(similarity(similar, u[b, t], v[b, w]), rel=1e-4)
 
 
 def test_bi_attention_equals_loops() -> None:

@@ -1,19 +1,16 @@
-"""The SRL reader: exact fields, choice of predicates, overlapping spans, workers, and real data if present."""
+"""The SRL reader: exact fields, choice of predicates and overlapping spans."""
 
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 from allennlp.data import Instance, Vocabulary
-from allennlp.data.dataset_readers.dataset_reader import WorkerInfo
 
 from elmo_tasks.data.spans import Span
 from elmo_tasks.errors import InputError
 from elmo_tasks.srl.indexer import PREDICATES
 from elmo_tasks.srl.reader import SrlReader, bio_tags
 from tests.srl.samples import FIXTURES, NOTES, TALE, corpus, instance
-from tests.tiny import REAL_DATA
 
 pytestmark = pytest.mark.usefixtures("heard_counts")
 
@@ -79,15 +76,6 @@ def test_of_overlapping_spans_the_first_is_kept() -> None:
     assert bio_tags(spans, length=5) == ["B-ARG1", "I-ARG1", "I-ARG1", "B-V", "O"]
 
 
-def test_workers_share_the_predicates() -> None:
-    seen = []
-    for worker in range(2):
-        reader = SrlReader()
-        reader._set_worker_info(WorkerInfo(num_workers=2, id=worker))
-        seen.append([metadata(one)["lemma"] for one in reader.read(TALE)])
-    assert seen == [["keep", "give", "lose"], ["sell", "say"]]
-
-
 ROW = "doc 0 0 plan NN * {lemma} {frameset} - - * {argument} -\n"
 
 
@@ -114,14 +102,3 @@ def test_invalid_arguments() -> None:
         SrlReader().text_to_instance(["Rain", "fell"], 2)
     with pytest.raises(InputError, match="a:9: expected 2 tags, got 1"):
         SrlReader().text_to_instance(["Rain", "fell"], 1, ["O"], file="a", line=9)
-
-
-def test_real_data(caplog: pytest.LogCaptureFixture) -> None:
-    folder = REAL_DATA / "srl" / "development"
-    if not folder.is_dir():
-        pytest.skip(f"{folder} is absent")
-    read = list(SrlReader().read(folder))
-    assert len(read) == 3788
-    assert "1966 sentences, 3788 predicates, 1164 left out" in caplog.text
-    begun = Counter(tag[2:] for one in read for tag in one["tags"].labels if tag[0] == "B")
-    assert begun["V"] == 3788 and begun["ARG1"] > begun["ARG0"] > 1000

@@ -1,4 +1,4 @@
-"""The SST reader: phrases and sentences, five classes and two, and the real treebank if present."""
+"""The SST reader: phrases and sentences, five classes and two."""
 
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from allennlp.data.data_loaders import MultiProcessDataLoader
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.sst.reader import SstReader
-from tests.tiny import FIXTURES, REAL_DATA
+from tests.tiny import FIXTURES
 
 FIXTURE = FIXTURES / "sst" / "trees.txt"
 
@@ -101,15 +101,3 @@ def test_nothing_left_to_read(tmp_path: Path, keys: dict[str, Any], problem: str
     file.write_text("(2 (2 so) (2 so))\n(2 (4 well) (2 so))\n")
     with pytest.raises(InputError, match=f"train.txt: no .*{problem}"):
         list(SstReader(**keys).read(file))
-
-
-@pytest.mark.parametrize(
-    ("keys", "instances", "words"),
-    [({}, 1101, 21274), ({"min_phrase_length": 4}, 12203, 129016), ({"classes": 2}, 872, 17046)],
-)
-def test_the_treebank(keys: dict[str, int], instances: int, words: int) -> None:
-    file = REAL_DATA / "sst" / "dev.txt"
-    if not file.is_file():
-        pytest.skip(f"{file} is absent")
-    seen = read(file, **keys)
-    assert (len(seen), sum(len(text.split(" ")) for text, _ in seen)) == (instances, words)

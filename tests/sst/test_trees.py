@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.sst.trees import Phrase, parse_tree, read_trees
-from tests.tiny import FIXTURES, REAL_DATA
+from tests.tiny import FIXTURES
 
 Nested = tuple[str, "str | list[Nested]"]
 WRITTEN = {"a": "a", "(": "-LRB-", "1/2": r"1\/2", "x\xa0y": "x\xa0y", "'s": "'s"}
@@ -94,20 +94,7 @@ def test_invalid_lines(text: str, problem: str, tmp_path: Path) -> None:
         list(read_trees(file))
 
 
-def test_empty_and_missing_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_without_trees(tmp_path: Path) -> None:
     (tmp_path / "train.txt").write_text("\n \n")
     with pytest.raises(InputError, match=r"train\.txt: .* got none"):
         list(read_trees(tmp_path / "train.txt"))
-    monkeypatch.setenv("ELMO_TASKS_DATA", str(tmp_path))
-    with pytest.raises(InputError, match=r"sst/train\.txt.*trainDevTestTrees_PTB"):
-        list(read_trees(tmp_path / "sst" / "train.txt"))
-
-
-@pytest.mark.parametrize(("name", "sentences", "phrases"), [("train", 8544, 318582), ("dev", 1101, 41447)])
-def test_the_treebank(name: str, sentences: int, phrases: int) -> None:
-    file = REAL_DATA / "sst" / f"{name}.txt"
-    if not file.is_file():
-        pytest.skip(f"{file} is absent")
-    trees = list(read_trees(file))
-    assert (len(trees), sum(len(tree.phrases) for tree in trees)) == (sentences, phrases)
-    assert not any("\\" in word or "-RB-" in word for tree in trees for word in tree.words)
