@@ -1,4 +1,4 @@
-"""What a file of vectors is made from: a biLM, the way to tokens, and what is written of them."""
+"""Sentences -> the vectors that `allennlp elmo` writes."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -10,43 +10,40 @@ import torch
 import elmo_tasks
 from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.bilm.characters import batch_to_ids
-from elmo_tasks.elmo.extract_frame import Shape
-from elmo_tasks.elmo.windows import require_window
+from elmo_tasks.elmo.windows import check_window
 from elmo_tasks.errors import InputError
 from elmo_tasks.out_of_memory import explain_oom
 from elmo_tasks.ranges import require_sizes
 
 OUTPUTS = ("all", "top", "average")
-"""All L+1 layers; the top one; their mean, layer 0 counted."""
+"""All L+1 layers, the top layer, or the mean of all layers."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Extraction:
     """
-    What to write, and how.
+    A biLM and the settings of a file of vectors.
 
     # Parameters
 
     bilm : `BiLM`
-        With `state` reset.
+        With state `reset`.
     settings : `Mapping`
-        What the vectors come from, in the words of the user: `options_sha256`, `weights_sha256`, `tokenizer`, ...
+        Further attributes of the file: `input`, `options_sha256`, `weights_sha256`, `tokenizer`, ...
     parse : `Callable`
-        Gives the tokens of a line.
+        Splits a line into tokens.
     output : `str`
         `all`, `top` or `average`.
     float16 : `bool`
-        Else float32.
+        Whether to write float16 instead of float32.
     max_length, overlap : `int`
-        A sentence of more tokens is cut into windows that share so many; see `windows`. Each window is read as a
-        sentence of its own.
+        Longer sentences are split into windows of `max_length` tokens that share `overlap` tokens.
     batch_size, max_tokens : `int`
-        Windows of a batch, and tokens, padding included, at most.
+        The largest number of windows and of tokens with padding in a batch.
 
     # Raises
 
-    `InputError`
-        If a value is none of these.
+    `InputError` if a value is invalid.
     """
 
     bilm: BiLM
@@ -60,22 +57,26 @@ class Extraction:
     max_tokens: int = 4096
 
     def __post_init__(self) -> None:
-        require_window(self.max_length, self.overlap)
+        check_window(self.max_length, self.overlap)
         require_sizes(batch_size=self.batch_size, max_tokens=self.max_tokens)
         if self.output not in OUTPUTS:
-            raise InputError(f"output must be one of {', '.join(OUTPUTS)}, found {self.output!r}")
+            raise InputError(f"output: expected one of {', '.join(OUTPUTS)}, got {self.output!r}")
         if self.bilm.state != "reset":
-            raise InputError(f"the biLM's state must be reset, found {self.bilm.state}")
+            raise InputError(f"expected a biLM with state reset, got {self.bilm.state}")
 
     @property
-    def shape(self) -> Shape:
-        """What is written for a sentence."""
-        layers = self.bilm.n_layers if self.output == "all" else None
-        return Shape(layers, self.bilm.output_dim, np.dtype("<f2" if self.float16 else "<f4"))
+    def dtype(self) -> np.dtype:
+        """The data type of the vectors in the file."""
+        return np.dtype("<f2" if self.float16 else "<f4")
+
+    def shape(self, length: int) -> tuple[int, ...]:
+        """The shape of the vectors of a sentence of `length` tokens."""
+        layers = (self.bilm.n_layers,) if self.output == "all" else ()
+        return (*layers, length, self.bilm.output_dim)
 
     @property
     def attributes(self) -> dict[str, str | int]:
-        """What a file says of itself, and must say to be gone on with."""
+        """The attributes of the file that depend on the settings alone."""
         return {
             **self.settings,
             "state": self.bilm.state,
@@ -92,29 +93,29 @@ class Extraction:
 
     def vectors(self, sentences: list[list[str]], names: list[str]) -> np.ndarray:
         """
-        What is written of a batch, shape [L, B, T, D], with one layer for `top` and `average`.
+        The vectors of a batch, shape [L, B, T, D]; L is 1 for the outputs `top` and `average`.
 
         # Parameters
 
         sentences : `list[list[str]]`
         names : `list[str]`
-            What each is called in messages.
+            What each sentence is called in errors.
 
         # Raises
 
-        `InputError` where a value is not finite, or too large for float16, or memory runs out.
+        `InputError` if a value is not finite in the file's data type, or memory runs out.
         """
         hint = "a smaller --max-tokens or --max-length"
         with explain_oom([len(sentence) for sentence in sentences], names, hint=hint):
             layers = self._layers(sentences)  # [L, B, T, D]
-        if (name := _first_not_finite(layers, names)) is not None:
-            problem = f"{name}: expected finite vectors, got infinity or NaN"
-            hint = "the biLM's weights overflow: use another biLM"
-            raise InputError(problem, file=str(self.settings.get("weight_file", "biLM")), hint=hint)
-        if self.float16:
-            layers = layers.half()
-            if (name := _first_not_finite(layers, names)) is not None:
-                raise InputError(f"{name}: a value is too large for float16", hint="use float32")
+        if name := _first_not_finite(layers, names):
+            file = str(self.settings.get("weight_file", "biLM"))
+            raise InputError(
+                f"{name}: expected finite vectors, got infinity or NaN", file=file, hint="use another biLM"
+            )
+        layers = layers.half() if self.float16 else layers
+        if name := _first_not_finite(layers, names):
+            raise InputError(f"{name}: a value is too large for float16", hint="use float32")
         return layers.cpu().numpy()
 
     @torch.no_grad()
@@ -126,13 +127,13 @@ class Extraction:
 
 
 def _first_not_finite(layers: torch.Tensor, names: list[str]) -> str | None:
-    """The name of the first of B sentences with a NaN or an infinity in [L, B, T, D]."""
+    """The name of the first of B sentences with NaN or infinity in layers [L, B, T, D]."""
     finite = layers.isfinite().flatten(2).all(2).all(0).tolist()  # [B]
     return None if all(finite) else names[finite.index(False)]
 
 
 def _layer_names(output: str, n_layers: int) -> str:
-    """JSON, as all of an attribute that is more than a number or a text."""
+    """The names of the layers in the file, as JSON."""
     names = ["layer 0, context-free", *(f"layer {layer}" for layer in range(1, n_layers))]
     chosen = {"all": names, "top": names[-1:], "average": [f"mean of layers 0 to {n_layers - 1}"]}
     return json.dumps(chosen[output])

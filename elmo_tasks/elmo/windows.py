@@ -1,8 +1,10 @@
-"""A long sentence -> overlapping windows, each short enough for one pass, and which tokens are taken from which."""
+"""Split a long sentence into overlapping windows."""
 
 from typing import NamedTuple
 
 from elmo_tasks.errors import InputError
+
+_LARGEST = 2**31 - 1
 
 
 class Window(NamedTuple):
@@ -10,9 +12,9 @@ class Window(NamedTuple):
     # Parameters
 
     start, end : `int`
-        The tokens that are read together, `end` not included.
+        The tokens that are encoded together.
     first, last : `int`
-        The tokens whose vectors are taken from here, `last` not included; never outside `start` and `end`.
+        Of these, the tokens whose vectors are taken from this window, `last` excluded.
     """
 
     start: int
@@ -21,29 +23,24 @@ class Window(NamedTuple):
     last: int
 
 
-_LONGEST = 2**31 - 1
-"""Tokens of a window: more than any sentence has, and a number that HDF5 can store."""
-
-
-def require_window(limit: int, overlap: int) -> None:
+def check_window(limit: int, overlap: int) -> None:
     """
     # Raises
 
-    `InputError` where windows of `limit` tokens cannot overlap by `overlap`.
+    `InputError` if windows of `limit` tokens cannot overlap by `overlap`.
     """
-    if not 1 <= limit <= _LONGEST:
-        raise InputError(f"max_length must be from 1 to {_LONGEST}, got {limit}")
+    if not 1 <= limit <= _LARGEST:
+        raise InputError(f"max_length: expected a number from 1 to {_LARGEST}, got {limit}")
     if not 0 <= overlap <= limit // 2:
-        raise InputError(f"overlap must be from 0 to half of max_length, {limit // 2}, found {overlap}")
+        raise InputError(f"overlap: expected a number from 0 to half of max_length, {limit // 2}, got {overlap}")
 
 
 def windows(length: int, *, limit: int, overlap: int) -> list[Window]:
     """
-    A sentence of `length` tokens as windows of `limit`: itself where it is short enough, none where it is empty.
+    Split a sentence of `length` tokens into windows of `limit` tokens; an empty sentence has none.
 
-    Neighbours share `overlap` tokens, the last two perhaps more, since the last window ends with the sentence. A
-    token is taken from the window where it has most context: where the nearer end of the window is farthest away. An
-    end that is the sentence's own does not count.
+    Neighbours share `overlap` tokens; the last two may share more, since the last window ends with the sentence. A
+    token is taken from the window in which it has most context, not counting the ends of the sentence.
     """
     if length <= limit:
         return [Window(0, length, 0, length)] if length else []
