@@ -17,9 +17,9 @@ from torch import Tensor
 
 from elmo_tasks.atomic import atomic_write
 from elmo_tasks.bilm.bilm import BiLMOutput
-from elmo_tasks.bilm.characters import MAX_CHARACTERS, PADDING_ID
+from elmo_tasks.bilm.characters import token_mask
 from elmo_tasks.bilm.weights import file_sha256
-from elmo_tasks.elmo.cache_store import DAMAGE, LOCK, Value, file_size, open_store, remove_store, store_path
+from elmo_tasks.elmo.cache_store import LOCK, file_size, open_store, remove_store, store_path
 from elmo_tasks.elmo.sources import LayerSource, Source
 from elmo_tasks.errors import InputError
 
@@ -64,36 +64,32 @@ class LayerCache:
     """
     The layers of sentences on disk, for every model and process that embeds them with the same biLM.
 
-    Each biLM has a folder in `cache_dir`, named by a hash of its files' sha256, its state mode, its precision and the
-    stored type. Layers are rounded to float16 whether they were read or computed, so that results do not depend on
-    what the cache holds. A sentence with a value beyond float16 is neither rounded nor stored.
+    Each biLM has a folder in `cache_dir`. Layers are rounded to float16 whether they were read or computed, so that
+    results do not depend on what the cache holds. A sentence with a value beyond float16 is neither rounded nor stored.
 
-    Problems with the folder are logged once and never stop a run: damaged entries are computed again, and nothing
-    more is written once writing has failed or the limit is reached.
+    Problems with the folder are logged and never stop a run: damaged entries are computed again, and nothing more is
+    read or written after another error. Nothing more is written when the limit is reached.
 
     # Parameters
 
     cache_dir : `str` or `Path`
         Created when the first sentence is written.
     source : `Source`
-        The biLM's files, or those of CoVe, whose word vectors take the place of the options.
+        The files of the biLM, or of CoVe, whose word vectors take the place of the options.
     limit_gb : `float`
-        Maximum size of all files in `cache_dir`, in 10^9 bytes. Nothing is removed to make room. Processes that write
-        at the same time may exceed it by one batch each.
+        Maximum size of all files in `cache_dir`, in 10^9 bytes. Processes that write at the same time may exceed it
+        by one batch each.
 
     # Raises
 
-    `InputError` where `cache_dir` is no path on this system.
+    `InputError` if `cache_dir` is not a valid path on this system.
     """
 
     def __init__(self, cache_dir: str | Path, source: Source, *, limit_gb: float = DEFAULT_LIMIT_GB) -> None:
         self.cache_dir = _resolved(cache_dir)
         self.limit = int(limit_gb * GIGABYTE)
         self._options, self._weights = source.auxiliary_file, source.weight_file
-        self._description: Description = {}
-        self._folder = self.cache_dir
-        self._writes = True
-        self._warned: set[str] = set()
+        self._reads = self._writes = True
 
     def layers(self, bilm: LayerSource, ids: Tensor) -> BiLMOutput:
         """
@@ -105,18 +101,23 @@ class LayerCache:
             Loaded from the source's files.
         ids : `Tensor`, shape [B, T, 50]
         """
-        mask = ids.gt(PADDING_ID).any(-1)  # [B, T]
-        sentences = _sentences(ids.cpu(), mask.cpu())
-        if sentences is None:
-            return bilm(ids)  # raises the error that describes what is wrong
-        if self._description.get("precision") != bilm.precision:
-            self._description = self._describe(bilm)
-            self._folder = self.cache_dir / folder_name(self._description)
-        stored = torch.zeros(bilm.n_layers, *mask.shape, bilm.output_dim, dtype=STORED)  # [L+1, B, T, 2P]
-        missing = self._read(sentences, stored.numpy())
-        layers = stored.to(ids.device).to(bilm.dtype)
+        mask = token_mask(ids)  # [B, T]
+        narrow = ids.to(torch.int16)
+        if not narrow.eq(ids).all():
+            return bilm(ids)  # raises an error
+        sentences = _sentences(narrow, mask)
+        description = self._describe(bilm)
+        found = self._read(description, sentences)
+        stored = np.zeros((bilm.n_layers, *mask.shape, bilm.output_dim), np.float16)  # [L+1, B, T, 2P]
+        for key, value in found.items():
+            length, rows = sentences[key]
+            layers_of_sentence = np.frombuffer(value, np.float16).reshape(bilm.n_layers, length, -1)
+            for row in rows:
+                stored[:, row, :length] = layers_of_sentence
+        layers = torch.from_numpy(stored).to(ids.device).to(bilm.dtype)
+        missing = {key: sentence for key, sentence in sentences.items() if key not in found}
         if missing:
-            self._compute(bilm, ids, missing, layers)
+            self._write(description, _compute(bilm, ids, missing, layers))
         return BiLMOutput(layers, mask)
 
     def _describe(self, bilm: LayerSource) -> Description:
@@ -132,74 +133,53 @@ class LayerCache:
             "format": FORMAT,
         }
 
-    def _read(self, sentences: dict[bytes, _Sentence], stored: np.ndarray) -> dict[bytes, _Sentence]:
-        """Copy cached sentences to their rows in `stored` [L+1, B, T, 2P], and return all others."""
+    def _read(self, description: Description, sentences: dict[bytes, _Sentence]) -> dict[bytes, bytes]:
+        """The stored values of sentences by key."""
+        sizes = {key: length * description["token_bytes"] for key, (length, _) in sentences.items()}
+        with self._errors_logged(reading=True):
+            store = open_store(self.cache_dir / folder_name(description)) if self._reads else None
+            return {} if store is None else store.read(sizes)
+        return {}
 
-        def copy(key: bytes, value: Value) -> None:
-            length, rows = sentences[key]
-            layers = np.frombuffer(value, np.float16).reshape(len(stored), length, -1)  # [L+1, T, 2P]
-            for row in rows:
-                stored[:, row, :length] = layers
-
-        with self._errors_logged():
-            store = open_store(self._folder)
-            if store is not None:
-                sizes = {key: length * self._description["token_bytes"] for key, (length, _) in sentences.items()}
-                missing, damaged = store.read(sizes, copy)
-                if damaged:
-                    self._warn("layer cache %s: damaged entries are computed again", store.path)
-                return {key: sentences[key] for key in missing}
-        return sentences
-
-    def _compute(self, bilm: LayerSource, ids: Tensor, sentences: dict[bytes, _Sentence], layers: Tensor) -> None:
-        """Compute sentences of a batch, copy their layers to their rows in `layers` [L+1, B, T, 2P], and store them."""
-        first_rows = [rows[0] for _, rows in sentences.values()]
-        computed = bilm(ids[first_rows, : max(length for length, _ in sentences.values())]).layers  # [L+1, M, T, 2P]
-        rounded = computed.to(STORED)
-        fits = rounded.isfinite().all(3).all(2).all(0).tolist()
-        stored, values = rounded.cpu(), {}
-        for place, (key, (length, rows)) in enumerate(sentences.items()):
-            source = rounded if fits[place] else computed
-            layers[:, rows, :length] = source[:, place, None, :length].to(layers.dtype)
-            if fits[place]:
-                values[key] = stored[:, place, :length].numpy().tobytes()
-        if values and self._writes:
-            self._write(values)
-
-    def _write(self, values: Mapping[bytes, bytes]) -> None:
-        with LOCK, self._errors_logged():
-            if total_bytes(self.cache_dir) + sum(map(len, values.values())) > self.limit:
-                self._stop_writing(f"its limit of {self.limit / GIGABYTE:g} GB is reached")
+    def _write(self, description: Description, values: Mapping[bytes, bytes]) -> None:
+        folder = self.cache_dir / folder_name(description)
+        with LOCK, self._errors_logged(reading=False):
+            if not values or not self._writes:
                 return
-            description = self._folder / _DESCRIPTION
-            if not description.exists():
-                with atomic_write(description) as aside:
-                    aside.write_text(json.dumps(self._description, indent=2) + "\n", "utf-8")
-            store = open_store(self._folder, create=True)
-            if store is not None:
+            if total_bytes(self.cache_dir) + sum(map(len, values.values())) > self.limit:
+                self._writes = False
+                message = "layer cache %s: nothing more is written: its limit of %g GB is reached"
+                logger.warning(message, self.cache_dir, self.limit / GIGABYTE)
+                return
+            if not (folder / _DESCRIPTION).exists():
+                with atomic_write(folder / _DESCRIPTION) as temporary:
+                    temporary.write_text(json.dumps(description, indent=2) + "\n", "utf-8")
+            if (store := open_store(folder, create=True)) is not None:
                 store.write(values)
 
     @contextmanager
-    def _errors_logged(self) -> Iterator[None]:
+    def _errors_logged(self, *, reading: bool) -> Iterator[None]:
         try:
-            try:
-                yield
-            except DAMAGE as error:
-                path = store_path(self._folder)
-                self._warn("layer cache %s: damaged, starting a new database: %s", path, error)
-                remove_store(path)
+            yield
         except (lmdb.Error, OSError, InputError) as error:
-            self._stop_writing(str(error))
+            self._writes, self._reads = False, self._reads and not reading
+            effect = "nothing is read any more" if reading else "nothing more is written"
+            logger.warning("layer cache %s: %s, the run continues: %s", self.cache_dir, effect, error)
 
-    def _stop_writing(self, reason: str) -> None:
-        self._writes = False
-        self._warn("layer cache %s: nothing more is written, the run continues: %s", self.cache_dir, reason)
 
-    def _warn(self, message: str, *arguments: object) -> None:
-        """Log each message once."""
-        if message not in self._warned:
-            self._warned.add(message)
-            logger.warning(message, *arguments)
+def _compute(bilm: LayerSource, ids: Tensor, sentences: dict[bytes, _Sentence], layers: Tensor) -> dict[bytes, bytes]:
+    """Compute sentences of a batch, copy their layers to their rows in `layers` [L+1, B, T, 2P], and return values."""
+    first_rows = [rows[0] for _, rows in sentences.values()]
+    computed = bilm(ids[first_rows, : max(length for length, _ in sentences.values())]).layers  # [L+1, M, T, 2P]
+    rounded = computed.to(STORED)
+    fits = rounded.isfinite().all(3).all(2).all(0).tolist()
+    stored, values = rounded.cpu(), {}
+    for place, (key, (length, rows)) in enumerate(sentences.items()):
+        source = rounded if fits[place] else computed
+        layers[:, rows, :length] = source[:, place, None, :length].to(layers.dtype)
+        if fits[place]:
+            values[key] = stored[:, place, :length].numpy().tobytes()
+    return values
 
 
 def total_bytes(cache_dir: Path) -> int:
@@ -241,19 +221,11 @@ def clear(cache_dir: str | Path, *, weights: str | None = None) -> list[tuple[De
     return [(bilm, _remove(folder)) for folder, bilm in chosen]
 
 
-def _sentences(ids: Tensor, mask: Tensor) -> dict[bytes, _Sentence] | None:
-    """
-    The sentences of ids [B, T, 50] except empty ones, by key: a digest of their ids, independent of batch and padding.
-    `None` if the ids are invalid.
-    """
-    if ids.dim() != 3 or ids.shape[2] != MAX_CHARACTERS or ids.is_floating_point():
-        return None
-    narrow = ids.to(torch.int16, memory_format=torch.contiguous_format)  # [B, T, 50]
-    lengths = mask.sum(1)  # [B]
-    if not (narrow.eq(ids).all() and mask.eq(torch.arange(ids.shape[1]) < lengths[:, None]).all()):
-        return None
+def _sentences(ids: Tensor, mask: Tensor) -> dict[bytes, _Sentence]:
+    """The sentences of ids [B, T, 50] except empty ones, by a digest of their ids without padding."""
     sentences: dict[bytes, _Sentence] = {}
-    for row, (length, tokens) in enumerate(zip(lengths.tolist(), narrow.numpy(), strict=True)):
+    rows = ids.cpu().contiguous().numpy()
+    for row, (length, tokens) in enumerate(zip(mask.sum(1).tolist(), rows, strict=True)):
         if length:
             key = hashlib.blake2b(tokens[:length].tobytes(), digest_size=16).digest()
             sentences.setdefault(key, _Sentence(length, [])).rows.append(row)
@@ -265,7 +237,7 @@ def _statistics(folder: Path, bilm: Description) -> CacheStatistics:
         store = open_store(folder)
         sentences, value_bytes, damaged = (0, 0, 0) if store is None else store.verify()
     except lmdb.Error as error:
-        hint = "the next run replaces it, `allennlp cache clear` removes it"
+        hint = "`allennlp cache clear` removes it"
         raise InputError(f"cannot read the layer cache: {error}", file=store_path(folder), hint=hint) from error
     size = sum(map(file_size, _own_files(folder)))
     return CacheStatistics(bilm, sentences, value_bytes // bilm["token_bytes"], size, damaged)

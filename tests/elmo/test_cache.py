@@ -1,17 +1,13 @@
-"""The layer cache: the biLM's layers rounded once, whatever the folder holds and whatever happens to it."""
+"""The layer cache: the same rounded layers, whatever the folder holds and whatever happens to it."""
 
 import copy
 import logging
 import os
 import pickle
-import resource
 import signal
 import tempfile
-import threading
-import time
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +18,9 @@ from torch import Tensor
 
 from elmo_tasks.bilm import BiLM, batch_to_ids
 from elmo_tasks.bilm.bilm import BiLMOutput
-from elmo_tasks.elmo import ElmoTokenEmbedder, cache_store
+from elmo_tasks.elmo import ElmoTokenEmbedder
 from elmo_tasks.elmo.cache import STORED, statistics
-from elmo_tasks.errors import InputError
+from tests.disk import file_size_limit
 from tests.elmo.samples import BATCHES, SENTENCES, write_bilm
 
 IDS = batch_to_ids(SENTENCES)
@@ -144,13 +140,6 @@ def test_empty_rows_and_batches(cached: Embedder, plain: ElmoTokenEmbedder, shap
     assert output.layers.dtype == expected.layers.dtype
 
 
-def test_other_integer_types_and_strides(cached: Embedder) -> None:
-    elmo = cached()
-    expected = elmo.layers(IDS).layers
-    assert torch.equal(elmo.layers(IDS.to(torch.int32)).layers, expected)
-    assert torch.equal(elmo.layers(IDS[1:2].expand(3, -1, -1)).layers, expected[:, [1, 1, 1]])
-
-
 def test_invalid_ids_raise_the_errors_of_the_bilm(cached: Embedder) -> None:
     elmo = cached()
     elmo.layers(IDS)
@@ -182,24 +171,6 @@ def test_another_bilm_never_reads_the_entries(cached: Embedder, tmp_path: Path, 
     assert torch.equal(found, rounded(ElmoTokenEmbedder(**other).layers(IDS))) and not torch.equal(found, expected)
 
 
-def test_the_same_files_elsewhere_read_the_entries(cached: Embedder, tmp_path: Path) -> None:
-    cached().layers(IDS)
-    elmo = cached(**bilm_files(tmp_path / "copy"))
-    seen = passes(elmo.bilm)
-    elmo.layers(IDS)
-    assert seen == []
-
-
-def test_another_host_has_its_own_database(cached: Embedder, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """LMDB must not be shared by hosts, even on a network file system."""
-    elmo = cached()
-    elmo.layers(IDS)
-    monkeypatch.setattr(cache_store, "_HOST", "another")
-    seen = passes(elmo.bilm)
-    elmo.layers(IDS)
-    assert len(seen) == 1 and len(list((tmp_path / "cache").glob("*/*/data.mdb"))) == 2
-
-
 def test_a_damaged_entry_is_logged_once_and_computed_again(
     cached: Embedder, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -224,7 +195,7 @@ def test_a_damaged_entry_is_logged_once_and_computed_again(
 
 
 @pytest.mark.parametrize("damage", [lambda whole: whole[: len(whole) // 2], lambda whole: b"\0" * len(whole)])
-def test_a_damaged_database_is_replaced(
+def test_a_damaged_database_is_not_used(
     cached: Embedder, tmp_path: Path, caplog: pytest.LogCaptureFixture, damage: Callable[[bytes], bytes]
 ) -> None:
     """A truncated one would end the process with SIGBUS."""
@@ -235,10 +206,9 @@ def test_a_damaged_database_is_replaced(
     path.write_bytes(damaged)
     elmo = cached()
     for _ in range(2):
-        seen = passes(elmo.bilm)
         assert torch.equal(elmo.layers(IDS).layers, expected)
     (warning,) = warnings(caplog)
-    assert "damaged, starting a new database" in warning and seen == []
+    assert "nothing is read any more, the run continues" in warning and path.read_bytes() == damaged
 
 
 def test_values_beyond_float16_are_neither_stored_nor_rounded(cached: Embedder, plain: ElmoTokenEmbedder) -> None:
@@ -297,40 +267,24 @@ def test_a_read_only_folder_is_read(cached: Embedder, caplog: pytest.LogCaptureF
             path.chmod(0o755)
 
 
-@contextmanager
-def files_end_at(size: int) -> Iterator[None]:
-    """Writing beyond `size` bytes of a file fails, as on a full disk."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
-
-
 def test_a_full_disk_costs_one_warning_and_no_entry(
     cached: Embedder, plain: ElmoTokenEmbedder, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     elmo = cached()
     expected = elmo.layers(IDS[:1]).layers
-    with files_end_at(database(tmp_path).stat().st_size):
+    with file_size_limit(database(tmp_path).stat().st_size):
         for _ in range(2):
             output = elmo.layers(IDS)
     torch.testing.assert_close(output.layers, rounded(plain.layers(IDS)), atol=2e-3, rtol=1e-3)
     (warning,) = warnings(caplog)
     assert "nothing more is written, the run continues: " in warning and "File too large" in warning
+    status = database(tmp_path).with_name("lock.mdb").stat()  # it is written through a memory map: no holes
+    assert status.st_blocks * 512 >= status.st_size > 0
     again = cached()
     seen = passes(again.bilm)
     assert torch.equal(again.layers(IDS[:1]).layers, expected) and seen == []
     again.layers(IDS)
     assert [len(ids) for ids in seen] == [NON_EMPTY - 1]
-
-
-def test_the_lock_file_is_allocated(cached: Embedder, tmp_path: Path) -> None:
-    """It is written through a memory map: on a full disk, a hole in it would end the process with SIGBUS."""
-    cached().layers(IDS)
-    status = database(tmp_path).with_name("lock.mdb").stat()
-    assert status.st_blocks * 512 >= status.st_size > 0
 
 
 def test_nothing_is_written_beyond_the_limit_of_all_bilms(
@@ -345,23 +299,10 @@ def test_nothing_is_written_beyond_the_limit_of_all_bilms(
         elmo.layers(IDS)
     assert torch.equal(limited[0].layers(IDS[:1]).layers, expected)
     assert statistics(tmp_path / "cache")[0].sentences == 1 and len(list((tmp_path / "cache").iterdir())) == 1
-    reason = f"its limit of {size / 10**9:g} GB is reached"
-    assert (
-        warnings(caplog)
-        == [f"layer cache {tmp_path / 'cache'}: nothing more is written, the run continues: {reason}"] * 2
-    )
+    assert ["limit of" in warning for warning in warnings(caplog)] == [True, True]
 
 
-@pytest.mark.parametrize("clone", [copy.deepcopy, lambda elmo: pickle.loads(pickle.dumps(elmo))])
-def test_copies_use_the_same_folder(cached: Embedder, clone: Callable[[Any], Any]) -> None:
-    elmo = cached()
-    expected = elmo.layers(IDS).layers
-    other = clone(elmo)
-    seen = passes(other.bilm)
-    assert torch.equal(other.layers(IDS).layers, expected) and seen == []
-
-
-def test_a_fork_reads_and_writes(cached: Embedder) -> None:
+def test_forks_and_copies_share_the_folder(cached: Embedder) -> None:
     elmo = cached()
     seen = passes(elmo.bilm)
     expected = elmo.layers(IDS[:3]).layers
@@ -373,6 +314,9 @@ def test_a_fork_reads_and_writes(cached: Embedder) -> None:
     wait_for(fork(child))
     elmo.layers(IDS)
     assert len(seen) == 1
+    other = pickle.loads(pickle.dumps(elmo))
+    seen = passes(other.bilm)
+    assert torch.equal(other.layers(IDS[:3]).layers, expected) and seen == []
 
 
 def numbered(number: int) -> Tensor:
@@ -381,48 +325,22 @@ def numbered(number: int) -> Tensor:
 
 
 def test_processes_that_write_at_once_and_are_killed(cached: Embedder, plain: ElmoTokenEmbedder) -> None:
-    """The same and different sentences; all that was stored is read, and equals what the biLM gives."""
+    """They store the same and different sentences; all that was stored is read, and equals what the biLM gives."""
 
     def embed(numbers: range) -> None:
         elmo = cached()
         for number in numbers:
             elmo.layers(numbered(number))
 
-    for start in range(0, 240, 80):
-        finishing = fork(lambda start=start: embed(range(start, start + 80)))
-        killed = fork(lambda start=start: embed(range(start + 40, 10**6)))
-        time.sleep(0.1 + start / 500)
-        os.kill(killed, signal.SIGKILL)
-        os.waitpid(killed, 0)
-        wait_for(finishing)
+    finishing, killed = fork(lambda: embed(range(40))), fork(lambda: embed(range(20, 10**6)))
+    wait_for(finishing)
+    os.kill(killed, signal.SIGKILL)
+    os.waitpid(killed, 0)
     elmo = cached()
     seen = passes(elmo.bilm)
-    for number in range(240):
+    for number in range(40):
         assert torch.equal(elmo.layers(numbered(number)).layers, rounded(plain.layers(numbered(number))))
     assert seen == []
-
-
-def test_the_database_grows_beyond_its_map(cached: Embedder, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whether threads of this process write, or another process does."""
-    monkeypatch.setattr(cache_store, "_SPARE_MAP_BYTES", 2**16)
-    elmo, failed = cached(), []
-
-    def embed(numbers: range) -> None:
-        try:
-            for number in numbers:
-                elmo.layers(numbered(number).repeat(1, 20, 1))
-        except BaseException as error:
-            failed.append(error)
-
-    threads = [threading.Thread(target=embed, args=[range(start, 40, 4)]) for start in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    wait_for(fork(lambda: embed(range(40, 80))))
-    seen = passes(elmo.bilm)
-    embed(range(80))
-    assert failed == [] and seen == []
 
 
 @pytest.mark.parametrize("cache_dir", ["layers", "~/layers"])
@@ -446,25 +364,3 @@ def test_on_a_gpu(cached: Embedder, plain: ElmoTokenEmbedder) -> None:
     assert first.layers.is_cuda and first.mask.is_cuda and torch.equal(first.layers, second.layers)
     torch.testing.assert_close(first.layers.cpu(), plain.layers(IDS).layers, atol=2e-3, rtol=1e-3)
     assert torch.equal(cached().layers(IDS).layers, first.layers.cpu())
-
-
-MISTAKES = [
-    ({"state": "carry"}, "cache_dir must be null where state is carry: vectors then depend on other sentences"),
-    ({"layer_norm": "batch"}, "cache_dir must be null where layer_norm is batch"),
-    ({"state": "carry", "layer_norm": "batch"}, "where state is carry: .*; cache_dir .* where layer_norm is batch"),
-    ({"cache_dir": 5}, "cache_dir must be null or a path, found 5"),
-    ({"cache_dir": ""}, "cache_dir must be null or a path, found ''"),
-    ({"cache_limit_gb": 0}, "cache_limit_gb must be a number above 0, found 0"),
-    ({"cache_limit_gb": "all"}, "cache_limit_gb must be a number above 0, found 'all'"),
-    ({"cache_limit_gb": None}, "cache_limit_gb must be a number above 0, found None"),
-    ({"cache_directory": "x"}, "unknown key 'cache_directory', known are .* cache_dir, cache_limit_gb, archive"),
-]
-
-
-@pytest.mark.parametrize(("changes", "message"), MISTAKES)
-def test_invalid_configs_are_rejected(files: dict[str, str], changes: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        ElmoTokenEmbedder.from_params(Params({**files, "cache_dir": "layers", **changes}))
-    if "cache_directory" not in changes:
-        with pytest.raises(InputError, match=message):
-            ElmoTokenEmbedder(**{**files, "cache_dir": "layers", **changes})
