@@ -25,7 +25,6 @@ from elmo_tasks.errors import InputError
 
 logger = logging.getLogger(__name__)
 
-DEFAULT_LIMIT_GB = 32.0
 GIGABYTE = 10**9
 
 STORED = torch.float16
@@ -85,7 +84,7 @@ class LayerCache:
     `InputError` if `cache_dir` is not a valid path on this system.
     """
 
-    def __init__(self, cache_dir: str | Path, source: Source, *, limit_gb: float = DEFAULT_LIMIT_GB) -> None:
+    def __init__(self, cache_dir: str | Path, source: Source, *, limit_gb: float) -> None:
         self.cache_dir = _resolved(cache_dir)
         self.limit = int(limit_gb * GIGABYTE)
         self._options, self._weights = source.auxiliary_file, source.weight_file

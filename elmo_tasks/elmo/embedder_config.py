@@ -1,119 +1,97 @@
-"""What may be wrong with the keys of `model.elmo`, as far as can be told without the files."""
+"""The keys of `model.elmo` and their values, as far as they can be checked without the files."""
 
-import inspect
-import math
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal
 
-from elmo_tasks.bilm.bilm import STATES
-from elmo_tasks.bilm.packed_linear import PRECISIONS
-from elmo_tasks.elmo.scalar_mix import LAYER_NORMS, MIXES, WEIGHTED, choices, is_mix
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic_core import ErrorDetails
+
+from elmo_tasks.elmo.scalar_mix import MIXES, WEIGHTED, choices, is_mix
 from elmo_tasks.errors import InputError
 
 REGISTERED_AS = "elmo_tasks"
 
 BILM, COVE = "bilm", "cove"
 
-SOURCES = (BILM, COVE)
-"""Where the layers come from."""
+DEFAULT_LIMIT_GB = 32.0
 
-PLACES = ("input", "output", "both")
-"""Before the lowest encoder of a task model, behind it, or both (paper, section 3.3 and Table 3)."""
-
-FILES = ("options_file", "weight_file", "vectors_file")
-
-Fault = tuple[str, str, object]
-"""A key of the config, what it must be, and what it is."""
+Problem = tuple[str, str, object]
+"""A key of the config, what is expected, and its value."""
 
 
-def refuse(faults: Iterable[Fault], *, unknown: Iterable[str] = (), known: Iterable[str] = ()) -> None:
+def _check_mix(mix: str) -> str:
+    if not is_mix(mix):
+        raise ValueError(f"one of {choices(MIXES)}")
+    return mix
+
+
+class ElmoConfig(BaseModel):
+    """The keys of `ElmoTokenEmbedder`, which describes them."""
+
+    model_config = ConfigDict(strict=True, allow_inf_nan=False)
+
+    type: Literal["elmo_tasks"] = "elmo_tasks"
+    options_file: str | None = None
+    weight_file: str | None = None
+    at: Literal["input", "output", "both"] = "input"
+    mix: Annotated[str, AfterValidator(_check_mix)] = WEIGHTED
+    l2: Annotated[float, Field(ge=0)] | None = None
+    layer_norm: Literal[False, "sentence", "batch"] = False
+    gamma: bool = True
+    dropout: Annotated[float, Field(ge=0, lt=1)] = 0.0
+    state: Literal["reset", "carry"] = "reset"
+    precision: Literal["float32", "bfloat16"] = "float32"
+    cache_dir: Annotated[str, Field(min_length=1)] | None = None
+    cache_limit_gb: Annotated[float, Field(gt=0)] = DEFAULT_LIMIT_GB
+    archive: bool = False
+    source: Literal["bilm", "cove"] = "bilm"
+    vectors_file: str | None = None
+
+    def conflicts(self) -> Iterator[Problem]:
+        """The values that do not go with others."""
+        needed, unused = "options_file", "vectors_file"
+        if self.source == COVE:
+            needed, unused = unused, needed
+            required = {"archive": False, "precision": "float32", "state": "reset"}
+            for key, value in required.items():
+                if getattr(self, key) != value:
+                    yield key, f"{choices([value])} where source is cove", getattr(self, key)
+        for key in (needed, "weight_file"):
+            if getattr(self, key) is None:
+                yield key, "a path or URL", None
+        if getattr(self, unused) is not None:
+            yield unused, f"null where source is {self.source}", getattr(self, unused)
+        if self.l2 and self.mix != WEIGHTED:
+            yield "l2", f"null where mix is {self.mix}, which has no weights to penalise", self.l2
+        for key, value in (("state", "carry"), ("layer_norm", "batch")):
+            if self.cache_dir is not None and getattr(self, key) == value:
+                expected = f"null where {key} is {value}: vectors then depend on other sentences"
+                yield "cache_dir", expected, self.cache_dir
+
+
+def config_problems(config: Mapping[str, Any]) -> list[Problem]:
+    """All invalid values of a config, unknown keys aside."""
+    values = {key: os.fspath(value) if isinstance(value, os.PathLike) else value for key, value in config.items()}
+    try:
+        return list(ElmoConfig.model_validate(values).conflicts())
+    except ValidationError as error:
+        return [_problem(details) for details in error.errors()]
+
+
+def check_config(config: Mapping[str, Any]) -> None:
     """
     # Raises
 
-    `InputError` listing all faults, if there are any.
+    `InputError` listing all unknown keys and invalid values of a config.
     """
-    found = [f"unknown key {key!r}, known are {', '.join(known)}" for key in unknown]
-    found += [f"{key} must be {wanted}, found {value!r}" for key, wanted, value in faults]
-    if found:
-        raise InputError("elmo: " + "; ".join(found))
+    known = ", ".join(ElmoConfig.model_fields)
+    problems = [f"unknown key {key!r}, known are {known}" for key in config if key not in ElmoConfig.model_fields]
+    problems += [f"{key}: expected {expected}, got {value!r}" for key, expected, value in config_problems(config)]
+    if problems:
+        raise InputError("elmo: " + "; ".join(problems))
 
 
-def validate_config(config: Mapping[str, Any], defaults: Mapping[str, Any]) -> Iterator[Fault]:
-    """Those of a whole config, with the defaults of the keys that it has not."""
-    values = {**defaults, **config}
-    if values.get("type", REGISTERED_AS) != REGISTERED_AS:
-        yield "type", f"{REGISTERED_AS} or absent", values["type"]
-    if not isinstance(values["archive"], bool):
-        yield "archive", "true or false", values["archive"]
-    files = {key: values[key] for key in FILES}
-    given = {key: values[key] for key in ("archive", "state", "precision")}
-    yield from validate_source(values["source"], files, **given)
-    yield from validate_mixing(**{key: values[key] for key in inspect.signature(validate_mixing).parameters})
-
-
-def validate_mixing(
-    *,
-    at: object,
-    mix: object,
-    l2: object,
-    layer_norm: object,
-    gamma: object,
-    dropout: object,
-    state: object,
-    cache_dir: object,
-    cache_limit_gb: object,
-) -> Iterator[Fault]:
-    """Those of all that is done with the layers."""
-    for key, value, values in (("at", at, PLACES), ("layer_norm", layer_norm, LAYER_NORMS), ("state", state, STATES)):
-        if value not in values:
-            yield key, f"one of {choices(values)}", value
-    if not is_mix(mix):
-        yield "mix", f"one of {choices(MIXES)}", mix
-    if not isinstance(gamma, bool):
-        yield "gamma", "true or false", gamma
-    if l2 is not None and not 0.0 <= _number(l2) < math.inf:
-        yield "l2", "null or a number of at least 0", l2
-    elif l2 and is_mix(mix) and mix != WEIGHTED:
-        yield "l2", f"null where mix is {mix}, which has no weights to penalise", l2
-    if not 0.0 <= _number(dropout) < 1.0:
-        yield "dropout", "a number from 0 up to, not including, 1", dropout
-    yield from _faults_of_cache(cache_dir, cache_limit_gb, layer_norm=layer_norm, state=state)
-
-
-def validate_source(
-    source: object, files: Mapping[str, object], *, archive: object, state: object, precision: object
-) -> Iterator[Fault]:
-    """Those of where the layers come from, and how they are computed."""
-    if precision not in PRECISIONS:
-        yield "precision", f"one of {choices(PRECISIONS)}", precision
-    if source not in SOURCES:
-        yield "source", f"one of {choices(SOURCES)}", source
-        return
-    unused = "options_file" if source == COVE else "vectors_file"
-    for key, file in files.items():
-        if key != unused and not isinstance(file, str | os.PathLike):
-            yield key, "a path or URL", file
-    if files[unused] is not None:
-        yield unused, f"null where source is {source}", files[unused]
-    if source == COVE and archive is True:
-        yield "archive", "false where source is cove, whose word vectors are too large for an archive", archive
-    if source == COVE and precision in PRECISIONS and precision != "float32":
-        yield "precision", "float32 where source is cove", precision
-    if source == COVE and state == "carry":
-        yield "state", "reset where source is cove, which carries nothing", state
-
-
-def _faults_of_cache(cache_dir: object, limit_gb: object, *, layer_norm: object, state: object) -> Iterator[Fault]:
-    if cache_dir is not None and (not isinstance(cache_dir, str | os.PathLike) or not os.fspath(cache_dir)):
-        yield "cache_dir", "null or a path", cache_dir
-    elif cache_dir is not None:
-        for key, value, dependent in (("state", state, "carry"), ("layer_norm", layer_norm, "batch")):
-            if value == dependent:
-                yield "cache_dir", f"null where {key} is {value}: vectors then depend on other sentences", cache_dir
-    if not 0.0 < _number(limit_gb) < math.inf:
-        yield "cache_limit_gb", "a number above 0", limit_gb
-
-
-def _number(value: object) -> float:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else math.nan
+def _problem(details: ErrorDetails) -> Problem:
+    expected = details["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
+    return str(details["loc"][0]), expected, details["input"]

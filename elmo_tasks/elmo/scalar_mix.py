@@ -14,43 +14,19 @@ MIXES = (WEIGHTED, LAST, "layer:k")
 """All layers with learned weights; the top layer; layer k, where `layer:0` is the context-free one."""
 
 LAYER_NORMS = (False, "sentence", "batch")
-"""Over what a layer's mean and variance are taken, if they are."""
 
 EPSILON = 1e-12
 """Added to the variance, as in the paper's code."""
 
 
 def choices(values: Iterable[object]) -> str:
-    """What a key may be, for an error message."""
+    """The values of a key, for errors."""
     return ", ".join("false" if value is False else str(value) for value in values)
 
 
 def is_mix(value: object) -> bool:
-    """Whether a value is written as a mix must be."""
+    """Whether a value is a valid `mix` of some biLM."""
     return isinstance(value, str) and re.fullmatch(rf"{WEIGHTED}|{LAST}|layer:[0-9]+", value) is not None
-
-
-def chosen_layer(mix: object, n_layers: int) -> int | None:
-    """
-    Which of the L+1 layers a `mix` takes alone; `None` for `weighted`, which takes all.
-
-    # Parameters
-
-    n_layers : `int`
-        L+1.
-
-    # Raises
-
-    `InputError` for an unknown mix, or a layer that the biLM does not have.
-    """
-    if not is_mix(mix):
-        raise InputError(f"mix must be one of {choices(MIXES)}, found {mix!r}")
-    if mix == WEIGHTED:
-        return None
-    layer = n_layers - 1 if mix == LAST else int(str(mix).partition(":")[2])
-    if layer >= n_layers:
-        raise InputError(f"mix must be one of layer:0 to layer:{n_layers - 1} for this biLM, found {mix!r}")
-    return layer
 
 
 class ScalarMix(nn.Module):
@@ -62,18 +38,18 @@ class ScalarMix(nn.Module):
     n_layers : `int`
         L+1, the context-free layer counted.
     mix : `str`
-        `weighted`: all layers, with learned `w`, which starts at 0. `last`: the top layer alone. `layer:k`: layer k
-        alone.
+        `weighted`: all layers, with learned `w`, which starts at 0. `last`: only the top layer. `layer:k`: only layer
+        k.
     gamma : `bool`
-        Whether gamma is learned; it starts at 1, and stays there otherwise. `last` and `layer:k` have it, too.
+        Whether gamma is learned, starting at 1, for each mix; otherwise it is 1.
     layer_norm : `False` or `str`
         Bring each layer to mean 0 and variance 1 before mixing, without gain and bias. `sentence`: statistics of
-        each sentence's own tokens. `batch`: statistics of all tokens of the batch, as in the paper's code, so that a
-        vector depends on the sentence's neighbours. Padding never counts.
+        each sentence's tokens. `batch`: statistics of all tokens of the batch, as in the paper's code, so that a
+        vector depends on the other sentences. Padding does not count.
 
     # Raises
 
-    `InputError` for a value that is none of these.
+    `InputError` if a value is invalid.
     """
 
     def __init__(
@@ -81,9 +57,9 @@ class ScalarMix(nn.Module):
     ) -> None:
         super().__init__()
         if layer_norm not in LAYER_NORMS:
-            raise InputError(f"layer_norm must be one of {choices(LAYER_NORMS)}, found {layer_norm!r}")
+            raise InputError(f"layer_norm: expected one of {choices(LAYER_NORMS)}, got {layer_norm!r}")
         self.n_layers, self.layer_norm = n_layers, layer_norm
-        self.layer = chosen_layer(mix, n_layers)
+        self.layer = _layer(mix, n_layers)
         weighted = self.layer is None
         self.weights = nn.Parameter(torch.zeros(n_layers)) if weighted else None  # [L+1], before the softmax
         self.gamma = nn.Parameter(torch.ones(())) if gamma else None
@@ -97,10 +73,10 @@ class ScalarMix(nn.Module):
 
         # Returns
 
-        `Tensor`, shape [B, T, D]; zero where there is no token.
+        `Tensor`, shape [B, T, D]; zero for padding.
         """
         if len(layers) != self.n_layers:
-            raise ValueError(f"wanted {self.n_layers} layers, found {len(layers)}")
+            raise ValueError(f"expected {self.n_layers} layers, got {len(layers)}")
         if self.layer is not None:
             layers = layers[self.layer : self.layer + 1]  # [1, B, T, D]
         if self.layer_norm:
@@ -112,7 +88,7 @@ class ScalarMix(nn.Module):
         return mixed if self.gamma is None else self.gamma * mixed
 
     def layer_weights(self) -> Tensor:
-        """The softmax-normalised `s`, shape [L+1], without gradient; 1 for the layer that is taken alone."""
+        """The softmax-normalised `s`, shape [L+1], without gradient; one-hot for a mix of one layer."""
         if self.weights is not None:
             return self.weights.detach().softmax(0)
         return nn.functional.one_hot(torch.tensor(self.layer), self.n_layers).float()
@@ -120,14 +96,14 @@ class ScalarMix(nn.Module):
     def penalty(self, l2: float | None) -> Tensor:
         """
         `l2 * sum_j w_j^2` on the weights before the softmax (paper, section 3.3): a large `l2` makes the layers equal.
-        Gamma is left free. A scalar; 0 where `l2` is `None` or 0.
+        Gamma is not penalised. A scalar; 0 if `l2` is `None` or 0.
 
         # Raises
 
-        `InputError` for an `l2` where there are no weights.
+        `InputError` for an `l2` of a mix of one layer.
         """
         if self.weights is None and l2:
-            raise InputError(f"l2 must be null for a mix of one layer, which has no weights to penalise; found {l2}")
+            raise InputError(f"l2: expected null for a mix of one layer, which has no weights to penalise; got {l2}")
         if self.weights is None or not l2:
             return torch.zeros(()) if self.gamma is None else torch.zeros_like(self.gamma)
         return l2 * self.weights.square().sum()
@@ -135,14 +111,26 @@ class ScalarMix(nn.Module):
 
 def normalize(layers: Tensor, mask: Tensor, *, over_batch: bool) -> Tensor:
     """
-    Each layer [B, T, D] minus its mean, over its standard deviation: one scalar each for a layer's whole batch, or for
-    a layer's every sentence. Tokens outside the mask do not count and come out as zero. Sums are in float32 at least.
+    Each layer [B, T, D] minus its mean, divided by its standard deviation; both are scalars, for the whole batch or for
+    each sentence. Padding does not count and becomes zero. Sums are in float32 or float64.
     """
-    given, layers = layers.dtype, layers.to(torch.promote_types(layers.dtype, torch.float32))
+    dtype, layers = layers.dtype, layers.to(torch.promote_types(layers.dtype, torch.float32))
     axes = (1, 2, 3) if over_batch else (2, 3)
     present = mask[None, :, :, None].to(layers)  # [1, B, T, 1]
     count = (present.sum(axes, keepdim=True) * layers.shape[3]).clamp(min=1)  # [1, B or 1, 1, 1]
     mean = (layers * present).sum(axes, keepdim=True) / count  # [L+1, B or 1, 1, 1]
     centred = (layers - mean) * present  # [L+1, B, T, D]
     variance = centred.square().sum(axes, keepdim=True) / count  # [L+1, B or 1, 1, 1]
-    return (centred * (variance + EPSILON).rsqrt()).to(given)  # [L+1, B, T, D]
+    return (centred * (variance + EPSILON).rsqrt()).to(dtype)  # [L+1, B, T, D]
+
+
+def _layer(mix: object, n_layers: int) -> int | None:
+    """The layer of a mix of one layer; `None` for `weighted`."""
+    if not is_mix(mix):
+        raise InputError(f"mix: expected one of {choices(MIXES)}, got {mix!r}")
+    if mix == WEIGHTED:
+        return None
+    layer = n_layers - 1 if mix == LAST else int(str(mix).partition(":")[2])
+    if layer >= n_layers:
+        raise InputError(f"mix: expected one of layer:0 to layer:{n_layers - 1} for this biLM, got {mix!r}")
+    return layer

@@ -185,25 +185,18 @@ def test_a_trained_model_wants_its_own_files(files: dict[str, str], tmp_path: Pa
 
 
 MISTAKES = [
-    ({"source": "glove"}, "source must be one of bilm, cove, found 'glove'"),
-    ({"vectors_file": None}, "vectors_file must be a path or URL, found None"),
-    ({"options_file": "options.json"}, "options_file must be null where source is cove, found 'options.json'"),
-    ({"archive": True}, "archive must be false where source is cove"),
-    ({"precision": "bfloat16"}, "precision must be float32 where source is cove, found 'bfloat16'"),
-    ({"state": "carry"}, "state must be reset where source is cove"),
-    ({"mix": "layer:3"}, "mix must be one of layer:0 to layer:2"),
+    ({"source": "glove"}, "source: expected .*, got 'glove'"),
+    ({"vectors_file": None}, "vectors_file: expected a path or URL, got None"),
+    ({"options_file": "options.json"}, "options_file: expected null where source is cove, got 'options.json'"),
+    ({"archive": True}, "archive: expected false where source is cove, got True"),
+    ({"precision": "bfloat16"}, "precision: expected float32 where source is cove, got 'bfloat16'"),
+    ({"state": "carry"}, "state: expected reset where source is cove"),
     ({"vectors_file": "absent"}, "absent: no such file: CoVe's word vectors .set model.elmo.vectors_file"),
     ({"weight_file": "absent"}, "absent: no such file: CoVe's weights .set model.elmo.weight_file"),
 ]
 
 
 @pytest.mark.parametrize(("changes", "message"), MISTAKES)
-def test_wrong_keys(files: dict[str, str], changes: dict[str, Any], message: str) -> None:
+def test_invalid_keys(files: dict[str, str], changes: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         embedder(**{**files, **changes})
-
-
-def test_a_bilm_takes_no_vectors(tmp_path: Path) -> None:
-    bilm = dict(zip(("options_file", "weight_file"), write_bilm(tmp_path), strict=True))
-    with pytest.raises(InputError, match="vectors_file must be null where source is bilm, found 'x'"):
-        ElmoTokenEmbedder(**bilm, vectors_file="x")
