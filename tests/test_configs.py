@@ -200,7 +200,7 @@ def test_word_vectors_are_switched_by_an_override(mini: None, tmp_path: Path) ->
         ({"model.elmo.mx": "last"}, "elmo: unknown key 'mx'"),
         ({"model.word_vector": False}, "NerTagger has no key word_vector"),
         ({"model.encoder.hidden_size": [3]}, "Extra parameters passed to StackedLstm: .*hidden_size"),
-        ({"model.elmo.at": "middle"}, "at must be one of input, output, both, found 'middle'"),
+        ({"model.elmo.at": "middle"}, "at: expected one of input, output, both, got 'middle'"),
         ({"model.text_field_embedder.token_embedders.tokens.embedding_dim": 50}, "w2v.100d.txt.gz:1: .*found 100"),
     ],
 )

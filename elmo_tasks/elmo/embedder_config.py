@@ -73,10 +73,15 @@ class ElmoConfig(BaseModel):
 def config_problems(config: Mapping[str, Any]) -> list[Problem]:
     """All invalid values of a config, unknown keys aside."""
     values = {key: os.fspath(value) if isinstance(value, os.PathLike) else value for key, value in config.items()}
+    problems = []
     try:
-        return list(ElmoConfig.model_validate(values).conflicts())
+        ElmoConfig.model_validate(values)
     except ValidationError as error:
-        return [_problem(details) for details in error.errors()]
+        problems = [_problem(details) for details in error.errors()]
+    invalid = {key for key, _, _ in problems}
+    valid = {key: value for key, value in values.items() if key not in invalid}
+    conflicts = ElmoConfig.model_construct(**valid).conflicts()
+    return problems + [problem for problem in conflicts if problem[0] not in invalid]
 
 
 def check_config(config: Mapping[str, Any]) -> None:
@@ -94,4 +99,6 @@ def check_config(config: Mapping[str, Any]) -> None:
 
 def _problem(details: ErrorDetails) -> Problem:
     expected = details["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
+    if details["type"] == "literal_error":
+        expected = "one of " + expected.replace(" or ", ", ").replace("'", "").replace("False", "false")
     return str(details["loc"][0]), expected, details["input"]
