@@ -60,7 +60,7 @@ knobs.checked({
   model: {
     type: 'elmo_tasks_coref',
     text_field_embedder: {
-      token_embedders: words.embedder($.vectors, { every_word: true, trainable: false }) + {
+      token_embedders: words.embedder($.vectors, { keep_all_pretrained: true, trainable: false }) + {
         token_characters: {
           type: 'character_encoding',
           embedding: { embedding_dim: $.characters.embedding_dim, vocab_namespace: 'token_characters' },

@@ -28,7 +28,7 @@ knobs.checked({
   validation_file:: settings.file('squad/dev-v1.1.json'),
   // Of a file; { embedding_dim: 50 } for learned ones, null for none.
   vectors:: settings.choose({
-    mini: { pretrained_file: settings.file('vectors/w2v.100d.txt.gz'), embedding_dim: 100, every_word: true },
+    mini: { pretrained_file: settings.file('vectors/w2v.100d.txt.gz'), embedding_dim: 100, keep_all_pretrained: true },
     small: self.mini,
     paper: { pretrained_file: settings.file('vectors/glove.840B.300d.txt'), embedding_dim: 300 },
   }),

@@ -58,7 +58,7 @@ knobs.checked({
   model: {
     type: 'elmo_tasks_srl',
     text_field_embedder: {
-      token_embedders: words.embedder($.vectors, { trainable: true, every_word: true }) + {
+      token_embedders: words.embedder($.vectors, { trainable: true, keep_all_pretrained: true }) + {
         predicate: { type: 'embedding', num_embeddings: 3, embedding_dim: $.indicator_dim, padding_index: 0 },
       },
     },

@@ -65,7 +65,7 @@ knobs.checked({
   model: {
     type: 'elmo_tasks_sst',
     text_field_embedder: {
-      token_embedders: words.embedder($.vectors, { trainable: false, every_word: true }),
+      token_embedders: words.embedder($.vectors, { trainable: false, keep_all_pretrained: true }),
     },
     word_vectors: $.vectors != null,
     encoder: {

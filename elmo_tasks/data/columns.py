@@ -1,20 +1,21 @@
-"""CoNLL column files: a token a line, blanks between columns, an empty line after a sentence."""
+"""CoNLL column files: a token per line, blanks or tabs between columns, an empty line after a sentence."""
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from sys import intern
 
 from elmo_tasks.data.files import open_text, refuse_carriage_return
 from elmo_tasks.errors import InputError
 
-_DOCUMENT_START = "-DOCSTART-"
-# `str.split()` would also cut at no-break spaces, which are part of some tokens.
-_GAP = re.compile(r"[ \t]+")
-
 LONGEST_SENTENCE = 2**15
-"""Tokens of a sentence at most."""
+"""The maximum number of tokens in a sentence."""
+
+_DOCUMENT_START = "-DOCSTART-"
+# `str.split()` would also split at no-break spaces, which are part of some tokens.
+_GAP = re.compile(r"[ \t]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,7 @@ class ColumnSentence:
     columns : `tuple[tuple[str, ...], ...]`
         One tuple of T strings per column, in file order.
     line : `int`
-        The line of the first token; token t stands on line `line + t`.
+        The line of the first token; token t is on line `line + t`.
     """
 
     columns: tuple[tuple[str, ...], ...]
@@ -36,76 +37,65 @@ class ColumnSentence:
 
 def read_columns(path: str | Path, *, min_columns: int = 2, corpus_hint: str | None = None) -> Iterator[ColumnSentence]:
     """
-    Streams the sentences of a column file, plain or gzip. `-DOCSTART-` lines separate, and belong
-    to no sentence.
+    Streams the sentences of a column file, plain or gzip. `-DOCSTART-` lines end a sentence.
 
     # Parameters
 
     path : `str` or `Path`
-        The file.
     min_columns : `int`
-        How many columns the first token line must have. All others must have exactly as many as
-        that line has.
+        The minimum number of columns of the first token line; all others must have as many as that.
     corpus_hint : `str`, optional
-        Where the corpus comes from, said when the file is missing.
+        Where to get the corpus, for the error when the file is missing.
 
     # Raises
 
     `InputError`
-        If a line has too few or too many columns, if a sentence does not end, or if the file holds no
-        sentence; besides, whatever `open_text` raises.
+        Whatever `open_text` raises; if a line has the wrong number of columns, a sentence is too long, or there is no
+        sentence.
     """
     rows: list[list[str]] = []
-    checker = _RowChecker(path, min_columns)
-    number = 0
-    for number, line in open_text(path, corpus_hint=corpus_hint):
-        fields = checker.split(line, number)
-        if len(rows) > LONGEST_SENTENCE:
-            problem = f"sentences of at most {LONGEST_SENTENCE:,} tokens were wanted, the one that begins here has more"
-            hint = "an empty line ends a sentence"
-            raise InputError(problem, file=path, line=number - len(rows), hint=hint)
-        if fields:
+    start, first = 0, (0, 0)
+    for number, line in chain(open_text(path, corpus_hint=corpus_hint), [(0, "")]):
+        fields = split_columns(line, number, path)
+        if fields and fields[0] != _DOCUMENT_START:
+            first = _check_width(len(fields), number, first, min_columns, path)
+            start = start if rows else number
             rows.append(fields)
+            _check_length(rows, start, path)
         elif rows:
-            yield _sentence(rows, end=number)
+            yield ColumnSentence(tuple(zip(*rows, strict=True)), start)
             rows = []
-    if rows:
-        yield _sentence(rows, end=number + 1)
-    if checker.first_line is None:
-        wanted = f"{min_columns} or more columns"
-        raise InputError(f"no sentence found: token lines of {wanted} were wanted", file=path)
+    if not start:
+        raise InputError(f"expected token lines of {min_columns} or more columns, got none", file=path)
 
 
-def _sentence(rows: list[list[str]], *, end: int) -> ColumnSentence:
-    """Turns rows, of which the last stands on the line before `end`, into columns."""
-    return ColumnSentence(columns=tuple(zip(*rows, strict=True)), line=end - len(rows))
+def split_columns(line: str, number: int, path: str | Path) -> list[str]:
+    """
+    The fields of a line, equal strings shared in memory.
+
+    # Raises
+
+    `InputError`
+        If there is a carriage return within the line.
+    """
+    refuse_carriage_return(line, file=path, line=number)
+    return [intern(field) for field in _GAP.split(line) if field]
 
 
-class _RowChecker:
-    """Splits lines, and holds every token line to the number of columns of the first one."""
+def _check_width(
+    width: int, number: int, first: tuple[int, int], min_columns: int, path: str | Path
+) -> tuple[int, int]:
+    """The number of the first token line, and its columns."""
+    if not first[0] and width < min_columns:
+        hint = "the word comes first, its tag last; `allennlp predict` takes sentences without tags"
+        problem = f"expected at least {min_columns} columns, got {width}"
+        raise InputError(problem, file=path, line=number, hint=hint)
+    if first[0] and width != first[1]:
+        raise InputError(f"expected {first[1]} columns as on line {first[0]}, got {width}", file=path, line=number)
+    return first if first[0] else (number, width)
 
-    def __init__(self, path: str | Path, min_columns: int) -> None:
-        self._path = path
-        self._min_columns = min_columns
-        self._width = 0
-        self.first_line: int | None = None
 
-    def split(self, line: str, number: int) -> list[str]:
-        """The fields of a token line, alike ones once in memory; none for an empty line and for `-DOCSTART-`."""
-        fields = [intern(field) for field in _GAP.split(line) if field]
-        if not fields or fields[0] == _DOCUMENT_START:
-            return []
-        refuse_carriage_return(line, file=self._path, line=number)
-        self._check_width(len(fields), number)
-        return fields
-
-    def _check_width(self, width: int, number: int) -> None:
-        if self.first_line is None:
-            if width < self._min_columns:
-                wanted = f"expected at least {self._min_columns} columns, found {width}"
-                hint = "the word comes first, its tag last; `allennlp predict` takes sentences without tags"
-                raise InputError(wanted, file=self._path, line=number, hint=hint)
-            self.first_line, self._width = number, width
-        elif width != self._width:
-            problem = f"expected {self._width} columns as on line {self.first_line}, found {width}"
-            raise InputError(problem, file=self._path, line=number)
+def _check_length(rows: list[list[str]], start: int, path: str | Path) -> None:
+    if len(rows) > LONGEST_SENTENCE:
+        problem, hint = f"expected sentences of at most {LONGEST_SENTENCE:,} tokens", "an empty line ends a sentence"
+        raise InputError(f"{problem}, got a longer one", file=path, line=start, hint=hint)

@@ -1,51 +1,45 @@
-"""Text files as every reader opens them: plain or gzip, UTF-8, faults told with file and line."""
+"""Text files, plain or gzip, in UTF-8. Errors name the file and the line."""
 
 import gzip
 import os
 import zlib
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from io import BufferedReader, RawIOBase
+from collections.abc import Iterator
+from io import BufferedReader
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import BinaryIO, cast
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.settings import DATA_VARIABLE
+
+LONGEST_LINE = 2**20
+"""Characters of the longest line of words; its tokens take about twenty times its memory."""
 
 _GZIP_MAGIC = b"\x1f\x8b"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
-LONGEST_LINE = 2**20
-"""Characters of a line of words at most."""
-
-_BUFFER = 2**17
-_PIECE = 2**12
-"""Bytes that are unpacked at a time: as many, at most, are lost before the place where a gzip stream is damaged."""
-
-_MOST_PACKED = 100
-_HARMLESS = 2**21
-"""Bytes that a gzip stream may unpack to, however short it is."""
+_PIECE = 2**20
+_MAX_RATIO = 100
+_SMALL = 2**21
+"""Bytes that any gzip stream may unpack to, however short it is."""
 
 
 def open_text(
     path: str | Path, *, corpus_hint: str | None = None, longest: int | None = LONGEST_LINE
 ) -> Iterator[tuple[int, str]]:
     """
-    Streams the lines of a UTF-8 text file; memory does not grow with the file.
+    Streams the lines of a UTF-8 text file.
 
-    Gzip is recognised by its first bytes, whatever the file is called. A byte order mark and the
-    carriage return of a CRLF line end are dropped; only a line feed ends a line (never U+2028 and
-    the like).
+    Gzip is detected by the first bytes, whatever the file name. A byte order mark and the carriage return of CRLF are
+    dropped. Only a line feed ends a line, not U+2028 and the like.
 
     # Parameters
 
     path : `str` or `Path`
-        The file.
     corpus_hint : `str`, optional
-        Where the corpus comes from, said when a file below the data root is missing.
+        Where to get the corpus, for the error when a file below the data root is missing.
     longest : `int`, optional
-        Characters that a line may have; what is made of a line of words takes some twenty times its memory.
+        The maximum number of characters in a line; `None` for no limit.
 
     # Returns
 
@@ -55,47 +49,90 @@ def open_text(
     # Raises
 
     `InputError`
-        At the first step, if the file is missing, a folder or unreadable; at its line, if it is too long, if bytes are
-        not UTF-8 or are binary (NUL), or if the gzip stream is none of text: it unpacks to more than a hundred times
-        its size. Where the gzip stream is truncated, after every line that is whole; where it is damaged, after every
-        line that ends 4 KB or more before the damage shows.
+        If the file cannot be opened or read, a line is too long, not UTF-8 or binary (NUL), or the gzip stream is
+        truncated, damaged, or unpacks to more than a hundred times its size. Lines before the error have been yielded,
+        up to a buffer before the damage in a damaged gzip stream.
     """
     with open_binary(path, corpus_hint) as opened:
         for number, line in lines_of(opened, path):
             if isinstance(line, InputError):
                 raise line
             if longest is not None and len(line) > longest:
-                problem = f"lines of at most {longest:,} characters were wanted, found one of {len(line):,}"
-                raise InputError(problem, file=path, line=number, hint="has the file line ends?")
+                problem = f"expected lines of at most {longest:,} characters, got one of {len(line):,}"
+                raise InputError(problem, file=path, line=number, hint="does the file have line breaks?")
             yield number, line
 
 
 def lines_of(opened: BufferedReader, name: str | Path) -> Iterator[tuple[int, str | InputError]]:
     """
-    `open_text` over bytes that are open already, which goes on behind a line that is no text.
+    Like `open_text`, for a file that is already open. A line that is not UTF-8 or binary is replaced by its error.
 
     # Parameters
 
     opened : `BufferedReader`
     name : `str` or `Path`
-        Of the file, for the messages.
+        The file's name, for error messages.
+    """
+    for number, raw in raw_lines(opened, name):
+        try:
+            line: str | InputError = decode_line(raw, name, number)
+        except InputError as error:
+            line = error
+        yield number, line
 
-    # Returns
 
-    `Iterator[tuple[int, str | InputError]]`
-        In place of a line that is not UTF-8, or binary, what is wrong with it.
+def raw_lines(opened: BufferedReader, name: str | Path) -> Iterator[tuple[int, bytes]]:
+    """
+    Line numbers and lines with their ends, as bytes, unpacked if the file is gzip.
 
     # Raises
 
     `InputError`
-        If the file cannot be read, or the gzip stream is truncated, damaged or none of text.
+        If the file cannot be read, or the gzip stream is invalid.
     """
-    with _unzipped(opened, name) as stream:
-        for number, raw in _raw_lines(stream, name):
-            try:
-                yield number, decode_line(raw, name, number)
-            except InputError as error:
-                yield number, error
+    number = 0
+    try:
+        for number, raw in enumerate(_unzipped(opened, name) if is_gzip(opened) else opened, start=1):
+            yield number, raw
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        problem, hint = "the gzip stream is truncated or damaged from here on", "fetch or compress the file again"
+        raise InputError(problem, file=name, line=number + 1, hint=hint) from error
+    except OSError as error:
+        raise InputError(f"cannot read the file: {error.strerror}", file=name, line=number + 1) from error
+
+
+def is_gzip(opened: BufferedReader) -> bool:
+    """Whether a file begins as gzip does. Does not move the position."""
+    return opened.peek(2)[:2] == _GZIP_MAGIC
+
+
+class _CountingReader:
+    """Counts the bytes that were read; standard input has no `tell`."""
+
+    def __init__(self, stream: BufferedReader) -> None:
+        self._stream, self.count = stream, 0
+
+    def read(self, size: int = -1) -> bytes:
+        found = self._stream.read(size)
+        self.count += len(found)
+        return found
+
+
+def _unzipped(opened: BufferedReader, name: str | Path) -> Iterator[bytes]:
+    """The lines of a gzip stream. Long lines are read in pieces, so that a decompression bomb is detected early."""
+    packed, size, line = _CountingReader(opened), 0, b""
+    unpacked = gzip.GzipFile(fileobj=cast(BinaryIO, packed))
+    while piece := unpacked.readline(_PIECE):
+        size += len(piece)
+        if size > max(_SMALL, _MAX_RATIO * packed.count):
+            problem = f"expected text, got a gzip stream that unpacks to more than {_MAX_RATIO} times its size"
+            raise InputError(problem, file=name, hint="if this is intended, unpack it with gunzip")
+        line += piece
+        if line.endswith(b"\n"):
+            yield line
+            line = b""
+    if line:
+        yield line
 
 
 def refuse_carriage_return(text: str, *, file: str | Path, line: int) -> None:
@@ -103,136 +140,63 @@ def refuse_carriage_return(text: str, *, file: str | Path, line: int) -> None:
     # Raises
 
     `InputError`
-        If a carriage return stands within the line, as in files whose lines end in nothing else.
+        If there is a carriage return within the line.
     """
     if "\r" in text:
         hint = "old Macintosh line ends: convert them with `tr '\\r' '\\n'`"
-        raise InputError("a carriage return within the line", file=file, line=line, hint=hint)
-
-
-@contextmanager
-def _unzipped(raw: BufferedReader, name: str | Path) -> Iterator[Iterable[bytes]]:
-    if _begins_as_gzip(raw, name):
-        packed = _Counted(raw)
-        with gzip.GzipFile(fileobj=cast(BinaryIO, packed)) as unpacked:
-            yield BufferedReader(_Bounded(unpacked, packed, name), _BUFFER)
-    else:
-        yield raw
-
-
-class _Counted:
-    """A stream whose bytes are counted as they are read."""
-
-    def __init__(self, stream: BufferedReader) -> None:
-        self._stream, self.count = stream, 0
-
-    def read(self, size: int = -1) -> bytes:
-        """As of the stream."""
-        found = self._stream.read(size)
-        self.count += len(found)
-        return found
-
-
-class _Bounded(RawIOBase):
-    """What a gzip stream unpacks to; raises `InputError` where a little of it becomes more than any text does."""
-
-    def __init__(self, unpacked: gzip.GzipFile, packed: _Counted, name: str | Path) -> None:
-        self._unpacked, self._packed, self._name, self._count = unpacked, packed, name, 0
-
-    def readable(self) -> bool:
-        """It is."""
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        """As of the stream; all that comes before a fault is given before the fault is raised."""
-        found = self._unpacked.read1(min(len(buffer), _PIECE))
-        buffer[: len(found)] = found
-        self._count += len(found)
-        if self._count > max(_HARMLESS, _MOST_PACKED * self._packed.count):
-            problem = f"the gzip stream unpacks to more than {_MOST_PACKED} times its size, which text hardly does"
-            raise InputError(problem, file=self._name, hint="if it is meant so, unpack it with gunzip")
-        return len(found)
-
-
-def _begins_as_gzip(raw: BufferedReader, path: str | Path) -> bool:
-    try:
-        return raw.peek(2)[:2] == _GZIP_MAGIC
-    except OSError as error:
-        raise InputError(f"the file cannot be read: {error.strerror}", file=path) from error
+        raise InputError("carriage return within the line", file=file, line=line, hint=hint)
 
 
 def open_binary(path: str | Path, corpus_hint: str | None = None) -> BufferedReader:
     """
-    A file opened for reading bytes; the parameters are those of `open_text`.
+    Opens a file for reading bytes; for the parameters see `open_text`.
 
     # Raises
 
     `InputError`
-        If the file is missing, a folder or unreadable, or if no file can have this path.
+        If the file is missing, a folder or unreadable, or the path is invalid.
     """
     try:
         return open(path, "rb")
     except FileNotFoundError:
         raise InputError("no such file", file=path, hint=missing_hint(path, corpus_hint)) from None
     except IsADirectoryError:
-        raise InputError("a file was wanted, this is a folder", file=path) from None
+        raise InputError("expected a file, got a folder", file=path) from None
     except OSError as error:
-        raise InputError(f"the file cannot be opened: {error.strerror}", file=path) from error
-    except ValueError as error:  # a NUL, or half a character
-        raise InputError(f"no file can have the path {str(path)!r:.200}: {error}") from None
+        raise InputError(f"cannot open the file: {error.strerror}", file=path) from error
+    except ValueError as error:  # NUL or a surrogate
+        raise InputError(f"invalid path {str(path)!r:.200}: {error}") from None
 
 
 def missing_hint(path: str | Path, corpus_hint: str | None = None) -> str:
-    """What to do about a file that is not there: below the data root it names the variable that sets it."""
-    data_root = os.environ.get(DATA_VARIABLE)
-    target = Path(os.path.abspath(path))
-    if not data_root or not target.is_relative_to(os.path.abspath(data_root)):
+    """What to do about a missing file; below the data root it names the variable that sets the root."""
+    root, target = os.environ.get(DATA_VARIABLE), Path(os.path.abspath(path))
+    if not root or not target.is_relative_to(os.path.abspath(root)):
         return "check the path in the configuration or on the command line"
-    below = target.relative_to(os.path.abspath(data_root))
     origin = "" if corpus_hint is None else f"; {corpus_hint}"
-    return f"{DATA_VARIABLE} is {data_root}: the file belongs below it at {below}{origin}"
-
-
-def _raw_lines(stream: Iterable[bytes], path: str | Path) -> Iterator[tuple[int, bytes]]:
-    number = 0
-    try:
-        for number, raw in enumerate(stream, start=1):
-            yield number, raw
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise InputError(
-            "the gzip stream is truncated or damaged from here on",
-            file=path,
-            line=number + 1,
-            hint="fetch or compress the file again; `gzip -t` tests it",
-        ) from error
-    except OSError as error:
-        problem = f"reading stopped here: {error.strerror}"
-        raise InputError(problem, file=path, line=number + 1) from error
+    below = target.relative_to(os.path.abspath(root))
+    return f"{DATA_VARIABLE} is {root}: the file belongs below it at {below}{origin}"
 
 
 def decode_line(raw: bytes, path: str | Path, number: int) -> str:
     """
-    A line of a file, without its end and, in line 1, without a byte order mark.
+    Decodes a line without its end and, in line 1, without a byte order mark.
 
     # Raises
 
     `InputError`
-        With file and line, if it is no UTF-8 or holds a NUL.
+        If it is not UTF-8 or contains a NUL byte.
     """
     if number == 1:
         raw = raw.removeprefix(_BYTE_ORDER_MARK)
-        if raw.startswith(_UTF16_MARKS):
-            hint = "convert it with `iconv -f utf-16 -t utf-8`"
-            raise InputError("UTF-8 text was wanted, this is UTF-16", file=path, line=number, hint=hint)
+    if number == 1 and raw.startswith(_UTF16_MARKS):
+        hint = "convert it with `iconv -f utf-16 -t utf-8`"
+        raise InputError("expected UTF-8 text, got UTF-16", file=path, line=number, hint=hint)
     if 0 in raw:
-        raise InputError("text was wanted, this is binary (a NUL byte)", file=path, line=number)
+        raise InputError("expected text, got binary data (a NUL byte)", file=path, line=number)
     try:
         return raw.rstrip(b"\r\n").decode("utf-8")
     except UnicodeDecodeError as error:
-        found = f"byte {error.start + 1} of the line is 0x{raw[error.start]:02x}"
-        raise InputError(
-            f"UTF-8 text was wanted, {found}",
-            file=path,
-            line=number,
-            hint="if it is Latin-1, convert it with `iconv -f latin1 -t utf-8`; else it is no text",
-        ) from error
+        problem = f"expected UTF-8 text, got 0x{raw[error.start]:02x} as byte {error.start + 1} of the line"
+        hint = "convert Latin-1 with `iconv -f latin1 -t utf-8`"
+        raise InputError(problem, file=path, line=number, hint=hint) from error

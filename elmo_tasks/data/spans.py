@@ -1,20 +1,20 @@
 """
-Labelled spans and the tag schemes that spell them, one tag per token.
+Labelled spans and the tag schemes that encode them, one tag per token.
 
 | scheme | first token | inside | last token | single token |
 |---|---|---|---|---|
 | BIO (IOB2) | B | I | I | B |
-| IOB1 | I, or B straight after a span of the same type | I | I | as first token |
+| IOB1 | I, or B directly after a span of the same type | I | I | as first token |
 | BIOUL (BILOU) | B | I | L | U |
 | BIOES (IOBES) | B | I | E | S |
 
-Tokens outside every span are tagged O. No file that has a span is legal in two of these schemes, so
-that the scheme of a file follows from its tags.
+Tokens outside all spans are tagged O. A file with spans is legal in at most one of these schemes.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from enum import Enum
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,7 +26,7 @@ _BEGINNING = frozenset("BUS")
 
 
 class Span(NamedTuple):
-    """Tokens `start` to `end`, the end not included, with the type of what they name."""
+    """A labelled span of tokens, `end` exclusive."""
 
     start: int
     end: int
@@ -34,7 +34,7 @@ class Span(NamedTuple):
 
 
 class Scheme(Enum):
-    """How tags spell spans. The value is the letters that the scheme knows besides O."""
+    """How tags encode spans. The value is the scheme's letters other than O."""
 
     BIO = "BI"
     IOB1 = "IB"
@@ -42,7 +42,7 @@ class Scheme(Enum):
     BIOES = "BISE"
 
     def allows(self, previous: str, tag: str) -> bool:
-        """Tells whether `tag` may follow `previous`; a sentence stands between two O."""
+        """Whether `tag` may follow `previous`; O stands for the boundaries of a sentence."""
         letter, label = split_tag(tag)
         before, label_before = split_tag(previous)
         if letter != OUTSIDE and letter not in self.value:
@@ -60,37 +60,35 @@ class Scheme(Enum):
 
 def split_tag(tag: str) -> tuple[str, str]:
     """
-    Cuts a tag at its first dash: `B-creative-work` is `("B", "creative-work")`, `O` is `("O", "")`.
+    Splits a tag at its first dash: `B-creative-work` into `("B", "creative-work")`, `O` into `("O", "")`.
 
     # Raises
 
     `ValueError`
-        If it is neither O nor a known letter, a dash and a type.
+        If it is neither O nor one of the letters, a dash and a type.
     """
     if tag == OUTSIDE:
         return OUTSIDE, ""
     letter, _, label = tag.partition("-")
     if letter not in _LETTERS or not label:
-        wanted = "expected 'O', or one of B, I, U, L, S, E with a dash and a type, as in 'B-PER'"
-        raise ValueError(f"the tag {tag!r:.60} cannot be: {wanted}")
+        raise ValueError(f"expected a tag such as 'O' or 'B-PER' (letters B, I, U, L, S, E), got {tag!r:.60}")
     return letter, label
 
 
 def spans_from_tags(tags: Sequence[str]) -> list[Span]:
     """
-    Reads spans off tags of any scheme as conlleval does: every tag other than O is part of a span;
-    one begins at B (U and S count as B), where the type changes, and after O. Legal sequences give
-    the spans that were spelt; illegal ones, those that conlleval sees in them.
+    Decodes tags of any scheme as conlleval does: all tags other than O are part of a span, which begins at B, U or S,
+    after O, and where the type changes. Illegal sequences give the spans that conlleval sees.
 
     # Returns
 
     `list[Span]`
-        In order, never overlapping.
+        In order, without overlap.
 
     # Raises
 
     `ValueError`
-        If a tag cannot be, see `split_tag`.
+        If a tag is invalid; see `split_tag`.
     """
     spans: list[Span] = []
     start, open_label = 0, ""
@@ -103,78 +101,52 @@ def spans_from_tags(tags: Sequence[str]) -> list[Span]:
     return spans
 
 
-def bioul_from_spans(spans: Iterable[Span], *, length: int) -> list[str]:
-    """
-    Spells spans in BIOUL over `length` tokens.
-
-    # Raises
-
-    `ValueError`
-        If a span is empty, leaves the sentence, has no type, or overlaps another one.
-    """
-    tags = [OUTSIDE] * length
-    for start, end, label in spans:
-        if not 0 <= start < end <= length or not label:
-            raise ValueError(f"no span of {length} tokens: {start}, {end}, {label!r}")
-        if any(tag != OUTSIDE for tag in tags[start:end]):
-            raise ValueError(f"the span {start}, {end}, {label!r} overlaps another one")
-        tags[start:end] = [f"I-{label}"] * (end - start)
-        tags[start] = f"B-{label}"
-        tags[end - 1] = f"L-{label}" if end - start > 1 else f"U-{label}"
-    return tags
-
-
 def to_bioul(tags: Sequence[str]) -> list[str]:
-    """Respells the tags of a sentence in BIOUL, whatever their scheme; it is not checked here."""
-    return bioul_from_spans(spans_from_tags(tags), length=len(tags))
-
-
-@dataclass(slots=True)
-class _Faults:
-    """How often a scheme is broken, and where first."""
-
-    count: int = 0
-    line: int = 0
-    story: str = ""
-
-    def add(self, line: int, previous: str, tag: str, *, at_end: bool) -> None:
-        self.count += 1
-        if self.count == 1:
-            after = "the beginning of the sentence" if previous == "" else f"{previous!r:.60}"
-            self.line = line
-            self.story = f"{previous!r:.60} ends the sentence" if at_end else f"{tag!r:.60} after {after}"
+    """Converts the tags of a sentence from any scheme to BIOUL. Raises what `spans_from_tags` does."""
+    bioul = [OUTSIDE] * len(tags)
+    for start, end, label in spans_from_tags(tags):
+        bioul[start:end] = [f"I-{label}"] * (end - start)
+        bioul[start] = f"B-{label}"
+        bioul[end - 1] = f"L-{label}" if end - start > 1 else f"U-{label}"
+    return bioul
 
 
 def detect_scheme(sentences: Iterable[tuple[int, Sequence[str]]], *, file: str | Path | None = None) -> Scheme:
     """
-    Recognises the one scheme in which all tags of a corpus are legal.
+    Detects the scheme in which all tags of a corpus are legal.
 
     # Parameters
 
     sentences : `Iterable[tuple[int, Sequence[str]]]`
-        The line of the first token and the tags of each sentence.
+        For each sentence the line of its first token, and its tags.
     file : `str` or `Path`, optional
-        Named in errors.
+        For error messages.
 
     # Returns
 
     `Scheme`
-        `Scheme.BIO` where there is no span at all.
+        `Scheme.BIO` if there are no spans.
 
     # Raises
 
     `InputError`
-        If a tag cannot be, or if no scheme allows all of them; then the line is the first that
-        breaks the scheme which is broken least often.
+        If a tag is invalid; if no scheme allows all of them, at the first tag that is illegal in the scheme with the
+        fewest illegal tags.
     """
-    faults = {scheme: _Faults() for scheme in Scheme}
+    counts, first = Counter[Scheme](), dict[Scheme, tuple[int, str]]()
     for line, tags in sentences:
         _check_tags(tags, line, file)
-        for scheme, found in faults.items():
-            _add_faults(found, scheme, tags, line)
-    best = min(Scheme, key=lambda scheme: faults[scheme].count)
-    if faults[best].count:
-        raise _mixed_error(faults, best, file)
+        for scheme in Scheme:
+            for place, (before, tag) in enumerate(pairwise([OUTSIDE, *tags, OUTSIDE])):
+                if not scheme.allows(before, tag):
+                    counts[scheme] += 1
+                    at = line + min(place, len(tags) - 1)
+                    first.setdefault(scheme, (at, f"{tag!r:.60} after {before!r:.60}"))
+    best = min(Scheme, key=lambda scheme: counts[scheme])
+    if counts[best]:
+        listed = ", ".join(f"{scheme.name} {counts[scheme]}" for scheme in Scheme)
+        problem = f"expected tags of one scheme, got {first[best][1]}, illegal in the closest, {best.name}"
+        raise InputError(f"{problem} (illegal tags: {listed})", file=file, line=first[best][0])
     return best
 
 
@@ -184,24 +156,3 @@ def _check_tags(tags: Sequence[str], line: int, file: str | Path | None) -> None
             split_tag(tag)
         except ValueError as error:
             raise InputError(str(error), file=file, line=line + offset) from None
-
-
-def _add_faults(found: _Faults, scheme: Scheme, tags: Sequence[str], line: int) -> None:
-    previous = ""
-    for offset, tag in enumerate(tags):
-        if not scheme.allows(previous or OUTSIDE, tag):
-            found.add(line + offset, previous, tag, at_end=False)
-        previous = tag
-    if not scheme.allows(previous or OUTSIDE, OUTSIDE):
-        found.add(line + len(tags) - 1, previous, OUTSIDE, at_end=True)
-
-
-def _mixed_error(faults: dict[Scheme, _Faults], best: Scheme, file: str | Path | None) -> InputError:
-    counts = ", ".join(f"{scheme.name} {found.count}" for scheme, found in faults.items())
-    return InputError(
-        f"the tags follow no single scheme; the closest is {best.name}, in which "
-        f"{faults[best].story} is illegal (illegal places: {counts})",
-        file=file,
-        line=faults[best].line,
-        hint="one file holds one scheme: mend the tag, or split the file",
-    )

@@ -1,6 +1,7 @@
-"""Word ids -> pre-trained word vectors, from a text file as GloVe and word2vec write them."""
+"""Word ids -> pretrained word vectors, from a text file in the format of GloVe or word2vec."""
 
 import logging
+import warnings
 from collections.abc import Collection
 
 import numpy as np
@@ -15,39 +16,39 @@ from elmo_tasks.errors import InputError
 logger = logging.getLogger(__name__)
 
 FIXED = "@@FIXED_VECTORS@@"
-"""In the vocabulary, words before this entry have vectors that may be trained, those after it have fixed ones."""
+"""The vocabulary entry that separates words whose vectors may be trained from words with fixed vectors."""
 
 
 @TokenEmbedder.register("elmo_tasks_word_vectors")
 class WordVectors(TokenEmbedder):
     """
-    A vector for each word of the vocabulary, which AllenNLP builds from the training and the validation data: the
-    file's vector of the word as it is written, else that of the lower-cased word. Words that have neither, and unknown
-    ones, start from the mean of the vectors found, so that a word which training never met is no random point.
+    A vector for each word of the vocabulary, which AllenNLP builds from the training and validation data: the file's
+    vector of the word, else that of the lower-cased word. Other words, and unknown ones, start from the mean of the
+    vectors found.
 
     # Parameters
 
     embedding_dim : `int`
-        Width of the vectors (D).
+        Dimension of the vectors (D).
     vocab : `Vocabulary`
-        Comes from AllenNLP. An entry that marks the end of the trained words is added to it.
+        Passed by AllenNLP. The entry `FIXED` is added.
     pretrained_file : `str`, optional
-        Plain or gzip; a word2vec header line may come first. AllenNLP drops this key when it loads an archive, where
-        the vectors are. Without a file the vectors are random.
+        Plain or gzip, with or without word2vec's header. AllenNLP ignores this key when it loads an archive, which
+        contains the vectors. Without a file the vectors are random.
     trainable : `bool`
-        Whether the vectors of the words in the data are trained.
-    every_word : `bool`
-        Adds the file's other words to the vocabulary, with fixed vectors, so that the model knows them when it meets
-        them in other text. They grow the archive by 4 D bytes each.
+        Whether the vectors of words in the data are trained.
+    keep_all_pretrained : `bool`
+        Also adds the file's other words to the vocabulary, with fixed vectors, so that the model knows them in other
+        text. The archive grows by 4 D bytes for each.
     vocab_namespace : `str`
-        The part of the vocabulary that holds the words.
+        The vocabulary namespace of the words.
+    every_word : `bool`, optional
+        Deprecated name of `keep_all_pretrained`.
 
     # Raises
 
     `InputError`
-        With file and line, if the file is missing, is no text, or has a line that is not a word and D finite numbers;
-        if random vectors do not fit in memory; if the data that the vocabulary was counted from have the word that
-        marks the end of the trained ones.
+        Whatever `read_vectors` raises; if random vectors do not fit in memory; if `FIXED` is a word of the data.
     """
 
     def __init__(
@@ -57,16 +58,20 @@ class WordVectors(TokenEmbedder):
         vocab: Vocabulary,
         pretrained_file: str | None = None,
         trainable: bool = True,
-        every_word: bool = False,
+        keep_all_pretrained: bool = False,
         vocab_namespace: str = "tokens",
+        every_word: bool | None = None,
     ) -> None:
         super().__init__()
+        if every_word is not None:
+            warnings.warn("every_word is deprecated, use keep_all_pretrained", DeprecationWarning, stacklevel=2)
+            keep_all_pretrained = every_word
         self._namespace, self._file = vocab_namespace, pretrained_file
-        _refuse_fixed(vocab, vocab_namespace)
+        _check_vocabulary(vocab, vocab_namespace)
         _, _, *in_data = vocab.get_token_to_index_vocabulary(vocab_namespace)  # after padding and unknown words
-        vectors = _read(pretrained_file, in_data, embedding_dim, every_word=every_word)
+        vectors = _read(pretrained_file, in_data, embedding_dim, keep_all=keep_all_pretrained)
         first_fixed = vocab.add_token_to_namespace(FIXED, vocab_namespace)
-        if every_word:
+        if keep_all_pretrained:
             for word in vectors:
                 vocab.add_token_to_namespace(word, vocab_namespace)
         words = list(vocab.get_token_to_index_vocabulary(vocab_namespace))
@@ -76,7 +81,7 @@ class WordVectors(TokenEmbedder):
         self.fixed: Tensor
 
     def get_output_dim(self) -> int:
-        """Width of the vectors: D."""
+        """Dimension of the vectors: D."""
         return self.weight.shape[1]
 
     def forward(self, tokens: Tensor) -> Tensor:
@@ -84,11 +89,11 @@ class WordVectors(TokenEmbedder):
         # Parameters
 
         tokens : `Tensor`, shape [B, T]
-            Word ids, 0 where there is no token.
+            Word ids, 0 for padding.
 
         # Returns
 
-        `Tensor`, shape [B, T, D]; zero where there is no token.
+        `Tensor`, shape [B, T, D]; zero for padding.
         """
         trained = len(self.weight)
         beyond = (tokens >= trained)[..., None]  # [B, T, 1]
@@ -104,33 +109,33 @@ class WordVectors(TokenEmbedder):
         model_path: str | None = None,
     ) -> None:
         """
-        AllenNLP's hook for `--extend-vocab`: gives words that were appended to the vocabulary fixed vectors, from a
-        file if there is one, and those of unknown words otherwise.
+        AllenNLP's hook for `--extend-vocab`: adds fixed vectors of words that were appended to the vocabulary, from the
+        file if it has them, else the vector of unknown words.
         """
         words = list(extended_vocab.get_token_to_index_vocabulary(self._namespace))
         new = words[len(self.weight) + len(self.fixed) :]
         file, width = extension_pretrained_file or self._file, self.get_output_dim()
-        vectors = _read(file, new, width, every_word=False) if new else {}
+        vectors = _read(file, new, width, keep_all=False) if new else {}
         unknown = self.weight.detach()[1]  # [D]
         rows = [_look_up(vectors, word) for word in new]
         extra = [unknown if row is None else torch.from_numpy(row).to(unknown) for row in rows]
         self.fixed = torch.cat([self.fixed, *(row[None] for row in extra)])
 
 
-def _refuse_fixed(vocab: Vocabulary, namespace: str) -> None:
-    """A vocabulary that was saved has the entry of right; only one that was just counted tells what its data have."""
+def _check_vocabulary(vocab: Vocabulary, namespace: str) -> None:
+    """A vocabulary that was saved contains the entry; one that was counted from data must not."""
     counted = vocab._retained_counter or {}
     if FIXED in counted.get(namespace, {}):
-        raise InputError(f"the data have the word {FIXED!r}, which has a meaning of its own", hint="spell it otherwise")
+        raise InputError(f"the data contain the reserved word {FIXED!r}")
 
 
-def _read(file: str | None, words: Collection[str], width: int, *, every_word: bool) -> dict[str, np.ndarray]:
-    """The file's vectors of these words, or of all it has, the first where a word comes twice; says what it found."""
+def _read(file: str | None, words: Collection[str], width: int, *, keep_all: bool) -> dict[str, np.ndarray]:
+    """The file's vectors of these words, or of all; the first if a word occurs twice."""
     if file is None:
         return {}
-    wanted = None if every_word else {*words, *(word.lower() for word in words)}
+    requested = None if keep_all else {*words, *(word.lower() for word in words)}
     vectors: dict[str, np.ndarray] = {}
-    for word, vector in read_vectors(file, width=width, wanted=wanted):
+    for word, vector in read_vectors(file, width=width, words=requested):
         vectors.setdefault(word, vector)
     exact = sum(word in vectors for word in words)
     lowered = sum(word not in vectors and word.lower() in vectors for word in words)
@@ -154,13 +159,12 @@ def _look_up(vectors: dict[str, np.ndarray], word: str) -> np.ndarray | None:
 
 
 def _table(words: list[str], vectors: dict[str, np.ndarray], width: int) -> Tensor:
-    """The rows of all words in the order of their ids: [words, D]."""
-    if not vectors:
-        table = _random(len(words), width)
-    else:
+    """The vectors of all words by id, shape [words, D]."""
+    if vectors:
         rows = [_look_up(vectors, word) for word in words]
-        known = [row for row in rows if row is not None]
-        mean = np.mean(known or list(vectors.values()), axis=0)
+        mean = np.mean([row for row in rows if row is not None] or list(vectors.values()), axis=0)
         table = torch.from_numpy(np.stack([mean if row is None else row for row in rows]).astype(np.float32))
+    else:
+        table = _random(len(words), width)
     table[0] = 0.0
     return table

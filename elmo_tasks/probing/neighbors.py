@@ -134,7 +134,7 @@ def nearest_words(file: str | Path, word: str, *, top: int) -> list[tuple[str, f
     `InputError` as `read_vectors` does.
     """
     width = width_of(file)
-    own = dict(read_vectors(file, width=width, wanted={word, word.lower()}))
+    own = dict(read_vectors(file, width=width, words={word, word.lower()}))
     name = word if word in own else word.lower()
     if name not in own:
         return None

@@ -85,7 +85,7 @@ def test_without_an_action_the_help_is_shown(capsys: pytest.CaptureFixture[str])
     ("name", "content", "message"),
     [
         ("empty.txt", b"", "empty.txt: no sentence"),
-        ("binary.txt", b"a\0b\n", "binary.txt:1: text was wanted, this is binary"),
+        ("binary.txt", b"a\0b\n", "binary.txt:1: expected text, got binary"),
         ("gone.txt", None, "gone.txt'?, nothing matches"),
     ],
 )

@@ -91,7 +91,7 @@ def test_the_embedded_bilm_is_the_default(text: Path, tmp_path: Path) -> None:
 
 def test_faults_are_told_with_their_line(bilm: tuple[str, ...], tmp_path: Path) -> None:
     for content, options, message in (
-        (b"one\n\xff\n", (), ":2: UTF-8 text was wanted"),
+        (b"one\n\xff\n", (), ":2: expected UTF-8 text"),
         (b'["a"]\n"a b"\n', ("--input-format", "json"), ":2: expected a JSON list of tokens, got"),
         (b'["a"]\n["a\\u0000b"]\n', ("--input-format", "json"), ":2: HDF5 cannot store a token with a NUL"),
         (b'["a"]\n["\\ud800"]\n', ("--input-format", "json"), ":2: expected a JSON list of tokens, got"),

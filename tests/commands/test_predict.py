@@ -62,7 +62,7 @@ def test_bad_lines_stand_in_their_places_and_stop_no_other(
     assert found[0] == {"twice": 2} and found[-1] == {"twice": 6}
     faults = [one["error"] for one in found if "error" in one]
     assert "one JSON object a line was wanted" in faults[0] and faults[1] == "-1 was found"
-    assert "UTF-8 text was wanted, byte 8 of the line is 0xff" in faults[2] and faults[3] == "KeyError: 'n'"
+    assert "expected UTF-8 text, got 0xff as byte 8 of the line" in faults[2] and faults[3] == "KeyError: 'n'"
     assert error == "4 of the lines could not be used, which the output tells in their places"
     assert capsys.readouterr().err.splitlines()[1] == "line 6: -1 was found"
 

@@ -199,7 +199,7 @@ def test_refused_calls_count_nothing() -> None:
         metric([["O"]], [["O"], ["O"]])
     with pytest.raises(ValueError, match="1 predicted tags for 2 gold ones"):
         metric([["U-X"], ["O"]], [["U-X"], ["O", "O"]])
-    with pytest.raises(ValueError, match="the tag 'Z-PER' cannot be"):
+    with pytest.raises(ValueError, match="expected a tag such as .* got 'Z-PER'"):
         metric([["U-X"], ["Z-PER"]], [["U-X"], ["O"]])
     assert metric.report() == {"overall": {"correct": 0, "predicted": 0, "gold": 0}, "labels": {}}
 

@@ -85,7 +85,7 @@ def test_built_from_its_registered_name() -> None:
 def test_scheme_comes_from_the_whole_file_not_from_the_first_instances(tmp_path: Path) -> None:
     path = tmp_path / "eng.train"
     path.write_text("Mira B-PER\n\nOakes I-PER\n")
-    with pytest.raises(InputError, match="eng.train:3: the tags follow no single scheme"):
+    with pytest.raises(InputError, match="eng.train:3: expected tags of one scheme"):
         list(NerReader(max_instances=1).read(path))
 
 
@@ -98,7 +98,7 @@ def test_chunk_column() -> None:
 def test_chunk_column_must_be_there(tmp_path: Path) -> None:
     path = tmp_path / "eng.train"
     path.write_text("Mira B-PER\n")
-    with pytest.raises(InputError, match="eng.train:1: expected at least 3 columns, found 2"):
+    with pytest.raises(InputError, match="eng.train:1: expected at least 3 columns, got 2"):
         list(NerReader(tag_label="chunk").read(path))
 
 
@@ -131,10 +131,10 @@ def test_lazy_loading_in_worker_processes() -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("", "no sentence found"),
-        ("Mira\n", ":1: expected at least 2 columns, found 1"),
-        ("Mira B-PER\n\nOakes Z-PER\n", ":3: the tag 'Z-PER' cannot be"),
-        ("Mira B-PER\nOakes PER\n", ":2: the tag 'PER' cannot be"),
+        ("", "expected token lines"),
+        ("Mira\n", ":1: expected at least 2 columns, got 1"),
+        ("Mira B-PER\n\nOakes Z-PER\n", ":3: expected a tag such as .* got 'Z-PER'"),
+        ("Mira B-PER\nOakes PER\n", ":2: expected a tag such as .* got 'PER'"),
     ],
 )
 def test_bad_files(tmp_path: Path, content: str, message: str) -> None:
