@@ -95,7 +95,7 @@ def shrink_config(config: dict[str, Any]) -> dict[str, Any]:
         smaller["trainer"]["cuda_device"] = CPU
     for _, part in nested_objects(smaller.get("model")):
         if part.get("type") == "elmo_tasks_word_vectors":
-            part.pop("every_word", None)  # it only takes time
+            part.pop("keep_all_pretrained", None)  # it only takes time
     return smaller
 
 

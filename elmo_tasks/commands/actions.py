@@ -1,4 +1,4 @@
-"""Subcommands that have actions of their own, as `allennlp bilm export` has."""
+"""Subcommands with actions, such as `allennlp bilm export`."""
 
 import argparse
 from abc import abstractmethod
@@ -7,13 +7,13 @@ from allennlp.commands.subcommand import Subcommand
 
 
 class ActionsSubcommand(Subcommand):
-    """A child says what it is for, and adds its actions; without an action its help is shown."""
+    """Subclasses have a `description` and add their actions; without an action the help is printed."""
 
     description: str
 
     @abstractmethod
     def add_actions(self, actions: argparse._SubParsersAction) -> None:
-        """Adds a parser for each action, whose default `func` runs it."""
+        """Add a parser for each action, with its function as the default of `func`."""
 
     def add_subparser(self, parser: argparse._SubParsersAction) -> argparse.ArgumentParser:
         """Called by AllenNLP."""

@@ -1,4 +1,4 @@
-"""`allennlp check`: everything that is wrong with a config, before it is trained."""
+"""`allennlp check`: all problems of a config, before training."""
 
 import argparse
 import contextlib
@@ -19,22 +19,22 @@ class Check(Subcommand):
     def add_subparser(self, parser: argparse._SubParsersAction) -> argparse.ArgumentParser:
         """Called by AllenNLP."""
         description = (
-            "Tell all that is wrong with configs: unknown keys, wrong types and names, missing files, a validation "
-            "file that is the test file, knobs that do nothing; then build each on some instances and take one step: "
-            "regexes that match no parameter, sizes that do not fit, whatever fails. Exit status 0: nothing is wrong."
+            "Report all problems of configs: unknown keys, invalid types and names, missing files, a validation file "
+            "that is the test file, unused keys. Then build each on some instances and take one training step, which "
+            "finds regexes that match no parameter and sizes that do not match. Exit status 0 if there is no problem."
         )
         subparser: argparse.ArgumentParser = parser.add_parser(
-            self.name, description=description, help="Tell all that is wrong with configs, without training."
+            self.name, description=description, help="report all problems of configs, without training"
         )
-        subparser.add_argument("configs", metavar="CONFIG", nargs="+", help="what allennlp train would read")
+        subparser.add_argument("configs", metavar="CONFIG", nargs="+", help="as for allennlp train")
         subparser.add_argument("-o", "--overrides", default="", help="as for allennlp train, for each config")
-        subparser.add_argument("--no-build", action="store_true", help="tell only what the config alone shows")
+        subparser.add_argument("--no-build", action="store_true", help="check the config only")
         subparser.set_defaults(func=check)
         return subparser
 
 
 def check(args: argparse.Namespace) -> None:
-    """Prints a line per config and one per problem; exits with 1 where there is any."""
+    """Print a line per config and one per problem; exit with 1 if there is any."""
     problems = 0
     for file in args.configs:
         with _quiet():
@@ -48,19 +48,19 @@ def check(args: argparse.Namespace) -> None:
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Without bars over a handful of instances, and without warnings: what AllenNLP warns of is a problem here."""
+    """Without progress bars and warnings."""
     before = logging.root.manager.disable
     logging.disable(logging.WARNING)
-    try:
-        with contextlib.redirect_stderr(io.StringIO()):
+    with contextlib.redirect_stderr(io.StringIO()):
+        try:
             yield
-    finally:
-        logging.disable(before)
+        finally:
+            logging.disable(before)
 
 
 def _summary(report: Report) -> str:
     count = len(report.problems)
-    found = "nothing wrong" if count == 0 else "1 problem" if count == 1 else f"{count} problems"
+    found = "no problems" if count == 0 else "1 problem" if count == 1 else f"{count} problems"
     step = "" if report.loss is None else f", one step taken (loss {report.loss:.3f})"
     predictor = "" if report.predictor is None else f", predictor {report.predictor}"
     return f"{found}{step}{predictor}, {report.seconds:.1f} s"

@@ -1,4 +1,4 @@
-"""`allennlp evaluate`: AllenNLP's, which replaces none of the files that it reads."""
+"""`allennlp evaluate`: AllenNLP's command, which does not overwrite the files that it reads."""
 
 import functools
 import inspect
@@ -13,16 +13,16 @@ from elmo_tasks.atomic import check_output_path
 
 def improve_evaluate() -> None:
     """
-    Lets AllenNLP's command check its outputs before it loads the model.
+    Make AllenNLP's command check its output paths before it loads the model.
 
-    A command of this name cannot be replaced: AllenNLP has chosen its own before it imports plugins.
+    The command itself cannot be replaced: AllenNLP chooses its own before it imports plugins.
     """
     if not hasattr(evaluate.evaluate_from_archive, "__wrapped__"):
         evaluate.evaluate_from_archive = _checked(evaluate.evaluate_from_archive)
 
 
 def _checked(evaluate_from_archive: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
-    """The function, which raises `InputError` for an output that is one of the files it reads."""
+    """The function, which first raises `InputError` if an output is one of the input files."""
 
     @functools.wraps(evaluate_from_archive)
     def wrapper(*arguments: Any, **options: Any) -> dict[str, Any]:
@@ -39,7 +39,7 @@ def _checked(evaluate_from_archive: Callable[..., dict[str, Any]]) -> Callable[.
 
 
 def _data_paths(input_file: str) -> list[Any]:
-    """As AllenNLP splits them: the parts of a JSON list without brackets, else what is between commas."""
+    """As AllenNLP splits them: a JSON list without brackets, else at commas."""
     try:
         paths: list[Any] = json.loads(f"[{input_file}]")
     except json.JSONDecodeError:

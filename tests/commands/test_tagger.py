@@ -1,4 +1,4 @@
-"""The example in docs/LAYERS.md of a model that is not ours, from its config to predictions, without a network."""
+"""The example in docs/LAYERS.md of another model, from its config to predictions, without network access."""
 
 import json
 import re
@@ -90,7 +90,7 @@ def test_other_outputs_and_inputs_are_refused(archive: Path) -> None:
 def test_check_names_the_predictor(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         allennlp("check", config, "--no-build")
-    assert "nothing wrong, predictor elmo_tasks_tagger, " in capsys.readouterr().out
+    assert "no problems, predictor elmo_tasks_tagger, " in capsys.readouterr().out
     assert check_config(config, '{"model": {"type": "nobody"}}', build=False).predictor is None
     assert check_config(config, '{"model": null}', build=False).predictor is None
 
