@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from elmo_tasks.pretraining.sentences import SentenceSource, expand_files
+from elmo_tasks.pretraining.sentences import expand_files, read_sentences
 from elmo_tasks.pretraining.vocabulary import SENTENCE_END, SENTENCE_START, UNKNOWN, WordVocabulary
 
 VOCABULARY = Path(__file__).resolve().parents[1] / "fixtures/bilm/vocabulary.txt"
@@ -120,10 +120,9 @@ def perplexity(probabilities: Floats, text: Text) -> float:
 
 def sample(files: Sequence[Path], *, tokens: int) -> Iterator[list[str]]:
     """Sentences with about `tokens` tokens, spread evenly over the files."""
-    source = SentenceSource(files, shuffle=False, seed=0)
-    total = sum(map(len, source.once(0)))
+    total = sum(map(len, read_sentences(files)))
     seen = taken = 0
-    for sentence in source.once(0):
+    for sentence in read_sentences(files):
         if taken * total <= seen * tokens:
             taken += len(sentence)
             yield sentence
@@ -146,7 +145,7 @@ def main() -> None:
         f"| held-out text | predictions | <UNK> | unigram | Kneser-Ney {args.order}-gram |\n|---|---:|---:|---:|---:|"
     )
     for file in expand_files(args.heldout):
-        text = Text.of(SentenceSource([file], shuffle=False, seed=0).once(0), vocabulary)
+        text = Text.of(read_sentences([file]), vocabulary)
         predictions = int((text.ids != SENTENCE_START).sum())
         models = (unigram(train, text, classes), kneser_ney(orders, text, classes))
         scores = " | ".join(f"{perplexity(probabilities, text):.1f}" for probabilities in models)

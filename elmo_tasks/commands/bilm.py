@@ -6,9 +6,8 @@ from pathlib import Path
 from allennlp.commands.subcommand import Subcommand
 
 from elmo_tasks.commands.actions import ActionsSubcommand
-from elmo_tasks.pretraining.evaluation import ROWS, perplexity
+from elmo_tasks.pretraining.evaluation import ROWS, PerplexityReport, perplexity
 from elmo_tasks.pretraining.export import EXPORTED, export_run, load_trained
-from elmo_tasks.pretraining.perplexity import PerplexityReport
 from elmo_tasks.pretraining.sentences import expand_files
 from elmo_tasks.pretraining.tf_checkpoint import import_softmax
 

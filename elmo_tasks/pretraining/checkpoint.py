@@ -1,9 +1,9 @@
-"""What fine-tuning begins with: a biLM of ours with its softmax, or one of others without (paper, appendix A.1)."""
+"""What fine-tuning starts from: a biLM with its softmax, or one published without (paper, appendix A.1)."""
 
 import logging
 import math
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 
@@ -18,7 +18,7 @@ logger = logging.getLogger(__name__)
 FILE_KEYS = {"options_file", "weight_file"}
 
 
-class Start(NamedTuple):
+class Checkpoint(NamedTuple):
     """
     # Parameters
 
@@ -33,25 +33,27 @@ class Start(NamedTuple):
     vocabulary: WordVocabulary | None = None
 
     @classmethod
-    def of(cls, place: Any) -> "Start":
+    def load(cls, source: str | dict[str, str]) -> "Checkpoint":
         """
         # Parameters
 
-        place : `str` or `dict`
-            A run of `allennlp train`, its archive, an exported folder (or one without `softmax.hdf5`, as others
-            publish theirs), or an object of `options_file` and `weight_file`.
+        source : `str` or `dict`
+            The folder of an `allennlp train` run, its archive, an exported folder (as published elsewhere: without
+            `softmax.hdf5`), or an object of `options_file` and `weight_file`.
 
         # Raises
 
-        `InputError`
-            If there is no biLM, or half of a softmax.
+        `InputError` if there is no biLM, or only half of a softmax.
         """
-        if isinstance(place, dict):
-            if set(place) != FILE_KEYS:
-                raise InputError(f"bilm needs {' and '.join(sorted(FILE_KEYS))}, found {', '.join(sorted(place))}")
-            return cls(BiLM.from_files(**place))
-        folder = Path(str(place))
-        if _is_foreign(folder):
+        if isinstance(source, dict):
+            if source.keys() != FILE_KEYS:
+                raise InputError(
+                    f"expected bilm with {' and '.join(sorted(FILE_KEYS))}, got {', '.join(sorted(source))}"
+                )
+            return cls(BiLM.from_files(**source))
+        folder = Path(str(source))
+        ours = any((folder / name).is_file() for name in ("config.json", SOFTMAX_FILE))
+        if not ours and all((folder / name).is_file() for name in (OPTIONS_FILE, WEIGHT_FILE)):
             return cls(BiLM.from_files(folder / OPTIONS_FILE, folder / WEIGHT_FILE))
         trained = load_trained(folder)
         return cls(trained.model.bilm, trained.model.softmax, trained.vocabulary)
@@ -59,17 +61,17 @@ class Start(NamedTuple):
     @torch.no_grad()
     def fill_softmax(self, softmax: OutputSoftmax, words: WordVocabulary) -> bool:
         """
-        Copy what this softmax knows into a new one: the rows of the words that both have, and the row of `<UNK>` for
-        each new word. `<UNK>` and the new words share the probability of `<UNK>` equally, so that the probabilities
-        of the other words stay as they were. Nothing is copied where there is no softmax. New words are logged.
+        Copy the rows of this softmax into a new one: for words in both vocabularies their row, for new words the row of
+        `<UNK>`. `<UNK>` and the new words share its probability equally, so that the other words keep theirs.
+        Nothing is copied if there is no softmax. New words are logged.
 
         # Returns
 
         `bool`
-            Whether both have the same words.
+            Whether both vocabularies are equal.
         """
         if self.softmax is None or self.vocabulary is None:
-            logger.warning("the biLM has no softmax: a new one for %s words begins at random", f"{len(words):,}")
+            logger.warning("the biLM has no softmax: initializing one for %s words at random", f"{len(words):,}")
             return False
         rows = torch.tensor([self.vocabulary.id(word) for word in words.words])  # [V], ids in the old softmax
         softmax.weight.copy_(self.softmax.weight[rows])
@@ -78,16 +80,6 @@ class Start(NamedTuple):
             return True
         new = sum(word not in self.vocabulary.ids for word in words.words)
         softmax.bias[rows == UNKNOWN] -= math.log(new + 1)
-        logger.warning(
-            "new softmax: %s words in place of %s; %s that the biLM has not seen begin as <UNK>",
-            f"{len(words):,}",
-            f"{len(self.vocabulary):,}",
-            f"{new:,}",
-        )
+        counts = f"{len(words):,} words instead of {len(self.vocabulary):,}"
+        logger.warning("new softmax: %s; %s unseen words start as <UNK>", counts, f"{new:,}")
         return False
-
-
-def _is_foreign(folder: Path) -> bool:
-    """Whether a folder has a biLM and nothing of its softmax or its training."""
-    ours = any((folder / name).is_file() for name in ("config.json", SOFTMAX_FILE))
-    return not ours and all((folder / name).is_file() for name in (OPTIONS_FILE, WEIGHT_FILE))

@@ -1,4 +1,4 @@
-"""The language model's text as AllenNLP's trainer wants it: reader, data loader and vocabulary of a config."""
+"""The text of the language model for AllenNLP's trainer: reader, vocabulary and data loader of a config."""
 
 import logging
 from collections.abc import Iterator
@@ -15,10 +15,10 @@ from elmo_tasks.atomic import atomic_write
 from elmo_tasks.compat import first_step
 from elmo_tasks.errors import InputError
 from elmo_tasks.pretraining.evaluation import first_sentences
-from elmo_tasks.pretraining.sentences import count_predictions, expand_files, require_text
-from elmo_tasks.pretraining.stream import LmBatch, LmStream
-from elmo_tasks.pretraining.training_stream import TrainingStream
+from elmo_tasks.pretraining.sentences import check_text, count_predictions, expand_files
+from elmo_tasks.pretraining.stream import LmBatch, LmStream, TrainingStream
 from elmo_tasks.pretraining.vocabulary import WordVocabulary
+from elmo_tasks.ranges import require_sizes
 from elmo_tasks.training.distributed import process_count, process_rank
 
 logger = logging.getLogger(__name__)
@@ -29,10 +29,10 @@ WORDS = "words"
 
 @DatasetReader.register("elmo_tasks_lm")
 class LmReader(DatasetReader):
-    """Makes no instances: AllenNLP wants a reader in every config, the data loader reads the text itself."""
+    """Makes no instances: AllenNLP requires a reader in every config, but the data loader reads the text itself."""
 
     def text_files(self, data_path: Any) -> list[Path]:
-        """The text, a tokenised sentence a line, of what a config names. Raises `InputError`."""
+        """The text files, one tokenized sentence per line, of a config's data path. Raises `InputError`."""
         return expand_files(data_path)
 
     def _read(self, file_path: Any) -> Iterator[Instance]:
@@ -53,30 +53,30 @@ class LmVocabulary(Vocabulary):
         reader: DatasetReader | None = None,
     ) -> "LmVocabulary":
         """
-        Count the words of a corpus, or take an existing list of them.
+        Count the words of a corpus, or load a list of words.
 
         # Parameters
 
         files : `str` or `list[str]`, optional
             Paths or globs of the text to count.
         size, min_count : `int`, optional
-            Keep so many of the most frequent words, or those seen so often.
+            Maximum number of words, or minimum frequency.
         file : `str`, optional
-            An existing `vocabulary.txt` instead.
+            A `vocabulary.txt` instead.
         reader : `DatasetReader`, optional
-            Of `files` that are no plain text, such as `elmo_tasks_task_text`.
+            Reads `files` that are not plain text, such as `elmo_tasks_task_text`.
 
         # Raises
 
-        `InputError` where not exactly one of `files` and `file` is given, or what they name cannot be read.
+        `InputError` if not exactly one of `files` and `file` is given, or a file cannot be read.
         """
         if (files is None) == (file is None):
-            raise InputError("vocabulary elmo_tasks_words: give either files (to count) or file (a vocabulary.txt)")
-        if file is not None:
-            if size is not None or min_count is not None:
-                raise InputError("vocabulary elmo_tasks_words: size and min_count go with files, not with file")
-            return cls.of(WordVocabulary.from_file(file))
-        return cls.of(WordVocabulary.count(text_files(reader, files or []), size=size, min_count=min_count))
+            raise InputError("vocabulary elmo_tasks_words: expected either files (to count) or file (a vocabulary.txt)")
+        if file is None:
+            return cls.of(WordVocabulary.count(text_files(reader, files or []), size=size, min_count=min_count))
+        if size is not None or min_count is not None:
+            raise InputError("vocabulary elmo_tasks_words: expected size and min_count with files, got them with file")
+        return cls.of(WordVocabulary.from_file(file))
 
     @classmethod
     def of(cls, words: WordVocabulary) -> "LmVocabulary":
@@ -88,19 +88,15 @@ class LmVocabulary(Vocabulary):
 
     def save_to_files(self, directory: str) -> None:
         """
-        AllenNLP's, each file whole or absent; called for a run that goes on, too, whose weights belong to the words
-        that it began with.
-
-        # Raises
-
-        `InputError` where other words stand in the folder already; they stay.
+        As in AllenNLP, but atomic. Also called when a run is resumed, whose weights belong to the words of its start:
+        raises `InputError` if the folder has other words, and leaves them there.
         """
         saved = Path(directory) / f"{WORDS}.txt"
         if saved.is_file():
-            _require_same(WordVocabulary.from_file(saved), self.to_words(), saved)
+            _check_same(WordVocabulary.from_file(saved), self.to_words(), saved)
         first_step.note_vocabulary(self, directory)
-        with atomic_write(saved.with_name(NAMESPACE_PADDING_FILE)) as aside:
-            aside.write_text(f"{WORDS}\n", "utf-8")
+        with atomic_write(saved.with_name(NAMESPACE_PADDING_FILE)) as temporary:
+            temporary.write_text(f"{WORDS}\n", "utf-8")
         self.to_words().save(saved)
 
     def to_words(self) -> WordVocabulary:
@@ -110,53 +106,49 @@ class LmVocabulary(Vocabulary):
 
 
 def text_files(reader: DatasetReader | None, data_path: Any) -> list[Path]:
-    """The text files that a config's path means to its reader, if that is one of ours; else those that it names."""
+    """The text files that a config's data path means to its reader."""
     return reader.text_files(data_path) if isinstance(reader, LmReader) else expand_files(data_path)
 
 
-def _require_same(saved: WordVocabulary, found: WordVocabulary, file: Path) -> None:
-    if saved.words == found.words:
-        return
+def _check_same(saved: WordVocabulary, found: WordVocabulary, file: Path) -> None:
     pairs = enumerate(zip_longest(saved.words, found.words), start=1)
-    line, (then, now) = next((line, pair) for line, pair in pairs if pair[0] != pair[1])
-    raise InputError(
-        f"this run began with other words: {then!r} then, {now!r} now ({len(saved)} and {len(found)} in all)",
-        file=file,
-        line=line,
-        hint="give the vocabulary's text or file as it was, or begin a new run in another folder",
-    )
+    for line, (old, new) in pairs:
+        if old != new:
+            problem = f"expected the words that this run started with: {old!r}, got {new!r}"
+            hint = "restore the vocabulary's text or file, or start a new run in another folder"
+            raise InputError(problem, file=file, line=line, hint=hint)
 
 
 @DataLoader.register("elmo_tasks_lm")
 class LmDataLoader(DataLoader):
     """
-    Batches of the official language-model stream (`LmStream`), under the key `batch`.
+    Batches of the official language-model stream (`LmStream`), with the key `batch`.
 
-    For training the stream goes on from epoch to epoch without end: an epoch is `steps_per_epoch` batches of it.
-    For validation (`shuffle: false` and no `steps_per_epoch`) every iteration is the same single pass, in which
-    every token of the files is predicted once in each direction.
+    In training the stream is endless: an epoch is its next `steps_per_epoch` batches. In validation (`shuffle: false`
+    and no `steps_per_epoch`) every iteration is the same single pass, which predicts every token of the files once in
+    each direction.
 
-    In a distributed training each process has an equal share of the rows, and all of them together have the batches
-    of one process. Each one reads the whole text to know which sentences the rows of the others take.
+    In distributed training each process has an equal share of the rows, and all shares together are the batches of one
+    process. Each process reads the whole text, to know which sentences the other rows take.
 
     # Parameters
 
     data_path : `str` or `list[str]`
-        Paths or globs of the text, from `train_data_path` or `validation_data_path`; a corpus, where the reader is
+        Paths or globs of the text, from `train_data_path` or `validation_data_path`; a corpus, if the reader is
         `elmo_tasks_task_text`.
     batch_size, unroll : `int`
-        B rows of T tokens in each direction, over all processes.
+        B rows of T tokens per direction, over all processes.
     seed : `int`, optional
-        Of the order of files and sentences. Default: the run's `pytorch_seed`, which its `seed` sets.
+        Of the order of files and sentences. Default: the run's `pytorch_seed`.
     steps_per_epoch : `int`, optional
-        Default: as many batches as the corpus fills once, which is counted.
+        Default: the number of batches in one pass over the corpus, which is counted.
     shuffle : `bool`
     max_tokens : `int`, optional
-        In a single pass, stop after so many predictions: each file gives an equal share, from its beginning.
+        In a single pass, stop after so many predictions, an equal share from the start of each file.
 
     # Raises
 
-    `InputError` where no file matches, one holds no text, a number is below 1, `batch_size` is not a multiple of the
+    `InputError` if no file matches, a file has no text, a number is below 1, `batch_size` is not a multiple of the
     number of processes, or `max_tokens` is given for an endless stream.
     """
 
@@ -171,90 +163,76 @@ class LmDataLoader(DataLoader):
         shuffle: bool = True,
         max_tokens: int | None = None,
     ) -> None:
-        self.reader = reader  # keeps text that it has written
-        self.files = text_files(reader, data_path)
-        self.batch_size, self.unroll, self.shuffle = batch_size, unroll, shuffle
-        self.seed = torch.initial_seed() if seed is None else seed
+        numbers = {
+            "unroll": unroll,
+            "batch_size": batch_size,
+            "steps_per_epoch": steps_per_epoch,
+            "max_tokens": max_tokens,
+        }
+        require_sizes(**{name: number for name, number in numbers.items() if number is not None})
         self.endless = shuffle or steps_per_epoch is not None
-        self.max_tokens = max_tokens
-        self._check(steps_per_epoch)
-        share = batch_size // process_count()
+        if max_tokens is not None and self.endless:
+            raise InputError("data loader elmo_tasks_lm: max_tokens requires shuffle false and no steps_per_epoch")
+        share, rest = divmod(batch_size, process_count())
+        if rest:
+            problem = f"expected a batch_size that is a multiple of the {process_count()} processes, got {batch_size}"
+            raise InputError(f"data loader elmo_tasks_lm: {problem}")
+        self.reader = reader  # owns the files that it has written
+        self.files = text_files(reader, data_path)
+        check_text(self.files)
+        self.batch_size, self.unroll, self.shuffle, self.max_tokens = batch_size, unroll, shuffle, max_tokens
+        self.seed = torch.initial_seed() if seed is None else seed
         self._own = range(share * process_rank(), share * (process_rank() + 1))
-        require_text(self.files)
         self._steps = steps_per_epoch
         self._words: WordVocabulary | None = None
         self._device = torch.device("cpu")
         self._stream: TrainingStream | None = None
         self._to_skip = 0
 
-    def _check(self, steps_per_epoch: int | None) -> None:
-        given = {
-            "batch_size": self.batch_size,
-            "unroll": self.unroll,
-            "steps_per_epoch": steps_per_epoch,
-            "max_tokens": self.max_tokens,
-        }
-        for name, value in given.items():
-            if value is not None and value < 1:
-                raise InputError(f"data loader elmo_tasks_lm: {name} must be at least 1, found {value}")
-        if self.batch_size % process_count():
-            raise InputError(
-                f"data loader elmo_tasks_lm: expected a batch_size that is a multiple of the {process_count()} "
-                f"processes, got {self.batch_size}"
-            )
-        if self.max_tokens is not None and self.endless:
-            raise InputError(
-                "data loader elmo_tasks_lm: max_tokens caps a single pass; this stream has no end",
-                hint="set shuffle to false and leave steps_per_epoch out, or give steps_per_epoch alone",
-            )
-
     def __len__(self) -> int:
         if not self.endless:
-            raise TypeError("a single pass is not counted beforehand")
+            raise TypeError("the length of a single pass is not known in advance")
         if self._steps is None:
             predictions = count_predictions(self.files)
             self._steps = max(1, predictions // (self.batch_size * self.unroll))
-            logger.info("%s predictions a pass: %s steps an epoch", f"{predictions:,}", f"{self._steps:,}")
+            logger.info("%s predictions per pass: %s steps per epoch", f"{predictions:,}", f"{self._steps:,}")
         return self._steps
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        if not self.endless:
-            skipped, self._to_skip = self._to_skip, 0
+        skipped, self._to_skip = self._to_skip, 0
+        if self.endless:
+            yield from ({} for _ in range(skipped))  # the trainer counts these batches without using them
+            for _ in range(len(self) - skipped):
+                yield {"batch": next(self._training_stream()).to(self._device)}
+        else:
             for number, batch in enumerate(self._single_pass()):
                 yield {} if number < skipped else {"batch": batch.to(self._device)}
-            return
-        for _ in range(len(self)):
-            if self._to_skip:
-                # The trainer counts these batches and does not look into them.
-                self._to_skip -= 1
-                yield {}
-            else:
-                yield {"batch": next(self._training_stream()).to(self._device)}
 
     def iter_instances(self) -> Iterator[Instance]:
         return iter(())
 
     def index_with(self, vocab: Vocabulary) -> None:
         if not isinstance(vocab, LmVocabulary):
-            raise InputError("data loader elmo_tasks_lm wants the vocabulary elmo_tasks_words")
+            found = type(vocab).__name__
+            raise InputError(f"data loader elmo_tasks_lm: expected the vocabulary elmo_tasks_words, got {found}")
         self._words = vocab.to_words()
 
     def set_target_device(self, device: torch.device) -> None:
         self._device = device
 
     def position(self) -> dict[str, Any]:
-        """Where the training stream stands: plain data for a checkpoint. A single pass needs a count alone."""
+        """The position of the training stream as plain data; empty for a single pass, where a count is enough."""
         return self._training_stream().position() if self.endless else {}
 
     def resume(self, position: dict[str, Any], *, batches: int) -> None:
-        """Go on at `position` after `batches` empty batches of an epoch, which a resumed trainer passes over."""
+        """Continue at `position` in an epoch, after `batches` empty batches, which a resumed trainer skips."""
         self._to_skip = batches
         if self.endless:
             self._training_stream().move_to(position)
             self._to_skip = min(batches, len(self))
 
     def release(self) -> None:
-        """Let go of the open files; the next batch would begin the stream anew."""
+        """Close the files; the next batch would start the stream from the beginning."""
         self._stream = None
 
     def _training_stream(self) -> TrainingStream:

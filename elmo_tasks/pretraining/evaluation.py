@@ -1,42 +1,128 @@
-"""Perplexity of a language model on files: every token predicted once in each direction, with the exact softmax."""
+"""Exact perplexity: every token predicted once in each direction, sums before the division (paper, section 3.1)."""
 
 import logging
+import math
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import torch
+from allennlp.training.metrics import Metric
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.pretraining.language_model import BiLanguageModel, LmStates
-from elmo_tasks.pretraining.perplexity import Perplexity, PerplexityReport
-from elmo_tasks.pretraining.sentences import SentenceSource, require_text
+from elmo_tasks.pretraining.language_model import DIRECTIONS, BiLanguageModel, LmOutput, LmStates
+from elmo_tasks.pretraining.sentences import check_text, read_sentences
 from elmo_tasks.pretraining.stream import LmStream
 from elmo_tasks.pretraining.vocabulary import WordVocabulary
+from elmo_tasks.ranges import require_sizes
 
 logger = logging.getLogger(__name__)
 
 SECONDS = 10.0
-"""From one logged line to the next."""
+"""Between two progress messages."""
 
 ROWS, UNROLL = 32, 20
 """Rows carry their states through the text, as in training; each starts from zeros."""
 
 
+class PerplexityReport(NamedTuple):
+    """
+    # Parameters
+
+    forward, backward : `float`
+        `exp` of a direction's mean negative log-likelihood per token.
+    geometric, arithmetic : `float`
+        The two means of these: bilm-tf prints the former, the paper mentions an average.
+    unknown_share : `float`
+        The share of `<UNK>` among the targets of both directions.
+    tokens : `int`
+        Targets of both directions, sentence ends included.
+    """
+
+    forward: float
+    backward: float
+    geometric: float
+    arithmetic: float
+    unknown_share: float
+    tokens: int
+
+
+class Perplexity(Metric):
+    """Token-weighted perplexity over batches."""
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        self._nll = dict.fromkeys(DIRECTIONS, 0.0)
+        self._count = dict.fromkeys(DIRECTIONS, 0)
+        self._unknown = 0
+
+    def __call__(self, output: LmOutput, unknown: int) -> None:
+        """
+        Count a batch, of whose targets `unknown` are `<UNK>`.
+
+        # Raises
+
+        `InputError` if a negative log-likelihood is not finite; the batch is then not counted.
+        """
+        sums = {name: float(getattr(output, f"{name}_nll")) for name in DIRECTIONS}
+        for name, value in sums.items():
+            if not math.isfinite(value):
+                raise InputError(
+                    f"expected a finite {name} negative log-likelihood, got {value}",
+                    hint="the training diverged or the weights are damaged: lower the learning rate",
+                )
+        for name in DIRECTIONS:
+            self._nll[name] += sums[name]
+            self._count[name] += int(getattr(output, f"{name}_count"))
+        self._unknown += unknown
+
+    def get_metric(self, reset: bool = False) -> dict[str, float]:
+        """`perplexity` (the geometric mean), that of each direction, and `unknown`; empty before the first token."""
+        if not any(self._count.values()):
+            return {}
+        report = self.report()
+        if reset:
+            self.reset()
+        return {
+            "perplexity": report.geometric,
+            "forward_perplexity": report.forward,
+            "backward_perplexity": report.backward,
+            "unknown": report.unknown_share,
+        }
+
+    def report(self) -> PerplexityReport:
+        """The perplexities so far; raises `InputError` if nothing was counted."""
+        if not all(self._count.values()):
+            raise InputError("no token was counted, so there is no perplexity", hint="is the text empty?")
+        means = [self._nll[name] / self._count[name] for name in DIRECTIONS]
+        forward, backward = map(_exp, means)
+        tokens = sum(self._count.values())
+        return PerplexityReport(
+            forward, backward, _exp(sum(means) / 2), (forward + backward) / 2, self._unknown / tokens, tokens
+        )
+
+
+def _exp(value: float) -> float:
+    return math.exp(value) if value < 709.0 else math.inf  # beyond, a float overflows
+
+
 def first_sentences(files: Iterable[str | Path], *, max_tokens: int | None = None) -> Iterator[list[str]]:
     """
-    The sentences of the files in their order; with `max_tokens`, whole sentences from the beginning of each file
-    until its share of so many predictions is reached.
+    The sentences of the files in order; with `max_tokens`, whole sentences from the start of each file until its share
+    of so many predictions is reached.
 
     # Raises
 
-    `InputError` where a file is unreadable or holds no sentence.
+    `InputError` if a file is unreadable or has no sentence.
     """
     paths = list(files)
     share = None if max_tokens is None else max(1, max_tokens // len(paths))
     for path in paths:
         predictions = 0
-        for sentence in SentenceSource([path], shuffle=False, seed=0).once(0):
+        for sentence in read_sentences([path]):
             yield sentence
             predictions += len(sentence) + 1
             if share is not None and predictions >= share:
@@ -54,29 +140,29 @@ def perplexity(
     max_tokens: int | None = None,
 ) -> Iterator[tuple[str, PerplexityReport]]:
     """
-    Perplexities file by file, then over all of them (`all`) where there is more than one.
+    Perplexity by file, then over all files (`all`) if there are several.
 
     # Parameters
 
     model : `BiLanguageModel`
         Is set to evaluation mode.
     files : `Iterable[str | Path]`
-        Text, a tokenised sentence a line; each file starts from zero states.
+        Text, one tokenized sentence per line; each file starts from zero states.
     rows, unroll : `int`
-        How many places of the file are read at once, and tokens a step.
+        Rows per batch and tokens per row.
     max_tokens : `int`, optional
-        Predictions per file and direction after which to stop, at the end of a sentence.
+        Stop at the first sentence end after so many predictions per file and direction.
 
     # Raises
 
-    `InputError` where a file is unreadable or holds no sentence, or a number is below 1.
+    `InputError` if a file is unreadable or has no sentence, or a number is below 1.
     """
-    if max_tokens is not None and max_tokens < 1:
-        raise InputError(f"max_tokens must be at least 1, found {max_tokens}")
+    if max_tokens is not None:
+        require_sizes(max_tokens=max_tokens)
     model.eval()
     paths = [Path(file) for file in files]
-    require_text(paths)
-    over_all = Perplexity()
+    check_text(paths)
+    total = Perplexity()
     for path in paths:
         counts = Perplexity()
         forward, backward = (first_sentences([path], max_tokens=max_tokens) for _ in range(2))
@@ -85,12 +171,11 @@ def perplexity(
         for batch in LmStream(forward, backward, vocabulary, batch_size=rows, unroll=unroll):
             output = model(batch.to(model.softmax.bias.device), states)
             states = output.states
-            counts.add(output, batch)
-            over_all.add(output, batch)
+            counts(output, batch.unknown)
+            total(output, batch.unknown)
             if time.perf_counter() - logged_at > SECONDS:
-                logged_at = time.perf_counter()
-                so_far = counts.report()
-                logger.info("%s: %s tokens, perplexity %.1f so far", path, f"{so_far.tokens // 2:,}", so_far.geometric)
+                logged_at, report = time.perf_counter(), counts.report()
+                logger.info("%s: %s tokens, perplexity %.1f so far", path, f"{report.tokens // 2:,}", report.geometric)
         yield str(path), counts.report()
     if len(paths) > 1:
-        yield "all", over_all.report()
+        yield "all", total.report()

@@ -1,4 +1,4 @@
-"""A trained language model -> files: the official biLM, and beside it what perplexity and fine-tuning need."""
+"""A trained language model -> files: the official biLM, and what perplexity and fine-tuning need besides."""
 
 import json
 import pickle
@@ -31,9 +31,8 @@ EXPORTED = (OPTIONS_FILE, WEIGHT_FILE, VOCABULARY_FILE, SOFTMAX_FILE)
 
 TUNED_TYPE = "elmo_tasks_tuned_bilm"
 MODEL_TYPES = ("elmo_tasks_bilm", TUNED_TYPE)
-"""Registered models whose runs can be exported; the second's config names the biLM that it began with."""
+"""Registered models whose runs can be exported; the config of the second names the biLM that it started from."""
 
-_WORDS_FILE = "vocabulary/words.txt"
 _CHECKPOINT = re.compile(r"model_state_e(\d+)_b(\d+)\.th")
 _PREFIX = "language_model."
 
@@ -46,7 +45,7 @@ class TrainedModel(NamedTuple):
         In evaluation mode.
     vocabulary : `WordVocabulary`
     source : `Path`
-        The file that the weights came from.
+        The file of the weights.
     """
 
     model: BiLanguageModel
@@ -62,22 +61,22 @@ def export_run(run: str | Path, out_dir: str | Path, *, mantissa_bits: int | Non
     # Parameters
 
     run : `str` or `Path`
-        A run's folder, while it trains or after it ended however, or its `model.tar.gz`.
+        The folder of a run, finished or not, or its `model.tar.gz`.
     out_dir : `str` or `Path`
-        Made if need be; other files in it stay. All four files are new or none.
+        Created if necessary; its other files are kept. All four files are new or none.
     mantissa_bits : `int`, optional
         Round weights and softmax to so many bits (0..23) after the leading one, which makes the files smaller.
 
     # Returns
 
-    The file that the weights came from.
+    The file of the weights.
 
     # Raises
 
-    `InputError` where the run has no usable weights, or the folder cannot be written.
+    `InputError` if the run has no usable weights, or the folder cannot be written.
     """
     if mantissa_bits is not None and not 0 <= mantissa_bits <= 23:
-        raise InputError(f"mantissa bits must be from 0 to 23, found {mantissa_bits}")
+        raise InputError(f"expected mantissa bits from 0 to 23, got {mantissa_bits}")
     trained = load_run(run)
     with atomic_write_folder(Path(out_dir)) as folder:
         write_exported(trained.model, trained.vocabulary, folder, mantissa_bits=mantissa_bits)
@@ -87,44 +86,31 @@ def export_run(run: str | Path, out_dir: str | Path, *, mantissa_bits: int | Non
 def write_exported(
     model: BiLanguageModel, vocabulary: WordVocabulary, folder: Path, *, mantissa_bits: int | None = None
 ) -> None:
-    """Write the four files of `export_run` into an existing folder, each whole or absent."""
+    """Write the four files of `export_run` into an existing folder, each atomically."""
     model.bilm.save_files(folder / OPTIONS_FILE, folder / WEIGHT_FILE, mantissa_bits=mantissa_bits)
     vocabulary.save(folder / VOCABULARY_FILE)
-    softmax = {
-        "softmax/W": model.softmax.weight.detach().float().cpu().numpy(),
-        "softmax/b": model.softmax.bias.detach().float().cpu().numpy(),
-    }
-    write_hdf5(softmax, folder / SOFTMAX_FILE, mantissa_bits=mantissa_bits)
+    arrays = {name: tensor.detach().float().cpu().numpy() for name, tensor in _softmax_arrays(model.softmax).items()}
+    write_hdf5(arrays, folder / SOFTMAX_FILE, mantissa_bits=mantissa_bits)
 
 
-def load_exported(
-    folder: str | Path, *, negatives: int | None = None, dropout: float = 0.1, precision: str = "float32"
-) -> tuple[BiLanguageModel, WordVocabulary]:
+def load_exported(folder: str | Path) -> tuple[BiLanguageModel, WordVocabulary]:
     """
     The language model of an exported folder, in evaluation mode and trainable.
 
-    # Parameters
-
-    negatives, dropout, precision
-        Of a further training, as for `OutputSoftmax` and `BiLanguageModel`; files do not hold them.
-
     # Raises
 
-    `InputError` where a file is missing, damaged, or does not fit the others.
+    `InputError` if a file is missing, damaged, or does not match the others.
     """
     place = Path(folder)
     missing = [name for name in EXPORTED if not (place / name).is_file()]
     if missing:
-        raise InputError(
-            f"an exported language model was wanted, missing: {', '.join(missing)}",
-            file=place,
-            hint="`allennlp bilm export` writes all of them",
-        )
+        problem = f"expected an exported language model, missing: {', '.join(missing)}"
+        raise InputError(problem, file=place, hint="`allennlp bilm export` writes all files")
     bilm = BiLM.from_files(place / OPTIONS_FILE, place / WEIGHT_FILE).requires_grad_(True)
     vocabulary = WordVocabulary.from_file(place / VOCABULARY_FILE)
-    softmax = OutputSoftmax(len(vocabulary), bilm.options.projection_dim, negatives=negatives)
+    softmax = OutputSoftmax(len(vocabulary), bilm.options.projection_dim)
     _fill_softmax(softmax, place / SOFTMAX_FILE)
-    return BiLanguageModel(bilm, softmax, dropout=dropout, precision=precision).eval(), vocabulary
+    return BiLanguageModel(bilm, softmax).eval(), vocabulary
 
 
 def load_trained(place: str | Path) -> TrainedModel:
@@ -141,25 +127,23 @@ def load_run(run: str | Path) -> TrainedModel:
 
     # Raises
 
-    `InputError` where `run` is neither, holds another kind of model, or no whole weights yet.
+    `InputError` if `run` is neither, has another kind of model, or no complete weights yet.
     """
     place = Path(run)
     if not place.exists():
-        raise InputError("a run's folder or archive was wanted, nothing is there", file=place)
+        raise InputError("expected the folder or archive of a run, got nothing", file=place)
     with _run_folder(place) as folder:
         options = _options(folder, place)
-        vocabulary = WordVocabulary.from_file(_found(folder / _WORDS_FILE, place))
+        vocabulary = WordVocabulary.from_file(_existing(folder / "vocabulary" / "words.txt", place))
         weights = _best_weights(folder, place)
-        bilm = BiLM(options)
-        softmax = OutputSoftmax(len(vocabulary), options.projection_dim)
-        model = BiLanguageModel(bilm, softmax).eval()
-        _fill_model(model, weights, place)
+        model = BiLanguageModel(BiLM(options), OutputSoftmax(len(vocabulary), options.projection_dim)).eval()
+        _load_weights(model, weights, place)
     return TrainedModel(model, vocabulary, weights if folder == place else place)
 
 
 @contextmanager
 def _run_folder(place: Path) -> Iterator[Path]:
-    """The folder itself, or what an archive holds, unpacked for as long as it is needed."""
+    """The folder itself, or a temporary folder with the contents of an archive."""
     if place.is_dir():
         yield place
         return
@@ -168,67 +152,67 @@ def _run_folder(place: Path) -> Iterator[Path]:
             with tarfile.open(place, "r:gz") as archive:
                 archive.extractall(name, filter="data")
         except (tarfile.TarError, EOFError, zlib.error, OSError) as error:
-            raise InputError(f"not an archive of a run: {error}", file=place) from None
+            raise InputError(f"expected the archive of a run: {error}", file=place) from None
         yield Path(name)
 
 
-def _found(file: Path, place: Path) -> Path:
+def _existing(file: Path, place: Path) -> Path:
     if not file.is_file():
-        raise InputError(f"a run of `allennlp train` was wanted, {file.name} is missing in it", file=place)
+        raise InputError(f"expected a run of `allennlp train`, {file.name} is missing", file=place)
     return file
 
 
 def _options(folder: Path, place: Path) -> BiLMOptions:
-    config = _found(folder / "config.json", place)
+    config = _existing(folder / "config.json", place)
     try:
         model = json.loads(config.read_text("utf-8"))["model"]
         kind, options = model["type"], model.get("options", {})
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"config.json names no model: {error}", file=place) from None
+        raise InputError(f"config.json has no model: {error}", file=place) from None
     if kind not in MODEL_TYPES:
-        raise InputError(f"a run of {' or '.join(MODEL_TYPES)} was wanted, found {kind}", file=place)
+        raise InputError(f"expected a run of {' or '.join(MODEL_TYPES)}, got {kind}", file=place)
     if kind == TUNED_TYPE:
-        return BiLMOptions.from_file(_found(folder / OPTIONS_FILE, place))
+        return BiLMOptions.from_file(_existing(folder / OPTIONS_FILE, place))
     return BiLMOptions.from_dict(options)
 
 
 def _best_weights(folder: Path, place: Path) -> Path:
-    """`weights.th` of an archive, `best.th` of a run, else its latest checkpoint, but no half-written file."""
-    candidates = [folder / "weights.th", folder / "best.th"]
+    """`weights.th` of an archive, `best.th` of a run, else its latest checkpoint; incomplete files are skipped."""
     checkpoints = [(_CHECKPOINT.fullmatch(path.name), path) for path in folder.iterdir()]
     numbered = [(int(match[1]), int(match[2]), path) for match, path in checkpoints if match]
-    candidates += [path for *_, path in sorted(numbered, reverse=True)]
-    for path in candidates:
+    latest_first = [path for *_, path in sorted(numbered, reverse=True)]
+    for path in (folder / "weights.th", folder / "best.th", *latest_first):
         if path.is_file() and zipfile.is_zipfile(path):
             return path
-    raise InputError(
-        "no whole weights yet: neither best.th nor a checkpoint", file=place, hint="wait for the first one"
-    )
+    raise InputError("no complete weights yet: expected best.th or a checkpoint", file=place)
 
 
-def _fill_model(model: BiLanguageModel, weights: Path, place: Path) -> None:
+def _load_weights(model: BiLanguageModel, weights: Path, place: Path) -> None:
     try:
         state = torch.load(weights, map_location="cpu", weights_only=True)
         own = {key.removeprefix(_PREFIX): value for key, value in state.items() if key.startswith(_PREFIX)}
         model.load_state_dict(own)
     except (RuntimeError, OSError, pickle.UnpicklingError, AttributeError) as error:
-        raise InputError(f"{weights.name} does not hold this model's weights: {error}", file=place) from None
+        raise InputError(f"{weights.name} does not have this model's weights: {error}", file=place) from None
 
 
+def _softmax_arrays(softmax: OutputSoftmax) -> dict[str, torch.Tensor]:
+    return {"softmax/W": softmax.weight, "softmax/b": softmax.bias}
+
+
+@torch.no_grad()
 def _fill_softmax(softmax: OutputSoftmax, file: Path) -> None:
-    for name, parameter in (("softmax/W", softmax.weight), ("softmax/b", softmax.bias)):
+    for name, parameter in _softmax_arrays(softmax).items():
         values = _array(file, name, tuple(parameter.shape))
         if not np.isfinite(values).all():
-            raise InputError(f"{name} holds values that are not finite numbers", file=file)
-        with torch.no_grad():
-            parameter.copy_(torch.from_numpy(values))
+            raise InputError(f"expected finite numbers in {name}", file=file)
+        parameter.copy_(torch.from_numpy(values))
 
 
-def _array(file: Path, name: str, wanted: tuple[int, ...]) -> np.ndarray:
+def _array(file: Path, name: str, shape: tuple[int, ...]) -> np.ndarray:
     with reading(file, f"the dataset {name} cannot be read"), h5py.File(file, "r") as stored:
         dataset = own_dataset(stored, name)
-        found = dataset.shape  # before it is read: any size can be claimed
-        if found == wanted:
+        found = dataset.shape  # checked before it is read: a damaged file may declare any size
+        if found == shape:
             return np.asarray(dataset[...], dtype=np.float32)
-    hint = f"{VOCABULARY_FILE} and {OPTIONS_FILE} beside it give the wanted shape"
-    raise InputError(f"{name} has the shape {found}, {wanted} was wanted", file=file, hint=hint)
+    raise InputError(f"expected {name} of shape {shape}, got {found}", file=file)

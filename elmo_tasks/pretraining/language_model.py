@@ -1,7 +1,4 @@
-"""The joint objective of both directions, and its perplexity (paper, section 3.1).
-
-Token encoder and softmax are shared by the two directions, the LSTMs are not.
-"""
+"""The joint objective of both directions (paper, section 3.1): token encoder and softmax are shared, LSTMs are not."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,12 +20,12 @@ from elmo_tasks.ranges import require_dropouts
 @dataclass
 class LmStates:
     """
-    Where the rows of the next batch go on: of each direction's layers the cell [B, H] and the output [B, P].
+    The initial states of the next batch: per direction and layer the cell [B, H] and the output [B, P].
 
     # Parameters
 
     forward, backward : `list[State]`
-        A pair per layer, without gradient history.
+        A pair per layer, detached.
     """
 
     forward: list[State]
@@ -38,25 +35,25 @@ class LmStates:
         """The same states on `device`."""
         return LmStates(*([(c.to(device), h.to(device)) for c, h in getattr(self, name)] for name in DIRECTIONS))
 
-    def to_tensors(self, prefix: str = "") -> dict[str, Tensor]:
-        """A flat dictionary for checkpoints, `{prefix}forward.0.cell` and so on."""
-        tensors = {}
-        for name in DIRECTIONS:
-            for depth, (cell, hidden) in enumerate(getattr(self, name)):
-                tensors[f"{prefix}{name}.{depth}.cell"] = cell
-                tensors[f"{prefix}{name}.{depth}.hidden"] = hidden
-        return tensors
+    def to_tensors(self) -> dict[str, Tensor]:
+        """A flat dictionary for checkpoints, with keys `forward.0.cell` and so on."""
+        return {
+            f"{name}.{depth}.{part}": tensor
+            for name in DIRECTIONS
+            for depth, state in enumerate(getattr(self, name))
+            for part, tensor in zip(("cell", "hidden"), state, strict=True)
+        }
 
     @classmethod
-    def from_tensors(cls, tensors: dict[str, Tensor], prefix: str = "") -> "LmStates":
-        """
-        The states that `to_tensors` put into a dictionary; other keys are left alone.
-
-        # Raises
-
-        `InputError` where the dictionary holds no state of a direction, or half of one.
-        """
-        return cls(*(_layers(tensors, f"{prefix}{name}.") for name in DIRECTIONS))
+    def from_tensors(cls, tensors: dict[str, Tensor]) -> "LmStates":
+        """The states of a `to_tensors` dictionary; raises `InputError` if one is missing."""
+        depths = range(len(tensors) // 4)
+        expected = {f"{name}.{i}.{part}" for name in DIRECTIONS for i in depths for part in ("cell", "hidden")}
+        if not tensors or tensors.keys() != expected:
+            raise InputError(f"expected a cell and a hidden state per layer and direction, got {', '.join(tensors)}")
+        return cls(
+            *([(tensors[f"{name}.{i}.cell"], tensors[f"{name}.{i}.hidden"]) for i in depths] for name in DIRECTIONS)
+        )
 
 
 class LmOutput(NamedTuple):
@@ -64,10 +61,10 @@ class LmOutput(NamedTuple):
     # Parameters
 
     forward_nll, backward_nll : `Tensor`, scalar
-        Sums over the direction's unmasked positions, nats: of the training loss (sampled softmax where there are
-        negatives) in training mode, of the exact softmax in evaluation mode.
+        Sums over the direction's unmasked positions, in nats: the training loss (sampled softmax if there are
+        negatives) in training mode, the exact softmax in evaluation mode.
     forward_count, backward_count : `Tensor`, scalar, int64
-        Positions summed.
+        Number of these positions.
     states : `LmStates`
         For the next batch.
     """
@@ -80,39 +77,38 @@ class LmOutput(NamedTuple):
 
     @property
     def loss(self) -> Tensor:
-        """The mean of the two directions' mean negative log-likelihoods, as bilm-tf minimises it."""
+        """The mean of the two directions' mean negative log-likelihoods, which bilm-tf minimizes."""
         forward = self.forward_nll / self.forward_count.clamp_min(1)
         return 0.5 * (forward + self.backward_nll / self.backward_count.clamp_min(1))
 
 
 class BiLanguageModel(nn.Module):
     """
-    A biLM under its softmax, as it is trained and as its perplexity is measured.
+    A biLM with its softmax, for training and for measuring perplexity.
 
     # Parameters
 
     bilm : `BiLM`
-        Gives token encoder and LSTM stacks; its own carrying of states is not used.
+        Provides token encoder and LSTM stacks; the states that it carries are not used.
     softmax : `OutputSoftmax`
     dropout : `float`
         At the input of each LSTM layer and on the top output, in training mode only.
     precision : `str`
-        Type of the matrix products in training mode, `float32` or `bfloat16`; parameters, cells and sums stay in
-        float32, and so does all of the evaluation mode.
+        Type of the matrix products in training mode, `float32` or `bfloat16`; parameters, cells, sums and evaluation
+        mode are float32.
 
     # Raises
 
-    `InputError` where the precision is unknown, the dropout not in [0, 1), or the widths differ.
+    `InputError` if the precision is unknown, the dropout not in [0, 1), or the widths differ.
     """
 
     def __init__(self, bilm: BiLM, softmax: OutputSoftmax, *, dropout: float = 0.1, precision: str = "float32") -> None:
         super().__init__()
         if precision not in PRECISIONS:
-            raise InputError(f"precision must be one of {', '.join(PRECISIONS)}, found {precision!r}")
+            raise InputError(f"expected precision to be one of {', '.join(PRECISIONS)}, got {precision!r}")
         require_dropouts(dropout=dropout)
         if softmax.dim != bilm.options.projection_dim:
-            wanted = bilm.options.projection_dim
-            raise InputError(f"the softmax must be as wide as projection_dim {wanted}, found {softmax.dim}")
+            raise InputError(f"expected a softmax of projection_dim {bilm.options.projection_dim}, got {softmax.dim}")
         self.bilm, self.softmax = bilm, softmax
         self.dropout, self.precision = dropout, PRECISIONS[precision]
 
@@ -122,7 +118,7 @@ class BiLanguageModel(nn.Module):
 
         batch : `LmBatch`
         states : `LmStates`, optional
-            Those of the batch before; zeros by default. They are never reset at the end of a sentence.
+            The previous batch's (default: zeros). They are never reset at the end of a sentence.
         """
         states = states or self.initial_states(batch.forward_inputs.shape[1])
         tokens = self._encode(batch.characters)  # [U, P]
@@ -142,53 +138,31 @@ class BiLanguageModel(nn.Module):
 
     def _encode(self, characters: Tensor) -> Tensor:
         """Context-free vectors [U, P] of the batch's distinct tokens."""
-        return self.bilm.token_encoder(characters, precision=self._precision_now)
+        return self.bilm.token_encoder(characters, precision=self._training_precision)
 
     def _run(
         self, stack: LstmStack, tokens: Tensor, inputs: Tensor, states: Sequence[State]
     ) -> tuple[Tensor, list[State]]:
-        """One direction over `inputs` [T, B]: its top output [T * B, P] and where its rows end."""
+        """One direction over `inputs` [T, B]: its top output [T * B, P] and final states."""
         steps, rows = inputs.shape
-        _check_rows(states, rows)
+        if any(len(cell) != rows for cell, _ in states):
+            hint = "continue with the same batch size, or start from zero states"
+            raise InputError(f"expected carried states of {rows} rows, got {len(states[0][0])}", hint=hint)
         packed = functional.embedding(inputs.flatten(), tokens)  # [T * B, P]
-        outputs, finals = stack(
-            packed, [rows] * steps, states, dropout=self._dropout_now, precision=self._precision_now
-        )
-        top = functional.dropout(outputs[-1], self.dropout, training=self.training)  # [T * B, P]
+        dropout = self.dropout if self.training else 0.0
+        outputs, finals = stack(packed, [rows] * steps, states, dropout=dropout, precision=self._training_precision)
+        top = functional.dropout(outputs[-1], dropout)  # [T * B, P]
         return top, [(cell.detach(), hidden.detach()) for cell, hidden in finals]
 
     def _nll(self, hidden: Tensor, targets: Tensor, mask: Tensor) -> Tensor:
         words = targets.flatten()  # [T * B]
         if self.training:
-            losses = self.softmax.loss(hidden, words, precision=self._precision_now)
+            losses = self.softmax.loss(hidden, words, precision=self._training_precision)
         else:
             losses = self.softmax.exact_nll(hidden, words)
         return losses.where(mask.flatten(), 0.0).sum()
 
     @property
-    def _dropout_now(self) -> float:
-        return self.dropout if self.training else 0.0
-
-    @property
-    def _precision_now(self) -> torch.dtype | None:
+    def _training_precision(self) -> torch.dtype | None:
         lower = self.training and self.precision != torch.float32
         return self.precision if lower else None
-
-
-def _check_rows(states: Sequence[State], rows: int) -> None:
-    for cell, _ in states:
-        if len(cell) != rows:
-            raise InputError(
-                f"the carried states have {len(cell)} rows, the batch has {rows}",
-                hint="continue with the same batch size, or start from zero states",
-            )
-
-
-def _layers(tensors: dict[str, Tensor], prefix: str) -> list[State]:
-    found = {key.removeprefix(prefix) for key in tensors if key.startswith(prefix)}
-    count = len(found) // 2
-    wanted = {f"{depth}.{part}" for depth in range(count) for part in ("cell", "hidden")}
-    if not count or found != wanted:
-        listing = ", ".join(sorted(found)) or "nothing"
-        raise InputError(f"a cell and a hidden state per layer were wanted under {prefix!r}, found {listing}")
-    return [(tensors[f"{prefix}{depth}.cell"], tensors[f"{prefix}{depth}.hidden"]) for depth in range(count)]

@@ -1,71 +1,39 @@
 """The bidirectional language model as an AllenNLP model: loss, carried states, perplexity (paper, section 3.1)."""
 
-from dataclasses import replace
 from typing import Any
 
 import torch
 from allennlp.data import Vocabulary
 from allennlp.models import Model
 from allennlp.nn.util import dist_reduce_sum
-from allennlp.training.metrics import Metric
 
 from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.bilm.options import BiLMOptions
 from elmo_tasks.errors import InputError
-from elmo_tasks.pretraining.checkpoint import Start
+from elmo_tasks.pretraining.checkpoint import Checkpoint
 from elmo_tasks.pretraining.data_loader import LmVocabulary
+from elmo_tasks.pretraining.evaluation import Perplexity
 from elmo_tasks.pretraining.language_model import BiLanguageModel, LmOutput, LmStates
-from elmo_tasks.pretraining.perplexity import Perplexity
 from elmo_tasks.pretraining.softmax import OutputSoftmax
 from elmo_tasks.pretraining.stream import LmBatch
 from elmo_tasks.training.distributed import process_count
-
-
-class _PerplexityMetric(Perplexity, Metric):
-    """As a metric, so that a checkpoint within an epoch keeps what was counted."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._batches = 0
-
-    def __call__(self, output: LmOutput, batch: LmBatch) -> None:
-        self.add(output, batch)
-        self._batches += 1
-
-    def get_metric(self, reset: bool = False) -> dict[str, float]:
-        """Nothing before the first batch."""
-        if not self._batches:
-            return {}
-        report = self.report()
-        if reset:
-            self.reset()
-        return {
-            "perplexity": report.geometric,
-            "forward_perplexity": report.forward,
-            "backward_perplexity": report.backward,
-            "unknown": report.unknown_share,
-        }
-
-    def reset(self) -> None:
-        """Forgets all batches."""
-        self.__init__()  # type: ignore[misc]
 
 
 @Model.register("elmo_tasks_tuned_bilm", constructor="tuned")
 @Model.register("elmo_tasks_bilm")
 class BiLMModel(Model):
     """
-    `BiLanguageModel` under AllenNLP's trainer.
+    `BiLanguageModel` for AllenNLP's trainer.
 
-    The states of training are part of the state dict, so that a run resumed with `--recover` carries them on.
-    Evaluation has states of its own, zero whenever `eval()` is called.
+    The training states are part of the state dict, so that a run resumed with `--recover` continues with them.
+    Evaluation has separate states, which `eval()` sets to zero.
 
-    Metrics: `perplexity` (geometric mean of the directions), `forward_perplexity`, `backward_perplexity` and
-    `unknown`, the share of `<UNK>` among the targets. Weighted by tokens; of the exact softmax in evaluation, of the
-    training loss in training (with `negatives` not comparable).
+    Metrics: `perplexity` (geometric mean of the directions), `forward_perplexity`, `backward_perplexity` and `unknown`,
+    the share of `<UNK>` among the targets. They are weighted by tokens; in evaluation they are those of the exact
+    softmax, in training those of the training loss (not comparable if there are `negatives`).
 
-    In a distributed training each process has a share of the batch's rows and of the states. Losses are divided by the
-    tokens of the whole batch and metrics count all of it, so that with dropout 0 the training is that of one process.
+    In distributed training each process has a share of the batch's rows and states. Losses are divided by the tokens of
+    the whole batch, and metrics count all of it, so that with dropout 0 the result is that of one process.
 
     # Parameters
 
@@ -79,12 +47,11 @@ class BiLMModel(Model):
     precision : `str`
         Of the matrix products in training: `float32` or `bfloat16`.
     loss_scale : `float`
-        Factor of the loss. bilm-tf multiplies by the number of steps unrolled, 20, which matters to clipping and
-        Adagrad.
+        bilm-tf multiplies the loss by the number of unrolled steps, 20, which matters to clipping and Adagrad.
 
     # Raises
 
-    `InputError` where an option is impossible or the vocabulary is not `elmo_tasks_words`.
+    `InputError` if an option is impossible or the vocabulary is not `elmo_tasks_words`.
     """
 
     def __init__(
@@ -98,18 +65,20 @@ class BiLMModel(Model):
     ) -> None:
         super().__init__(vocab)
         if not isinstance(vocab, LmVocabulary):
-            raise InputError("model elmo_tasks_bilm wants the vocabulary elmo_tasks_words")
+            raise InputError(
+                f"model elmo_tasks_bilm: expected the vocabulary elmo_tasks_words, got {type(vocab).__name__}"
+            )
         if loss_scale <= 0.0:
-            raise InputError(f"loss_scale must be above 0, found {loss_scale}")
+            raise InputError(f"expected loss_scale above 0, got {loss_scale}")
         bilm = BiLM(BiLMOptions.from_dict(options))
         softmax = OutputSoftmax(len(vocab.to_words()), bilm.options.projection_dim, negatives=negatives)
         self.language_model = BiLanguageModel(bilm, softmax, dropout=dropout, precision=precision)
         self.loss_scale = loss_scale
         self.knows_words = False
-        """Whether the softmax has been trained on these very words."""
+        """Whether the softmax has been trained on exactly these words."""
         self._training_states: LmStates | None = None
         self._evaluation_states: LmStates | None = None
-        self._perplexity = _PerplexityMetric()
+        self._perplexity = Perplexity()
 
     @classmethod
     def tuned(
@@ -122,18 +91,17 @@ class BiLMModel(Model):
         loss_scale: float = 1.0,
     ) -> "BiLMModel":
         """
-        A model that goes on from a trained one: `elmo_tasks_tuned_bilm` (paper, appendix A.1).
+        Continue training a biLM: `elmo_tasks_tuned_bilm` (paper, appendix A.1).
 
         # Parameters
 
         bilm : `str` or `dict`
-            See `Start.of`. Its softmax is used for the words that both vocabularies have.
+            See `Checkpoint.load`. Its softmax is used for the words that both vocabularies have.
         vocab, negatives, dropout, precision, loss_scale
             As above.
         """
-        start = Start.of(bilm)
-        options = start.bilm.options.to_dict()
-        model = cls(vocab, options, negatives, dropout, precision, loss_scale)
+        start = Checkpoint.load(bilm)
+        model = cls(vocab, start.bilm.options.to_dict(), negatives, dropout, precision, loss_scale)
         model.language_model.bilm.load_state_dict(start.bilm.state_dict())
         model.knows_words = start.fill_softmax(model.language_model.softmax, vocab.to_words())
         return model
@@ -142,13 +110,16 @@ class BiLMModel(Model):
         """
         # Returns
 
-        `loss` (scalar, scaled), `nll` (scalar, nats a token, mean of the directions) and `tokens` (`int`, targets
-        of the forward direction). The last two are those of the whole batch; so is the mean of `loss` over processes.
+        `loss` (scalar, scaled), `nll` (scalar, nats per token, mean of the directions) and `tokens` (`int`, targets of
+        the forward direction). The last two are those of the whole batch, as is the mean of `loss` over processes.
         """
         output = self.language_model(batch, self._carried())
-        self._carry(output.states)
+        if self.training:
+            self._training_states = output.states
+        else:
+            self._evaluation_states = output.states
         total, unknown = _summed(output, batch.unknown)
-        self._perplexity(total, replace(batch, unknown=unknown))
+        self._perplexity(total, unknown)
         share = output._replace(forward_count=total.forward_count, backward_count=total.backward_count)
         return {
             "loss": share.loss * process_count() * self.loss_scale,  # DDP takes the mean of the processes' gradients
@@ -164,7 +135,7 @@ class BiLMModel(Model):
         return super().train(mode)
 
     def get_extra_state(self) -> dict[str, torch.Tensor]:
-        """The training states, whatever their number of rows: a buffer would tie the model to one batch size."""
+        """The training states, with any number of rows: a buffer would fix the batch size."""
         states = self._training_states
         return {} if states is None else states.to_tensors()
 
@@ -175,15 +146,9 @@ class BiLMModel(Model):
         states = self._training_states if self.training else self._evaluation_states
         return None if states is None else states.to(self.language_model.softmax.bias.device)
 
-    def _carry(self, states: LmStates) -> None:
-        if self.training:
-            self._training_states = states
-        else:
-            self._evaluation_states = states
-
 
 def _summed(output: LmOutput, unknown: int) -> tuple[LmOutput, int]:
-    """Negative log-likelihoods, without gradients, and counts over all processes."""
+    """Negative log-likelihoods, detached, and counts over all processes."""
     own = output._replace(forward_nll=output.forward_nll.detach(), backward_nll=output.backward_nll.detach())
     if process_count() == 1:
         return own, unknown

@@ -1,43 +1,38 @@
-"""Text files -> tokenised sentences, shuffled within bounded memory, once or without end."""
+"""Text files -> tokenized sentences: once in order, or in endless shuffled passes within bounded memory."""
 
 import glob
 import random
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 
 from elmo_tasks.data.files import open_text
 from elmo_tasks.errors import InputError
 
-_FILES_AT_ONCE = 32
+_OPEN_FILES = 32
 _SHUFFLED_LINES = 200_000
 """Lines in memory over all open files."""
 
 
 def expand_files(patterns: str | Sequence[str]) -> list[Path]:
     """
-    The files that paths and globs name, sorted, none twice.
+    The files that paths and globs match, sorted and without duplicates.
 
     # Parameters
 
     patterns : `str` or `Sequence[str]`
-        A path, a glob (`**` reaches into folders), or several, as a list or separated by commas.
+        A path, a glob (`**` is recursive), or several, as a list or separated by commas.
 
     # Raises
 
-    `InputError` naming the pattern that matches no file.
+    `InputError` if a pattern matches no file.
     """
-    given = [patterns] if isinstance(patterns, str) else list(patterns)
-    parts = [part.strip() for entry in given for part in _split_commas(entry)]
-    single = [part for part in parts if part]
-    if not single:
-        raise InputError("no text file is named", hint="give a path, a glob or a list of them")
-    found = {path.resolve(): path for pattern in single for path in _matches(pattern)}
+    entries = [patterns] if isinstance(patterns, str) else patterns
+    parts = [part.strip() for entry in entries for part in ([entry] if Path(entry).is_file() else entry.split(","))]
+    found = {path.resolve(): path for part in parts if part for path in _matches(part)}
+    if not found:
+        raise InputError("expected a text file, got no name", hint="give a path, a glob or a list of them")
     return sorted(found.values())
-
-
-def _split_commas(entry: str) -> list[str]:
-    return [entry] if Path(entry).is_file() else entry.split(",")
 
 
 def _matches(pattern: str) -> list[Path]:
@@ -45,186 +40,118 @@ def _matches(pattern: str) -> list[Path]:
     files = [Path(name) for name in names if not Path(name).is_dir()]
     for file in files:
         if not file.is_file():
-            raise InputError("a regular file was wanted: text is read more than once", file=file, hint="write it out")
+            hint = "the text is read more than once: save it to a file"
+            raise InputError("expected a regular file, got a pipe or a device", file=file, hint=hint)
     if not files:
-        what = "it is a folder" if Path(pattern).is_dir() else "nothing matches"
-        raise InputError(
-            f"text files were wanted at {pattern!r}, {what}",
-            hint="give a path or a glob such as 'lm/train.*.txt.gz'",
-        )
+        problem = "it is a folder" if Path(pattern).is_dir() else "nothing matches"
+        hint = "give a path or a glob such as 'lm/train.*.txt.gz'"
+        raise InputError(f"expected text files at {pattern!r}, {problem}", hint=hint)
     return files
 
 
-def require_text(files: Iterable[Path]) -> None:
+def read_sentences(
+    files: Iterable[str | Path], *, rng: random.Random | None = None, block_lines: int = _SHUFFLED_LINES
+) -> Iterator[list[str]]:
     """
-    Look into every file, so that a faulty one is told before hours of work and not after them.
-
-    # Raises
-
-    `InputError` naming the first file that cannot be read or holds no sentence.
-    """
-    for file in files:
-        next(SentenceSource([file], shuffle=False, seed=0).once(0))
-
-
-class SentenceSource:
-    """
-    A corpus as a stream of tokenised sentences, in another order every cycle.
-
-    Files come in an order drawn from the seed and the cycle, and lines are shuffled within blocks, so
-    memory is that of one block however large the corpus or a single file. Blocks run across file ends.
+    The tokens of each line that has any.
 
     # Parameters
 
     files : `Iterable[str | Path]`
-        Plain or gzip text, a sentence a line, tokens apart by white space.
-    shuffle : `bool`
-        Without it, files and lines keep their order.
-    seed : `int`
-        The same seed gives the same order. The forward and the backward source take different ones.
-    shuffle_buffer : `int`
-        Lines of a block.
+        Plain or gzip text, one sentence per line, tokens separated by white space.
+    rng : `random.Random`, optional
+        Shuffles lines within blocks of `block_lines`, so that memory does not grow with the file.
 
     # Raises
 
-    `InputError` where no file is given or the buffer is below 1.
+    `InputError` if a file is unreadable or has no sentence.
     """
-
-    def __init__(
-        self,
-        files: Iterable[str | Path],
-        *,
-        shuffle: bool,
-        seed: int,
-        shuffle_buffer: int = _SHUFFLED_LINES,
-    ) -> None:
-        self.files = [Path(file) for file in files]
-        self.blank_lines = 0
-        """Blank lines skipped so far in the pass that began last."""
-        self._shuffle = shuffle
-        self._seed = seed
-        self._buffer = shuffle_buffer
-        if not self.files:
-            raise InputError("a corpus of one file or more was wanted, found none")
-        if shuffle_buffer < 1:
-            raise InputError(f"shuffle_buffer must be 1 or more, found {shuffle_buffer}")
-
-    def once(self, cycle: int) -> Iterator[list[str]]:
-        """
-        Every sentence of the corpus once, in the order of this cycle; blank lines are skipped.
-
-        # Raises
-
-        `InputError` where a file is unreadable, or at the end where the corpus holds no sentence.
-        """
-        self.blank_lines = 0
-        empty = True
-        for line in self._lines(cycle):
-            sentence = line.split()
-            if sentence:
-                empty = False
-                yield sentence
-            else:
-                self.blank_lines += 1
-        if empty:
-            more = f", nor in the {len(self.files) - 1} others" if len(self.files) > 1 else ""
-            raise InputError(f"no sentence in this file{more}", file=self.files[0])
-
-    def _lines(self, cycle: int) -> Iterator[str]:
-        files = list(self.files)
-        order = random.Random(f"{self._seed} {cycle}")
-        if self._shuffle:
-            order.shuffle(files)
-        lines = (line for file in files for _, line in open_text(file))
-        return shuffled_in_blocks(lines, self._buffer, order) if self._shuffle else lines
+    for file in files:
+        lines = (line for _, line in open_text(file))
+        sentences = filter(None, map(str.split, lines if rng is None else shuffled_in_blocks(lines, block_lines, rng)))
+        first = next(sentences, None)
+        if first is None:
+            raise InputError("no sentence in this file", file=file)
+        yield from chain([first], sentences)
 
 
-def shuffled_in_blocks(lines: Iterator[str], size: int, order: random.Random) -> Iterator[str]:
-    """The same lines, shuffled among the `size` that are read at a time; never reads further ahead."""
+def shuffled_in_blocks(lines: Iterator[str], size: int, rng: random.Random) -> Iterator[str]:
+    """The same lines, shuffled within blocks of `size`; never reads more than a block ahead."""
     while block := list(islice(lines, size)):
-        order.shuffle(block)
-        # Handed over from the end, so that the block shrinks while it is used.
-        while block:
+        rng.shuffle(block)
+        while block:  # popped, so that the block's memory is freed while the next one is read
             yield block.pop()
 
 
-class MixedSource:
+def check_text(files: Iterable[Path]) -> None:
+    """Raises `InputError` for the first file that is unreadable or has no sentence, before hours of work."""
+    for file in files:
+        next(read_sentences([file]))
+
+
+def count_predictions(files: Iterable[str | Path]) -> int:
+    """Predictions per direction in one pass: every token and every sentence end."""
+    return sum(len(sentence) + 1 for sentence in read_sentences(files))
+
+
+def shuffled_sentences(files: Sequence[Path], *, seed: int, cycle: int) -> Iterator[list[str]]:
     """
-    A corpus read from all its files side by side, so that a short training, or the end of a long one, sees every
-    file in its share: shards may differ, ours are novels and encyclopedia. Sentences are shuffled in blocks of each
-    file, and the next file is drawn in proportion to the files' bytes.
+    Every sentence once, in an order that depends on seed and cycle.
 
-    # Parameters
-
-    files, shuffle, seed
-        As for `SentenceSource`, which this is without `shuffle`.
+    Files are read side by side, so that a short training, or the end of a long one, sees each in proportion: shards may
+    differ, ours are novels and encyclopedia articles. The next file is sampled in proportion to the files' bytes.
     """
-
-    def __init__(self, files: Sequence[Path], *, shuffle: bool, seed: int) -> None:
-        self.files, self._shuffle, self._seed = list(files), shuffle, seed
-
-    def once(self, cycle: int) -> Iterator[list[str]]:
-        """
-        Every sentence once, in the order of this cycle.
-
-        # Raises
-
-        `InputError` where a file is unreadable or holds no sentence.
-        """
-        if not self._shuffle:
-            yield from SentenceSource(self.files, shuffle=False, seed=self._seed).once(cycle)
-            return
-        order = random.Random(f"{self._seed} {cycle} files")
-        waiting = list(self.files)
-        order.shuffle(waiting)
-        read: list[tuple[Iterator[list[str]], int]] = []
-        while read or waiting:
-            while waiting and len(read) < _FILES_AT_ONCE:
-                read.append(self._open(waiting.pop(), cycle))
-            (index,) = order.choices(range(len(read)), [size for _, size in read])
-            sentence = next(read[index][0], None)
-            if sentence is None:
-                del read[index]
-            else:
-                yield sentence
-
-    def _open(self, file: Path, cycle: int) -> tuple[Iterator[list[str]], int]:
-        block = max(1, _SHUFFLED_LINES // min(len(self.files), _FILES_AT_ONCE))
-        source = SentenceSource([file], shuffle=True, seed=self._seed, shuffle_buffer=block)
-        return source.once(cycle), file.stat().st_size
+    rng = random.Random(f"{seed} {cycle} files")
+    waiting = list(files)
+    rng.shuffle(waiting)
+    block_lines = max(1, _SHUFFLED_LINES // min(len(files), _OPEN_FILES))
+    opened: list[tuple[Iterator[list[str]], int]] = []
+    while opened or waiting:
+        while waiting and len(opened) < _OPEN_FILES:
+            file = waiting.pop()
+            own_rng = random.Random(f"{seed} {cycle}")
+            opened.append((read_sentences([file], rng=own_rng, block_lines=block_lines), file.stat().st_size))
+        (index,) = rng.choices(range(len(opened)), [size for _, size in opened])
+        sentence = next(opened[index][0], None)
+        if sentence is None:
+            del opened[index]
+        else:
+            yield sentence
 
 
 class EndlessSentences(Iterator[list[str]]):
     """
-    The sentences of cycle 0, 1 and so on without end, counted, so that a stream can say where it stands.
+    The sentences of cycle 0, 1 and so on, without end.
 
     # Parameters
 
-    source : `SentenceSource` or `MixedSource`
+    files : `Sequence[Path]`
+    shuffle : `bool`
+        Otherwise files and lines keep their order.
+    seed : `int`
     """
 
-    def __init__(self, source: "SentenceSource | MixedSource") -> None:
-        self._source = source
-        self.move_to(cycle=0, taken=0)
+    def __init__(self, files: Sequence[Path], *, shuffle: bool, seed: int) -> None:
+        self._files, self._shuffle, self._seed = list(files), shuffle, seed
+        self._start(0)
+
+    def _start(self, cycle: int) -> None:
+        self.cycle, self.taken = cycle, 0
+        if self._shuffle:
+            self._iterator = shuffled_sentences(self._files, seed=self._seed, cycle=cycle)
+        else:
+            self._iterator = read_sentences(self._files)
 
     def move_to(self, *, cycle: int, taken: int) -> None:
-        """Go on behind the first `taken` sentences of a cycle."""
-        self.cycle, self.taken = cycle, 0
-        self._iterator = self._source.once(cycle)
+        """Continue after the first `taken` sentences of a cycle."""
+        self._start(cycle)
         for _ in range(taken):
             next(self)
 
     def __next__(self) -> list[str]:
         sentence = next(self._iterator, None)
         if sentence is None:
-            self.cycle, self.taken = self.cycle + 1, 0
-            self._iterator = self._source.once(self.cycle)
+            self._start(self.cycle + 1)
             sentence = next(self._iterator)
         self.taken += 1
         return sentence
-
-
-def count_predictions(files: Iterable[str | Path]) -> int:
-    """Predictions of one direction in one pass: every token and every sentence end."""
-    source = SentenceSource(files, shuffle=False, seed=0)
-    return sum(len(sentence) + 1 for sentence in source.once(0))

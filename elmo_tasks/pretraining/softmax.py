@@ -1,12 +1,11 @@
 """Top LSTM output -> negative log-likelihood of the next word: full, sampled and exact softmax (paper, section 3.4).
 
-The sampled softmax is the one of Jozefowicz et al. (2016) in TensorFlow's form: negatives drawn without repetition
-from the log-uniform law over frequency ranks, shared by all positions, their logits corrected by the logarithm of
-the expected number of draws.
+The sampled softmax is that of Jozefowicz et al. (2016) as in TensorFlow: distinct negatives from the log-uniform
+distribution over frequency ranks, shared by all positions; logits are corrected by the log of the expected counts.
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
@@ -19,70 +18,57 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.training.distributed import from_first_process, process_rank
 
 NO_HIT = -1
-"""In place of a column: the row's own target is not among the negatives."""
+"""Instead of a column: the row's target is not among the negatives."""
 
 _LOG2_E = math.log2(math.e)
 
 _BLOCK = 2**21
-"""Logits at once, 8 MiB: few enough for a processor's cache, enough rows for an efficient product."""
-
-
-class Draw(NamedTuple):
-    """
-    # Parameters
-
-    ids : `Tensor`, shape [S]
-        Distinct word ids, ascending.
-    tries : `int`
-        Draws with repetition that it took to see so many distinct ids.
-    """
-
-    ids: Tensor
-    tries: int
+"""Logits computed at a time, 8 MiB: they fit into a CPU's cache and give efficient matrix products."""
 
 
 class LogUniformSampler:
     """
-    Distinct word ids from the law `P(k) = ln((k + 2) / (k + 1)) / ln(V + 1)` by rejection of repetitions.
+    Distinct word ids from the distribution `P(k) = ln((k + 2) / (k + 1)) / ln(V + 1)` by rejection sampling.
 
-    Ids must be ranks by descending frequency. Random numbers come from torch's global CPU generator; in a distributed
-    training from that of the first process, whose draws all processes use.
+    Ids must be ranks by descending frequency. Random numbers come from torch's global CPU generator; in distributed
+    training all processes use those of the first one.
 
     # Parameters
 
     vocabulary_size : `int`
         V.
     negatives : `int`
-        Ids of one draw, at most V.
+        Ids per draw, at most V.
 
     # Raises
 
-    `InputError` where `negatives` is not from 1 to V.
+    `InputError` if `negatives` is not from 1 to V.
     """
 
     def __init__(self, vocabulary_size: int, negatives: int) -> None:
         if not 1 <= negatives <= vocabulary_size:
-            raise InputError(f"negatives must be from 1 to the vocabulary's {vocabulary_size}, found {negatives}")
+            raise InputError(f"expected from 1 to {vocabulary_size} negatives, got {negatives}")
         self.vocabulary_size, self.negatives = vocabulary_size, negatives
         ranks = torch.arange(vocabulary_size, dtype=torch.float64)
         self.probabilities = torch.log1p(1.0 / (ranks + 1.0)) / math.log(vocabulary_size + 1.0)  # [V]
         self._log_misses = torch.log1p(-self.probabilities)  # [V]
-        self._block = self._usual_tries()
+        self._block = self._expected_tries()
 
-    def draw(self) -> Draw:
-        """The first `negatives` distinct ids of an endless sequence of draws, the same in all processes."""
-        own = self._draw() if process_rank() == 0 else Draw(torch.zeros(self.negatives, dtype=torch.int64), 0)
-        both = from_first_process(torch.cat([own.ids, torch.tensor([own.tries])]))  # [S + 1]
-        return Draw(both[:-1], int(both[-1]))
+    def draw(self) -> tuple[Tensor, int]:
+        """Distinct ids [S], ascending, and the tries that they took; the same in all processes."""
+        own = self._draw() if process_rank() == 0 else torch.zeros(self.negatives + 1, dtype=torch.int64)
+        drawn = from_first_process(own)
+        return drawn[:-1], int(drawn[-1])
 
-    def _draw(self) -> Draw:
+    def _draw(self) -> Tensor:
+        """Ids and tries in one tensor [S + 1]."""
         drawn = np.empty(0, dtype=np.int64)
         while True:
             drawn = np.concatenate([drawn, self._draws(max(self._block, len(drawn)))])
             distinct, first = np.unique(drawn, return_index=True)
             if len(distinct) >= self.negatives:
                 last = int(np.partition(first, self.negatives - 1)[self.negatives - 1])
-                return Draw(torch.from_numpy(distinct[first <= last]), last + 1)
+                return torch.from_numpy(np.append(distinct[first <= last], last + 1))
 
     def log_expected_counts(self, ids: Tensor, tries: int) -> Tensor:
         """`ln q(k)` with `q(k) = 1 - (1 - P(k))^tries`, the probability that k is among the draw; float32, [N]."""
@@ -94,18 +80,18 @@ class LogUniformSampler:
         ids = np.exp(uniform * math.log(self.vocabulary_size + 1.0)).astype(np.int64) - 1
         return np.minimum(ids, self.vocabulary_size - 1)
 
-    def _usual_tries(self) -> int:
-        """Tries after which a little more than `negatives` distinct ids are to be expected."""
-        wanted = min(1.02 * self.negatives + 16, self.vocabulary_size - 0.5)
+    def _expected_tries(self) -> int:
+        """Tries after which slightly more than `negatives` distinct ids are expected."""
+        distinct = min(1.02 * self.negatives + 16, self.vocabulary_size - 0.5)
         tries = self.negatives
-        while -torch.expm1(tries * self._log_misses).sum() < wanted and tries < 2**22:
+        while -torch.expm1(tries * self._log_misses).sum() < distinct and tries < 2**22:
             tries += tries // 8 + 1
         return tries
 
 
 class OutputSoftmax(nn.Module):
     """
-    The output layer over the vocabulary, one for both directions.
+    The output layer over the vocabulary, shared by both directions.
 
     # Parameters
 
@@ -114,31 +100,31 @@ class OutputSoftmax(nn.Module):
     dim : `int`
         P, the width of the LSTM's output.
     negatives : `int`, optional
-        Negatives of the sampled softmax that training uses. Default, and where there are V or more: the full softmax.
+        Of the sampled softmax in training. Default, and for V or more: the full softmax.
+
+    # Raises
+
+    `InputError` for less than two words or negatives.
     """
 
     def __init__(self, vocabulary_size: int, dim: int, *, negatives: int | None = None) -> None:
         super().__init__()
         if vocabulary_size < 2:
-            raise InputError(f"a softmax needs at least 2 words, found {vocabulary_size}")
+            raise InputError(f"expected at least 2 words in the softmax, got {vocabulary_size}")
         if negatives is not None and negatives < 2:
-            raise InputError(f"a sampled softmax needs at least 2 negatives, found {negatives}")
+            raise InputError(f"expected at least 2 negatives, got {negatives}")
         self.vocabulary_size, self.dim = vocabulary_size, dim
         self.weight = nn.Parameter(torch.empty(vocabulary_size, dim))
         self.bias = nn.Parameter(torch.empty(vocabulary_size))
         self.sampler: LogUniformSampler | None = None
         if negatives is not None and negatives < vocabulary_size:
             self.sampler = LogUniformSampler(vocabulary_size, negatives)
-        self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        """Weights N(0, 1/sqrt(P)), bias 0."""
         nn.init.normal_(self.weight, std=self.dim**-0.5)
         nn.init.zeros_(self.bias)
 
     def loss(self, hidden: Tensor, targets: Tensor, *, precision: torch.dtype | None = None) -> Tensor:
         """
-        What training minimises: the sampled softmax where the layer has negatives, else the full one.
+        The training loss: the sampled softmax if there are negatives, else the full one.
 
         # Parameters
 
@@ -146,7 +132,7 @@ class OutputSoftmax(nn.Module):
         targets : `Tensor`, shape [N]
             Word ids.
         precision : `torch.dtype`, optional
-            Type of the products with the negatives; sums are in float32 at least. Default: the type of `hidden`.
+            Of the products with the negatives; sums are at least float32. Default: the type of `hidden`.
 
         # Returns
 
@@ -160,14 +146,14 @@ class OutputSoftmax(nn.Module):
     @torch.no_grad()
     def exact_nll(self, hidden: Tensor, targets: Tensor, *, chunk: int = 2048) -> Tensor:
         """
-        Negative log-likelihoods by the full softmax in float32, without gradients.
+        Negative log-likelihoods of the full softmax in float32, without gradients.
 
         # Parameters
 
         hidden : `Tensor`, shape [N, P]
         targets : `Tensor`, shape [N]
         chunk : `int`
-            Positions at once; fewer where the vocabulary is so large that fewer are enough for an efficient product.
+            Maximum number of positions at a time; for large vocabularies fewer are enough for efficient products.
 
         # Returns
 
@@ -187,7 +173,7 @@ class OutputSoftmax(nn.Module):
     def _full_loss(self, hidden: Tensor, targets: Tensor, precision: torch.dtype) -> Tensor:
         weight, bias = self.weight.index_select(0, targets), self.bias.index_select(0, targets)
         true = (hidden * weight).sum(1) + bias  # [N]
-        return log_sum_exp(hidden, self.weight, self.bias, precision=precision) - true
+        return _LogSumExp.apply(hidden, self.weight, self.bias, None, precision) - true
 
     def _sampled_loss(
         self, hidden: Tensor, targets: Tensor, sampler: LogUniformSampler, precision: torch.dtype
@@ -200,42 +186,18 @@ class OutputSoftmax(nn.Module):
         weight, own_weight = self.weight.index_select(0, words).split(sizes)
         bias, own_bias = (self.bias.index_select(0, words) - correction).split(sizes)
         true = (hidden * own_weight).sum(1) + own_bias  # [N]
-        hits = _places(targets, negatives)
-        others = log_sum_exp(hidden, weight, bias, hits=hits, precision=precision)  # [N]
+        hits = _hits(targets, negatives)
+        others = _LogSumExp.apply(hidden, weight, bias, hits, precision)  # [N]
         return torch.logaddexp(true, others) - true
-
-
-def log_sum_exp(
-    hidden: Tensor,
-    weight: Tensor,
-    bias: Tensor,
-    *,
-    hits: Tensor | None = None,
-    precision: torch.dtype | None = None,
-) -> Tensor:
-    """
-    `ln sum_k exp(w_k h + b_k)` of each position, with the products in `precision` and the sums in float32 (float64
-    where `hidden` is).
-
-    # Parameters
-
-    hidden : `Tensor`, shape [N, P]
-    weight : `Tensor`, shape [S, P]
-    bias : `Tensor`, shape [S]
-    hits : `Tensor`, shape [N], optional
-        A column that each row leaves out, or `NO_HIT`.
-
-    # Returns
-
-    `Tensor`, shape [N].
-    """
-    return _LogSumExp.apply(hidden, weight, bias, hits, precision or hidden.dtype)
 
 
 class _LogSumExp(torch.autograd.Function):
     """
-    Keeps only the powers, in the products' type: the gradient is two products with them, each row's factor applied
-    to the small side. Powers are of 2, of which CPUs compute many times more in a second than of e.
+    `ln sum_k exp(w_k h + b_k)` [N] for `hidden` [N, P], `weight` [S, P] and `bias` [S], with products in `precision`
+    and sums in float32 (float64 for float64 `hidden`). `hits` [N] is a column to leave out of each row, or `NO_HIT`.
+
+    Saves only the powers, in the products' type: the gradient is two products with them, with each row's factor applied
+    to the smaller operand. Powers of 2 are many times faster on CPUs than powers of e.
     """
 
     @staticmethod
@@ -251,7 +213,7 @@ class _LogSumExp(torch.autograd.Function):
             rows = slice(start, start + step)
             logits = functional.linear(scaled[rows], low_weight).to(bias.dtype).add_(bias)  # [rows, S]
             if hits is not None:
-                _leave_out(logits, hits[rows])
+                _mask_hits(logits, hits[rows])
             top[rows], total[rows] = _to_powers(logits)
             powers[rows] = logits
         ctx.save_for_backward(scaled, low_weight, powers, total)
@@ -275,19 +237,19 @@ def _rows_at_once(columns: int) -> int:
 
 
 def _to_powers(logits: Tensor) -> tuple[Tensor, Tensor]:
-    """Turn base-2 logits [N, S] in place into powers relative to each row's largest; return that and their sum."""
+    """Replace base-2 logits [N, S] by powers relative to each row's maximum; return the maxima and sums [N]."""
     top = logits.amax(1)  # [N]
     return top, logits.sub_(top[:, None]).exp2_().sum(1)
 
 
-def _places(targets: Tensor, negatives: Tensor) -> Tensor:
-    """Each target's place among the ascending negatives, or `NO_HIT`: [N]."""
-    places = torch.searchsorted(negatives, targets).clamp_max_(len(negatives) - 1)
-    return torch.where(negatives[places] == targets, places, NO_HIT)
+def _hits(targets: Tensor, negatives: Tensor) -> Tensor:
+    """Each target's index in the ascending negatives, or `NO_HIT`: [N]."""
+    index = torch.searchsorted(negatives, targets).clamp_max_(len(negatives) - 1)
+    return torch.where(negatives[index] == targets, index, NO_HIT)
 
 
-def _leave_out(logits: Tensor, hits: Tensor) -> None:
-    """Set each row's hit to minus infinity."""
+def _mask_hits(logits: Tensor, hits: Tensor) -> None:
+    """Set each row's hit to minus infinity, in place."""
     rows = torch.arange(len(hits), device=hits.device)
     old = logits[rows, hits]  # [rows]; a row without a hit reads its last column and writes it back
     logits[rows, hits] = old.masked_fill(hits >= 0, -math.inf)

@@ -1,37 +1,39 @@
 """
 Text -> batches of the language model: the official data stream of bilm-tf.
 
-Two sources of sentences that are shuffled apart feed a forward and a backward grid of B rows. A row is an endless
-text: it takes T tokens a batch from its current sentence and pulls the next one when that is used up, so that nothing
-is padded and the LSTM states of one batch begin the next (truncated back-propagation; paper, section 3.4).
+Two independently shuffled sources of sentences feed a forward and a backward grid of B rows. A row is an endless text:
+it takes T tokens per batch from its current sentence and pulls the next sentence when that one is used up. Nothing is
+padded, and the final LSTM states of one batch are the initial states of the next (truncated back-propagation; paper,
+section 3.4).
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, count, repeat
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 
-from elmo_tasks.bilm.characters import (
-    BEGIN_OF_SENTENCE,
-    END_OF_SENTENCE,
-    MAX_CHARACTERS,
-    token_to_ids,
-)
+from elmo_tasks.bilm.characters import BEGIN_OF_SENTENCE, END_OF_SENTENCE, MAX_CHARACTERS, token_to_ids
 from elmo_tasks.errors import InputError
+from elmo_tasks.pretraining.sentences import EndlessSentences
 from elmo_tasks.pretraining.vocabulary import UNKNOWN, WordVocabulary
+from elmo_tasks.ranges import require_sizes
 
 _CACHED_TOKENS = 2**17
+
+_BACKWARD_SEED = 0x5EED
+"""Added to the seed, so that the two losses of a step come from different sentences."""
 
 
 class TokenWindow(NamedTuple):
     """
     The tokens of one direction in one batch, B rows of exactly T.
 
-    Positions from `lengths[row]` on, where the text ran out, hold `</S>` and count for nothing.
+    Positions from `lengths[row]` on, after the end of the text, hold `</S>` and are masked.
     """
 
     inputs: list[list[str]]
@@ -41,12 +43,11 @@ class TokenWindow(NamedTuple):
 
 class TokenRows:
     """
-    One direction of the official stream: an iterator of windows over B rows of running text.
+    One direction of the stream: an iterator of windows over B rows of running text.
 
-    A sentence is `<S> w1 ... wn </S>` forward and `</S> wn ... w1 <S>` backward; all tokens but its last
-    are inputs, all but its first are targets: n+1 predictions. Rows are filled in order, each pulling
-    the next sentence when its own is used up. A finite source ends when every row has given all its
-    predictions, with the last windows short; of an endless one every row of every window is full.
+    A sentence is `<S> w1 ... wn </S>` forward and `</S> wn ... w1 <S>` backward; all tokens but the last are inputs and
+    all but the first are targets: n+1 predictions. Rows are filled in order. A finite source ends when every row has
+    given all its predictions, with the last windows short; with an endless one every row of every window is full.
 
     # Parameters
 
@@ -57,23 +58,14 @@ class TokenRows:
     backward : `bool`
         The direction.
     own : `range`, optional
-        The rows that the windows hold, all by default: those of one process of a distributed training. The other rows
-        take their sentences all the same, so that a row's text does not depend on the number of processes.
-
-    # Raises
-
-    `InputError` where `rows` or `unroll` is below 1.
+        The rows that the windows hold: one process's share in distributed training (default: all). The other rows take
+        their sentences, too, so that a row's text does not depend on the number of processes.
     """
 
     def __init__(
         self, sentences: Iterator[list[str]], *, rows: int, unroll: int, backward: bool, own: range | None = None
     ) -> None:
-        for name, value in (("batch_size", rows), ("unroll", unroll)):
-            if value < 1:
-                raise InputError(f"{name} must be 1 or more, found {value}")
-        self._sentences = sentences
-        self._unroll = unroll
-        self._backward = backward
+        self._sentences, self._unroll, self._backward = sentences, unroll, backward
         self._own = range(rows) if own is None else own
         self._current: list[list[str]] = [[] for _ in range(rows)]
         self._position = [0] * rows
@@ -82,50 +74,38 @@ class TokenRows:
         return self
 
     def __next__(self) -> TokenWindow:
-        parts = [self._advance(row) for row in range(len(self._current))]
-        if not any(parts):
+        filled = [self._advance(row) for row in range(len(self._current))]
+        if not any(inputs for inputs, _ in filled):
             raise StopIteration
-        filled = [_joined(parts[row]) for row in self._own]
-        return TokenWindow(
-            [self._padded(inputs) for inputs, _ in filled],
-            [self._padded(targets) for _, targets in filled],
-            [len(inputs) for inputs, _ in filled],
-        )
+        return self._window([filled[row] for row in self._own])
 
     def blank(self) -> TokenWindow:
-        """A window that holds no prediction."""
-        nothing = [self._padded([]) for _ in self._own]
-        return TokenWindow(nothing, nothing, [0] * len(self._own))
+        """A window without predictions."""
+        return self._window([([], [])] * len(self._own))
 
     def remainders(self) -> list[list[str]]:
-        """What each of the B rows still holds of its sentence; its first token is the next input."""
+        """The rest of each row's current sentence; its first token is the next input."""
         return [row[start:] for row, start in zip(self._current, self._position, strict=True)]
 
     def resume(self, remainders: list[list[str]]) -> None:
-        """
-        Go on where another iterator gave its `remainders()`.
-
-        # Raises
-
-        `InputError` where it had another number of rows.
-        """
+        """Continue from another iterator's `remainders()`; raises `InputError` if it had another number of rows."""
         if len(remainders) != len(self._current):
-            rows = f"batch_size {len(remainders)}, this run has {len(self._current)}"
-            raise InputError(f"the checkpoint was written with {rows}")
+            problem = f"expected a checkpoint of batch_size {len(self._current)}, got one of {len(remainders)}"
+            raise InputError(problem)
         self._current = [list(row) for row in remainders]
         self._position = [0] * len(remainders)
 
-    def _advance(self, row: int) -> list[tuple[list[str], int, int]]:
-        """Move a row on by a window: each sequence that it runs through, its first input there and its last target."""
-        wanted = self._unroll
-        parts = []
-        while wanted and self._has_next(row):
-            sequence, start = self._current[row], self._position[row]
-            end = min(start + wanted, len(sequence) - 1)
-            parts.append((sequence, start, end))
-            self._position[row] = end
-            wanted -= end - start
-        return parts
+    def _advance(self, row: int) -> tuple[list[str], list[str]]:
+        """The next inputs and targets of a row."""
+        inputs: list[str] = []
+        targets: list[str] = []
+        while (missing := self._unroll - len(inputs)) and self._has_next(row):
+            start = self._position[row]
+            taken = self._current[row][start : start + missing + 1]
+            inputs += taken[:-1]
+            targets += taken[1:]
+            self._position[row] += len(taken) - 1
+        return inputs, targets
 
     def _has_next(self, row: int) -> bool:
         if self._position[row] + 1 < len(self._current[row]):
@@ -133,27 +113,17 @@ class TokenRows:
         sentence = next(self._sentences, None)
         if sentence is None:
             return False
-        self._current[row] = self._sequence(sentence)
+        sequence = [BEGIN_OF_SENTENCE, *sentence, END_OF_SENTENCE]
+        self._current[row] = sequence[::-1] if self._backward else sequence
         self._position[row] = 0
         return True
 
-    def _sequence(self, sentence: list[str]) -> list[str]:
-        if self._backward:
-            return [END_OF_SENTENCE, *reversed(sentence), BEGIN_OF_SENTENCE]
-        return [BEGIN_OF_SENTENCE, *sentence, END_OF_SENTENCE]
-
-    def _padded(self, tokens: list[str]) -> list[str]:
-        return tokens + [END_OF_SENTENCE] * (self._unroll - len(tokens))
-
-
-def _joined(parts: list[tuple[list[str], int, int]]) -> tuple[list[str], list[str]]:
-    """Inputs and targets of a row's parts."""
-    inputs: list[str] = []
-    targets: list[str] = []
-    for sequence, start, end in parts:
-        inputs += sequence[start:end]
-        targets += sequence[start + 1 : end + 1]
-    return inputs, targets
+    def _window(self, filled: Sequence[tuple[list[str], list[str]]]) -> TokenWindow:
+        inputs, targets = (
+            [tokens + [END_OF_SENTENCE] * (self._unroll - len(tokens)) for tokens in side]
+            for side in zip(*filled, strict=True)
+        )
+        return TokenWindow(inputs, targets, [len(tokens) for tokens, _ in filled])
 
 
 @dataclass(repr=False)
@@ -170,9 +140,9 @@ class LmBatch:
     forward_targets, backward_targets : `LongTensor`, shape [T, B]
         Word ids.
     forward_mask, backward_mask : `BoolTensor`, shape [T, B]
-        False only where a finite text ran out.
+        False only after the end of a finite text.
     unknown : `int`
-        Targets that are `<UNK>`, of both directions.
+        Targets of both directions that are `<UNK>`.
     """
 
     characters: torch.Tensor
@@ -184,34 +154,30 @@ class LmBatch:
     backward_mask: torch.Tensor
     unknown: int
 
-    def to(self, device: torch.device | str | int, *, non_blocking: bool = False) -> "LmBatch":
+    def to(self, device: torch.device | str | int) -> "LmBatch":
         """The same batch with its tensors on `device`."""
-        moved = {
-            name: value.to(device, non_blocking=non_blocking)
-            for name, value in vars(self).items()
-            if isinstance(value, torch.Tensor)
-        }
+        moved = {name: value.to(device) for name, value in vars(self).items() if isinstance(value, torch.Tensor)}
         return LmBatch(**moved, unknown=self.unknown)
 
 
 class LmStream:
     """
-    An iterator of `LmBatch`. Where one finite direction ends before the other, its rows go on masked.
+    An iterator of `LmBatch`. If one direction ends before the other, its remaining rows are masked.
 
     # Parameters
 
     forward, backward : `Iterator[list[str]]`
-        Sentences of either direction, from two sources of different seeds.
+        Sentences of each direction.
     vocabulary : `WordVocabulary`
-        Gives the targets their ids; inputs keep their characters whether in it or not.
+        Gives the targets their ids; inputs are characters and need none.
     batch_size, unroll : `int`
-        B rows a direction and T tokens a row.
+        B rows per direction and T tokens per row.
     own : `range`, optional
-        The rows that the batches hold, all by default; see `TokenRows`.
+        The rows that the batches hold (default: all); see `TokenRows`.
 
     # Raises
 
-    `InputError` where a size is below 1; `ValueError` where both directions are one iterator.
+    `InputError` if a size is below 1.
     """
 
     def __init__(
@@ -224,8 +190,7 @@ class LmStream:
         unroll: int,
         own: range | None = None,
     ) -> None:
-        if forward is backward:
-            raise ValueError("forward and backward need an iterator each: one would tear the text apart")
+        require_sizes(batch_size=batch_size, unroll=unroll)
         self.forward_rows = TokenRows(forward, rows=batch_size, unroll=unroll, backward=False, own=own)
         self.backward_rows = TokenRows(backward, rows=batch_size, unroll=unroll, backward=True, own=own)
         self._vocabulary = vocabulary
@@ -235,8 +200,7 @@ class LmStream:
         return self
 
     def __next__(self) -> LmBatch:
-        forward = next(self.forward_rows, None)
-        backward = next(self.backward_rows, None)
+        forward, backward = next(self.forward_rows, None), next(self.backward_rows, None)
         if forward is None and backward is None:
             raise StopIteration
         return self._batch(forward or self.forward_rows.blank(), backward or self.backward_rows.blank())
@@ -244,17 +208,16 @@ class LmStream:
     def _batch(self, forward: TokenWindow, backward: TokenWindow) -> LmBatch:
         types = dict.fromkeys(chain(*forward.inputs, *backward.inputs))
         row_of = dict(zip(types, count()))
-        forward_targets = self._word_ids(forward)
-        backward_targets = self._word_ids(backward)
+        targets = [self._word_ids(window) for window in (forward, backward)]
         return LmBatch(
             characters=_character_rows(types),
             forward_inputs=self._grid(map(row_of.__getitem__, chain(*forward.inputs))),
             backward_inputs=self._grid(map(row_of.__getitem__, chain(*backward.inputs))),
-            forward_targets=forward_targets,
-            backward_targets=backward_targets,
+            forward_targets=targets[0],
+            backward_targets=targets[1],
             forward_mask=self._mask(forward),
             backward_mask=self._mask(backward),
-            unknown=_unknown(forward_targets) + _unknown(backward_targets),
+            unknown=sum(int((ids == UNKNOWN).sum()) for ids in targets),
         )
 
     def _word_ids(self, window: TokenWindow) -> torch.Tensor:
@@ -266,12 +229,42 @@ class LmStream:
         return torch.from_numpy(np.ascontiguousarray(grid.T))  # [T, B]
 
     def _mask(self, window: TokenWindow) -> torch.Tensor:
-        steps = torch.arange(self._shape[1]).unsqueeze(1)
-        return steps < torch.tensor(window.lengths)  # [T, B]
+        return torch.arange(self._shape[1])[:, None] < torch.tensor(window.lengths)  # [T, B]
 
 
-def _unknown(targets: torch.Tensor) -> int:
-    return int((targets == UNKNOWN).sum())
+class TrainingStream(LmStream):
+    """
+    The endless stream of training batches, which can save and restore its position.
+
+    # Parameters
+
+    files, seed, shuffle
+        See `LmDataLoader`.
+    vocabulary, batch_size, unroll, own
+        See `LmStream`. A position is that of all rows.
+    """
+
+    def __init__(
+        self, files: list[Path], vocabulary: WordVocabulary, *, seed: int, shuffle: bool, **sizes: Any
+    ) -> None:
+        seeds = {"forward": seed, "backward": seed + _BACKWARD_SEED}
+        self._sources = {name: EndlessSentences(files, shuffle=shuffle, seed=own) for name, own in seeds.items()}
+        super().__init__(*self._sources.values(), vocabulary=vocabulary, **sizes)
+        self._rows = {"forward": self.forward_rows, "backward": self.backward_rows}
+
+    def position(self) -> dict[str, Any]:
+        """Per direction the cycle, the sentences taken from it, and the rest of each row's sentence."""
+        return {
+            name: {"cycle": source.cycle, "taken": source.taken, "rows": self._rows[name].remainders()}
+            for name, source in self._sources.items()
+        }
+
+    def move_to(self, position: dict[str, Any]) -> None:
+        """Continue from `position()`; raises `InputError` if that had another `batch_size`."""
+        for name, source in self._sources.items():
+            saved = position[name]
+            self._rows[name].resume(saved["rows"])
+            source.move_to(cycle=saved["cycle"], taken=saved["taken"])
 
 
 def _character_rows(types: Iterable[str]) -> torch.Tensor:

@@ -1,11 +1,11 @@
-"""A task's corpus as plain text for the language model: its reader gives the sentences (paper, appendix A.1)."""
+"""A task's corpus as plain text for the language model: the task's reader provides sentences (paper, appendix A.1)."""
 
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from allennlp.data import DatasetReader, Field, Instance
+from allennlp.data import DatasetReader, Field
 from allennlp.data.fields import ListField, TextField
 
 from elmo_tasks.data.subsampling import every_instance
@@ -16,24 +16,24 @@ from elmo_tasks.pretraining.data_loader import LmReader
 @DatasetReader.register("elmo_tasks_task_text")
 class TaskTextReader(LmReader):
     """
-    Writes the texts of a task's instances into temporary files, which go with the reader.
+    Writes the texts of a task's instances into temporary files, which are deleted with the reader.
 
-    A text that instances in a row share, such as a passage with several questions or a sentence with several verbs, is
-    written once. Tokens are the task's; a document is written sentence by sentence. Each process of a distributed
-    training writes the whole text.
+    A text that consecutive instances share, such as a passage with several questions or a sentence with several verbs,
+    is written once. Tokens are the task's; a document is written sentence by sentence. In distributed training each
+    process writes the whole text.
 
     # Parameters
 
     reader : `DatasetReader`
         The task's.
     fields : `list[str]`
-        The instances' text fields, or lists of them.
+        The instances' text fields, or lists of text fields.
     """
 
     def __init__(self, reader: DatasetReader, fields: list[str], **kwargs: Any) -> None:
         super().__init__(**kwargs)
         if not fields:
-            raise InputError("elmo_tasks_task_text needs a field at least")
+            raise InputError("elmo_tasks_task_text: expected at least one field, got none")
         self._task_reader, self._names = reader, fields
         self._folder = tempfile.TemporaryDirectory(prefix="elmo_tasks_text_")
         self._files: dict[str, Path] = {}
@@ -44,8 +44,7 @@ class TaskTextReader(LmReader):
 
         # Raises
 
-        `InputError`
-            If an instance lacks a field, or that holds no text; whatever the task's reader raises.
+        `InputError` if an instance lacks a field or the field has no text; whatever the task's reader raises.
         """
         name = str(data_path)
         if name not in self._files:
@@ -59,16 +58,12 @@ class TaskTextReader(LmReader):
         last: dict[str, list[str]] = {}
         for instance in every_instance(self._task_reader, data_path):
             for name in self._names:
-                lines = list(_sentences(_field(instance, name), name))
+                if name not in instance.fields:
+                    raise InputError(f"expected a field {name!r}, got {', '.join(sorted(instance.fields))}")
+                lines = list(_sentences(instance.fields[name], name))
                 if lines != last.get(name):
                     yield from lines
                 last[name] = lines
-
-
-def _field(instance: Instance, name: str) -> Field:
-    if name not in instance.fields:
-        raise InputError(f"the task's instances have no field {name!r}, but {', '.join(sorted(instance.fields))}")
-    return instance.fields[name]
 
 
 def _sentences(field: Field, name: str) -> Iterator[str]:
@@ -78,4 +73,4 @@ def _sentences(field: Field, name: str) -> Iterator[str]:
         for part in field:
             yield from _sentences(part, name)
     else:
-        raise InputError(f"the field {name!r} holds no text but a {type(field).__name__}")
+        raise InputError(f"expected a text field {name!r}, got a {type(field).__name__}")

@@ -1,4 +1,4 @@
-"""Before and after fine-tuning: perplexities on dev, and the files of the tuned biLM (paper, appendix A.1, Table 7)."""
+"""Perplexity before and after fine-tuning, and the files of the tuned biLM (paper, appendix A.1, Table 7)."""
 
 import json
 import logging
@@ -26,9 +26,8 @@ class Tuning(TrainerCallback):
     Measures the perplexity (geometric mean of the directions, exact softmax) of the whole validation text before the
     first step and after the last one, and exports the tuned biLM.
 
-    In the run's folder: `perplexities.json` with `perplexity_before` (not for a biLM whose softmax is new) and
-    `perplexity`, of both directions together; `exported`, as `allennlp bilm export` writes it. In a distributed
-    training the first process of each machine does this.
+    In the run's folder: `perplexities.json` with `perplexity_before` (unless the softmax is new) and `perplexity`;
+    `exported`, as `allennlp bilm export` writes it. In distributed training only the primary process does.
 
     # Parameters
 
@@ -37,18 +36,17 @@ class Tuning(TrainerCallback):
 
     # Raises
 
-    `InputError`
-        If the model or the data loader is not the language model's.
+    `InputError` if the model or the data loader is not the language model's.
     """
 
     def on_start(self, trainer: Any, is_primary: bool = True, **kwargs: Any) -> None:
-        """Comes after the trainer has restored its checkpoint: a resumed run has measured already."""
+        """Called after the trainer has restored its checkpoint; a resumed run has already measured."""
         model, folder = _model_of(trainer), Path(self.serialization_dir)
         if not is_primary or (folder / PERPLEXITIES).is_file():
             return
         save_options(model.language_model.bilm.options, folder / OPTIONS_FILE)
         before = {"perplexity_before": _measure(trainer)} if model.knows_words else {}
-        logger.info("before fine-tuning: perplexity %s", before.get("perplexity_before", "–, since the softmax is new"))
+        logger.info("before fine-tuning: perplexity %s", before.get("perplexity_before", "unknown, the softmax is new"))
         _write(folder, before)
 
     def on_end(
@@ -59,16 +57,15 @@ class Tuning(TrainerCallback):
         is_primary: bool = True,
         **kwargs: Any,
     ) -> None:
-        """Comes after the trainer has loaded the best weights; also after an error, and then does nothing."""
+        """Called after the trainer has loaded the best weights; also after an error, and then does nothing."""
         if not is_primary or metrics is None:
             return
         model, folder = _model_of(trainer), Path(self.serialization_dir)
         found = json.loads((folder / PERPLEXITIES).read_text("utf-8")) | {"perplexity": _measure(trainer)}
         _write(folder, found)
-        before, after = found.get("perplexity_before"), found["perplexity"]
-        logger.info("after fine-tuning: perplexity %.2f, before %s", after, "–" if before is None else f"{before:.2f}")
-        if before is not None and after > before:
-            logger.warning("fine-tuning has made the biLM worse on this text: lower the learning rate")
+        logger.info("after fine-tuning: %s", found)
+        if found["perplexity"] > found.get("perplexity_before", found["perplexity"]):
+            logger.warning("fine-tuning increased the perplexity of this text: lower the learning rate")
         (folder / EXPORTED).mkdir(exist_ok=True)
         write_exported(model.language_model, model.vocab.to_words(), folder / EXPORTED)
 
@@ -76,18 +73,18 @@ class Tuning(TrainerCallback):
 def _measure(trainer: Any) -> float:
     model, loader = _model_of(trainer), trainer._validation_data_loader
     if not isinstance(loader, LmDataLoader):
-        raise InputError("elmo_tasks_tuning needs validation data, and the data loader elmo_tasks_lm")
-    reports = dict(perplexity(model.language_model, model.vocab.to_words(), loader.files))
-    return next(reversed(reports.values())).geometric
+        raise InputError(f"elmo_tasks_tuning: expected validation with elmo_tasks_lm, got {type(loader).__name__}")
+    *_, (_, report) = perplexity(model.language_model, model.vocab.to_words(), loader.files)
+    return report.geometric
 
 
 def _model_of(trainer: Any) -> BiLMModel:
-    model = trainer._pytorch_model if not isinstance(trainer.model, BiLMModel) else trainer.model
+    model = trainer._pytorch_model
     if not isinstance(model, BiLMModel):
-        raise InputError(f"elmo_tasks_tuning goes with the language model, found {type(model).__name__}")
+        raise InputError(f"elmo_tasks_tuning: expected the language model, got {type(model).__name__}")
     return model
 
 
 def _write(folder: Path, found: dict[str, float]) -> None:
-    with atomic_write(folder / PERPLEXITIES) as aside:
-        aside.write_text(json.dumps(found, indent=1), "utf-8")
+    with atomic_write(folder / PERPLEXITIES) as temporary:
+        temporary.write_text(json.dumps(found, indent=1), "utf-8")

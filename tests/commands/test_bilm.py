@@ -100,11 +100,9 @@ def test_bad_text_is_one_clear_error(run: Path, name: str, content: bytes | None
 def test_what_an_export_lacks_is_named(run: Path, text: Path, tmp_path: Path) -> None:
     bilm("export", run, tmp_path / "out")
     (tmp_path / "out" / "options.json").unlink()
-    with pytest.raises(InputError, match=r"out: an exported language model was wanted, missing: options\.json"):
+    with pytest.raises(InputError, match=r"out: expected an exported language model, missing: options\.json"):
         bilm("perplexity", tmp_path / "out", text)
-    with pytest.raises(
-        InputError, match=r"^[^:]*: a run of `allennlp train` was wanted, config\.json is missing in it$"
-    ):
+    with pytest.raises(InputError, match=r"^[^:]*: expected a run of `allennlp train`, config\.json is missing$"):
         bilm("export", tmp_path, tmp_path / "other")
 
 
@@ -116,8 +114,8 @@ def test_a_later_file_without_text_is_told_first(run: Path, text: Path, capsys: 
 
 
 def test_a_missing_run_is_one_clear_error(tmp_path: Path, text: Path) -> None:
-    with pytest.raises(InputError, match="gone: a run's folder or archive was wanted"):
+    with pytest.raises(InputError, match="gone: expected the folder or archive of a run"):
         bilm("perplexity", tmp_path / "gone", text)
-    with pytest.raises(InputError, match="gone: a run's folder or archive was wanted"):
+    with pytest.raises(InputError, match="gone: expected the folder or archive of a run"):
         bilm("export", tmp_path / "gone", tmp_path / "out")
     assert not (tmp_path / "out").exists()

@@ -18,6 +18,7 @@ from elmo_tasks import settings
 from elmo_tasks.pretraining.data_loader import LmVocabulary
 from elmo_tasks.pretraining.language_model import BiLanguageModel
 from elmo_tasks.pretraining.model import BiLMModel
+from elmo_tasks.pretraining.vocabulary import WordVocabulary
 
 CONFIG = Path(__file__).resolve().parents[2] / "training_config" / "bilm.jsonnet"
 
@@ -49,14 +50,14 @@ OPTIONS = {
 
 
 def sentences(count: int, *, seed: int) -> list[str]:
-    """Every sentence keeps to one topic, so that its words tell each other."""
-    drawn = random.Random(seed)
+    """Each sentence has one topic, so that its words predict each other."""
+    rng = random.Random(seed)
     lines = []
     for _ in range(count):
-        who = drawn.choice(sorted(TOPICS))
+        who = rng.choice(sorted(TOPICS))
         a, b, c, verb, other = TOPICS[who]
-        things = drawn.sample([a, b, c], 2)
-        lines.append(f"the {who} {drawn.choice([verb, other])} the {things[0]} and the {things[1]} .")
+        things = rng.sample([a, b, c], 2)
+        lines.append(f"the {who} {rng.choice([verb, other])} the {things[0]} and the {things[1]} .")
     return lines
 
 
@@ -70,7 +71,7 @@ def write_corpus(root: Path) -> Path:
 
 
 def overrides(**changes: Any) -> dict[str, Any]:
-    """The mini config made tiny: 10 batches an epoch, a checkpoint every 4."""
+    """Makes the mini config tiny: 10 batches per epoch, a checkpoint every 4."""
     return {
         "model.options": OPTIONS,
         "model.dropout": 0.1,
@@ -89,7 +90,7 @@ def overrides(**changes: Any) -> dict[str, Any]:
 
 @contextmanager
 def own_terminal(*arguments: str) -> Iterator[None]:
-    """`sys.argv`, log handlers and the exception hook as a process of its own would have them."""
+    """`sys.argv`, log handlers and the exception hook as in a separate process."""
     root = logging.getLogger()
     before = (sys.argv, sys.excepthook, root.handlers[:], root.level)
     sys.argv = ["allennlp", *arguments]
@@ -113,7 +114,7 @@ def train(monkeypatch: Any, corpus: Path, run: Path, *flags: str, **changes: Any
 
 
 def unigram_perplexity(corpus: Path) -> float:
-    """Of the training counts on the held-out file, sentence ends counted."""
+    """Of the training counts on the held-out file, with sentence ends."""
     counts: Counter[str] = Counter()
     for name in ("train.a.txt", "train.b.txt"):
         counts.update(_targets(corpus / "lm" / name))
@@ -127,11 +128,9 @@ def _targets(path: Path) -> list[str]:
 
 
 def fake_run(folder: Path, words: list[str], *, seed: int = 0) -> BiLanguageModel:
-    """A run's folder with random weights in `best.th`, as a training would have left it."""
+    """The folder of a finished run, with random weights in `best.th`."""
     torch.manual_seed(seed)
-    vocabulary = LmVocabulary(non_padded_namespaces=["words"])
-    for word in ["<S>", "</S>", "<UNK>", *words]:
-        vocabulary.add_token_to_namespace(word, "words")
+    vocabulary = LmVocabulary.of(WordVocabulary(["<S>", "</S>", "<UNK>", *words]))
     model = BiLMModel(vocabulary, OPTIONS)
     folder.mkdir(parents=True)
     vocabulary.save_to_files(str(folder / "vocabulary"))

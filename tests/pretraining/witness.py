@@ -1,4 +1,4 @@
-"""A callback that keeps what each process of a training has seen and ended with."""
+"""A callback that records the batches and final weights of each process."""
 
 from pathlib import Path
 from typing import Any
@@ -12,8 +12,8 @@ from elmo_tasks.training.distributed import process_rank
 @TrainerCallback.register("tests_witness")
 class Witness(TrainerCallback):
     """
-    Writes `witness.<rank>.pt`: `weights`, and for each batch of training and of validation the targets of either
-    direction in the process's rows, [T, B], -1 where there is none.
+    Writes `witness.<rank>.pt`: `weights`, and for each training and validation batch the targets of each direction in
+    the process's rows, [T, B], -1 where masked.
     """
 
     def __init__(self, serialization_dir: str) -> None:
