@@ -1,1 +1,1 @@
-"""Training that can be broken off anywhere and goes on bit for bit: trainer, place in the data, random numbers."""
+"""Exactly resumable training: the trainer, the position in the data, random number generators."""

@@ -1,4 +1,4 @@
-"""The place of a training in its data."""
+"""The position of a training run in its data."""
 
 from collections.abc import Iterator
 from typing import Any, Protocol, runtime_checkable
@@ -13,36 +13,37 @@ from elmo_tasks.training.rng_state import order_state, set_random_state
 
 @runtime_checkable
 class Resumable(Protocol):
-    """A data loader that can tell where it stands, and go there."""
+    """A data loader that can save and restore its position."""
 
     def position(self) -> dict[str, Any]:
-        """Where it stands between two batches: plain data for a checkpoint."""
+        """The position between two batches: plain data for a checkpoint."""
 
     def resume(self, position: dict[str, Any], *, batches: int) -> None:
-        """Go on at `position`, in an epoch of which `batches` are done: for these it gives empty ones."""
+        """Continue at `position`, after `batches` batches of an epoch, which are empty when iterated over again."""
 
 
 class Passes(DataLoader):
     """
-    The batches of AllenNLP's own data loader, pass by pass over the data.
+    The batches of AllenNLP's data loader, with a position.
 
-    The order of a pass hangs on the random numbers at its beginning, so that these and a count are its position; of
-    data read in pieces also the random numbers wherever others have drawn some in between, as a validation may. Going
-    on makes the batches already seen of one pass anew, never those of earlier epochs. With `batches_per_epoch` an
-    epoch begins where the one before ended.
+    The order of a pass over the data depends on the random state at its start, so that this state and a count are the
+    position; for data read in pieces (`max_instances_in_memory`), also the state wherever others, such as validation,
+    have drawn random numbers in between. Resuming repeats the pass up to the position, but no earlier epochs. With
+    `batches_per_epoch`, an epoch continues the pass of the previous one.
 
     # Parameters
 
     loader : `MultiProcessDataLoader`
-        With more than one of its `num_workers` the instances come in another order in each run.
+        With several `num_workers` the order of instances is not reproducible.
     """
 
     def __init__(self, loader: MultiProcessDataLoader) -> None:
         self.loader = loader
+        self._in_pieces = loader.max_instances_in_memory is not None
         self._pass: Iterator[Any] | None = None
         self._taken = 0
-        self._drawn: list[tuple[int, dict[str, Any]]] = []
-        self._after: dict[str, Any] | None = None
+        self._states: list[tuple[int, dict[str, Any]]] = []
+        self._last_state: dict[str, Any] | None = None
         self._to_skip = 0
 
     def __len__(self) -> int:
@@ -52,35 +53,40 @@ class Passes(DataLoader):
         skipped, self._to_skip = self._to_skip, 0
         yield from ({} for _ in range(skipped))
         if self.loader.batches_per_epoch is None:
-            yield from self._one_pass(goes_on=skipped > 0)
+            if not skipped:
+                self._pass = None
+            while (batch := self._next()) is not None:
+                yield batch
             return
         for _ in range(self.loader.batches_per_epoch - skipped):
-            yield self._next_of_any_pass()
+            batch = self._next()
+            if batch is None:
+                batch = self._next()  # of a new pass
+            if batch is None:
+                raise InputError(f"no batch in {self.loader.data_path}")
+            yield batch
 
     def position(self) -> dict[str, Any]:
-        """The batches taken from the present pass, and before which of them the random numbers stood where."""
-        return {"taken": self._taken, "drawn": list(self._drawn)}
+        """The number of batches taken from this pass, and random states by the batch that they precede."""
+        return {"taken": self._taken, "drawn": list(self._states)}
 
     def resume(self, position: dict[str, Any], *, batches: int) -> None:
         """
-        Go on where `position()` was called; the random numbers have to be set afterwards.
+        Continue from `position()`; the random state must be restored afterwards.
 
         # Raises
 
-        `InputError` where the pass is shorter than it was, as the data have changed.
+        `InputError` if the pass is now shorter: the data have changed.
         """
         self._to_skip = batches
-        drawn = dict(position["drawn"])
+        states = dict(position["drawn"])
         self._pass = None
-        for made in range(position["taken"]):
-            if made in drawn:
-                set_random_state(drawn[made])
+        for number in range(position["taken"]):
+            if number in states:
+                set_random_state(states[number])
             if self._next() is None:
-                raise InputError(
-                    f"the checkpoint was written after {position['taken']} batches of a pass over "
-                    f"{self.loader.data_path}, which now has {made}",
-                    hint="give the training data as they were",
-                )
+                problem = f"expected at least {position['taken']} batches in {self.loader.data_path}, got {number}"
+                raise InputError(problem, hint="the training data have changed since the checkpoint")
 
     def iter_instances(self) -> Iterator[Instance]:
         return iter(self.loader.iter_instances())
@@ -91,60 +97,38 @@ class Passes(DataLoader):
     def set_target_device(self, device: torch.device) -> None:
         self.loader.set_target_device(device)
 
-    def _one_pass(self, *, goes_on: bool) -> Iterator[Any]:
-        if not goes_on:
-            self._pass = None
-        while (batch := self._next()) is not None:
-            yield batch
-
-    def _next_of_any_pass(self) -> Any:
-        for _ in ("the present pass", "a new one"):
-            batch = self._next()
-            if batch is not None:
-                return batch
-        raise InputError(f"there is no batch in {self.loader.data_path}")
-
     def _next(self) -> Any:
-        """The next batch of the present pass, else of a new one; `None` where the pass ends."""
+        """The next batch of this pass, or of a new one after its end; `None` at the end of a pass."""
         if self._pass is None:
             self._pass = iter(self.loader._iter_batches())
-            self._taken, self._drawn, self._after = 0, [], None
-        self._note_draws()
+            self._taken, self._states, self._last_state = 0, [], None
+        if self._in_pieces or not self._states:
+            state = order_state()
+            if state != self._last_state:
+                self._states.append((self._taken, state))
         batch = next(self._pass, None)
         if batch is None:
-            self._pass, self._taken, self._drawn = None, 0, []
+            self._pass, self._taken, self._states = None, 0, []
             return None
         self._taken += 1
-        self._after = order_state() if self._in_pieces() else None
+        self._last_state = order_state() if self._in_pieces else None
         return batch
 
-    def _note_draws(self) -> None:
-        """Where the random numbers stand when a pass begins; for data in pieces also where others have drawn since."""
-        if self._drawn and not self._in_pieces():
-            return
-        state = order_state()
-        if state != self._after:
-            self._drawn.append((self._taken, state))
 
-    def _in_pieces(self) -> bool:
-        return self.loader.max_instances_in_memory is not None
-
-
-def followed(loader: DataLoader) -> Resumable:
+def make_resumable(loader: DataLoader) -> Resumable:
     """
-    The data loader itself if it knows its place, else AllenNLP's own, or one that makes batches as it does, with
-    something that does.
+    The data loader itself if it is `Resumable`; `Passes` over AllenNLP's, or over one with the same iteration.
 
     # Raises
 
-    `InputError` for a data loader that is neither.
+    `InputError` for any other data loader.
     """
     if isinstance(loader, Resumable):
         return loader
     if isinstance(loader, MultiProcessDataLoader) and type(loader).__iter__ is MultiProcessDataLoader.__iter__:
         return Passes(loader)
     raise InputError(
-        f"trainer elmo_tasks cannot go on exactly with the data loader {type(loader).__name__}: it wants multiprocess, "
-        "elmo_tasks_lm, or one with position() and resume()",
-        hint='set trainer.type to "gradient_descent", which goes on roughly',
+        "trainer elmo_tasks: expected the data loader multiprocess, elmo_tasks_lm or one with position() and resume(), "
+        f"got {type(loader).__name__}",
+        hint='set trainer.type to "gradient_descent", which does not resume exactly',
     )

@@ -1,4 +1,4 @@
-"""The trainer goes on exactly: a break anywhere, with everything that an epoch adds up on the way."""
+"""Exact resumption: runs interrupted anywhere, with everything that an epoch sums up."""
 
 import json
 import random
@@ -19,6 +19,7 @@ from allennlp.training import GradientDescentTrainer, Trainer, checkpointer
 from allennlp.training.metrics import Average
 
 from elmo_tasks.errors import InputError
+from elmo_tasks.training import trainer as trainer_module
 from elmo_tasks.training.trainer import ResumableTrainer
 from tests.killing import differences
 from tests.training.test_resumable import Numbers
@@ -26,12 +27,12 @@ from tests.training.test_resumable import Numbers
 DIRECTION = torch.tensor([1.0, -2.0, 0.5])
 
 
-class Broken(BaseException):
-    """What ends a run here."""
+class Interrupted(BaseException):
+    """Interrupts a run."""
 
 
 class Noisy(Model):
-    """A penalised regression under dropout, which reports a name in its first epoch only."""
+    """A penalized regression with dropout, with a metric that only the first epoch has."""
 
     def __init__(self) -> None:
         super().__init__(Vocabulary(), RegularizerApplicator([("linear", L2Regularizer(0.01))]))
@@ -52,7 +53,7 @@ class Noisy(Model):
 
 
 def trainer_in(folder: Path, *, loader: dict[str, Any] | None = None, size: int = 11, **options: Any) -> Trainer:
-    """A trainer as its config makes it."""
+    """A trainer from a config."""
     folder.mkdir(exist_ok=True)
     random.seed(3)
     torch.manual_seed(3)
@@ -84,7 +85,7 @@ def trainer_in(folder: Path, *, loader: dict[str, Any] | None = None, size: int 
 
 
 def train(folder: Path, **options: Any) -> dict[str, Any]:
-    """To the end, which is written as `allennlp train` does."""
+    """Trains to the end, with the output files of `allennlp train`."""
     trainer = trainer_in(folder, **options)
     metrics = trainer.train()
     (folder / "metrics.json").write_text(json.dumps(metrics))
@@ -92,15 +93,15 @@ def train(folder: Path, **options: Any) -> dict[str, Any]:
     return dict(metrics)
 
 
-def break_at(monkeypatch: pytest.MonkeyPatch, step: int) -> None:
-    """At the so-manieth forward pass, validation's among them."""
+def interrupt_at(monkeypatch: pytest.MonkeyPatch, step: int) -> None:
+    """At this forward pass, counting those of validation."""
     forward, passes = ResumableTrainer.batch_outputs, 0
 
     def counted(trainer: ResumableTrainer, *arguments: Any, **named: Any) -> Any:
         nonlocal passes
         passes += 1
         if passes == step:
-            raise Broken
+            raise Interrupted
         return forward(trainer, *arguments, **named)
 
     monkeypatch.setattr(ResumableTrainer, "batch_outputs", counted)
@@ -108,29 +109,24 @@ def break_at(monkeypatch: pytest.MonkeyPatch, step: int) -> None:
 
 @pytest.mark.parametrize("loader", [{}, {"batches_per_epoch": 4}, {"max_instances_in_memory": 4}])
 @pytest.mark.parametrize("step", [6, 12, 17])
-def test_a_broken_run_ends_as_the_run_left_alone(
+def test_an_interrupted_run_equals_an_uninterrupted_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, loader: dict[str, Any], step: int
 ) -> None:
-    whole, broken = tmp_path / "whole", tmp_path / "broken"
-    train(whole, loader=loader)
-    break_at(monkeypatch, step)
-    with pytest.raises(Broken):
-        train(broken, loader=loader)
-    monkeypatch.undo()
-    train(broken, loader=loader)
-    assert differences(broken, whole) == []
-
-
-def test_what_is_compared_is_there(tmp_path: Path) -> None:
-    """Else the test above would compare little."""
-    metrics = train(tmp_path)
+    whole, interrupted = tmp_path / "whole", tmp_path / "interrupted"
+    metrics = train(whole, loader=loader)
     assert {"training_loss", "training_reg_loss", "training_mean", "validation_reg_loss"} <= set(metrics)
-    assert metrics["training_loss"] > metrics["training_mean"] > 0
-    names = [json.loads((tmp_path / f"metrics_epoch_{epoch}.json").read_text()) for epoch in range(4)]
-    assert "training_large" in names[0] and names[0]["training_large"] == names[3]["training_large"]
+    if not loader:
+        first, last = (json.loads((whole / f"metrics_epoch_{epoch}.json").read_text()) for epoch in (0, 3))
+        assert first["training_large"] == last["training_large"], "no metric that only the first epoch had"
+    interrupt_at(monkeypatch, step)
+    with pytest.raises(Interrupted):
+        train(interrupted, loader=loader)
+    monkeypatch.undo()
+    train(interrupted, loader=loader)
+    assert differences(interrupted, whole) == []
 
 
-def test_the_numbers_are_those_of_gradient_descent(tmp_path: Path) -> None:
+def test_results_are_those_of_gradient_descent(tmp_path: Path) -> None:
     ours, theirs = (train(tmp_path / kind, type=kind) for kind in ("elmo_tasks", "gradient_descent"))
     assert type(trainer_in(tmp_path / "gradient_descent", type="gradient_descent")) is GradientDescentTrainer
     assert {k: v for k, v in ours.items() if "duration" not in k and "memory" not in k} == {
@@ -139,10 +135,10 @@ def test_the_numbers_are_those_of_gradient_descent(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("ending", [{}, {"patience": 1, "num_epochs": 40}])
-def test_a_run_that_is_over_is_not_trained_further(
+def test_a_finished_run_is_not_trained_further(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: dict[str, Any]
 ) -> None:
-    """By its number of epochs, or by early stopping: the break came before metrics and archive were written."""
+    """By the number of epochs or by early stopping; it was interrupted before metrics and archive were written."""
     train(tmp_path / "whole", **ending)
     train(tmp_path / "again", **ending)
     for name in ("metrics.json", "returned.th"):
@@ -153,38 +149,39 @@ def test_a_run_that_is_over_is_not_trained_further(
     assert not (tmp_path / "again" / "metrics_epoch_39.json").exists()
 
 
-def test_best_weights_lost_between_checkpoint_and_writing(tmp_path: Path) -> None:
-    options = {"num_epochs": 1}
-    train(tmp_path / "whole", **options)
-    train(tmp_path / "again", **options)
-    (tmp_path / "again" / "best.th").write_bytes(b"half")
-    train(tmp_path / "again", **options)
-    assert differences(tmp_path / "again", tmp_path / "whole") == []
+def test_damaged_best_weights(tmp_path: Path) -> None:
+    """They are written again if they are those of the checkpoint, and reported if they are needed."""
+    for name, options in (("last", {"num_epochs": 1}), ("earlier", {"patience": 1, "num_epochs": 40})):
+        train(tmp_path / name, **options)
+        whole = (tmp_path / name / "best.th").read_bytes()
+        (tmp_path / name / "best.th").write_bytes(b"half")
+        if name == "last":
+            train(tmp_path / name, **options)
+            assert (tmp_path / name / "best.th").read_bytes() == whole
+        else:
+            with pytest.raises(InputError, match=r"best\.th: these weights of the best epoch, \d+, are needed"):
+                train(tmp_path / name, **options)
 
 
-def test_damaged_best_weights_that_are_needed(tmp_path: Path) -> None:
-    ended = {"patience": 1, "num_epochs": 40}
-    train(tmp_path, **ended)
-    (tmp_path / "best.th").write_bytes(b"half")
-    with pytest.raises(InputError, match=r"best\.th: these weights of the best epoch, \d+, are needed: it is not as"):
-        train(tmp_path, **ended)
+def test_processes_have_different_seeds_and_remove_old_checkpoints(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For the first process of a second machine, whose rank is not 0."""
+    monkeypatch.setattr(checkpointer, "is_distributed", lambda: True)
+    monkeypatch.setattr(checkpointer, "dist", SimpleNamespace(get_rank=lambda: 1))
+    monkeypatch.setattr(trainer_module, "process_rank", lambda: 1)
+    train(tmp_path)
+    assert torch.initial_seed() == 3 + 1
+    assert len(list(tmp_path.glob("model_state_*"))) == len(list(tmp_path.glob("training_state_*"))) == 2
 
 
-def test_a_checkpoint_of_another_trainer_is_refused(tmp_path: Path) -> None:
+def test_checkpoints_of_another_trainer_are_rejected(tmp_path: Path) -> None:
     train(tmp_path, type="gradient_descent", num_epochs=1)
-    with pytest.raises(InputError, match='another trainer than elmo_tasks .set trainer.type to "gradient_descent"'):
+    with pytest.raises(InputError, match='of another trainer .set trainer.type to "gradient_descent"'):
         train(tmp_path)
 
 
-def test_data_that_have_shrunk_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    break_at(monkeypatch, 6)
-    with pytest.raises(Broken):
-        train(tmp_path)
-    with pytest.raises(InputError, match="written after 4 batches of a pass over 4, which now has 2"):
-        train(tmp_path, size=4)
-
-
-def test_the_duration_counts_what_was_trained_before_a_break(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_duration_is_that_of_the_whole_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     forward, pause = ResumableTrainer.batch_outputs, 0.05
 
     def slow(trainer: ResumableTrainer, *arguments: Any, **named: Any) -> Any:
@@ -200,15 +197,7 @@ def test_the_duration_counts_what_was_trained_before_a_break(tmp_path: Path, mon
         assert (hours, minutes) == ("0", "00") and float(seconds) > 9 * pause, "six batches, and three of validation"
 
 
-def test_each_machine_removes_its_own_old_checkpoints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first process of the second machine is not the first of all."""
-    monkeypatch.setattr(checkpointer, "is_distributed", lambda: True)
-    monkeypatch.setattr(checkpointer, "dist", SimpleNamespace(get_rank=lambda: 1))
-    train(tmp_path)
-    assert len(list(tmp_path.glob("model_state_*"))) == len(list(tmp_path.glob("training_state_*"))) == 2
-
-
-def test_epochs_already_done_cost_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_completed_epochs_are_not_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     train(tmp_path, num_epochs=3)
     made = []
     original = MultiProcessDataLoader._iter_batches
