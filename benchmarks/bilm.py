@@ -1,4 +1,4 @@
-"""Speed and memory of the biLM at the paper's size beside AllenNLP's, on the same random weights in the same run."""
+"""Speed and memory of the biLM at the paper's size, compared with AllenNLP's on the same random weights."""
 
 import argparse
 import platform
@@ -31,7 +31,7 @@ def random_sentences(rows: int, tokens: int, draw: random.Random) -> list[list[s
 
 
 def running_text(file: str, rows: int, limit: int) -> Iterator[Tensor]:
-    """Character ids of `limit` tokens from the beginning of a text, in batches of lines."""
+    """Character ids of the first `limit` tokens of a text, in batches of lines."""
     lines, seen = [], 0
     for _, line in open_text(file):
         if words := line.split():
@@ -45,7 +45,7 @@ def running_text(file: str, rows: int, limit: int) -> Iterator[Tensor]:
 
 
 class Both:
-    """Ours and AllenNLP's from the same files."""
+    """Our biLM and AllenNLP's from the same files."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -61,7 +61,7 @@ class Both:
 
 
 def require_equal(runs: dict[str, Run], ids: Tensor) -> str:
-    """All three give the same layers, bfloat16 nearly: how nearly, in words."""
+    """Checks that the layers are equal; returns the least cosines of bfloat16 with float32."""
     ahead = [layer[:, 1:-1] for layer in runs["allennlp"](ids)["activations"]]
     exact, low = (runs[f"elmo_tasks, {name}"](ids) for name in ("float32", "bfloat16"))
     if max((ours - theirs).abs().max() for ours, theirs in zip(exact.layers, ahead, strict=True)) > TOLERANCE:
@@ -79,7 +79,7 @@ def seconds(run: Run, ids: Tensor) -> float:
 
 
 def table(case: str, times: dict[str, list[float]], tokens: list[int]) -> None:
-    """Tokens per second of each, and how often AllenNLP's time goes into it, repeat by repeat."""
+    """Tokens per second, and the ratio to AllenNLP's, by repeat."""
     for name, values in times.items():
         rates = sorted(count / value for count, value in zip(tokens, values, strict=True))
         ratio = statistics.median(theirs / ours for ours, theirs in zip(values, times["allennlp"], strict=True))
@@ -88,7 +88,7 @@ def table(case: str, times: dict[str, list[float]], tokens: list[int]) -> None:
 
 
 def measure_layers(both: Both, rows: int, tokens: int, repeats: int) -> str:
-    """Every repeat has words of its own, so that no type is met twice; the cosines, in words."""
+    """Prints the table; every repeat has different words, so that no word vector is cached. Returns the cosines."""
     draw, runs = random.Random(13), both.runs()
     batches = [batch_to_ids(random_sentences(rows, tokens, draw)) for _ in range(repeats + 1)]
     cosines = require_equal(runs, batches[0])
@@ -98,7 +98,7 @@ def measure_layers(both: Both, rows: int, tokens: int, repeats: int) -> str:
 
 
 def measure_token_encoder(both: Both, file: str, repeats: int, limit: int) -> None:
-    """A text once through the token encoder, from an empty cache of types, in batches of 32 lines."""
+    """Token encoder on running text in batches of 32 lines, starting with an empty cache."""
     batches = list(running_text(file, 32, limit))
     count = sum(int((ids > 0).any(2).sum()) for ids in batches)
     times: dict[str, list[float]] = {}
@@ -119,7 +119,7 @@ def _token_vectors(bilm: BiLM) -> Run:
 
 
 def measure_memory(both: Both, rows: int, tokens: int) -> None:
-    """Peak memory of a process of its own for each."""
+    """Peak memory, each in a separate process."""
     for name in ("elmo_tasks, float32", "elmo_tasks, bfloat16", "allennlp"):
         command = [sys.executable, __file__, "--peak-of", name, str(both.folder), str(rows), str(tokens)]
         print(subprocess.run(command, check=True, capture_output=True, text=True).stdout, end="", flush=True)
@@ -138,7 +138,7 @@ def print_peak(both: Both, name: str, rows: int, tokens: int) -> None:
 
 
 def held(key: str) -> float:
-    """GB that this process holds, `VmRSS`, or has held at the most, `VmHWM`; on Linux alone."""
+    """GB of resident memory, now (`VmRSS`) or at the peak (`VmHWM`); Linux only."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith(key)) * 1024 / 1e9
 

@@ -1,4 +1,4 @@
-"""Tokens per second of language-model training beside the same model with torch's `nn.LSTM(proj_size)` inside."""
+"""Tokens per second of language-model training, compared with the same model with torch's `nn.LSTM(proj_size)`."""
 
 import argparse
 import copy
@@ -25,7 +25,7 @@ TOLERANCE = 1e-4
 
 
 class PlainStack(nn.Module):
-    """`LstmStack` of torch's own layers, one full batch of equally long rows; neither cells nor outputs are clipped."""
+    """`LstmStack` with torch's layers, for full batches of equally long rows, without clipping."""
 
     def __init__(self, stack: LstmStack) -> None:
         super().__init__()
@@ -80,7 +80,7 @@ def random_batch(rows: int, steps: int, types: int, words: int, device: str) -> 
 
 
 def seconds(model: BiLanguageModel, batch: LmBatch) -> float:
-    """One forward and backward pass; what an optimizer adds is the same for all."""
+    """One forward and backward pass; the optimizer's step is the same for all."""
     synchronise = torch.cuda.synchronize if batch.characters.is_cuda else lambda: None
     model.zero_grad()
     synchronise()

@@ -1,4 +1,4 @@
-"""Seconds of an epoch with a full-size biLM: its layers cached, computed anew, and without ELMo."""
+"""Seconds per epoch with a full-size biLM, with and without the layer cache, and without ELMo."""
 
 import argparse
 import json
@@ -46,7 +46,7 @@ def measure(task: str, folder: Path, files: dict[str, str], few: int, many: int)
             f"training_config/{task}.jsonnet", folder / f"{task}-none", {"trainer.num_epochs": many}
         ),
         "cached": epochs(config, folder / f"{task}-cached", cached | {"trainer.num_epochs": many}),
-        "not cached": epochs(config, folder / f"{task}-anew", elmo | {"trainer.num_epochs": few}),
+        "not cached": epochs(config, folder / f"{task}-uncached", elmo | {"trainer.num_epochs": few}),
     }
     baseline = statistics.median(runs["without ELMo"])
     for name, seconds in runs.items():
@@ -56,7 +56,7 @@ def measure(task: str, folder: Path, files: dict[str, str], few: int, many: int)
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("tasks", nargs="*", default=["ner", "snli"])
-    parser.add_argument("--few", type=int, default=3, help="epochs where layers are computed anew")
+    parser.add_argument("--few", type=int, default=3, help="epochs without the cache")
     parser.add_argument("--many", type=int, default=6, help="epochs of the others")
     parser.add_argument("--threads", type=int, default=2)
     arguments = parser.parse_args()

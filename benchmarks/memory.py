@@ -1,6 +1,6 @@
 """
 Seconds and peak memory of the two models whose memory grows with the text, question answering and coreference: the
-configs of scale `paper` as they are, on random texts under the official file names, each case in a process of its own.
+configs at scale `paper`, on random texts with the official file names, each case in a separate process.
 """
 
 import argparse
@@ -69,7 +69,7 @@ def write_vectors(folder: Path) -> None:
 
 
 def write_bilm(folder: Path) -> None:
-    """A random one of the released size."""
+    """A random biLM of the released size."""
     (folder / "bilm").mkdir()
     BiLM(BiLMOptions()).save_files(folder / "bilm" / "options.json", folder / "bilm" / "weights.hdf5")
 
@@ -112,7 +112,7 @@ def step(model: Model, instances: list[Instance], optimizer: torch.optim.Optimiz
 
 
 def peak() -> float:
-    """The most that this process has held so far, in GB."""
+    """Peak memory of this process so far, in GB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
 
 

@@ -59,8 +59,8 @@ def train_kneser_ney(text: Text, *, order: int, classes: int) -> list[Order]:
     rows, counted = np.zeros(len(text.ids), np.int64), []
     for n in range(1, order + 1):
         ends = np.flatnonzero(text.index >= n - 1)
-        wanted = context_keys(rows, text, classes)[1][ends]
-        keys, first, inverse, counts = np.unique(wanted, return_index=True, return_inverse=True, return_counts=True)
+        expected = context_keys(rows, text, classes)[1][ends]
+        keys, first, inverse, counts = np.unique(expected, return_index=True, return_inverse=True, return_counts=True)
         rows = np.full(len(text.ids), -1)
         rows[ends] = inverse
         counted.append((keys, ends[first], counts, rows))
@@ -100,9 +100,9 @@ def kneser_ney(orders: Sequence[Order], text: Text, classes: int) -> Floats:
     probabilities = np.full(len(text.ids), 1 / (classes - 1))
     rows = np.zeros(len(text.ids), np.int64)
     for n, order in enumerate(orders, start=1):
-        contexts, wanted = context_keys(rows, text, classes)
-        found = np.minimum(np.searchsorted(order.keys, wanted), len(order.keys) - 1)
-        rows = np.where((order.keys[found] == wanted) & (text.index >= n - 1), found, -1)
+        contexts, expected = context_keys(rows, text, classes)
+        found = np.minimum(np.searchsorted(order.keys, expected), len(order.keys) - 1)
+        rows = np.where((order.keys[found] == expected) & (text.index >= n - 1), found, -1)
         updated = order.discounted[rows] + order.backoff[contexts] * probabilities
         probabilities = np.where(text.index >= n - 1, updated, probabilities)
     return probabilities

@@ -1,10 +1,10 @@
 """
-Trainings killed with SIGKILL at random and resumed with `--recover`: does each end as the run left alone?
+Training runs killed with SIGKILL at random and resumed with `--recover`: is each equal to an uninterrupted run?
 
-Each of three small runs is trained once undisturbed. Then it is trained again and again, each time killed up to four
-times on the way, one of them in the middle of writing a file of a checkpoint, the others at a random moment, until
-there were twenty kills. All that is in the folders at the end is compared to the last bit: weights, archive, the
-trainer's state with its random numbers, metrics, the curve; only times, memory and paths may differ.
+Each of three small runs is trained once uninterrupted. Then it is trained repeatedly and killed up to four times, once
+while a file of a checkpoint is written and otherwise at a random moment, until there were twenty kills. Everything in
+the final folders is compared bit for bit: weights, archive, the trainer's state with its random state, metrics, the
+curve; only times, memory and paths may differ.
 """
 
 import argparse
@@ -22,10 +22,10 @@ from tests.pretraining import toy
 from tests.tiny import FIXTURES, write_data_root
 
 CHAIN = 4
-"""Kills of one run at the most."""
+"""Maximum number of kills per run."""
 
 PART = 0.7
-"""Of the time of an undisturbed run: by then a random kill comes, so that few runs end before."""
+"""Random kills come within this fraction of an uninterrupted run's time, so that few runs finish before."""
 
 SIGKILLED = -9
 SMALL_CHARACTERS = "model.text_field_embedder.token_embedders.token_characters.encoder.num_filters"
@@ -54,7 +54,7 @@ OVERRIDES: dict[str, dict[str, Any]] = {
 
 
 def data_root(folder: Path) -> Path:
-    """Tiny vectors, biLM and text; the labelled data of the synthetic corpus, of which little is read."""
+    """Tiny vectors, biLM and text, and the labelled data of the synthetic corpus."""
     root = write_data_root(folder)
     for task in ("ner", "squad"):
         shutil.copytree(FIXTURES / "miniworld" / task, root / task, dirs_exist_ok=True)
@@ -62,7 +62,7 @@ def data_root(folder: Path) -> Path:
 
 
 def where(run: Path) -> str:
-    """What a killed run was doing, from what it left."""
+    """What a run was doing when it was killed, from its files."""
     if any(path.name.endswith(".tmp") for path in run.glob(".*")):
         return "writing a file"
     log = run / "out.log"
@@ -80,8 +80,8 @@ def where(run: Path) -> str:
     return "beginning"
 
 
-def kill_and_go_on(training: Training, run: Path, *, seconds: float, saves: int, drawn: random.Random) -> list[str]:
-    """Kills a run up to `CHAIN` times, unless it ends first, and lets it end; where the kills fell."""
+def kill_and_resume(training: Training, run: Path, *, seconds: float, saves: int, drawn: random.Random) -> list[str]:
+    """Kills and resumes a run up to `CHAIN` times, then lets it finish; returns what each kill interrupted."""
     fell: list[str] = []
     in_checkpoint = drawn.randrange(CHAIN)
     for number in range(CHAIN):
@@ -98,7 +98,7 @@ def kill_and_go_on(training: Training, run: Path, *, seconds: float, saves: int,
 
 
 def soak(config: str, root: Path, out: Path, *, kills: int, drawn: random.Random) -> bool:
-    """One line of the table; whether all runs ended alike."""
+    """Prints a line of the table; returns whether all runs are equal."""
     training = Training(config, root, OVERRIDES[config])
     began = time.perf_counter()
     training.run(out / config)
@@ -109,7 +109,7 @@ def soak(config: str, root: Path, out: Path, *, kills: int, drawn: random.Random
     while len(fell) < kills:
         runs += 1
         run = out / f"{config}-{runs}"
-        fell += kill_and_go_on(training, run, seconds=seconds, saves=saves, drawn=drawn)
+        fell += kill_and_resume(training, run, seconds=seconds, saves=saves, drawn=drawn)
         if differing := differences(run, out / config):
             failed += 1
             print(f"{run.name} differs in {', '.join(differing[:5])}\n{Path(f'{run}.log').read_text()[-1500:]}")
@@ -126,7 +126,7 @@ def main() -> int:
     options = parser.parse_args()
     drawn = random.Random(options.seed)
     began = time.perf_counter()
-    print("| run | undisturbed | kills | runs equal to the last bit | the kills fell into |\n|---|---|---|---|---|")
+    print("| run | uninterrupted | kills | runs equal bit for bit | interrupted |\n|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
         warm_up()
         root = data_root(Path(folder) / "data")

@@ -1,6 +1,6 @@
 """
-Resident memory over ten thousand training batches: NER, NER with ELMo, the same with the layers kept on disk, and the
-language model, all tiny, through `allennlp train` with its validations and checkpoints; a process for each.
+Resident memory over ten thousand training batches of tiny models: NER, NER with ELMo, with the layer cache, and the
+language model, in `allennlp train` with validations and checkpoints, each in a separate process.
 """
 
 import argparse
@@ -45,7 +45,7 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
 
 @TrainerCallback.register("resident_memory")
 class ResidentMemory(TrainerCallback):
-    """Writes what the process holds after every so many batches, and when."""
+    """Writes the resident memory and the time every so many batches."""
 
     def __init__(self, serialization_dir: str, every: int) -> None:
         super().__init__(serialization_dir)
@@ -70,7 +70,7 @@ def data_root(folder: Path) -> Path:
 
 
 def run(case: str, batches: int, every: int, folder: Path) -> None:
-    """One case, in this process; AllenNLP's words go to stderr."""
+    """One case, in this process; AllenNLP logs to stderr."""
     config, overrides = CASES[case]
     root = data_root(folder / "data")
     os.environ |= {settings.SCALE_VARIABLE: "mini"} | dict.fromkeys(
@@ -89,7 +89,7 @@ def run(case: str, batches: int, every: int, folder: Path) -> None:
 
 
 def row(case: str, batches: int, every: int) -> str:
-    """A line of the table, from a process of its own."""
+    """A line of the table, measured in a separate process."""
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, __file__, "--batches", str(batches), "--every", str(every), "--case", case, folder]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=(Path(folder) / "log").open("w"))

@@ -79,7 +79,7 @@ def _measure(trainer: Any) -> float:
 
 
 def _model_of(trainer: Any) -> BiLMModel:
-    model = trainer._pytorch_model
+    model = trainer.model
     if not isinstance(model, BiLMModel):
         raise InputError(f"elmo_tasks_tuning: expected the language model, got {type(model).__name__}")
     return model
