@@ -1,6 +1,7 @@
-"""The sizes of a biLM, as `options.json` gives them."""
+"""The sizes of a biLM, as in `options.json`."""
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
@@ -11,11 +12,8 @@ from elmo_tasks.errors import InputError
 
 ACTIVATIONS = ("relu", "tanh")
 
-_LARGEST = 2**20
-"""Bytes of a file of options at most."""
-
-_MOST = 100
-"""Layers of a kind, and convolutions, at most: each takes memory however narrow it is."""
+_MOST_BYTES = 2**20
+_MOST_LAYERS = 100  # of each kind: a layer takes memory however narrow it is
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,19 +26,23 @@ class BiLMOptions:
     filters : `tuple[tuple[int, int], ...]`
         The character convolutions: pairs of width in characters and number of filters.
     character_dim : `int`
-        Width of a character embedding.
+        Size of a character embedding.
     activation : `str`
-        After the max-pool over characters: `relu` or `tanh`.
+        After the max-pooling over characters: `relu` or `tanh`.
     n_highway : `int`
         Highway layers after the convolutions, 0 to 100.
     dim, projection_dim : `int`
-        LSTM units and the width of the projected output, per direction (P; a layer's vector has 2P).
+        LSTM units and size of the projected output, per direction (P; a layer's vector has 2P).
     n_layers : `int`
         LSTM layers per direction (L), at most 100.
     cell_clip, proj_clip : `float` or `None`
-        Bounds of the cell and of the projected output; `None` or 0 leaves them free.
+        Largest absolute value of the cell state and of the projected output; `None` or 0 for no clipping.
     use_skip_connections : `bool`
         Whether layers after the first add their input to their output.
+
+    # Raises
+
+    `InputError` listing all invalid values.
     """
 
     filters: tuple[tuple[int, int], ...] = (
@@ -63,7 +65,7 @@ class BiLMOptions:
 
     @property
     def n_parameters(self) -> int:
-        """Numbers of a biLM of these options, without the softmax."""
+        """Number of parameters without the softmax."""
         width = sum(count for _, count in self.filters)
         convolutions = sum(count * (size * self.character_dim + 1) for size, count in self.filters)
         highways = self.n_highway * 2 * (width + 1) * width
@@ -71,54 +73,45 @@ class BiLMOptions:
         projection = self.projection_dim * (width + 1)
         return CHARACTERS * self.character_dim + convolutions + highways + projection + 2 * self.n_layers * layer
 
-    def _problems(self) -> Any:
-        for name in ("character_dim", "dim", "projection_dim"):
-            value = getattr(self, name)
-            if not _is_count(value) or value < 1:
-                yield f"{name} must be a whole number of at least 1, found {value!r}"
-        for name, least in (("n_layers", 1), ("n_highway", 0)):
-            value = getattr(self, name)
-            if not _is_count(value) or not least <= value <= _MOST:
-                yield f"{name} must be a whole number from {least} to {_MOST}, found {value!r}"
-        if not isinstance(self.use_skip_connections, bool):
-            yield f"use_skip_connections must be true or false, found {self.use_skip_connections!r}"
-        if self.activation not in ACTIVATIONS:
-            yield f"activation must be one of {', '.join(ACTIVATIONS)}, found {self.activation!r}"
+    def _problems(self) -> Iterator[str]:
+        limits = {"character_dim": (1, inf), "dim": (1, inf), "projection_dim": (1, inf)}
+        limits |= {"n_layers": (1, _MOST_LAYERS), "n_highway": (0, _MOST_LAYERS)}
+        for name, (least, most) in limits.items():
+            if not _is_count(value := getattr(self, name)) or not least <= value <= most:
+                upper = "" if most == inf else f" and at most {most}"
+                yield f"{name}: expected a whole number of at least {least}{upper}, got {value!r}"
         for name in ("cell_clip", "proj_clip"):
             value = getattr(self, name)
-            if value is not None and (
-                isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < inf
-            ):
-                yield f"{name} must be null or a finite number of at least 0, found {value!r}"
-        if not 1 <= len(self.filters) <= _MOST:
-            yield f"filters must name from 1 to {_MOST} [width, count], found {len(self.filters):,}"
+            if value is not None and not (_is_number(value) and 0 <= value < inf):
+                yield f"{name}: expected null or a finite number of at least 0, got {value!r}"
+        if not isinstance(self.use_skip_connections, bool):
+            yield f"use_skip_connections: expected true or false, got {self.use_skip_connections!r}"
+        if self.activation not in ACTIVATIONS:
+            yield f"activation: expected one of {', '.join(ACTIVATIONS)}, got {self.activation!r}"
+        if not 1 <= len(self.filters) <= _MOST_LAYERS:
+            yield f"filters: expected 1 to {_MOST_LAYERS} pairs of [width, count], got {len(self.filters):,}"
         for pair in self.filters:
             if len(pair) != 2 or not all(_is_count(n) and n > 0 for n in pair) or pair[0] > MAX_CHARACTERS:
-                yield f"a filter must be [width up to {MAX_CHARACTERS}, count], found {list(pair)!r}"
+                yield f"filters: expected [width up to {MAX_CHARACTERS}, count], got {list(pair)!r}"
 
     @classmethod
     def from_dict(cls, options: dict[str, Any]) -> "BiLMOptions":
         """
-        Read the structure of an official `options.json`.
-
-        `char_cnn.n_characters` is not asked for: 261 and 262 name the same characters with and without the
-        padding row. Keys that only training uses are passed over.
+        Read the structure of an official `options.json`. Keys that only training uses are ignored.
 
         # Raises
 
-        `InputError` naming every missing or impossible value.
+        `InputError` naming every missing or invalid value.
         """
         lstm, char_cnn = _section(options, "lstm"), _section(options, "char_cnn")
-        characters = char_cnn.get("n_characters", CHARACTERS)
-        if characters not in (CHARACTERS, CHARACTERS + 1):
-            raise InputError(f"char_cnn.n_characters must be {CHARACTERS} or {CHARACTERS + 1}, found {characters!r}")
-        slots = char_cnn.get("max_characters_per_token", MAX_CHARACTERS)
-        if slots != MAX_CHARACTERS:
-            raise InputError(f"char_cnn.max_characters_per_token must be {MAX_CHARACTERS}, found {slots!r}")
+        fixed = {"n_characters": (CHARACTERS, CHARACTERS + 1), "max_characters_per_token": (MAX_CHARACTERS,)}
+        for key, allowed in fixed.items():  # 262 characters are 261 and the padding row
+            if (value := char_cnn.get(key, allowed[0])) not in allowed:
+                raise InputError(f"char_cnn.{key}: expected {' or '.join(map(str, allowed))}, got {value!r}")
         missing = [f"lstm.{key}" for key in ("dim", "projection_dim", "n_layers") if key not in lstm]
         missing += [f"char_cnn.{key}" for key in ("embedding", "filters") if key not in char_cnn]
         if missing:
-            raise InputError(f"options lack {', '.join(missing)}")
+            raise InputError(f"missing options: {', '.join(missing)}")
         return cls(
             filters=_filters(char_cnn["filters"]),
             character_dim=_section(char_cnn, "embedding").get("dim", 0),
@@ -139,11 +132,11 @@ class BiLMOptions:
 
         # Raises
 
-        `InputError` where the file cannot be read, is not JSON, or lacks a value; the message names the file.
+        `InputError` naming the file if it cannot be read, is not JSON, or has missing or invalid values.
         """
         try:
-            if (size := Path(path).stat().st_size) > _LARGEST:
-                raise InputError(f"the biLM's options were wanted, found {size:,} bytes", file=path)
+            if (size := Path(path).stat().st_size) > _MOST_BYTES:
+                raise InputError(f"expected the biLM's options, got a file of {size:,} bytes", file=path)
             text = Path(path).read_text("utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise InputError(f"cannot read the biLM's options: {error}", file=path) from None
@@ -151,21 +144,15 @@ class BiLMOptions:
             return cls.from_dict(json.loads(text))
         except InputError as error:
             raise InputError(str(error), file=path) from None
-        except (ValueError, RecursionError) as error:  # besides bad JSON, giant numbers and deep brackets
+        except (ValueError, RecursionError) as error:  # also numbers of thousands of digits, and deep brackets
             problem, line = getattr(error, "msg", error), getattr(error, "lineno", None)
             raise InputError(f"not JSON: {problem}", file=path, line=line) from None
 
     def to_dict(self) -> dict[str, Any]:
-        """The structure of `options.json`; `n_characters` is 262, as AllenNLP and bilm-tf want it for embedding."""
+        """The structure of `options.json`; AllenNLP and bilm-tf expect 262 for `n_characters`."""
+        lstm = ("use_skip_connections", "projection_dim", "cell_clip", "proj_clip", "dim", "n_layers")
         return {
-            "lstm": {
-                "use_skip_connections": self.use_skip_connections,
-                "projection_dim": self.projection_dim,
-                "cell_clip": self.cell_clip,
-                "proj_clip": self.proj_clip,
-                "dim": self.dim,
-                "n_layers": self.n_layers,
-            },
+            "lstm": {name: getattr(self, name) for name in lstm},
             "char_cnn": {
                 "activation": self.activation,
                 "embedding": {"dim": self.character_dim},
@@ -181,14 +168,18 @@ def _is_count(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
 def _section(options: Any, name: str) -> dict[str, Any]:
     section = options.get(name) if isinstance(options, dict) else None
     if not isinstance(section, dict):
-        raise InputError(f"options must have an object {name!r}, found {section!r}")
+        raise InputError(f"{name}: expected an object, got {section!r}")
     return section
 
 
 def _filters(value: Any) -> tuple[tuple[int, int], ...]:
     if not isinstance(value, list | tuple) or not all(isinstance(pair, list | tuple) for pair in value):
-        raise InputError(f"char_cnn.filters must be a list of [width, count], found {value!r}")
+        raise InputError(f"char_cnn.filters: expected a list of [width, count], got {value!r}")
     return tuple(tuple(pair) for pair in value)

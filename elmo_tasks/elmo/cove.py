@@ -1,10 +1,9 @@
-"""Words -> the layers of CoVe (McCann et al. 2017), beside which the paper sets the biLM in Tables 2, 5 and 6."""
+"""Words -> the layers of CoVe (McCann et al. 2017), with which the paper compares in Tables 2, 5 and 6."""
 
 import re
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -21,23 +20,20 @@ DEPTH = 2
 """LSTM layers."""
 
 _PREFIX = "rnn."
-"""What the names of the weights may begin with: the published files have them with and without it."""
+"""An optional prefix of the names of the weights."""
 
 _CODE = re.compile(r"\bGLOBAL ([\w.]+)")
-"""In torch's message, what a pickle would call."""
-
-_FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
+"""The function that a pickle would call, in torch's message."""
 
 _HINT = "the published file is a state dictionary of weight_ih_l0 to bias_hh_l1_reverse"
 
 
 class CoVe(nn.Module):
     """
-    The encoder of a translation model over word vectors: two biLSTM layers of 300 units each way above GloVe's 300.
+    The encoder of a translation model over word vectors: two biLSTM layers of 300 units per direction over GloVe.
 
-    It gives layers as `BiLM` does, from the same character ids, which spell the words. A word is looked up as it is
-    written; one that the vectors lack has zeros, and so has a word of 48 bytes or more, which the ids cut, and a
-    sentence boundary. A sentence is read alone, without marks at its ends.
+    It computes layers as `BiLM` does, from the same character ids, which spell the words. Unknown words are zeros, as
+    are words of 48 bytes or more, which the ids truncate, and sentence boundaries. Sentences have no boundary tokens.
 
     # Parameters
 
@@ -66,15 +62,15 @@ class CoVe(nn.Module):
         vectors_file : `str` or `Path`
             GloVe 840B with 300 numbers a word, plain text.
         weight_file : `str` or `Path`
-            The published state dictionary, from which sizes are taken. Nothing in it is run.
+            The published state dictionary, which determines the sizes. Pickled code is not run.
 
         # Raises
 
-        `InputError` where a file cannot be read; listing every weight that is missing, unused or of a wrong shape.
+        `InputError` if a file cannot be read, or listing every weight that is missing, unused or invalid.
         """
         weights = _read_weights(Path(weight_file))
         hidden_dim = _hidden_dim(weights, Path(weight_file))
-        _require_weights(weights, hidden_dim, Path(weight_file))
+        _check_weights(weights, hidden_dim, Path(weight_file))
         cove = cls(VectorFile(Path(vectors_file), width=hidden_dim), hidden_dim=hidden_dim)
         for layer, lstm in enumerate(cove.lstms):
             own = {name: weights[name.replace("_l0", f"_l{layer}")].float() for name in lstm.state_dict()}
@@ -88,17 +84,17 @@ class CoVe(nn.Module):
 
     @property
     def n_layers(self) -> int:
-        """Layers, the word vectors counted: L+1."""
+        """Number of layers including the word vectors: L+1."""
         return len(self.lstms) + 1
 
     @property
     def dtype(self) -> torch.dtype:
-        """The type that it computes in."""
+        """The data type of the computation."""
         return next(self.parameters()).dtype
 
     @property
     def precision(self) -> str:
-        """The type that it computes in, by its name."""
+        """The name of the data type of the computation."""
         return str(self.dtype).removeprefix("torch.")
 
     def forward(self, character_ids: Tensor) -> BiLMOutput:
@@ -117,18 +113,18 @@ class CoVe(nn.Module):
         return BiLMOutput(layers, mask)
 
     def reset_states(self) -> None:
-        """Nothing is carried from sentence to sentence."""
+        """Do nothing: no states are carried."""
 
     def carried_states(self) -> dict[str, list[State]]:
-        """Nothing."""
+        """Empty: no states are carried."""
         return {}
 
     def set_carried_states(self, states: dict[str, list[State]]) -> None:
-        """Nothing to go on with."""
+        """Do nothing: no states are carried."""
 
     def _encode(self, layers: Tensor, mask: Tensor) -> None:
         """Layers 1 to L from layer 0."""
-        rows = mask[:, 0]  # [B], those that have a token
+        rows = mask[:, 0]  # [B], the sentences with tokens
         lengths = mask[rows].sum(1).cpu()
         words = layers[0, rows, :, : self._hidden_dim]  # [B', T, W]
         packed = pack_padded_sequence(words, lengths, batch_first=True, enforce_sorted=False)
@@ -137,7 +133,7 @@ class CoVe(nn.Module):
             layers[layer, rows], _ = pad_packed_sequence(packed, batch_first=True, total_length=mask.shape[1])
 
     def _word_vectors(self, character_ids: Tensor) -> Tensor:
-        """Vectors [N, W] of the words that ids [N, 50] spell."""
+        """Vectors [N, W] of the words with ids [N, 50]."""
         found = np.zeros((len(character_ids), self.vectors.width), np.float32)
         for row, word in zip(found, ids_to_words(character_ids), strict=True):
             vector = None if word is None else self.vectors.get(word)
@@ -151,21 +147,17 @@ def _read_weights(file: Path) -> dict[str, Tensor]:
     if not file.is_file():
         raise InputError("no such file: CoVe's weights", file=file)
     try:
-        with warnings.catch_warnings(action="ignore"):  # about pickles of others, which are refused
+        with warnings.catch_warnings(action="ignore"):  # about other pickles, which are rejected
             found = torch.load(file, map_location="cpu", weights_only=True)
-    except Exception as error:  # whatever the bytes bring about
+    except Exception as error:  # damaged files raise errors of any kind
         raise InputError(f"cannot read CoVe's weights: {_reason(error)}", file=file, hint=_HINT) from None
-    if not isinstance(found, Mapping) or not all(_is_tensor(value) for value in found.values()):
-        raise InputError("CoVe's weights were wanted, names and tensors; found something else", file=file, hint=_HINT)
-    return {str(name).removeprefix(_PREFIX): value for name, value in found.items()}
-
-
-def _is_tensor(value: Any) -> bool:
-    return isinstance(value, Tensor) and not value.is_nested
+    if not isinstance(found, Mapping) or not all(isinstance(value, Tensor) for value in found.values()):
+        raise InputError(f"expected CoVe's weights, got {type(found).__name__}", file=file, hint=_HINT)
+    return {str(name).removeprefix(_PREFIX): value for name, value in found.items() if not value.is_nested}
 
 
 def _reason(error: Exception) -> str:
-    """Why torch has not read a file, without its advice, which is to run what the file holds."""
+    """Why torch could not read a file, without its advice to run the code in it."""
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
     code = _CODE.search(str(error))
@@ -177,40 +169,34 @@ def _hidden_dim(weights: Mapping[str, Tensor], file: Path) -> int:
     first = weights.get("weight_hh_l0")
     if first is None or first.dim() != 2 or not first.shape[1]:
         names = ", ".join(sorted(weights)) or "nothing"
-        raise InputError(f"CoVe's weights were wanted, found {names}", file=file, hint=_HINT)
+        raise InputError(f"expected CoVe's weights, got {names}", file=file, hint=_HINT)
     return first.shape[1]
 
 
-def _require_weights(weights: Mapping[str, Tensor], hidden_dim: int, file: Path) -> None:
-    wanted = dict(_shapes(hidden_dim))
-    problems = [
-        f"missing: {name} {shape}"
-        if name not in weights
-        else f"wrong shape: {name} wanted {shape}, found {tuple(weights[name].shape)}"
-        for name, shape in wanted.items()
-        if name not in weights or tuple(weights[name].shape) != shape
-    ]
-    problems += [f"unused: {name} {tuple(weights[name].shape)}" for name in sorted(weights.keys() - wanted.keys())]
-    problems += [f"{fault}: {name}" for name in wanted if name in weights and (fault := _fault(weights[name]))]
+def _check_weights(weights: Mapping[str, Tensor], hidden_dim: int, file: Path) -> None:
+    problems = []
+    shapes = _shapes(hidden_dim)
+    for name, shape in shapes.items():
+        if name not in weights:
+            problems.append(f"missing: {name} {shape}")
+        elif (found := tuple(weights[name].shape)) != shape:
+            problems.append(f"wrong shape: {name}: expected {shape}, got {found}")
+        elif not _is_finite(weights[name]):
+            problems.append(f"not finite numbers: {name}")
+    problems += [f"unused: {name} {tuple(weights[name].shape)}" for name in sorted(weights.keys() - shapes.keys())]
     if problems:
         listing = "".join(f"\n  {problem}" for problem in problems)
         raise InputError(f"these are not CoVe's weights:{listing}", file=file)
 
 
-def _shapes(hidden_dim: int) -> Iterator[tuple[str, tuple[int, ...]]]:
-    for layer in range(DEPTH):
-        for direction in ("", "_reverse"):
-            width = 2 * hidden_dim if layer else hidden_dim
-            yield f"weight_ih_l{layer}{direction}", (4 * hidden_dim, width)
-            yield f"weight_hh_l{layer}{direction}", (4 * hidden_dim, hidden_dim)
-            yield f"bias_ih_l{layer}{direction}", (4 * hidden_dim,)
-            yield f"bias_hh_l{layer}{direction}", (4 * hidden_dim,)
+def _shapes(hidden_dim: int) -> dict[str, tuple[int, ...]]:
+    with torch.device("meta"):
+        lstm = nn.LSTM(hidden_dim, hidden_dim, num_layers=DEPTH, bidirectional=True)
+    return {name: tuple(parameter.shape) for name, parameter in lstm.named_parameters()}
 
 
-def _fault(tensor: Tensor) -> str | None:
-    """What is wrong with the numbers of a tensor."""
-    if tensor.layout is not torch.strided or tensor.is_meta or tensor.dtype not in _FLOATS:
-        return f"plain floating-point numbers wanted, found {tensor.layout}, {tensor.dtype}"
-    if tensor.untyped_storage().nbytes() < tensor.numel() * tensor.itemsize:
-        return "fewer numbers than its shape says"
-    return None if tensor.float().isfinite().all() else "not finite numbers"
+def _is_finite(tensor: Tensor) -> bool:
+    """Whether a tensor has finite floating-point numbers, and as many in memory as its shape says."""
+    is_plain = tensor.layout is torch.strided and not tensor.is_meta and tensor.is_floating_point()
+    is_whole = is_plain and tensor.untyped_storage().nbytes() >= tensor.numel() * tensor.itemsize
+    return bool(is_whole and tensor.float().isfinite().all())

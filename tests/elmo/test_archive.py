@@ -133,12 +133,6 @@ def test_an_archive_with_relative_paths_loads_from_another_folder(
     assert torch.equal(vectors(load(archive)), wanted)
 
 
-def test_a_run_folder_loads_as_an_archive_does(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    archive, wanted = trained(folder / "run")
-    monkeypatch.chdir(tmp_path)
-    assert torch.equal(vectors(load(archive.parent)), wanted)
-
-
 def test_a_moved_bilm_is_given_by_an_override(folder: Path) -> None:
     archive, wanted = trained(folder / "run")
     shutil.move(folder / "bilm", folder / "moved")
@@ -151,20 +145,6 @@ def test_a_moved_bilm_is_given_by_an_override(folder: Path) -> None:
 NAMES = {"options_file": "options.json", "weight_file": "weights.hdf5"}
 
 
-def test_a_missing_bilm_is_named_with_its_sum(folder: Path) -> None:
-    archive, _ = trained(folder / "run")
-    weights = folder / "bilm" / "weights.hdf5"
-    sha256 = file_sha256(weights)
-    weights.unlink()
-    message = (
-        f"bilm/weights.hdf5: no such file: the biLM's weights, on which this model was trained "
-        f"(then {weights}, sha256 {sha256}) (put it back, or give its new place: "
-        """-o '{"model.elmo.weight_file": "PATH"}')"""
-    )
-    with pytest.raises(InputError, match=re.escape(message)):
-        load(archive)
-
-
 def tagger_archive(run: Path) -> Path:
     """A model of AllenNLP, which has the biLM elsewhere than under `model.elmo`."""
     settings = config()
@@ -174,19 +154,13 @@ def tagger_archive(run: Path) -> Path:
     return archived(run, begun(run, settings))
 
 
-def test_hints_name_the_keys_that_the_config_has(folder: Path) -> None:
+def test_hints_name_the_keys_of_the_config(folder: Path) -> None:
     archive = tagger_archive(folder / "run")
     (folder / "bilm" / "weights.hdf5").rename(folder / "moved.hdf5")
-    with pytest.raises(InputError, match=r"put it back, or give its new place: -o '{.*}'\)$") as error:
+    with pytest.raises(InputError, match=r"pass its new path: -o '{.*}'\)$") as error:
         load(archive)
     advice = re.search(r"-o '(.*)'", str(error.value))
     assert advice is not None and load(archive, json.loads(advice[1].replace("PATH", "moved.hdf5")))
-    write_bilm(folder / "bilm", seed=9)
-    message = (
-        f"(set {KEY}options_file and {KEY}weight_file to that biLM's files; the vectors of this one have 12 numbers)"
-    )
-    with pytest.raises(InputError, match=re.escape(message)):
-        load(archive)
 
 
 KEY = "model.text_field_embedder.token_embedders.e."
@@ -197,48 +171,41 @@ def test_a_bilm_of_another_width_is_the_same_error(folder: Path) -> None:
     archive = tagger_archive(folder / "run")
     (folder / "other").mkdir()
     write_bilm(folder / "other", projection_dim=8)
-    message = r"(?s)trained on another biLM:.*found \w+ \(\S+other/options.json\).*this one have 16 numbers\)$"
+    message = (
+        rf"(?s)trained on another biLM:.*got sha256 \w+ \(\S+other/options.json\).*\(set {KEY}options_file and"
+        rf" {KEY}weight_file to that biLM's files; the vectors of this one have 16 numbers\)$"
+    )
     with pytest.raises(InputError, match=message):
         load(archive, {f"{KEY}{key}": f"other/{name}" for key, name in NAMES.items()})
 
 
-def test_a_bilm_that_changed_where_it_was_is_named_with_both_sums(
+def test_a_missing_or_changed_bilm_is_named_with_its_sha256(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     archive, _ = trained(folder / "run")
     weights = folder / "bilm" / "weights.hdf5"
-    wanted = file_sha256(weights)
+    expected = file_sha256(weights)
     write_bilm(folder / "bilm", seed=9)
+    with pytest.raises(InputError, match="another biLM:\n  the biLM's weights: expected .*") as error:
+        load(archive)
+    assert str(error.value).count("sha256") == 2 and expected in str(error.value)
     monkeypatch.chdir(tmp_path)
-    message = (
-        f"bilm/weights.hdf5: no such file: the biLM's weights, on which this model was trained (then {weights}, sha256 "
-        f"{wanted}); {weights} has changed since, its sha256 is {file_sha256(weights)} (put it back"
-    )
-    with pytest.raises(InputError, match=re.escape(message)):
+    missing = f"bilm/weights.hdf5: no such file: .* sha256 {expected}"
+    with pytest.raises(InputError, match=rf"{missing}\); {weights} has changed since, its sha256 is \w+ \(restore it"):
+        load(archive)
+    weights.unlink()
+    with pytest.raises(InputError, match=rf"{missing}\) \(restore it"):
         load(archive)
 
 
-def test_a_changed_bilm_is_an_error_that_names_both_sums(folder: Path) -> None:
-    archive, _ = trained(folder / "run")
-    weights = folder / "bilm" / "weights.hdf5"
-    wanted = file_sha256(weights)
-    write_bilm(folder / "bilm", seed=9)
-    message = (
-        f"this model was trained on another biLM:\n  the biLM's weights: wanted sha256 {wanted} (then {weights}), "
-        f"found {file_sha256(weights)} ({weights}) (set model.elmo.options_file and model.elmo.weight_file"
-    )
-    with pytest.raises(InputError, match=re.escape(message)) as error:
-        load(archive)
-    assert "the biLM's options" not in str(error.value)
-
-
-def test_another_bilm_by_override_is_the_same_error(folder: Path) -> None:
-    archive, _ = trained(folder / "run")
+@pytest.mark.parametrize("archive", [False, True])
+def test_another_bilm_by_override_is_rejected(folder: Path, archive: bool) -> None:
+    path, _ = trained(folder / "run", archive=archive)
     (folder / "other").mkdir()
     write_bilm(folder / "other", seed=9, cell_clip=1.0)
     other = {f"model.elmo.{key}": f"other/{name}" for key, name in NAMES.items()}
     with pytest.raises(InputError, match="(?s)trained on another biLM:.*the biLM's options.*the biLM's weights"):
-        load(archive, other)
+        load(path, other)
 
 
 def remove(bilm: Path) -> None:
@@ -260,28 +227,6 @@ def test_a_self_contained_archive_needs_no_files(folder: Path, spoil: Callable[[
     torch.save(model.state_dict(), folder / "run" / "best.th")
     again = Path(archive_model(folder / "run", archive_path=folder / "again.tar.gz"))
     assert torch.equal(vectors(load(again)), wanted)
-
-
-def test_a_self_contained_archive_still_refuses_an_overriding_other_bilm(folder: Path) -> None:
-    archive, _ = trained(folder / "run", archive=True)
-    (folder / "other").mkdir()
-    write_bilm(folder / "other", seed=9)
-    other = {f"model.elmo.{key}": f"other/{name}" for key, name in NAMES.items()}
-    with pytest.raises(InputError, match="this model was trained on another biLM"):
-        load(archive, other)
-
-
-@pytest.mark.parametrize("keys", [["options_file", "weight_file"], ["weight_file"], ["options_file"]])
-def test_a_self_contained_archive_wants_no_path_that_is_not_there(folder: Path, keys: list[str]) -> None:
-    archive, _ = trained(folder / "run", archive=True)
-    shutil.rmtree(folder / "bilm")
-    message = (
-        r"^(gone|bilm/[a-z.0-9]+): no such file: the biLM's (options|weights);"
-        r" the archive holds the biLM's files itself"
-        r" \(leave model\.elmo\.options_file and model\.elmo\.weight_file out of the overrides\)$"
-    )
-    with pytest.raises(InputError, match=message):
-        load(archive, {f"model.elmo.{key}": "gone" for key in keys})
 
 
 def test_two_embedders_in_one_state_find_each_their_own(folder: Path, tmp_path: Path) -> None:
@@ -306,11 +251,10 @@ def test_an_unreadable_state_is_left_to_whoever_loads_it(folder: Path) -> None:
         load(archive.parent)
 
 
-def test_the_state_of_something_else_is_refused(folder: Path) -> None:
+def test_the_state_of_another_module_is_rejected(folder: Path) -> None:
     elmo = ElmoTokenEmbedder(**config()["model"]["elmo"])
-    for wrong in (torch.zeros(3, dtype=torch.uint8), torch.zeros(3)):
-        with pytest.raises(InputError, match="state names no biLM: was it written by another version"):
-            elmo.load_state_dict({**elmo.state_dict(), "_extra_state": wrong})
+    with pytest.raises(InputError, match="state names no biLM"):
+        elmo.load_state_dict({**elmo.state_dict(), "_extra_state": torch.zeros(3, dtype=torch.uint8)})
 
 
 def test_what_the_state_holds(folder: Path) -> None:

@@ -52,7 +52,7 @@ def test_the_layers_are_those_of_a_plain_lstm(files: dict[str, str], tmp_path: P
             assert torch.allclose(found, cove(batch_to_ids([sentence])).layers[:, 0], atol=1e-6)
 
 
-def test_words_that_are_not_known_are_zeros(files: dict[str, str], tmp_path: Path) -> None:
+def test_unknown_words_are_zeros(files: dict[str, str], tmp_path: Path) -> None:
     """Also those that character ids cut, or that are sentence boundaries there, though the file has them."""
     vectors, cove = write_vectors(tmp_path / "glove.txt"), CoVe.from_files(**files)
     sentence = ["the", "y" * 48, "y" * 49, "é" * 30, "<S>", "The"]
@@ -67,17 +67,12 @@ def test_batches_without_a_token(files: dict[str, str]) -> None:
         assert cove(batch_to_ids(sentences)).layers.shape == shape
 
 
-@pytest.mark.parametrize("prefix", ["", "rnn."])
-def test_names_with_and_without_prefix(files: dict[str, str], prefix: str) -> None:
-    wanted = CoVe.from_files(**files)(batch_to_ids(SENTENCES)).layers
-    torch.save({prefix + name: value for name, value in published().state_dict().items()}, files["weight_file"])
-    assert torch.equal(CoVe.from_files(**files)(batch_to_ids(SENTENCES)).layers, wanted)
-
-
-def test_the_file_format_of_its_time(files: dict[str, str]) -> None:
-    wanted = CoVe.from_files(**files)(batch_to_ids(SENTENCES)).layers
-    torch.save(published().state_dict(), files["weight_file"], _use_new_zipfile_serialization=False)
-    assert torch.equal(CoVe.from_files(**files)(batch_to_ids(SENTENCES)).layers, wanted)
+@pytest.mark.parametrize("zipped", [True, False])
+def test_a_prefix_of_the_names_and_the_old_file_format(files: dict[str, str], zipped: bool) -> None:
+    expected = CoVe.from_files(**files)(batch_to_ids(SENTENCES)).layers
+    weights = {f"rnn.{name}": value for name, value in published().state_dict().items()}
+    torch.save(weights, files["weight_file"], _use_new_zipfile_serialization=zipped)
+    assert torch.equal(CoVe.from_files(**files)(batch_to_ids(SENTENCES)).layers, expected)
 
 
 def changed(**changes: Tensor | None) -> dict[str, Tensor]:
@@ -86,20 +81,16 @@ def changed(**changes: Tensor | None) -> dict[str, Tensor]:
 
 
 WRONG = [
-    ({"weight_hh_l1": None}, r"these are not CoVe's weights:\n  missing: weight_hh_l1 \(20, 5\)$"),
-    ({"bias_ih_l0": torch.zeros(3)}, r"\n  wrong shape: bias_ih_l0 wanted \(20,\), found \(3,\)$"),
-    ({"weight_ih_l0": torch.zeros(20, 7)}, r"\n  wrong shape: weight_ih_l0 wanted \(20, 5\), found \(20, 7\)$"),
+    ({"weight_hh_l1": None}, r"\n  missing: weight_hh_l1 \(20, 5\)$"),
+    ({"weight_ih_l0": torch.zeros(20, 7)}, r"\n  wrong shape: weight_ih_l0: expected \(20, 5\), got \(20, 7\)$"),
     ({"weight_ih_l2": torch.zeros(20, 10)}, r"\n  unused: weight_ih_l2 \(20, 10\)$"),
     ({"bias_ih_l0": torch.full((20,), float("nan"))}, r"\n  not finite numbers: bias_ih_l0$"),
-    (
-        {"bias_ih_l0": torch.ones(20).to_sparse()},
-        r"\n  plain floating-point numbers wanted, found torch.sparse_coo, torch.float32: bias_ih_l0$",
-    ),
-    ({"bias_ih_l0": torch.ones(20).int()}, r"\n  plain .* wanted, found torch.strided, torch.int32: bias_ih_l0$"),
-    ({"bias_ih_l0": torch.ones(1).expand(20)}, r"\n  fewer numbers than its shape says: bias_ih_l0$"),
+    ({"bias_ih_l0": torch.ones(20).to_sparse()}, r"\n  not finite numbers: bias_ih_l0$"),
+    ({"bias_ih_l0": torch.ones(20).int()}, r"\n  not finite numbers: bias_ih_l0$"),
+    ({"bias_ih_l0": torch.ones(1).expand(20)}, r"\n  not finite numbers: bias_ih_l0$"),
     ({"bias_ih_l0": torch.full((20,), 1e300, dtype=torch.float64)}, r"\n  not finite numbers: bias_ih_l0$"),
-    ({"weight_hh_l0": torch.zeros(0, 0)}, r"CoVe's weights were wanted, found bias_hh_l0, .* \(the published file is"),
-    ({"weight_hh_l0": None}, r"CoVe's weights were wanted, found bias_hh_l0, .* \(the published file is"),
+    ({"weight_hh_l0": torch.zeros(0, 0)}, r"expected CoVe's weights, got bias_hh_l0, .* \(the published file is"),
+    ({"weight_hh_l0": None}, r"expected CoVe's weights, got bias_hh_l0, .* \(the published file is"),
 ]
 
 
@@ -120,7 +111,7 @@ class Code:
         return open, (str(self.trace), "w")
 
 
-def test_files_that_are_no_weights_are_never_run(files: dict[str, str], tmp_path: Path) -> None:
+def test_code_in_pickles_is_never_run(files: dict[str, str], tmp_path: Path) -> None:
     file = Path(files["weight_file"])
     torch.save({"weight_hh_l0": Code(tmp_path / "trace")}, file)
     code, other = r"it holds code, (_io|io)\.open, which is not run", "torch did not write it, or it is damaged"
@@ -132,7 +123,7 @@ def test_files_that_are_no_weights_are_never_run(files: dict[str, str], tmp_path
         with warnings.catch_warnings(action="error"), pytest.raises(InputError, match=message):
             CoVe.from_files(**files)
     torch.save([1, 2], file)
-    with pytest.raises(InputError, match="names and tensors; found something else"):
+    with pytest.raises(InputError, match="expected CoVe's weights, got list"):
         CoVe.from_files(**files)
     assert not (tmp_path / "trace").exists()
 
@@ -159,7 +150,7 @@ def test_all_layers_behind_the_keys_of_elmo(files: dict[str, str]) -> None:
     assert not [name for name, _ in elmo.named_parameters() if "lstm" in name]
 
 
-def test_the_cache_keeps_its_layers_apart(files: dict[str, str], tmp_path: Path) -> None:
+def test_the_cache_separates_word_vectors(files: dict[str, str], tmp_path: Path) -> None:
     ids = batch_to_ids(SENTENCES)
     first = embedder(**files, cache_dir=str(tmp_path / "cache"), mix="last")(ids)
     write_vectors(tmp_path / "glove.txt", seed=4)
@@ -172,14 +163,14 @@ def test_the_cache_keeps_its_layers_apart(files: dict[str, str], tmp_path: Path)
     assert file_sha256(files["vectors_file"]) in {held.bilm["options_sha256"] for held in found}
 
 
-def test_a_trained_model_wants_its_own_files(files: dict[str, str], tmp_path: Path) -> None:
+def test_a_trained_model_needs_the_same_files(files: dict[str, str], tmp_path: Path) -> None:
     state = embedder(**files).state_dict()
     embedder(**files).load_state_dict(state)
     write_vectors(tmp_path / "glove.txt", seed=4)
-    with pytest.raises(InputError, match=r"(?s)another CoVe:\n  CoVe's word vectors: wanted sha256 .*vectors_file and"):
+    with pytest.raises(InputError, match=r"(?s)another CoVe:\n  CoVe's word vectors: expected .*vectors_file and"):
         embedder(**files).load_state_dict(state)
     bilm = dict(zip(("options_file", "weight_file"), write_bilm(tmp_path), strict=True))
-    with pytest.raises(InputError, match=r"(?s)another CoVe:.*options: wanted none, found [0-9a-f]{64} "):
+    with pytest.raises(InputError, match=r"(?s)another CoVe:.*options: expected none, got sha256 [0-9a-f]{64} "):
         ElmoTokenEmbedder(**bilm).load_state_dict(state)
     assert set(Source.from_state(state["_extra_state"]).files) == {"vectors_file", "weight_file"}
 
