@@ -1,9 +1,9 @@
 // Coreference without ELMo: paper, appendix A.6 (the end-to-end span model of Lee et al., 2017; CoNLL-2012).
 //
 // Departures from the paper
-//   all: Turian's 50-d vectors, which stand beside GloVe in Lee et al., are left out; GloVe's are not normalised to
-//     length 1, are looked up as written, then lower-cased, and words that have none start from the mean of the others
-//     (there: zeros). Each part of a document is read from gold files (there: automatic ones, which have the same words
+//   all: Turian's 50-d vectors, which stand beside GloVe in Lee et al., are left out. Words are looked up as written,
+//     then lower-cased. At paper the vectors have length 1 and words without one have zeros, as there; at mini and small
+//     vectors are as in the file, and words without one have the mean. Each part of a document is read from gold files (there: automatic ones, which have the same words
 //     and clusters). At most 150 epochs with patience 20 in place of some 400,000 updates; the best epoch by average
 //     F1 on the validation data is kept, as there.
 //   as in the original code: sentences are encoded one by one by an LSTM with coupled gates and learned first states;
@@ -32,7 +32,12 @@ knobs.checked({
   vectors:: settings.choose({
     mini: { pretrained_file: settings.file('vectors/w2v.100d.txt.gz'), embedding_dim: 100 },
     small: self.mini,
-    paper: { pretrained_file: settings.file('vectors/glove.840B.300d.txt'), embedding_dim: 300 },
+    paper: {
+      pretrained_file: settings.file('vectors/glove.840B.300d.txt'),
+      embedding_dim: 300,
+      unknown: 'zero',
+      normalize: true,
+    },
   }),
 
   characters:: settings.choose({

@@ -53,7 +53,7 @@ knobs.checked({
   model: {
     type: 'elmo_tasks_ner',
     text_field_embedder: {
-      token_embedders: words.embedder($.vectors, { keep_all_pretrained: true }) + {
+      token_embedders: words.embedder($.vectors, { trainable: true, keep_all_pretrained: true }) + {
         token_characters: {
           type: 'character_encoding',
           embedding: { embedding_dim: $.characters.embedding_dim, vocab_namespace: 'token_characters' },

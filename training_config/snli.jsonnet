@@ -35,7 +35,7 @@ knobs.checked({
   vectors:: settings.choose({
     mini: { pretrained_file: settings.file('vectors/w2v.100d.txt.gz'), embedding_dim: 100 },
     small: self.mini,
-    paper: { pretrained_file: settings.file('vectors/glove.840B.300d.txt'), embedding_dim: 300 },
+    paper: { pretrained_file: settings.file('vectors/glove.840B.300d.txt'), embedding_dim: 300, unknown: 'random' },
   }),
 
   hidden_size:: settings.choose({ mini: 64, small: 300, paper: 300 }),

@@ -4,8 +4,9 @@
 //
 // Departures from the paper: those of snli.jsonnet; the biLM is not fine-tuned on SNLI, the paper's is (88.9 on the
 //   development set without). Word vectors stay beside ELMo (section 3.3; AllenNLP's configuration drops them).
-//   Normalisation takes its statistics over one sentence, the paper's code over the whole batch. ELMo's own dropout,
-//   which the paper does not name, is 0 at both places.
+//   Normalisation takes its statistics over one sentence, so that its vectors do not depend on the batch; the paper's
+//   code takes them over the whole batch (-o '{"model.elmo.layer_norm": "batch"}'). ELMo's own dropout, which the paper
+//   does not name, is 0 at both places.
 //
 // Expected accuracy: paper 88.7 +- 0.17 (test; 89.5 dev); small and mini: docs/RESULTS.md.
 // Command: allennlp train training_config/snli_elmo.jsonnet -s out/snli_elmo

@@ -3,8 +3,8 @@
 //
 // Departures from the paper
 //   all: biattention is that of a text with itself, as in AllenNLP's re-implementation; nothing depends on padding.
-//     McCann et al. add character n-grams to GloVe, here as in AllenNLP there are none; words without a vector start
-//     from the mean of the others. Training has the phrases of four or more words, repeated ones too (93,567 of
+//     McCann et al. add character n-grams to GloVe, here as in AllenNLP there are none; words without a vector have
+//     zeros at paper, as there, and the mean at mini and small. Training has the phrases of four or more words, repeated ones too (93,567 of
 //     train.txt's), among them the sentences that long, and none of the 136 shorter ones. Dev and test have whole
 //     sentences, `validation_dataset_reader`, so that `allennlp evaluate` scores these. Word vectors are fixed.
 //   what the paper leaves open: batches of 100, at most 40 epochs with patience 5, norm clip 5, dropout 0.25 at the
@@ -36,7 +36,7 @@ knobs.checked({
   vectors:: settings.choose({
     mini: { pretrained_file: settings.file('vectors/w2v.100d.txt.gz'), embedding_dim: 100 },
     small: self.mini,
-    paper: { pretrained_file: settings.file('vectors/glove.840B.300d.txt'), embedding_dim: 300 },
+    paper: { pretrained_file: settings.file('vectors/glove.840B.300d.txt'), embedding_dim: 300, unknown: 'zero' },
   }),
   min_phrase_length:: settings.choose({ mini: 2, small: 4, paper: 4 }),
 

@@ -3,6 +3,7 @@
 import logging
 import warnings
 from collections.abc import Collection
+from typing import Literal
 
 import numpy as np
 import torch
@@ -23,8 +24,7 @@ FIXED = "@@FIXED_VECTORS@@"
 class WordVectors(TokenEmbedder):
     """
     A vector for each word of the vocabulary, which AllenNLP builds from the training and validation data: the file's
-    vector of the word, else that of the lower-cased word. Other words, and unknown ones, start from the mean of the
-    vectors found.
+    vector of the word, else that of the lower-cased word. `unknown` gives the vectors of other words.
 
     # Parameters
 
@@ -40,6 +40,11 @@ class WordVectors(TokenEmbedder):
     keep_all_pretrained : `bool`
         Also adds the file's other words to the vocabulary, with fixed vectors, so that the model knows them in other
         text. The archive grows by 4 D bytes for each.
+    unknown : `str`
+        Where words that the file does not have start: `mean` of the vectors found, `zero`, or `random`, normally
+        distributed with mean and standard deviation of the vectors found, as AllenNLP's embeddings do.
+    normalize : `bool`
+        Scales the file's vectors to length 1.
     vocab_namespace : `str`
         The vocabulary namespace of the words.
     every_word : `bool`, optional
@@ -59,6 +64,8 @@ class WordVectors(TokenEmbedder):
         pretrained_file: str | None = None,
         trainable: bool = True,
         keep_all_pretrained: bool = False,
+        unknown: Literal["mean", "zero", "random"] = "mean",
+        normalize: bool = False,
         vocab_namespace: str = "tokens",
         every_word: bool | None = None,
     ) -> None:
@@ -75,7 +82,9 @@ class WordVectors(TokenEmbedder):
             for word in vectors:
                 vocab.add_token_to_namespace(word, vocab_namespace)
         words = list(vocab.get_token_to_index_vocabulary(vocab_namespace))
-        table = _table(words, vectors, embedding_dim)  # [words, D]
+        if normalize:
+            vectors = {word: vector / (np.linalg.norm(vector) or 1.0) for word, vector in vectors.items()}
+        table = _table(words, vectors, embedding_dim, unknown)  # [words, D]
         self.weight = nn.Parameter(table[:first_fixed], requires_grad=trainable)
         self.register_buffer("fixed", table[first_fixed:].clone())
         self.fixed: Tensor
@@ -158,12 +167,18 @@ def _look_up(vectors: dict[str, np.ndarray], word: str) -> np.ndarray | None:
     return vectors.get(word.lower()) if found is None else found
 
 
-def _table(words: list[str], vectors: dict[str, np.ndarray], width: int) -> Tensor:
+def _table(words: list[str], vectors: dict[str, np.ndarray], width: int, unknown: str) -> Tensor:
     """The vectors of all words by id, shape [words, D]."""
     if vectors:
         rows = [_look_up(vectors, word) for word in words]
-        mean = np.mean([row for row in rows if row is not None] or list(vectors.values()), axis=0)
-        table = torch.from_numpy(np.stack([mean if row is None else row for row in rows]).astype(np.float32))
+        found = np.stack([row for row in rows if row is not None] or list(vectors.values()))  # [found, D]
+        mean = found.mean(axis=0)
+        if unknown == "random":
+            start = torch.normal(float(found.mean()), float(found.std()), (len(words), width)).numpy()
+        else:
+            start = np.broadcast_to(mean if unknown == "mean" else np.zeros_like(mean), (len(words), width))
+        filled = [new if row is None else row for row, new in zip(rows, start, strict=True)]
+        table = torch.from_numpy(np.stack(filled).astype(np.float32))
     else:
         table = _random(len(words), width)
     table[0] = 0.0

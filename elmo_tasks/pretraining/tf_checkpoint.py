@@ -5,6 +5,7 @@ Tensors of a TensorFlow checkpoint (format V2, as bilm-tf saves it), read withou
 and a footer of 48 bytes. Each value is a protocol buffer with the place of a tensor in `PREFIX.data-SSSSS-of-NNNNN`.
 """
 
+import math
 import struct
 from collections.abc import Iterator
 from pathlib import Path
@@ -90,11 +91,11 @@ def _entries(index: bytes) -> Iterator[tuple[str, Entry]]:
         _, place = _varint(footer, place)
     for _, handle in _block(index, *_handle(footer, place)):
         for key, value in _block(index, *_handle(handle, 0)):
-            fields = _fields(value)
-            if key and fields.get(1) == _FLOAT32:
-                shape = tuple(_fields(size).get(1, 0) for size in _repeated(fields.get(2, b""), 2))
-                entry = Entry(shape, fields.get(3, 0), fields.get(4, 0), fields.get(5, 0))
-                if entry.size != 4 * int(np.prod(shape, dtype=np.int64)):
+            if key and _number(value, 1) == _FLOAT32:
+                sizes = (size for shape in _messages(value, 2) for size in _messages(shape, 2))
+                shape = tuple(_number(size, 1) for size in sizes)
+                entry = Entry(shape, _number(value, 3), _number(value, 4), _number(value, 5))
+                if entry.size != 4 * math.prod(shape):
                     raise ValueError("size and shape differ")
                 yield key.decode("utf-8"), entry
 
@@ -133,16 +134,17 @@ def _varint(data: bytes, place: int) -> tuple[int, int]:
             return value, place
 
 
-def _repeated(message: bytes, number: int) -> list[bytes]:
-    """All values of one field of a protocol buffer."""
-    return [value for found, value in _raw_fields(message) if found == number and isinstance(value, bytes)]
+def _number(message: bytes, field: int) -> int:
+    """The value of a numeric field of a protocol buffer; 0 if it is absent."""
+    return next((value for found, value in _fields(message) if found == field and isinstance(value, int)), 0)
 
 
-def _fields(message: bytes) -> dict[int, int | bytes]:
-    return dict(_raw_fields(message))
+def _messages(message: bytes, field: int) -> list[bytes]:
+    """All values of a field that holds messages."""
+    return [value for found, value in _fields(message) if found == field and isinstance(value, bytes)]
 
 
-def _raw_fields(message: bytes) -> Iterator[tuple[int, int | bytes]]:
+def _fields(message: bytes) -> Iterator[tuple[int, int | bytes]]:
     place = 0
     while place < len(message):
         tag, place = _varint(message, place)

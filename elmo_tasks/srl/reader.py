@@ -30,7 +30,7 @@ class SrlReader(DatasetReader):
     token_indexers : `dict[str, TokenIndexer]`, optional
         By default `tokens` (word ids), `predicate` (the predicate indicator) and `elmo` (the biLM's characters).
     verbs_only : `bool`
-        Whether to keep only predicates whose part of speech begins with V, as the paper does.
+        Whether to keep only predicates whose part of speech begins with V. He et al. and AllenNLP keep all.
     """
 
     def __init__(

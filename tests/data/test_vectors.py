@@ -138,3 +138,33 @@ def test_logs_how_many_words_were_found(file: Path, logged: pytest.LogCaptureFix
     assert "vectors.txt: vectors of 1 of 3 words, 1 more in lower case" in logged.text
     embedder(file, vocabulary("sloop"))
     assert "vectors.txt has no vector for any word of the data" in logged.text
+
+
+@pytest.mark.parametrize(("unknown", "row"), [("mean", [2.0, 3.0]), ("zero", [0.0, 0.0])])
+def test_words_without_a_vector_start_as_stated(unknown: str, row: list[float], file: Path) -> None:
+    file.write_text("sea 1 2\nship 3 4\n")
+    vocab = Vocabulary.from_instances([])
+    for word in ("sea", "ship", "wave"):
+        vocab.add_token_to_namespace(word, "tokens")
+    built = WordVectors(embedding_dim=2, vocab=vocab, pretrained_file=str(file), unknown=unknown)
+    table = built(torch.arange(5)[None])[0]  # [5, 2]: padding, unknown, sea, ship, wave
+    assert table.tolist() == [[0.0, 0.0], row, [1.0, 2.0], [3.0, 4.0], row]
+
+
+def test_random_start_has_the_statistics_of_the_vectors_found(file: Path) -> None:
+    file.write_text("sea 10 12\nship 12 14\n")
+    vocab = Vocabulary.from_instances([])
+    for word in ("sea", "ship", *(f"new{i}" for i in range(2000))):
+        vocab.add_token_to_namespace(word, "tokens")
+    built = WordVectors(embedding_dim=2, vocab=vocab, pretrained_file=str(file), unknown="random")
+    new = built.weight[4:2004].detach()  # [2000, 2]
+    assert new.mean().item() == pytest.approx(12, abs=0.1) and new.std().item() == pytest.approx(2**0.5, abs=0.1)
+
+
+def test_normalized_vectors_have_length_1(file: Path) -> None:
+    file.write_text("sea 3 4\nnil 0 0\n")
+    vocab = Vocabulary.from_instances([])
+    for word in ("sea", "nil", "wave"):
+        vocab.add_token_to_namespace(word, "tokens")
+    built = WordVectors(embedding_dim=2, vocab=vocab, pretrained_file=str(file), normalize=True, unknown="zero")
+    assert built.weight[2:5].tolist() == [pytest.approx([0.6, 0.8]), [0.0, 0.0], [0.0, 0.0]]
