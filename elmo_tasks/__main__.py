@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 SITE_MODULES = ("elmo_tasks_torchvision", "elmo_tasks_plugin")
-"""What the `.pth` files import where Python reads them: at the root of site-packages, or here in a source tree."""
+"""Modules that the `.pth` files import when Python starts; here for a Python that ignores them."""
 
 sys.path.append(str(Path(__file__).parent / "compat" / "site"))
 for _name in SITE_MODULES:

@@ -1,4 +1,4 @@
-"""Files that are whole or absent: written aside, flushed, renamed."""
+"""Atomic writes: to a temporary file, which is flushed and renamed."""
 
 import os
 import re
@@ -14,50 +14,49 @@ _ASIDE = re.compile(r"\..+\.(\d+)\.tmp")
 
 def check_output_path(path: str | Path, *, read: Iterable[str | Path | None] = (), device: bool = False) -> None:
     """
-    Ask for a place for results before the work that makes them. Folders that lack are made when they are written.
+    Checks the path of an output before the work starts. Missing folders are created when it is written.
 
     # Parameters
 
     path : `str` or `Path`
-        Where the results will be.
     read : `Iterable[str | Path | None]`
-        Files that they must not replace, as far as they are there.
+        Input files, which the output must not replace.
     device : `bool`
-        Whether a pipe or a device will do.
+        Whether the output can be a pipe or a device.
 
     # Raises
 
-    `InputError` where there cannot be such a file, or it is one of those that are read.
+    `InputError`
+        If the file cannot be written, or is one of the inputs.
     """
     target = Path(path)
     if not str(path):
-        raise InputError("the name of a file was wanted, it is empty")
+        raise InputError("expected the path of a file, got an empty one")
     if target.is_dir():
-        raise InputError("a file was wanted, this is a folder", file=target, hint="name a file in it, or another")
+        raise InputError("expected a file, got a folder", file=target, hint="name a file in it, or another")
     if target.exists() and not target.is_file():
         if device:
             return
-        raise InputError("a file was wanted, this is a device or a pipe", file=target, hint="name a file")
+        raise InputError("expected a file, got a device or a pipe", file=target)
     folder = next(above for above in target.absolute().parents if above.exists())
     if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
-        raise InputError("a folder that can be written was wanted", file=folder, hint="name another")
+        raise InputError("expected a writable folder", file=folder, hint="name another")
     for file in [Path(file) for file in read if file is not None]:
         if target.exists() and file.exists() and target.samefile(file):
-            problem = "the output would be written over a file that is read"
-            raise InputError(problem, file=target, hint="name another file")
+            raise InputError("the output would overwrite an input file", file=target, hint="name another file")
 
 
 @contextmanager
 def atomic_write(path: str | Path) -> Iterator[Path]:
     """
-    Give a temporary path beside `path`; rename it to `path` when the block ends well, remove it otherwise.
+    Yields a temporary path beside `path`, which is renamed to `path` at the end, or removed after an exception.
 
-    Contents and name are on the disk when it ends: what is removed afterwards does not go before the new file is safe.
-    A pipe or a device, which no file can replace, is given itself.
+    Contents and name are flushed to the disk. A pipe or a device is written directly.
 
     # Raises
 
-    `InputError` where the folder cannot be written or the disk is full; `path` is then as it was.
+    `InputError`
+        If the folder is not writable or the disk is full; `path` is then unchanged.
     """
     target = Path(path)
     if target.exists() and not target.is_file() and not target.is_dir():
@@ -72,7 +71,7 @@ def atomic_write(path: str | Path) -> Iterator[Path]:
         aside.replace(target)
         _flush_names(target.parent)
     except OSError as error:
-        problem = os.strerror(error.errno) if error.errno else error  # h5py has a text of its own as strerror
+        problem = os.strerror(error.errno) if error.errno else error  # h5py puts text into strerror
         raise InputError(f"cannot write: {problem}", file=target) from error
     finally:
         with suppress(OSError):
@@ -82,12 +81,13 @@ def atomic_write(path: str | Path) -> Iterator[Path]:
 @contextmanager
 def atomic_write_folder(target: Path) -> Iterator[Path]:
     """
-    Give a folder beside or in `target` to write files into; when the block ends well they go to `target`, which is made
-    if need be, otherwise none does. Other files of it stay.
+    Yields a temporary folder, whose files are moved to `target` at the end, or removed after an exception. Other files
+    in `target` are kept.
 
     # Raises
 
-    `InputError` where it cannot be written.
+    `InputError`
+        If `target` is not writable.
     """
     home = target if target.is_dir() else target.parent
     aside = home / f".{target.name}.{os.getpid()}.tmp"
@@ -104,13 +104,13 @@ def atomic_write_folder(target: Path) -> Iterator[Path]:
 
 
 def leftovers(folder: str | Path) -> Iterator[Path]:
-    """The temporary files in a folder that no living process writes, where this process writes none."""
+    """Temporary files in a folder whose process has ended. This process must not be writing any."""
     named = ((path, _ASIDE.fullmatch(path.name)) for path in list(Path(folder).iterdir()))
     return (path for path, match in named if match and path.is_file() and not _is_another(int(match[1])))
 
 
 def _is_another(process: int) -> bool:
-    """Whether another process with this id lives on this machine."""
+    """Whether another process with this id is running on this machine."""
     try:
         os.kill(process, 0)
     except PermissionError:
@@ -121,7 +121,7 @@ def _is_another(process: int) -> bool:
 
 
 def _flush_names(folder: Path) -> None:
-    """Writes a folder's entries to the disk, where the system lets a folder be opened."""
+    """Flushes the names in a folder, if the system can open folders."""
     with suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:

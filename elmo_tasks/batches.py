@@ -1,4 +1,4 @@
-"""Batches of sequences of similar length, within a number of sequences and a number of tokens."""
+"""Batches of sequences of similar length."""
 
 from collections.abc import Iterator, Sequence
 
@@ -7,23 +7,22 @@ def batches_by_length(
     lengths: Sequence[int], *, batch_size: int | None = None, max_tokens: int | None = None
 ) -> Iterator[list[int]]:
     """
-    The places of all sequences, the shortest first, cut into batches; equal lengths keep their order.
+    The indices of all sequences, sorted by length (stable) and split into batches.
 
     # Parameters
 
     lengths : `Sequence[int]`
-        Tokens of each sequence.
     batch_size : `int`, optional
-        Sequences of a batch at most; without a budget, exactly, but for the last one.
+        The maximal number of sequences in a batch.
     max_tokens : `int`, optional
-        Tokens of a batch at most, padding included. A sequence that is longer makes a batch alone.
+        The maximal number of tokens in a batch, including padding. A longer sequence gets its own batch.
     """
     batch: list[int] = []
-    for place in sorted(range(len(lengths)), key=lengths.__getitem__):
-        over_budget = max_tokens is not None and (len(batch) + 1) * lengths[place] > max_tokens
+    for index in sorted(range(len(lengths)), key=lengths.__getitem__):
+        over_budget = max_tokens is not None and (len(batch) + 1) * lengths[index] > max_tokens
         if batch and (over_budget or len(batch) == batch_size):
             yield batch
             batch = []
-        batch.append(place)
+        batch.append(index)
     if batch:
         yield batch

@@ -1,32 +1,29 @@
-"""Errors that are the user's to mend: a bad file, a wrong setting, a missing corpus."""
+"""Errors that the user can fix: an invalid file, a wrong setting, a missing corpus."""
 
 import re
 from pathlib import Path
 from typing import Any
 
 _LONGEST = 500
-"""Characters of a line of a message; what is beyond is cut out of its middle."""
+"""The maximal length of a line in a message; longer ones are shortened in the middle."""
 
 _SHOWN = 60
-"""Characters of a value in a message."""
+"""The maximal length of a value in a message."""
 
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 
 
 class InputError(ValueError):
     """
-    One mistake in what the user gave, told in one line: where, what was wanted and what came, what to do.
-
-    The command line shows this message alone, without a traceback.
+    An error in the input of the user. The command line shows its message without a traceback.
 
     # Parameters
 
     problem : `str`
-        What was wanted and what came instead.
+        `expected X, got Y`.
     file : `str` or `Path`, optional
-        The file that holds the mistake.
     line : `int`, optional
-        Its line, counted from 1.
+        Counted from 1.
     hint : `str`, optional
         What to do about it.
     """
@@ -46,17 +43,17 @@ class InputError(ValueError):
         self.line = line
 
     def __str__(self) -> str:
-        return str(self.args[-1])  # AllenNLP puts remarks before it
+        return str(self.args[-1])  # AllenNLP inserts text before it
 
 
 def shown(value: Any) -> str:
-    """A value as an error message shows it: at most 60 characters of its `repr`."""
+    """The `repr` of a value, truncated to 60 characters."""
     text = repr(value)
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
 
 
 def _legible(problem: str) -> str:
-    """The text with long lines shortened and control characters spelt out: bad files hold words of any kind."""
+    """The text with long lines shortened and control characters escaped."""
     lines = (_CONTROL.sub(lambda found: repr(found[0])[1:-1], line) for line in problem.split("\n"))
     half = _LONGEST // 2
     return "\n".join(line if len(line) <= _LONGEST else f"{line[:half]} ... {line[-half:]}" for line in lines)

@@ -1,4 +1,4 @@
-"""HDF5 files: written whole or not at all, and read from nothing but themselves. Needs numpy and h5py alone."""
+"""HDF5 files: written atomically, and read without following links out of the file. Requires numpy and h5py only."""
 
 import io
 from collections.abc import Iterator
@@ -18,23 +18,23 @@ _LINKS = {h5l.TYPE_SOFT: "a soft link", h5l.TYPE_EXTERNAL: "an external link"}
 
 
 def write_hdf5(arrays: dict[str, np.ndarray], path: str | Path, *, mantissa_bits: int | None = None) -> None:
-    """Write named float32 arrays, rounded to `mantissa_bits` where given; the file is whole or absent."""
-    image = io.BytesIO()  # HDF5 itself crashes the process where the disk is full
+    """Writes float32 arrays atomically, optionally rounded to `mantissa_bits`."""
+    image = io.BytesIO()  # HDF5 crashes the process on a full disk
     with h5py.File(image, "w") as file:
         for name, array in arrays.items():
             values = round_mantissa(array, mantissa_bits)
             file.create_dataset(name, data=values, shuffle=True, compression="gzip", compression_opts=9)
     with atomic_write(path) as aside:
-        aside.write_bytes(image.getvalue())  # not getbuffer(): a traceback that keeps a view of it crashes Python 3.12
+        aside.write_bytes(image.getvalue())  # not getbuffer(): a view in a traceback crashes Python 3.12
 
 
 def round_mantissa(array: np.ndarray, bits: int | None) -> np.ndarray:
-    """Round float32 values to the nearest with `bits` (0..23) bits after the leading one, ties to even."""
+    """Rounds float32 values to `bits` (0 to 23) bits of mantissa, ties to even."""
     values = np.ascontiguousarray(array, dtype=np.float32)
     if bits is None or bits == FLOAT32_MANTISSA:
         return values
     if not 0 <= bits < FLOAT32_MANTISSA:
-        raise ValueError(f"mantissa_bits must be from 0 to {FLOAT32_MANTISSA}, found {bits}")
+        raise ValueError(f"mantissa_bits: expected 0 to {FLOAT32_MANTISSA}, got {bits}")
     drop = FLOAT32_MANTISSA - bits
     raw = values.view(np.uint32)
     half = np.uint32((1 << (drop - 1)) - 1)
@@ -44,7 +44,7 @@ def round_mantissa(array: np.ndarray, bits: int | None) -> np.ndarray:
 
 @contextmanager
 def reading(file: str | Path, problem: str, *, hint: str | None = None) -> Iterator[None]:
-    """Raises `InputError` that begins with `problem` where h5py finds a file damaged, whatever h5py itself raises."""
+    """Raises `InputError`, which starts with `problem`, in place of h5py's errors for damaged files."""
     try:
         yield
     except InputError:
@@ -55,18 +55,20 @@ def reading(file: str | Path, problem: str, *, hint: str | None = None) -> Itera
 
 def own_item(file: h5py.File, name: str) -> h5py.Dataset | h5py.Group:
     """
-    A dataset or a group that is in the file itself; of a dataset, nothing is read yet.
+    A dataset or a group in the file itself. No values are read.
 
     # Raises
 
-    `KeyError` where there is none; `InputError` where a link, external storage or a virtual dataset names another place
-    for it: the file's checksum does not cover what is there, and reading it may block.
+    `KeyError`
+        If there is none.
+    `InputError`
+        If it is a link, a virtual dataset or in external storage, which the file's checksum does not cover.
     """
     item: h5py.Dataset | h5py.Group = file
     for part in name.split("/"):
         link = item.id.links.get_info(part.encode()).type
         if link != h5l.TYPE_HARD:
-            raise _elsewhere(file, name, _LINKS.get(link, "a link of another kind"))
+            raise _elsewhere(file, name, _LINKS.get(link, "an unknown link"))
         item = item[part]
     if isinstance(item, h5py.Dataset) and item.external is not None:
         raise _elsewhere(file, name, "external storage")
@@ -76,13 +78,7 @@ def own_item(file: h5py.File, name: str) -> h5py.Dataset | h5py.Group:
 
 
 def own_dataset(file: h5py.File, name: str) -> h5py.Dataset:
-    """
-    `own_item` where it is a dataset.
-
-    # Raises
-
-    `TypeError` where it is not; whatever `own_item` raises.
-    """
+    """`own_item`, which raises `TypeError` if it is not a dataset."""
     item = own_item(file, name)
     if not isinstance(item, h5py.Dataset):
         raise TypeError(f"expected a dataset {name!r}, got a {type(item).__name__.lower()}")
@@ -90,5 +86,5 @@ def own_dataset(file: h5py.File, name: str) -> h5py.Dataset:
 
 
 def _elsewhere(file: h5py.File, name: str, found: str) -> InputError:
-    hint = "write the file again with all values in it"
+    hint = "store all values in the file"
     return InputError(f"expected {name!r} in the file itself, got {found}", file=file.filename, hint=hint)

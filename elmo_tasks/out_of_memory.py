@@ -1,4 +1,4 @@
-"""Running out of memory, told as what it is: a batch that is too long."""
+"""Explains out-of-memory errors: a batch is too long."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -13,21 +13,14 @@ _CPU_MESSAGE = "can't allocate memory"
 @contextmanager
 def explain_oom(lengths: Sequence[int], names: Sequence[str], *, hint: str) -> Iterator[None]:
     """
-    Turns running out of memory, on a GPU or a CPU, into an error that names the longest instance of the batch.
+    Replaces an out-of-memory error, on a GPU or a CPU, by an `InputError` that names the longest instance of the batch.
 
     # Parameters
 
-    lengths : `Sequence[int]`
-        Tokens of each instance.
-    names : `Sequence[str]`
-        What each instance is called.
+    lengths, names : `Sequence`
+        Of the instances.
     hint : `str`
         What to do about it.
-
-    # Raises
-
-    `InputError`
-        In place of PyTorch's error; other errors pass through.
     """
     try:
         yield

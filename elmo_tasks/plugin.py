@@ -1,7 +1,5 @@
 """
-The module that AllenNLP imports as a plugin (compat/site/elmo_tasks_plugin.py): importing it registers our names.
-
-AllenNLP does not walk a plugin's modules, so every module that registers something is listed here.
+The AllenNLP plugin (see compat/site/elmo_tasks_plugin.py): importing it registers all names and applies all patches.
 """
 
 import importlib
@@ -79,9 +77,8 @@ def register_all() -> None:
 
     # Raises
 
-    ImportError
-        if one of them cannot be imported: AllenNLP would log a `ModuleNotFoundError` and go on
-        without the plugin.
+    `ImportError`
+        If one of them cannot be imported. AllenNLP would log a `ModuleNotFoundError` and continue without the plugin.
     """
     for name in REGISTERING_MODULES:
         try:

@@ -1,9 +1,8 @@
 """
-The two settings that every config reads: the scale of a run and the root of its data.
+The settings that every config reads: the scale of a run and the root of its data.
 
-Both are environment variables, which AllenNLP hands to Jsonnet as external variables.
-`apply_defaults` gives them their defaults, so that a config can read them whether or not the user
-set them.
+They are environment variables, which AllenNLP passes to Jsonnet as external variables. `apply_defaults` sets their
+defaults.
 """
 
 import json
@@ -25,7 +24,7 @@ DATA_VARIABLE = "ELMO_TASKS_DATA"
 FIXTURES_VARIABLE = "ELMO_TASKS_FIXTURES"
 
 DEFAULT_VARIABLE = "ELMO_TASKS_DATA_DEFAULT"
-"""Holds the data root while it is our default: no choice of the user's for a child process."""
+"""The data root, if it is the default: child processes must not take it for a choice of the user."""
 
 NAMES_VARIABLE = "ELMO_TASKS_NAMES"
 """A JSON object: names of data files as configs have them, and the official names under which they were found."""
@@ -37,12 +36,12 @@ def scale() -> str:
 
     # Raises
 
-    InputError
-        if `ELMO_TASKS_SCALE` holds anything else.
+    `InputError`
+        If `ELMO_TASKS_SCALE` has another value.
     """
     value = _given_scale()
     if value not in SCALES:
-        raise InputError(f"{SCALE_VARIABLE} must be one of {', '.join(SCALES)}, not {value!r}")
+        raise InputError(f"{SCALE_VARIABLE}: expected one of {', '.join(SCALES)}, got {value!r}")
     return value
 
 
@@ -51,7 +50,7 @@ def _given_scale() -> str:
 
 
 def fixtures_root() -> Path:
-    """The absolute folder of the embedded files: in the wheel, else in the source tree."""
+    """The absolute folder of the embedded files, in the wheel or in the source tree."""
     package = Path(__file__).resolve().parent
     installed = package / "_fixtures"
     return installed if installed.is_dir() else package.parent / "fixtures"
@@ -59,25 +58,24 @@ def fixtures_root() -> Path:
 
 def bilm_files(options_file: str | None, weight_file: str | None) -> tuple[str, str]:
     """
-    The options and the weights that a command was given; those of the embedded biLM where it was given neither.
+    The arguments of a command, or the files of the embedded biLM if it has none.
 
     # Raises
 
     `InputError`
-        If it was given only one.
+        If only one is given.
     """
     if (options_file is None) != (weight_file is None):
-        raise InputError("--options-file and --weight-file belong together, only one is given")
+        raise InputError("expected both --options-file and --weight-file, got only one")
     folder = fixtures_root() / "bilm"
     return options_file or str(folder / "options.json"), weight_file or str(folder / "weights.hdf5")
 
 
 def data_root() -> Path | None:
     """
-    The absolute root of the corpora, or `None` where it has to be set and is not.
+    The absolute root of the corpora, or `None` if it is not set.
 
-    Only `mini` has a default, the synthetic corpus: at `small` and `paper` an unset root must
-    stay an error.
+    Only `mini` has a default, the synthetic corpus.
     """
     if not data_is_default():
         return Path(os.environ[DATA_VARIABLE]).expanduser().absolute()
@@ -91,9 +89,8 @@ def data_is_default() -> bool:
 
 def apply_defaults() -> None:
     """
-    Writes scale, data root and fixtures root into `os.environ`, the paths absolute; an unknown data
-    root becomes `""`. A scale that is none stays as it is: every config that reads it says so, and
-    what does not, such as `allennlp --help`, goes on.
+    Writes scale, data root and fixtures root into `os.environ`, with absolute paths; an unset data root becomes `""`.
+    An invalid scale is not changed: it is an error in each config that reads it, and only there.
     """
     root = data_root()
     given = not data_is_default()
@@ -107,7 +104,7 @@ def apply_defaults() -> None:
 
 
 def assignments() -> list[str]:
-    """Scale and data root as far as the user chose them, in the form that precedes a command in a shell."""
+    """Scale and data root, if the user set them, as assignments before a shell command."""
     chosen = {SCALE_VARIABLE: _given_scale()} if _given_scale() != SCALES[0] else {}
     if not data_is_default():
         chosen[DATA_VARIABLE] = os.environ[DATA_VARIABLE]
@@ -115,7 +112,7 @@ def assignments() -> list[str]:
 
 
 def announce() -> None:
-    """Logs scale and data root, once per run: worker processes keep silent."""
+    """Logs scale and data root, except in worker processes."""
     if multiprocessing.parent_process() is None:
         logger.info("scale: %s (%s)", _given_scale(), SCALE_VARIABLE)
         logger.info("data root: %s (%s)", data_root() or "not set", DATA_VARIABLE)

@@ -42,7 +42,7 @@ def test_evaluate_replaces_no_file_that_it_reads(option: str, target: str, tmp_p
     before = (tmp_path / target).read_bytes()
     outputs = f"{tmp_path / 'out'},{tmp_path / target}"
     told = message("evaluate", archive, ",".join(map(str, data)), option, outputs)
-    assert told.startswith(f"{tmp_path / target}: the output would be written over a file that is read")
+    assert told.startswith(f"{tmp_path / target}: the output would overwrite an input file")
     assert (tmp_path / target).read_bytes() == before
 
 

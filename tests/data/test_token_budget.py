@@ -62,7 +62,7 @@ def test_only_the_order_is_drawn() -> None:
 
 
 def test_wrong_settings() -> None:
-    with pytest.raises(InputError, match="max_tokens must be a whole number of at least 1, found 0"):
+    with pytest.raises(InputError, match="max_tokens: expected an integer of at least 1, got 0"):
         TokenBudgetSampler(batch_size=2, sorting_key="passage", max_tokens=0)
     with pytest.raises(InputError, match="sorting_key must be a field of the instances: passage; it is 'tokens'"):
         TokenBudgetSampler(batch_size=2, sorting_key="tokens").get_num_batches(instances(3))
