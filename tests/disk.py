@@ -1,4 +1,4 @@
-"""A disk on which there is no room."""
+"""A full disk."""
 
 import resource
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def file_size_limit(size: int) -> Iterator[None]:
-    """The kernel refuses to write beyond `size` bytes of a file, as on a full disk."""
+    """Writing more than `size` bytes to a file fails, as on a full disk."""
     _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
     try:

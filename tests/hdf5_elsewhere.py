@@ -1,4 +1,4 @@
-"""Datasets whose values an HDF5 file takes from elsewhere."""
+"""HDF5 datasets whose values are stored elsewhere."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -39,11 +39,11 @@ ELSEWHERE: dict[str, Callable[[h5py.File, str, np.ndarray, Path], None]] = {
     "an external link": _external_link,
     "a soft link": _soft_link,
 }
-"""By what the error calls it."""
+"""By their name in the error."""
 
 
 def move(path: str | Path, name: str, to: str) -> None:
-    """Put the values of a dataset elsewhere, so that h5py still finds the same ones under its name."""
+    """Moves the values of a dataset elsewhere; h5py still reads the same values under its name."""
     with h5py.File(path, "r+") as file:
         values = file[name][...]
         del file[name]

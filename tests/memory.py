@@ -1,4 +1,4 @@
-"""How much memory this process holds, on Linux alone."""
+"""Memory of this process, on Linux."""
 
 import ctypes
 import gc
@@ -10,13 +10,13 @@ _STATUS = Path("/proc/self/status")
 
 
 def resident() -> int:
-    """Bytes that this process has in memory now."""
+    """Resident bytes."""
     return _bytes("VmRSS")
 
 
 @contextmanager
 def grown() -> Iterator[list[int]]:
-    """Gives a list to which the end adds by how many bytes the process has grown at most."""
+    """Yields a list that gets the peak growth in bytes at the end."""
     found: list[int] = []
     Path("/proc/self/clear_refs").write_text("5")
     before = resident()
@@ -25,7 +25,7 @@ def grown() -> Iterator[list[int]]:
 
 
 def release() -> None:
-    """Gives back what the process no longer needs, so that `grown` sees what is taken afresh."""
+    """Returns free memory to the system, so that `grown` sees new allocations."""
     gc.collect()
     ctypes.CDLL(None).malloc_trim(0)
 

@@ -1,4 +1,4 @@
-"""What the tests of all task models share: building, batches, fitting a few instances, and what each model promises."""
+"""Helpers and checks for the tests of all task models."""
 
 from collections.abc import Callable, Sequence
 from copy import deepcopy
@@ -25,12 +25,12 @@ def make_model(
     params: dict[str, Any], given: Sequence[Instance], folder: Path, elmo: dict[str, Any] | None, **keys: Any
 ) -> Model:
     """
-    The model of a config and some of its keys, with the vocabulary of these instances, in evaluation mode.
+    The model of a config with some keys replaced, with the vocabulary of these instances, in evaluation mode.
 
     # Parameters
 
     folder : `Path`
-        Gets the files of a random biLM, if `elmo` is given.
+        For the files of a random biLM, if `elmo` is given.
     """
     params = {**deepcopy(params), **keys}
     if elmo is not None:
@@ -40,7 +40,7 @@ def make_model(
 
 
 def fit(model: Model, batch: dict[str, Any], *, lr: float, steps: int) -> None:
-    """Trains on one batch; then the model is in evaluation mode, and its metrics have seen that batch alone."""
+    """Trains on one batch; afterwards the model is in evaluation mode, with the metrics of that batch."""
     optimizer = torch.optim.Adam([p for p in model.parameters() if p.requires_grad], lr=lr)
     for _ in range(steps):
         optimizer.zero_grad()
@@ -51,7 +51,7 @@ def fit(model: Model, batch: dict[str, Any], *, lr: float, steps: int) -> None:
 
 
 def check_gradients(model: Model, batch: dict[str, Any], *, count: int, passes: int = 1) -> None:
-    """While training, all of `count` trained parameters get a gradient, after some passes where one may miss a few."""
+    """All `count` trained parameters get a gradient, within some passes."""
     for _ in range(passes):
         model.train()(**batch)["loss"].backward()
     parameters = {name: p for name, p in model.named_parameters() if p.requires_grad}

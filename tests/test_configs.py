@@ -1,4 +1,4 @@
-"""Every config under `training_config` builds at every scale, and what its switches do."""
+"""The configs in `training_config`: they train at every scale, and hyperparameters and overrides work."""
 
 import json
 import re
@@ -22,7 +22,7 @@ FOLDER = Path(__file__).resolve().parents[1] / "training_config"
 CONFIGS = sorted(path.stem for path in FOLDER.glob("*.jsonnet"))
 TASKS = ("coref", "ner", "snli", "squad", "srl", "sst")
 TINY: dict[str, dict[str, Any]] = {"bilm": {"model.options": toy.OPTIONS, "model.negatives": None}}
-"""What would take minutes to build at scale `paper`."""
+"""Overrides for what takes minutes to build at scale `paper`."""
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +55,7 @@ def read(name: str, **overrides: Any) -> Params:
 def build(folder: Path, name: str, **overrides: Any) -> TrainModel:
     torch.manual_seed(2)
     params = read(name, **overrides)
-    for key in ("evaluation", "include_in_archive"):  # `allennlp train` drops them, too
+    for key in ("evaluation", "include_in_archive"):  # `allennlp train` removes them, too
         params.pop(key, None)
     built = TrainModel.from_params(params=params, serialization_dir=str(folder), local_rank=0)
     assert isinstance(built, TrainModel)
@@ -68,47 +68,37 @@ def tagger(folder: Path, name: str, **overrides: Any) -> NerTagger:
     return model
 
 
-def test_all_configs_are_seen() -> None:
-    assert sorted(CONFIGS) == sorted(["bilm", "bilm_finetune", *TASKS, *(f"{task}_elmo" for task in TASKS)])
-
-
 @pytest.mark.parametrize("name", CONFIGS)
-def test_builds_at_every_scale(name: str, scale: str, tmp_path: Path) -> None:
-    assert scale in settings.SCALES
-    built = build(tmp_path, name)
-    assert sum(parameter.requires_grad for parameter in built.trainer.model.parameters()) > 5
-    for loader in (built.trainer.data_loader, built.trainer._validation_data_loader):
-        assert next(iter(loader))
-
-
-@pytest.mark.parametrize("name", CONFIGS)
-def test_no_config_names_a_test_file(name: str, scale: str) -> None:
+def test_config_has_no_problems_and_trains(name: str, scale: str) -> None:
+    report = check_config(FOLDER / f"{name}.jsonnet", json.dumps(TINY.get(name, {})))
+    assert [str(problem) for problem in report.problems] == []
+    assert report.loss is not None and report.loss > 0
     text = json.dumps(read(name).as_dict(quiet=True))
-    assert scale in settings.SCALES and "test_data_path" not in text
+    assert "test_data_path" not in text, "configs must not train or validate on test data"
     assert not re.search(r"testb|[/_]test[.-](txt|jsonl|v1|gold)|srl/test", text)
 
 
 @pytest.mark.parametrize("name", CONFIGS)
-def test_opens_with_what_a_reader_needs(name: str) -> None:
+def test_header(name: str) -> None:
     header = []
     for line in (FOLDER / f"{name}.jsonnet").read_text().splitlines():
         if not line.startswith("//"):
             break
         header.append(line)
     text = "\n".join(header)
-    for wanted in ("paper, ", "Departures", "Expected", "Command: ", "Time: "):
-        assert wanted in text, wanted
+    for entry in ("paper, ", "Departures", "Expected", "Command: ", "Time: "):
+        assert entry in text, entry
 
 
 @pytest.mark.parametrize("name", CONFIGS)
-def test_a_misspelt_knob_is_an_error(name: str, mini: None, tmp_path: Path) -> None:
+def test_misspelt_hyperparameter(name: str, mini: None, tmp_path: Path) -> None:
     leaf = tmp_path / "leaf.jsonnet"
     leaf.write_text(f"(import '{FOLDER / name}.jsonnet') {{ num_epoch:: 3 }}")
     with pytest.raises(RuntimeError, match=r"unknown knob\(s\): num_epoch; known: "):
         Params.from_file(leaf)
 
 
-def test_a_knob_is_heard(mini: None, tmp_path: Path) -> None:
+def test_hyperparameters_can_be_set(mini: None, tmp_path: Path) -> None:
     leaf = tmp_path / "leaf.jsonnet"
     leaf.write_text(f"(import '{FOLDER}/ner_elmo.jsonnet') {{ num_epochs:: 3, hidden_sizes:: [7] }}")
     params = Params.from_file(leaf)
@@ -117,16 +107,14 @@ def test_a_knob_is_heard(mini: None, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("vectors", ["null", "{ embedding_dim: 50 }"])
-@pytest.mark.parametrize("name", [name for name in CONFIGS if not name.startswith("bilm")])
-def test_word_vectors_may_be_learned_or_left_out(name: str, vectors: str, mini: None, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["ner", "snli", "squad_elmo"])
+def test_word_vectors_can_be_learned_or_left_out(name: str, vectors: str, mini: None, tmp_path: Path) -> None:
     leaf = tmp_path / "leaf.jsonnet"
     leaf.write_text(f"(import '{FOLDER / name}.jsonnet') {{ vectors:: {vectors} }}")
     report = check_config(leaf)
-    if vectors == "null" and name in ("snli", "sst", "srl"):  # they have no characters
+    if vectors == "null" and name == "snli":  # it has no characters
         (problem,) = report.problems
-        assert problem.found.startswith(
-            "nothing is left to embed: no word vectors, no characters, no ELMo at the input"
-        )
+        assert "no word vectors, no characters, no ELMo at the input" in problem.got
         return
     assert report.problems == [] and report.loss is not None
     embedders = Params.from_file(leaf)["model"]["text_field_embedder"]["token_embedders"].as_dict(quiet=True)
@@ -135,7 +123,7 @@ def test_word_vectors_may_be_learned_or_left_out(name: str, vectors: str, mini: 
 
 
 @pytest.mark.parametrize("name", TASKS)
-def test_the_elmo_config_is_the_base_and_elmo(name: str, scale: str) -> None:
+def test_elmo_config_is_the_base_config_with_elmo(name: str, scale: str) -> None:
     base, with_elmo = (read(which).as_dict(quiet=True) for which in (name, f"{name}_elmo"))
     elmo = with_elmo["model"].pop("elmo")
     assert with_elmo == base
@@ -143,7 +131,7 @@ def test_the_elmo_config_is_the_base_and_elmo(name: str, scale: str) -> None:
 
 
 @pytest.mark.parametrize("name", TASKS)
-def test_null_elmo_is_the_base(name: str, mini: None, tmp_path: Path) -> None:
+def test_null_elmo_is_the_base_model(name: str, mini: None, tmp_path: Path) -> None:
     models = [build(tmp_path / "a", name), build(tmp_path / "b", f"{name}_elmo", **{"model.elmo": None})]
     batches = [list(built.trainer.data_loader) for built in models]
     states = [built.trainer.model.eval().state_dict() for built in models]
@@ -158,17 +146,6 @@ def test_null_elmo_is_the_base(name: str, mini: None, tmp_path: Path) -> None:
     assert read(name).as_dict(quiet=True)["trainer"] == read(f"{name}_elmo").as_dict(quiet=True)["trainer"]
 
 
-def test_ner_has_the_widths_of_the_paper(monkeypatch: pytest.MonkeyPatch, root: Path, tmp_path: Path) -> None:
-    set_scale(monkeypatch, "paper", root)
-    base, with_elmo = tagger(tmp_path / "a", "ner"), tagger(tmp_path / "b", "ner_elmo")
-    elmo = with_elmo.lowest_layers.elmo
-    assert elmo is not None
-    assert base.lowest_layers.get_input_dim() == 100 + 128
-    assert with_elmo.lowest_layers.get_input_dim() == 100 + 128 + elmo.get_output_dim()
-    assert base.lowest_layers.get_output_dim() == with_elmo.lowest_layers.get_output_dim() == 2 * 100
-    assert elmo.l2 == 0.1
-
-
 @pytest.mark.parametrize(
     ("overrides", "places", "layer"),
     [
@@ -179,7 +156,7 @@ def test_ner_has_the_widths_of_the_paper(monkeypatch: pytest.MonkeyPatch, root: 
         ({"model.elmo.mix": "last", "model.elmo.l2": None, "model.elmo.at": "output"}, (False, True), 2),
     ],
 )
-def test_elmo_is_switched_by_overrides(
+def test_overrides_of_elmo(
     overrides: dict[str, Any], places: tuple[bool, bool], layer: int | None, mini: None, tmp_path: Path
 ) -> None:
     elmo = tagger(tmp_path, "ner_elmo", **overrides).lowest_layers.elmo
@@ -187,11 +164,6 @@ def test_elmo_is_switched_by_overrides(
     assert (elmo.has_input, elmo.has_output) == places
     mix = elmo.input_mix or elmo.output_mix
     assert mix is not None and mix.layer == layer
-
-
-def test_word_vectors_are_switched_by_an_override(mini: None, tmp_path: Path) -> None:
-    model = tagger(tmp_path, "ner", **{"model.word_vectors": False})
-    assert model.lowest_layers.get_input_dim() == 32
 
 
 @pytest.mark.parametrize(
@@ -204,13 +176,13 @@ def test_word_vectors_are_switched_by_an_override(mini: None, tmp_path: Path) ->
         ({"model.text_field_embedder.token_embedders.tokens.embedding_dim": 50}, "w2v.100d.txt.gz:1: .*found 100"),
     ],
 )
-def test_misspelt_and_wrong_overrides(overrides: dict[str, Any], message: str, mini: None, tmp_path: Path) -> None:
+def test_invalid_overrides(overrides: dict[str, Any], message: str, mini: None, tmp_path: Path) -> None:
     with pytest.raises((InputError, ConfigurationError), match=message):
         build(tmp_path, "ner_elmo", **overrides)
 
 
-@pytest.mark.parametrize("name", CONFIGS)
-def test_no_data_root_above_mini(name: str, monkeypatch: pytest.MonkeyPatch, root: Path) -> None:
+@pytest.mark.parametrize("name", ["bilm", "ner"])
+def test_missing_data_root(name: str, monkeypatch: pytest.MonkeyPatch, root: Path) -> None:
     set_scale(monkeypatch, "small", root)
     monkeypatch.setenv(settings.DATA_VARIABLE, "")
     with pytest.raises(RuntimeError, match='ELMO_TASKS_DATA is not set: at scale "small" it must name'):
@@ -218,9 +190,7 @@ def test_no_data_root_above_mini(name: str, monkeypatch: pytest.MonkeyPatch, roo
 
 
 @pytest.mark.parametrize("missing", ["ner/eng.train", "vectors/w2v.100d.txt.gz"])
-def test_a_missing_corpus_file_is_one_clear_error(
-    missing: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_missing_corpus_file(missing: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     root = write_data_root(tmp_path / "data")
     (root / missing).unlink()
     set_scale(monkeypatch, "small", root)

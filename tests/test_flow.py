@@ -1,4 +1,4 @@
-"""From text to metric and prediction through AllenNLP's command line, for each task."""
+"""Training, evaluation and prediction with AllenNLP's command line."""
 
 import json
 import shutil
@@ -54,7 +54,7 @@ def scores(run: Path, file: Path, out: Path) -> dict[str, Any]:
     return dict(json.loads(out.read_text()))
 
 
-def test_train_then_evaluate_gives_the_same_scores(run: Path, root: Path, tmp_path: Path) -> None:
+def test_evaluation_gives_the_scores_of_training(run: Path, root: Path, tmp_path: Path) -> None:
     trained = json.loads((run / "metrics.json").read_text())
     found = scores(run, root / "ner" / "eng.testa", tmp_path / "scores.json")
     for name in ("f1", "precision", "recall", "loss", "f1-PER"):
@@ -62,19 +62,19 @@ def test_train_then_evaluate_gives_the_same_scores(run: Path, root: Path, tmp_pa
     assert sum(found[f"elmo_input_s{layer}"] for layer in range(3)) == pytest.approx(1.0)
 
 
-def test_the_archive_works_without_the_vectors_and_has_no_bilm(run: Path, root: Path, tmp_path: Path) -> None:
+def test_archive_works_without_the_vectors_and_has_no_bilm(run: Path, root: Path, tmp_path: Path) -> None:
     moved = shutil.copytree(root / "vectors", tmp_path / "vectors")
     shutil.rmtree(root / "vectors")
     model = load_archive(run / "model.tar.gz").model
     shutil.copytree(moved, root / "vectors")
-    assert model.vocab.get_token_index("ferry") > 1, "a word of the vectors' file alone"
+    assert model.vocab.get_token_index("ferry") > 1, "a word that is only in the vectors"
     with tarfile.open(run / "model.tar.gz") as archive:
         names = {name for name in archive.getnames() if not name.startswith("vocabulary")}
     assert names == {"config.json", "meta.json", "weights.th"}
     assert not any("bilm" in name for name in model.state_dict())
 
 
-def test_a_test_file_with_words_and_types_never_seen(run: Path, tmp_path: Path) -> None:
+def test_test_data_with_unknown_words_and_types(run: Path, tmp_path: Path) -> None:
     file = tmp_path / "eng.testb"
     known = (FIXTURES / "ner" / "eng.bio").read_text()
     file.write_text(known + "\nThe DT I-NP O\nGull NNP I-NP B-SHIP\n@@PADDING@@ NN I-NP O\n")

@@ -1,4 +1,4 @@
-"""The wheel, installed into an environment of its own, and the make targets that build ours."""
+"""The wheel in a fresh environment, and the make targets that build the environment."""
 
 import os
 import re
@@ -47,7 +47,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A fresh environment with our wheel; the packages of the present one are seen behind it."""
+    """A fresh environment with the wheel, and access to the packages of the current environment."""
     home = tmp_path_factory.mktemp("environment")
     venv.create(home, with_pip=False, symlinks=True)
     interpreter = home / "bin" / "python"
@@ -61,7 +61,7 @@ def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder far from the source tree, with an empty home: no plugins file names the plugin."""
+    """A folder outside of the source tree with an empty home, so that there is no plugins file."""
     folder = tmp_path_factory.mktemp("elsewhere")
     (folder / "home").mkdir()
     (folder / "sentences.txt").write_text("She heard the play .\n")
@@ -88,11 +88,10 @@ def start(
     )
 
 
-def test_the_wheel_holds_what_the_tree_holds(wheel: Path) -> None:
+def test_wheel_has_all_files(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
     fixtures = [p for p in (ROOT / "fixtures").rglob("*") if p.is_file() and p.suffix not in (".py", ".pyc")]
     sources = [p for p in (ROOT / "elmo_tasks").rglob("*.py") if p.parent.name != "site"]
-    assert len(fixtures) > 0 and len(sources) >= 12
     expected = {f"elmo_tasks/_fixtures/{p.relative_to(ROOT / 'fixtures')}" for p in fixtures}
     expected |= {str(p.relative_to(ROOT)) for p in sources}
     expected |= {"elmo_tasks/py.typed", "elmo_tasks/ablation/report.html.jinja"}
@@ -102,7 +101,7 @@ def test_the_wheel_holds_what_the_tree_holds(wheel: Path) -> None:
     assert any(name.endswith("/licenses/LICENSE") for name in names)
 
 
-def test_the_plugin_works_from_another_folder(python: Path, elsewhere: Path) -> None:
+def test_plugin_works_from_another_folder(python: Path, elsewhere: Path) -> None:
     help_run = start(python, elsewhere, "--help")
     train = start(python, elsewhere, "train", "tagger.jsonnet", "-s", "out")
     shown, errors = help_run.communicate(timeout=120)
@@ -132,21 +131,21 @@ def test_our_commands_work_from_another_folder(python: Path, elsewhere: Path) ->
         assert (run.returncode, (elsewhere / name).is_file()) == (0, True), errors
 
 
-def test_elmo_tasks_works_where_no_pth_file_is_read(python: Path, elsewhere: Path) -> None:
+def test_elmo_tasks_works_without_pth_files(python: Path, elsewhere: Path) -> None:
     (site,) = python.parents[1].glob("lib/python*/site-packages")
-    paths = os.pathsep.join([str(site), sysconfig.get_path("purelib")])  # `-S`: Python reads no .pth file
+    paths = os.pathsep.join([str(site), sysconfig.get_path("purelib")])  # `-S`: Python ignores .pth files
     run = start(python, elsewhere, "elmo", "--help", program=("-S", "-m", "elmo_tasks"), PYTHONPATH=paths)
     shown, errors = run.communicate(timeout=120)
     assert shown.startswith("usage: elmo-tasks elmo"), errors
 
 
-def test_python_starts_without_the_packages(python: Path, elsewhere: Path) -> None:
+def test_python_does_not_import_the_packages_at_start(python: Path, elsewhere: Path) -> None:
     program = ("-c", "import sys; print({'torch', 'allennlp', 'elmo_tasks'} & sys.modules.keys())")
     shown, errors = start(python, elsewhere, program=program).communicate(timeout=120)
     assert (shown, errors) == ("set()\n", "")
 
 
-def test_mistakes_end_in_one_line(python: Path, elsewhere: Path) -> None:
+def test_user_errors_are_one_line(python: Path, elsewhere: Path) -> None:
     train = start(python, elsewhere, "train", "needs_data.jsonnet", "-s", "never", ELMO_TASKS_SCALE="small")
     help_ = start(python, elsewhere, "--help", ELMO_TASKS_SCALE="huge")
     _, errors = train.communicate(timeout=120)
@@ -156,7 +155,7 @@ def test_mistakes_end_in_one_line(python: Path, elsewhere: Path) -> None:
         ["error: ELMO_TASKS_DATA is not set (at needs_data.jsonnet:1:1-78)"],
     )
     help_.communicate(timeout=120)
-    assert help_.returncode == 0, "help does not hang on the scale"
+    assert help_.returncode == 0, "help does not depend on the scale"
     assert not (elsewhere / "never").exists()
 
 
@@ -168,7 +167,6 @@ def test_declared_dependencies_are_the_requirements() -> None:
     needed = (ROOT / "requirements.txt").read_text().split("# Development\n")[0]
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert requirements(needed) == project["dependencies"]
-    assert len(project["dependencies"]) > 20
 
 
 def test_every_requirement_has_an_exact_version() -> None:
@@ -176,9 +174,8 @@ def test_every_requirement_has_an_exact_version() -> None:
     assert [line for line in pinned if not re.fullmatch(r"[\w.-]+==[\w.]+", line)] == []
     names = {line.split("==")[0].lower().replace("_", "-") for line in pinned}
     required = requirements((ROOT / "requirements.txt").read_text())
-    wanted = {re.split("[<>=]", line)[0].lower().replace("_", "-") for line in required}
-    assert len(wanted) > 25
-    assert (wanted | {"allennlp"}) - names == set()
+    declared = {re.split("[<>=]", line)[0].lower().replace("_", "-") for line in required}
+    assert (declared | {"allennlp"}) - names == set()
 
 
 def make(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -192,7 +189,6 @@ def test_make_help_lists_every_target() -> None:
     assert phony is not None
     listed = re.findall(r"^  make ([\w-]+) ", make("help").stdout, re.MULTILINE)
     assert sorted(listed) == sorted(phony[1].split())
-    assert len(listed) == 13
 
 
 def test_make_without_a_suitable_python_says_so() -> None:
@@ -203,8 +199,3 @@ def test_make_without_a_suitable_python_says_so() -> None:
     run = make(*new, "PYTHON=/bin/false")
     assert "error: /bin/false is not a Python 3.11, 3.12 or 3.13" in run.stderr
     assert not (ROOT / "no_such_folder").exists()
-
-
-def test_make_skips_a_python_that_is_not_installed() -> None:
-    run = make("test-python3.99", "--old-file=install")
-    assert (run.returncode, run.stdout) == (0, "Python 3.99: skipped, not installed\n")

@@ -1,15 +1,14 @@
-"""What the plugin registers, under which names, and what it does when something is missing."""
+"""The names that the plugin registers."""
 
 import importlib
 import pkgutil
 from collections.abc import Iterator
 
 import pytest
-from allennlp.commands import Subcommand
 from allennlp.common import Registrable
 
 import elmo_tasks
-from elmo_tasks import plugin, settings
+from elmo_tasks import plugin
 
 MANIFEST: dict[str, set[str]] = {
     "BatchSampler": {"elmo_tasks_token_budget"},
@@ -73,23 +72,6 @@ MANIFEST: dict[str, set[str]] = {
 }
 """Every name that the plugin registers, by the AllenNLP class that it is registered under."""
 
-TAKEN_BY_ALLENNLP_MODELS = {
-    "srl",
-    "coref",
-    "bidaf",
-    "squad",
-    "snli",
-    "bcn",
-    "esim",
-    "crf_tagger",
-    "sst_tokens",
-    "language_model",
-    "semantic_role_labeling",
-    "conll2003",
-    "elmo_token_embedder",
-    "elmo_characters",
-}
-
 
 def registrations() -> Iterator[tuple[str, str, str]]:
     """Base class, name and defining module of everything in AllenNLP's registry."""
@@ -100,11 +82,9 @@ def registrations() -> Iterator[tuple[str, str, str]]:
 
 @pytest.fixture(scope="module")
 def everything_imported() -> None:
-    """So that a name is seen whether or not the plugin, or another test, imports its module."""
-    names = [m.name for m in pkgutil.walk_packages(elmo_tasks.__path__, "elmo_tasks.")]
-    assert len(names) >= 12
-    for name in names:
-        importlib.import_module(name)
+    """Imports every module of the package."""
+    for module in pkgutil.walk_packages(elmo_tasks.__path__, "elmo_tasks."):
+        importlib.import_module(module.name)
 
 
 def ours() -> dict[str, set[str]]:
@@ -115,7 +95,7 @@ def ours() -> dict[str, set[str]]:
     return found
 
 
-def test_the_manifest_is_complete(everything_imported: None) -> None:
+def test_manifest(everything_imported: None) -> None:
     assert ours() == MANIFEST
 
 
@@ -123,36 +103,16 @@ def test_the_plugin_lists_every_module_that_registers(everything_imported: None)
     modules = {module for _, _, module in registrations() if module.startswith("elmo_tasks.")}
     listed = {*plugin.REGISTERING_MODULES, "elmo_tasks.compat.training"}
     assert modules - listed == set()
-    assert "elmo_tasks.data.tokenizer" in modules
+    assert len(plugin.REGISTERING_MODULES) == len(set(plugin.REGISTERING_MODULES))
 
 
-def test_names_carry_the_prefix_but_subcommands() -> None:
-    names = {name for base, names in ours().items() if base != "Subcommand" for name in names}
-    assert len(names) >= 2
-    assert [name for name in names if not f"{name}_".startswith("elmo_tasks_")] == []
+def test_manifest_has_no_name_of_allennlp(everything_imported: None) -> None:
+    others = {(base, name) for base, name, module in registrations() if not module.startswith("elmo_tasks")}
+    assert not others & {(base, name) for base, names in MANIFEST.items() for name in names}
 
 
-def test_no_name_is_taken() -> None:
-    core = {(base, name) for base, name, module in registrations() if "elmo_tasks" not in module}
-    assert len(core) > 200
-    mine = {(base, name) for base, names in MANIFEST.items() for name in names}
-    assert mine & core == set()
-    assert {name for base, name in mine if base != "Subcommand"} & TAKEN_BY_ALLENNLP_MODELS == set()
-    assert {"train", "evaluate", "predict"} <= set(Subcommand.list_available())
-
-
-def test_every_registering_module_is_named_once() -> None:
-    assert len(plugin.REGISTERING_MODULES) == len(set(plugin.REGISTERING_MODULES)) >= 1
-    assert all(name.startswith("elmo_tasks.") for name in plugin.REGISTERING_MODULES)
-
-
-def test_a_missing_module_is_fatal(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_module_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plugin, "REGISTERING_MODULES", ("elmo_tasks.no_such_module",))
     with pytest.raises(ImportError, match=r"elmo_tasks\.no_such_module cannot be imported") as got:
         plugin.register_all()
-    assert not isinstance(got.value, ModuleNotFoundError), "AllenNLP would only log it"
-
-
-def test_the_plugin_sets_the_variables_that_configs_read() -> None:
-    assert settings.os.environ["ELMO_TASKS_SCALE"] in settings.SCALES
-    assert {"ELMO_TASKS_DATA", "ELMO_TASKS_FIXTURES"} <= set(settings.os.environ)
+    assert not isinstance(got.value, ModuleNotFoundError), "AllenNLP would only log that"

@@ -1,4 +1,4 @@
-"""What all six task models promise: low precision, copies, an error in place of numbers that are not finite."""
+"""Properties of all task models: low precision, copies, errors for numbers that are not finite."""
 
 import copy
 import json
@@ -36,7 +36,7 @@ def reader(task: str) -> DatasetReader:
 
 
 def corpus(task: str) -> list[Instance]:
-    """Read anew: instances that were indexed once give no labels to another vocabulary."""
+    """New instances: those that are indexed give no labels to another vocabulary."""
     return list(reader(task).read(TASKS[task][1]))
 
 
@@ -46,7 +46,7 @@ def build(task: str, folder: Path, at: str = "none") -> Model:
 
 
 def stored(task: str) -> Predictor:
-    """A trained model, with a biLM of its own at the input and the output."""
+    """A trained model with its own biLM at the input and the output."""
     return Predictor.from_archive(load_archive(STORED / "1" / f"{task}.tar.gz"))
 
 
@@ -70,7 +70,7 @@ def test_trains_under_autocast(task: str, at: str, dtype: torch.dtype, device: s
 
 
 def prediction(predictor: Predictor, task: str) -> Any:
-    """What the predictor answers, from a line of JSON to a line of JSON."""
+    """The prediction for a line of JSON."""
     return predictor.load_line(predictor.dump_line(predictor.predict_json(TASKS[task][2])))
 
 
@@ -88,7 +88,7 @@ def test_predicts_under_autocast(task: str, dtype: torch.dtype, device: str) -> 
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("dtype", [*LOW, torch.float64], ids=str)
 @pytest.mark.parametrize("task", TASKS)
-def test_computes_with_weights_of_another_type(task: str, dtype: torch.dtype, device: str) -> None:
+def test_other_dtypes_of_weights(task: str, dtype: torch.dtype, device: str) -> None:
     predictor = stored(task)
     exact, model = prediction(predictor, task), predictor._model.to(device, dtype)
     assert_close(prediction(predictor, task), exact, atol=0.02, rtol=0.1)
@@ -101,7 +101,7 @@ def test_computes_with_weights_of_another_type(task: str, dtype: torch.dtype, de
 
 @pytest.mark.parametrize("clone", [copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model))])
 @pytest.mark.parametrize("task", TASKS)
-def test_a_copy_predicts_the_same(task: str, clone: Callable[[Model], Model]) -> None:
+def test_copies_predict_the_same(task: str, clone: Callable[[Model], Model]) -> None:
     predictor = stored(task)
     expected = prediction(predictor, task)
     predictor._model = clone(predictor._model)
@@ -110,7 +110,7 @@ def test_a_copy_predicts_the_same(task: str, clone: Callable[[Model], Model]) ->
 
 @pytest.mark.parametrize("value", [torch.nan, torch.inf])
 @pytest.mark.parametrize("task", TASKS)
-def test_numbers_that_are_not_finite_are_an_error_for_each_line(task: str, value: float, tmp_path: Path) -> None:
+def test_scores_that_are_not_finite_are_an_error_for_each_line(task: str, value: float, tmp_path: Path) -> None:
     predictor = stored(task)
     for parameter in predictor._model.parameters():
         parameter.data.fill_(value)
@@ -134,7 +134,7 @@ def default_float64() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_the_default_type_may_be_float64(task: str, default_float64: None) -> None:
+def test_default_dtype_float64(task: str, default_float64: None) -> None:
     expected = json.loads((STORED / "1" / EXPECTED).read_text("utf-8"))[task]["output"]
     predictor = stored(task)
     assert {p.dtype for p in predictor._model.parameters()} == {torch.float64}

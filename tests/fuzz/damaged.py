@@ -1,4 +1,4 @@
-"""Sound files with random damage."""
+"""Random damage to valid files."""
 
 import gzip
 import json
@@ -19,7 +19,7 @@ VALUES: list[Any] = [
 
 
 def mutated(sample: bytes, draw: random.Random) -> bytes:
-    """The sample with some damage: cut, pieces put in or taken out, lines doubled, JSON values replaced, gzip."""
+    """The sample truncated, with pieces inserted or removed, lines duplicated, JSON values replaced, or as gzip."""
     data = sample
     if sample[:1] in b"{[" and draw.random() < 0.5:
         data = _mutated_json(sample, draw)

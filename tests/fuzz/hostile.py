@@ -1,4 +1,4 @@
-"""Files that no reader can expect."""
+"""Large files that are not what any reader expects."""
 
 import functools
 import gzip
@@ -6,7 +6,7 @@ import zlib
 
 
 def hostile(sample: bytes, size: int) -> dict[str, bytes]:
-    """Files of some size, or packed ones of forty times as much, by what they hold."""
+    """Files of this size, or compressed from forty times as much, by content."""
     again = sample * (size // len(sample) + 1)
     return _unlike(size) | {"the sample again": again, "the sample again, packed": gzip.compress(40 * again, 1)}
 
@@ -28,7 +28,7 @@ def _unlike(size: int) -> dict[str, bytes]:
 
 
 def unpacked(data: bytes) -> int:
-    """How many bytes a reader may take for the file: of gzip, what it unpacks to, up to a hundred times its size."""
+    """The size of a file, of gzip after unpacking, up to a hundred times its own."""
     stream = zlib.decompressobj(wbits=31)
     try:
         return max(len(data), len(stream.decompress(data, 100 * len(data) + 1)))

@@ -1,4 +1,4 @@
-"""Whatever the bytes, a reader reads them or raises one clear error, soon and in little memory."""
+"""Tests that a reader reads any bytes or raises one clear error, quickly and with little memory."""
 
 import random
 import signal
@@ -17,17 +17,17 @@ from tests.fuzz.subjects import Subject
 from tests.memory import grown
 
 SECONDS = 10.0
-"""What takes longer with a few kilobytes counts as a hang."""
+"""A reader that takes longer for a few kilobytes hangs."""
 
 FLOOR, TIMES = 64e6, 10
-"""Bytes that a reader may take: so many whatever the file is like, and so often those of the file."""
+"""The memory that a reader can use: a constant, and a multiple of the file."""
 
 LONGEST = 2000
-"""Characters of a message at most."""
+"""The maximal length of a message."""
 
 
 def outcome(subject: Subject, data: bytes, folder: Path, *, seconds: float = SECONDS) -> str:
-    """`read`, `refused`, or what is wrong with how the subject took it."""
+    """`read`, `refused`, or a description of the failure."""
     file = folder / "damaged" / subject.name
     file.parent.mkdir(exist_ok=True)
     file.write_bytes(data)
@@ -49,12 +49,12 @@ def outcome(subject: Subject, data: bytes, folder: Path, *, seconds: float = SEC
 
 
 class _Hang(BaseException):
-    """No exception that a reader would take for one of its own."""
+    """Not an `Exception`, which a reader could catch."""
 
 
 @contextmanager
 def _alarm(seconds: float) -> Iterator[None]:
-    """Raises `_Hang` where the block takes longer."""
+    """Raises `_Hang` after some seconds."""
 
     def ring(*_: Any) -> None:
         raise _Hang
@@ -77,14 +77,14 @@ def _of_message(message: str) -> str:
 
 
 def fuzz(subject: Subject, *, count: int, seed: int, folder: Path) -> tuple[Counter[str], dict[str, bytes]]:
-    """How many files were read and refused; and all else that happened, with the first file that it happened to."""
+    """The number of files for each outcome, and the first file for each failure."""
     draw = random.Random(seed)
     counts: Counter[str] = Counter()
-    faults: dict[str, bytes] = {}
+    failures: dict[str, bytes] = {}
     for _ in range(count):
         data = mutated(subject.sample, draw)
         found = outcome(subject, data, folder)
         counts[found] += 1
         if found not in ("read", "refused"):
-            faults.setdefault(found, data)
-    return counts, faults
+            failures.setdefault(found, data)
+    return counts, failures

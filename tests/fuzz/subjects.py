@@ -1,4 +1,4 @@
-"""Every reader and every loader, with a sound file for each."""
+"""Every reader and loader, with a valid file for each."""
 
 import io
 import tarfile
@@ -39,13 +39,13 @@ class Subject:
     # Parameters
 
     sample : `bytes`
-        A sound file.
+        A valid file.
     read : `Callable[[Path], Any]`
-        Reads all of it.
+        Reads the whole file.
     name : `str`
-        What the file is called.
+        The name of the file.
     framework : `bool`
-        Whether AllenNLP's own errors will do, too, where the command line makes one line of them.
+        Whether errors of AllenNLP are valid, too, if the command line shows them in one line.
     """
 
     sample: bytes
@@ -55,7 +55,7 @@ class Subject:
 
 
 def subjects(folder: Path) -> dict[str, Subject]:
-    """Every reader and loader, with a small sound file; `folder` gets what the files need beside them."""
+    """Every reader and loader, with a small valid file; `folder` is for the files that they need."""
     squad, snli, trees = FIXTURES / "squad/train-v1.1.json", FIXTURES / "snli/snli_1.0_train.jsonl", FIXTURES / "sst"
     senses = FIXTURES / "wsd/SemCor"
     options, weights = map(Path, write_bilm(folder))
@@ -102,7 +102,7 @@ def _instances(reader: DatasetReader) -> Callable[[Path], Any]:
 
 
 def _all_of(items: Iterable[Any]) -> None:
-    """Reads to the end, and keeps nothing."""
+    """Reads to the end."""
     deque(items, maxlen=0)
 
 
