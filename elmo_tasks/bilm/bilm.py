@@ -109,13 +109,13 @@ class BiLM(nn.Module):
 
         `InputError` naming the file and all that is wrong with it.
         """
-        from elmo_tasks.bilm.weights import load_weights, local_path, require_fitting_size
+        from elmo_tasks.bilm.weights import check_size, load_weights, local_path
 
         if compact is not None:
             warnings.warn("BiLM.from_files: compact is deprecated, use packed", DeprecationWarning, stacklevel=2)
         options_path, weight_path = local_path(options_file), local_path(weight_file)
         options = BiLMOptions.from_file(options_path)
-        require_fitting_size(options, weight_path, options_file=options_path)
+        check_size(options, weight_path, options_file=options_path)
         bilm = cls(options, state=state, precision=precision)
         load_weights(bilm, weight_path, options_file=options_path)
         bilm.eval().requires_grad_(False)
@@ -233,8 +233,8 @@ class BiLM(nn.Module):
 
     def encode_types(self, character_ids: Tensor) -> Tensor:
         """
-        Return the context-free vectors of words, each distinct one computed once; of a frozen biLM on a CPU, those of
-        the words met last come from a cache.
+        Return the context-free vectors of words, computing each distinct word once. A frozen biLM on a CPU caches the
+        vectors of the most recently used words.
 
         # Parameters
 

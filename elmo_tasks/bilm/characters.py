@@ -1,4 +1,4 @@
-"""Text -> character ids: the first step of the flow. A token becomes 50 slots of UTF-8 bytes, as in bilm-tf."""
+"""Tokens -> character ids: 50 slots of UTF-8 bytes per token, as in bilm-tf."""
 
 from collections.abc import Iterable, Sequence
 
@@ -10,13 +10,13 @@ MAX_CHARACTERS = 50
 
 BYTES = 256
 BEGIN_SENTENCE, END_SENTENCE, BEGIN_WORD, END_WORD, PAD_WORD = range(BYTES, BYTES + 5)
-"""Characters beyond the bytes, counted from 0 as bilm-tf counts them while training."""
+"""Special characters after the bytes, counted from 0 as in bilm-tf."""
 
 CHARACTERS = BYTES + 5
 """Rows of the character embedding without the padding row: 261."""
 
 PADDING_ID = 0
-"""Id that fills all 50 slots where a batch has no token; every other id is its character plus 1."""
+"""The id in all 50 slots of padding tokens; other ids are the character plus 1."""
 
 BEGIN_OF_SENTENCE, END_OF_SENTENCE = "<S>", "</S>"
 
@@ -37,8 +37,8 @@ def token_to_ids(token: str) -> np.ndarray:
     """
     The character ids of one token.
 
-    Bytes beyond the 48th are cut and lone surrogates dropped, as bilm-tf does. The literal tokens `<S>`
-    and `</S>` are the sentence boundaries. An empty string is a word without characters.
+    Tokens are truncated to 48 bytes, and lone surrogates are dropped, as in bilm-tf. The tokens `<S>` and `</S>` are
+    the sentence boundaries. An empty string is a word without characters.
 
     # Returns
 
@@ -46,10 +46,10 @@ def token_to_ids(token: str) -> np.ndarray:
 
     # Raises
 
-    `TypeError` where it is not a string.
+    `TypeError` if it is not a string.
     """
     if not isinstance(token, str):
-        raise TypeError(f"wanted a token, a string; found {token!r}")
+        raise TypeError(f"expected a token as a string, got {token!r}")
     boundary = _BOUNDARIES.get(token)
     if boundary is not None:
         return boundary.copy()
@@ -69,7 +69,7 @@ def batch_to_ids(sentences: list[list[str]]) -> torch.LongTensor:
     # Parameters
 
     sentences : `list[list[str]]`
-        B sentences of any length, empty ones included. Sentence boundaries are the biLM's business.
+        B sentences, which may be empty. The biLM adds sentence boundaries.
 
     # Returns
 
@@ -77,11 +77,11 @@ def batch_to_ids(sentences: list[list[str]]) -> torch.LongTensor:
 
     # Raises
 
-    `TypeError` where a sentence is a string, which would be read as one token per letter, or a token is none.
+    `TypeError` if a sentence is a string instead of a list, or a token is not a string.
     """
     for sentence in sentences:
         if isinstance(sentence, str):
-            raise TypeError(f"wanted lists of tokens, found the string {sentence!r}: split it into tokens first")
+            raise TypeError(f"expected lists of tokens, got the string {sentence!r}: split it into tokens first")
     longest = max((len(sentence) for sentence in sentences), default=0)
     ids = np.zeros((len(sentences), longest, MAX_CHARACTERS), dtype=np.int64)  # [B, T, C]
     for row, sentence in zip(ids, sentences, strict=True):
@@ -91,26 +91,24 @@ def batch_to_ids(sentences: list[list[str]]) -> torch.LongTensor:
 
 def token_mask(character_ids: torch.Tensor) -> torch.Tensor:
     """
-    Where there are tokens: bool, shape [B, T], for character ids [B, T, 50].
+    The mask of tokens, bool, shape [B, T], of character ids [B, T, 50].
 
     # Raises
 
-    `ValueError` where the shape is another, or padding comes before a token.
+    `ValueError` if the shape is invalid, or padding precedes a token.
     """
     if character_ids.dim() != 3 or character_ids.shape[2] != MAX_CHARACTERS:
-        raise ValueError(
-            f"character ids must have the shape [B, T, {MAX_CHARACTERS}], found {list(character_ids.shape)}"
-        )
+        raise ValueError(f"character ids: expected shape [B, T, {MAX_CHARACTERS}], got {list(character_ids.shape)}")
     mask = (character_ids > PADDING_ID).any(2)  # [B, T]
     if (mask[:, 1:] & ~mask[:, :-1]).any():
-        raise ValueError("character ids have a padding token (all zeros) before a real one")
+        raise ValueError("character ids: expected padding (all zeros) after the tokens, got it before a token")
     return mask
 
 
 def ids_to_words(character_ids: torch.Tensor) -> list[bytes | None]:
     """
-    The words, UTF-8, that rows of ids [N, 50] were made from. `None` for those of 48 bytes, which may have been cut,
-    and for sentence boundaries.
+    The UTF-8 bytes of the words with ids [N, 50]; `None` for words of 48 bytes, which may have been truncated, and for
+    sentence boundaries.
     """
     rows = character_ids.cpu().numpy() - 1  # [N, C]
     lengths = (rows == END_WORD).argmax(1) - 1  # [N]

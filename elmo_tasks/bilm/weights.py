@@ -24,17 +24,12 @@ from elmo_tasks.hdf5 import own_item, reading, write_hdf5
 _FILE_GATES = "ijfo"
 _OUR_GATES = "iofj"
 
-_MOST_COMPRESSED = 100
-"""No file of trained weights is smaller than its parameters by so much."""
-
-_HARMLESS = 2**24
-"""Bytes that are taken whatever the file is like; what is wrong with it is told then."""
-
-_COUNTABLE = 10**18
+_MOST_COMPRESSED = 100  # files of trained weights are not compressed further
+_SMALL_BYTES = 2**24  # memory that may be allocated for any file
 
 
 class _Dataset(NamedTuple):
-    """A dataset of the file: its name and shape, and how it goes into the biLM and comes out of it."""
+    """Name and shape of a dataset in the file, and functions that set and return its parameter."""
 
     name: str
     shape: tuple[int, ...]
@@ -43,7 +38,7 @@ class _Dataset(NamedTuple):
 
 
 def local_path(path_or_url: str | Path) -> Path:
-    """A path as it is; a URL downloaded once to the local cache (needs the package `cached_path`)."""
+    """A path unchanged; a URL is downloaded once to the local cache (needs the package `cached_path`)."""
     text = str(path_or_url)
     if "://" not in text:
         return Path(text)
@@ -53,7 +48,7 @@ def local_path(path_or_url: str | Path) -> Path:
         raise InputError(f"cannot fetch {text}", hint="pip install cached-path, or download it yourself") from None
     try:
         return Path(cached_path(text))
-    except Exception as error:  # the package raises whatever its many transports raise
+    except Exception as error:  # its transports raise errors of many types
         raise InputError(f"cannot fetch {text}: {error}") from error
 
 
@@ -63,22 +58,21 @@ def file_sha256(path: str | Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def require_fitting_size(options: BiLMOptions, weight_file: str | Path, *, options_file: str | Path) -> None:
+def check_size(options: BiLMOptions, weight_file: str | Path, *, options_file: str | Path) -> None:
     """
     # Raises
 
-    `InputError` where the options ask for a biLM far larger than the weight file, before it takes that memory; about
-    the weight file where it is truncated or not HDF5.
+    `InputError` if the options describe a biLM far larger than the weight file, before memory is allocated for it, or
+    if the weight file is truncated or not HDF5.
     """
     if not Path(weight_file).is_file():
-        return
+        raise InputError("no such file: the biLM's weights", file=weight_file)
     needed = options.n_parameters * np.float32().nbytes
-    if needed > max(_HARMLESS, _MOST_COMPRESSED * Path(weight_file).stat().st_size):
+    if needed > max(_SMALL_BYTES, _MOST_COMPRESSED * Path(weight_file).stat().st_size):
         with _reading(weight_file):
             h5py.File(weight_file, "r").close()
-        few = options.n_parameters < _COUNTABLE
-        found = f"{options.n_parameters:,} parameters" if few else "more parameters than can be counted"
-        raise InputError(f"the options ask for {found}, which {weight_file} cannot hold", file=options_file)
+        found = f"{float(min(options.n_parameters, 10**300)):.3g} parameters"
+        raise InputError(f"the options describe {found}, which {weight_file} cannot hold", file=options_file)
 
 
 def load_weights(bilm: BiLM, weight_file: str | Path, *, options_file: str | Path) -> None:
@@ -89,14 +83,15 @@ def load_weights(bilm: BiLM, weight_file: str | Path, *, options_file: str | Pat
 
     # Raises
 
-    `InputError` if the file is missing, truncated or not HDF5, or takes values from elsewhere; or listing every dataset
-    that is missing, unused, of another shape, or not of finite numbers. The valid datasets have been loaded then.
+    `InputError` if the file is truncated, not HDF5 or has external values; or listing every dataset that is missing,
+    unused, of another shape, or not of finite numbers. The valid datasets have been loaded then.
     """
-    wanted = list(_datasets(bilm))
-    if not Path(weight_file).is_file():
-        raise InputError("no such file: the biLM's weights", file=weight_file)
+    expected = {dataset.name: dataset for dataset in _datasets(bilm)}
     with _reading(weight_file), h5py.File(weight_file, "r") as file:
-        problems = list(_filled(wanted, _stored(file)))
+        stored = _stored(file)
+        problems = [problem for one in expected.values() if (problem := _load(one, stored.get(one.name)))]
+        unused = sorted(stored.keys() - expected.keys())
+        problems += [f"unused: {name} {_shape(stored[name])}" for name in unused]
     if problems:
         listing = "".join(f"\n  {problem}" for problem in problems)
         raise InputError(f"does not match {options_file}:{listing}", file=weight_file)
@@ -119,14 +114,14 @@ def _reading(weight_file: str | Path) -> AbstractContextManager[None]:
 
 
 def _stored(file: h5py.File) -> dict[str, h5py.Dataset]:
-    """What the file holds, by name; nothing is read, since any size can be claimed."""
+    """The datasets of the file by name; no values are read, since a file can claim any size."""
     names: list[str] = []
     file.visit_links(names.append)
     return {name: item for name in names if isinstance(item := own_item(file, name), h5py.Dataset)}
 
 
 def _shape(dataset: h5py.Dataset) -> tuple[int, ...]:
-    """The shape; of characters without the superfluous row."""
+    """The shape, without the padding row of the characters."""
     shape = tuple(dataset.shape or ())
     return (CHARACTERS, *shape[1:]) if _has_padding_row(dataset) else shape
 
@@ -137,8 +132,8 @@ def _has_padding_row(dataset: h5py.Dataset) -> bool:
 
 def _read(dataset: h5py.Dataset) -> np.ndarray:
     """
-    The numbers. Of 262 rows of characters the superfluous one goes: the first where it is the zeros of a padding token,
-    else the last, which a training with `n_characters` 262 makes and never uses.
+    The values. One of 262 rows of characters is dropped: the first if it is zeros, for padding tokens, else the last,
+    which training with `n_characters` 262 creates and never uses.
     """
     values: np.ndarray = dataset[...]
     if not _has_padding_row(dataset):
@@ -146,20 +141,16 @@ def _read(dataset: h5py.Dataset) -> np.ndarray:
     return values[1:] if not values[0].any() else values[:-1]
 
 
-def _filled(wanted: list[_Dataset], stored: dict[str, h5py.Dataset]) -> Iterator[str]:
-    """Puts each dataset to its place; yields what is wrong with the others."""
-    for one in wanted:
-        dataset = stored.get(one.name)
-        if dataset is None:
-            yield f"missing: {one.name} {one.shape}"
-        elif _shape(dataset) != one.shape:
-            yield f"wrong shape: {one.name} wanted {one.shape}, found {_shape(dataset)}"
-        elif not np.issubdtype(dataset.dtype, np.floating) or not _fits_float32(values := _read(dataset)):
-            yield f"not finite numbers: {one.name} ({dataset.dtype})"
-        else:
-            one.put(values)
-    known = {one.name for one in wanted}
-    yield from (f"unused: {name} {_shape(dataset)}" for name, dataset in sorted(stored.items()) if name not in known)
+def _load(expected: _Dataset, dataset: h5py.Dataset | None) -> str | None:
+    """Copy a dataset to its parameter; returns what is wrong with it."""
+    if dataset is None:
+        return f"missing: {expected.name} {expected.shape}"
+    if _shape(dataset) != expected.shape:
+        return f"wrong shape: {expected.name}: expected {expected.shape}, got {_shape(dataset)}"
+    if not np.issubdtype(dataset.dtype, np.floating) or not _fits_float32(values := _read(dataset)):
+        return f"not finite numbers: {expected.name} ({dataset.dtype})"
+    expected.put(values)
+    return None
 
 
 def _fits_float32(array: np.ndarray) -> bool:
@@ -207,10 +198,10 @@ def _lstm(prefix: str, layer: ProjectedLstm) -> Iterator[_Dataset]:
     yield _transposed(f"{prefix}/W_P_0", layer.projection)
 
 
-def _reorder(rows: np.ndarray, given: str, wanted: str) -> np.ndarray:
+def _reorder(rows: np.ndarray, source: str, target: str) -> np.ndarray:
     """Rearrange the four gate blocks along the first axis."""
-    blocks = dict(zip(given, np.split(rows, 4), strict=True))
-    return np.concatenate([blocks[gate] for gate in wanted])
+    blocks = dict(zip(source, np.split(rows, 4), strict=True))
+    return np.concatenate([blocks[gate] for gate in target])
 
 
 def _plain(name: str, parameter: Tensor) -> _Dataset:

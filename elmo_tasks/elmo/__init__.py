@@ -1,4 +1,4 @@
-"""What a model sees of the biLM: its layers, their scalar mix, the layer cache, and the vectors of a text."""
+"""ELMo for models: the biLM's layers, their scalar mix, the layer cache, and files of vectors."""
 
 import warnings
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""Tokens -> character ids, for AllenNLP's text fields: the reader's side of `characters`."""
+"""Tokens -> character ids, for AllenNLP's text fields."""
 
 from functools import lru_cache
 from typing import Any
@@ -10,15 +10,15 @@ from allennlp.data import Token, TokenIndexer, Vocabulary
 from elmo_tasks.bilm.characters import MAX_CHARACTERS, PADDING_ID, token_to_ids
 
 KEY = "elmo_tokens"
-"""The name of the indexer's one tensor, as that of AllenNLP's own `elmo_characters`."""
+"""The name of the tensor, as in AllenNLP's `elmo_characters`."""
 
 CACHED_TYPES = 2**16
-"""Word types whose rows are kept, for all indexers of a process together: about 15 MB."""
+"""Word types in the cache that all indexers of a process share: about 15 MB."""
 
 
 @lru_cache(maxsize=CACHED_TYPES)
 def _row(token: str) -> np.ndarray:
-    """The 50 ids of a token, uint16, one array for all its occurrences, which nobody may write to."""
+    """The 50 ids of a token, uint16: one read-only array for all its occurrences."""
     row = token_to_ids(token)
     row.flags.writeable = False
     return row
@@ -27,35 +27,34 @@ def _row(token: str) -> np.ndarray:
 @TokenIndexer.register("elmo_tasks_characters")
 class CharacterIndexer(TokenIndexer):
     """
-    Gives each token the 50 character ids that the biLM reads; `<S>` and `</S>` are its sentence boundaries.
+    Index each token with the 50 character ids of the biLM; `<S>` and `</S>` are the sentence boundaries.
 
-    Instances hold one reference per token to an array that all occurrences of a word share, not a list of 50 numbers
-    each.
+    Instances hold one reference per token to an array that all occurrences of a word share.
 
     # Parameters
 
     token_min_padding_length : `int`
-        Tokens that a padded sentence has at least.
+        The smallest number of tokens of a padded sentence.
     """
 
     def __init__(self, *, token_min_padding_length: int = 0) -> None:
         super().__init__(token_min_padding_length)
 
     def count_vocab_items(self, token: Token, counter: dict[str, dict[str, int]]) -> None:
-        """Characters have fixed ids: there is nothing to count."""
+        """Do nothing: characters have fixed ids."""
 
     def tokens_to_indices(self, tokens: list[Token], vocabulary: Vocabulary) -> dict[str, list[Any]]:
         """`{"elmo_tokens": rows}`: for each of T tokens its ids, uint16, shape [50]."""
         return {KEY: [_row(token.ensure_text()) for token in tokens]}
 
     def get_empty_token_list(self) -> dict[str, list[Any]]:
-        """What a field of no tokens holds."""
+        """The indices of an empty field."""
         return {KEY: []}
 
     def as_padded_tensor_dict(
         self, tokens: dict[str, list[Any]], padding_lengths: dict[str, int]
     ) -> dict[str, torch.Tensor]:
-        """`{"elmo_tokens": ids}`: `LongTensor`, shape [T, 50], zero where there is no token."""
+        """`{"elmo_tokens": ids}`: `LongTensor`, shape [T, 50], zero for padding."""
         rows = tokens[KEY][: padding_lengths[KEY]]
         ids = np.full((padding_lengths[KEY], MAX_CHARACTERS), PADDING_ID, dtype=np.int64)  # [T, C]
         if rows:

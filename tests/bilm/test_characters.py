@@ -33,16 +33,11 @@ def test_ids_by_hand(token: str, start: list[int], length: int) -> None:
 
 
 @pytest.mark.parametrize("characters", [47, 48, 49, 200])
-def test_the_49th_byte_is_cut(characters: int) -> None:
+def test_tokens_are_truncated_to_48_bytes(characters: int) -> None:
     ids = token_to_ids("q" * characters)
     kept = min(characters, 48)
     assert ids.tolist()[: kept + 2] == [259] + [114] * kept + [260]
     assert ids.tolist()[kept + 2 :] == [261] * (48 - kept)
-
-
-def test_boundary_rows_are_copies() -> None:
-    token_to_ids("<S>")[:] = 7
-    assert token_to_ids("<S>")[1] == 257
 
 
 def test_every_sample_equals_the_reference() -> None:
@@ -56,29 +51,24 @@ def test_batch_equals_allennlp() -> None:
     ids = batch_to_ids(SENTENCES)
     assert ids.dtype == torch.long and ids.shape == (7, 7, 50)
     assert torch.equal(ids, allennlp_batch_to_ids(SENTENCES))
-
-
-def test_padding_is_zero_and_nothing_is_nothing() -> None:
-    ids = batch_to_ids([["a"], ["b", "c"], []])
-    assert ids[0, 1:].eq(0).all() and ids[2].eq(0).all() and ids[1].gt(0).all()
     assert batch_to_ids([]).shape == (0, 0, 50)
     assert batch_to_ids([[], []]).shape == (2, 0, 50)
 
 
-def test_a_string_is_no_sentence() -> None:
-    with pytest.raises(TypeError, match="found the string 'not tokens': split it into tokens"):
+def test_a_string_is_not_a_sentence() -> None:
+    with pytest.raises(TypeError, match="got the string 'not tokens': split it into tokens"):
         batch_to_ids(["not tokens"])  # type: ignore[list-item]
 
 
 @pytest.mark.parametrize("token", [3, None, b"a", ["a"]])
-def test_tokens_that_are_no_strings(token: Any) -> None:
-    with pytest.raises(TypeError, match="wanted a token, a string; found"):
+def test_tokens_that_are_not_strings(token: Any) -> None:
+    with pytest.raises(TypeError, match="expected a token as a string, got"):
         batch_to_ids([["a", token]])
 
 
-def test_words_are_found_again_from_their_ids() -> None:
+def test_ids_to_words() -> None:
     words = ["ab", "é", "日" * 15, "", "y" * 47, "y" * 48, "z" * 60, "<S>", "</S>", "<s>"]
     found = ids_to_words(torch.from_numpy(tokens_to_ids(words).astype(np.int64)))
-    wanted = [None if word in {"y" * 48, "z" * 60, "<S>", "</S>"} else word.encode() for word in words]
-    assert found == wanted
+    expected = [None if word in {"y" * 48, "z" * 60, "<S>", "</S>"} else word.encode() for word in words]
+    assert found == expected
     assert ids_to_words(torch.zeros(0, 50, dtype=torch.long)) == []

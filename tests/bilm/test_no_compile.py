@@ -1,8 +1,6 @@
-"""`torch.compile` of whatever has a biLM or a highway LSTM runs them as they are."""
+"""`torch.compile` leaves the biLM and the highway LSTM uncompiled."""
 
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,8 +13,8 @@ from elmo_tasks.modules.highway_lstm import HighwayLstm
 from tests.elmo.samples import SENTENCES, write_bilm
 
 
-class Told(nn.Module):
-    """Twice the inputs, and tells when it is compiled."""
+class Doubler(nn.Module):
+    """Twice the inputs; records whether it is compiled."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -33,18 +31,18 @@ def _fresh() -> None:
     torch.compiler.reset()
 
 
-def test_it_runs_as_it_is_and_the_rest_is_compiled() -> None:
-    told, traced = Told(), []
+def test_only_the_rest_is_compiled() -> None:
+    doubler, traced = Doubler(), []
 
     def graph(module: torch.fx.GraphModule, _: list[Tensor]) -> torch.fx.GraphModule:
         traced.append(module)
         return module
 
-    run = torch.compile(lambda inputs: told(inputs.exp(), factor=3.0).sin(), backend=graph)
+    run = torch.compile(lambda inputs: doubler(inputs.exp(), factor=3.0).sin(), backend=graph)
     for width in (2, 3, 4):
         inputs = torch.ones(width)
         assert torch.equal(run(inputs), (3.0 * inputs.exp()).sin())
-    assert told.compiled == [False] * 3
+    assert doubler.compiled == [False] * 3
     assert traced
 
 
@@ -58,8 +56,3 @@ def test_a_bilm_and_a_highway_lstm(tmp_path: Path) -> None:
     lstm = HighwayLstm(input_size=3, hidden_size=4, num_layers=2)
     inputs, mask = torch.randn(2, 5, 3), torch.ones(2, 5, dtype=torch.bool)
     assert torch.equal(torch.compile(lstm)(inputs, mask), lstm(inputs, mask))
-
-
-def test_nothing_of_a_compiler_is_imported_where_nothing_is_compiled() -> None:
-    code = "import sys, elmo_tasks.elmo; print('torch._dynamo' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout == b"False\n"

@@ -1,4 +1,4 @@
-"""`weights.hdf5`: both numbers of characters, every mistake at once, and exact or rounded round trips."""
+"""`weights.hdf5`: exact and rounded round trips, and invalid files."""
 
 import json
 import os
@@ -39,7 +39,7 @@ def layers(files: tuple[str, str]) -> torch.Tensor:
 @pytest.mark.parametrize("which", ["zeros first", "unused last"])
 def test_262_rows_mean_the_same_as_261(tmp_path: Path, which: str) -> None:
     files = write_bilm(tmp_path)
-    wanted = layers(files)
+    expected = layers(files)
 
     def widen(file: h5py.File) -> None:
         rows = file["char_embed"][...]
@@ -48,22 +48,7 @@ def test_262_rows_mean_the_same_as_261(tmp_path: Path, which: str) -> None:
         replace(file, "char_embed", np.concatenate([zeros, rows] if which == "zeros first" else [rows, last]))
 
     edit(files[1], widen)
-    assert torch.equal(layers(files), wanted)
-
-
-def test_files_of_other_libraries_layout_are_read(tmp_path: Path) -> None:
-    """Neither compression nor float32 is asked for."""
-    files = write_bilm(tmp_path)
-    wanted = layers(files)
-    edit(files[1], lambda file: replace(file, "CNN_proj/W_proj", file["CNN_proj/W_proj"][...].astype("float64")))
-    assert torch.equal(layers(files), wanted)
-
-
-def test_numbers_beyond_float32_are_refused(tmp_path: Path) -> None:
-    files = write_bilm(tmp_path)
-    edit(files[1], lambda file: replace(file, "CNN_proj/b_proj", np.full(6, 1e300)))
-    with pytest.raises(InputError, match=r"not finite numbers: CNN_proj/b_proj \(float64\)"):
-        BiLM.from_files(*files)
+    assert torch.equal(layers(files), expected)
 
 
 def test_every_problem_is_listed_at_once(tmp_path: Path) -> None:
@@ -74,6 +59,7 @@ def test_every_problem_is_listed_at_once(tmp_path: Path) -> None:
         replace(file, f"{CELL}/W_0", np.zeros((12, 44), np.float32))
         replace(file, "CNN_proj/b_proj", np.array([0, 0, np.nan, 0, 0, 0], np.float32))
         replace(file, "CNN_high_0/b_carry", np.zeros(23, np.int64))
+        replace(file, "CNN_high_0/b_transform", np.full(23, 1e300))
         file["RNN_2/extra"] = np.zeros((2, 3), np.float32)
 
     edit(files[1], spoil)
@@ -84,13 +70,14 @@ def test_every_problem_is_listed_at_once(tmp_path: Path) -> None:
     assert sorted(listed) == [
         "missing: CNN/b_cnn_1 (5,)",
         "not finite numbers: CNN_high_0/b_carry (int64)",
+        "not finite numbers: CNN_high_0/b_transform (float64)",
         "not finite numbers: CNN_proj/b_proj (float32)",
         "unused: RNN_2/extra (2, 3)",
-        f"wrong shape: {CELL}/W_0 wanted (12, 48), found (12, 44)",
+        f"wrong shape: {CELL}/W_0: expected (12, 48), got (12, 44)",
     ]
 
 
-def test_no_size_that_a_file_claims_is_believed(tmp_path: Path) -> None:
+def test_claimed_sizes_allocate_no_memory(tmp_path: Path) -> None:
     """Datasets of a terabyte each, of which nothing is there."""
     options_file, weight_file = write_bilm(tmp_path)
     with h5py.File(weight_file, "r+") as file:
@@ -100,8 +87,12 @@ def test_no_size_that_a_file_claims_is_believed(tmp_path: Path) -> None:
         file.create_dataset("CNN_proj/b_proj", (6,), f"S{2**30}", chunks=True)
     with pytest.raises(InputError) as error:
         BiLM.from_files(options_file, weight_file)
-    for told in ("unused: other (274877906944,)", "found (1048576, 262144)", "not finite numbers: CNN_proj/b_proj (|S"):
-        assert told in str(error.value), told
+    for problem in (
+        "unused: other (274877906944,)",
+        "got (1048576, 262144)",
+        "not finite numbers: CNN_proj/b_proj (|S",
+    ):
+        assert problem in str(error.value), problem
 
 
 @pytest.mark.parametrize(
@@ -113,7 +104,7 @@ def test_no_size_that_a_file_claims_is_believed(tmp_path: Path) -> None:
         {"filters": ((1, 3), (4, 9)), "character_dim": 7, "dim": 5},
     ],
 )
-def test_parameters_are_counted_without_making_them(changes: dict[str, Any]) -> None:
+def test_number_of_parameters(changes: dict[str, Any]) -> None:
     bilm = random_bilm(**changes)
     assert bilm.options.n_parameters == sum(parameter.numel() for parameter in bilm.parameters())
 
@@ -121,29 +112,20 @@ def test_parameters_are_counted_without_making_them(changes: dict[str, Any]) -> 
 @pytest.mark.parametrize(
     ("changes", "found"),
     [
-        ({"dim": 10**4000, "projection_dim": 10**4000}, "more parameters than can be counted"),
-        ({"dim": 10**6}, "232,0[0-9]{2},[0-9]{3} parameters"),
+        ({"dim": 10**4000, "projection_dim": 10**4000}, r"1e\+300 parameters"),
+        ({"dim": 10**6}, r"2.32e\+08 parameters"),
     ],
 )
-def test_options_that_ask_for_far_more_than_the_file_holds(tmp_path: Path, changes: dict[str, Any], found: str) -> None:
-    """Refused before a module is made."""
+def test_options_of_a_far_larger_bilm_are_rejected(tmp_path: Path, changes: dict[str, Any], found: str) -> None:
+    """Before a module is created."""
     _, weight_file = write_bilm(tmp_path)
     (tmp_path / "more.json").write_text(json.dumps(options(**changes).to_dict()))
-    with pytest.raises(InputError, match=rf"more.json: the options ask for {found}, which .*weights.hdf5 cannot hold"):
+    with pytest.raises(InputError, match=rf"more.json: the options describe {found}, which .*weights.hdf5 cannot hold"):
         BiLM.from_files(tmp_path / "more.json", weight_file)
 
 
-def test_options_of_another_biLM(tmp_path: Path) -> None:
-    (tmp_path / "wide").mkdir()
-    narrow, wide = write_bilm(tmp_path), write_bilm(tmp_path / "wide", projection_dim=8, n_layers=1)
-    with pytest.raises(InputError, match=r"wrong shape: CNN_proj/b_proj wanted \(8,\), found \(6,\)") as error:
-        BiLM.from_files(wide[0], narrow[1])
-    assert "unused: RNN_0/RNN/MultiRNNCell/Cell1/LSTMCell/B (48,)" in str(error.value)
-
-
 @pytest.mark.parametrize("to", ELSEWHERE)
-def test_values_outside_of_the_file_are_refused(tmp_path: Path, to: str) -> None:
-    """No checksum of the file would cover them."""
+def test_external_values_are_rejected(tmp_path: Path, to: str) -> None:
     files = write_bilm(tmp_path)
     move(files[1], f"{CELL}/B", to)
     with pytest.raises(InputError, match=f"weights.hdf5: expected '{CELL}/B' in the file itself, got {to} "):
@@ -158,8 +140,8 @@ def truncate(path: Path) -> None:
     "spoil", [truncate, lambda path: path.write_text("not HDF5"), lambda path: path.write_bytes(b"")]
 )
 @pytest.mark.parametrize("dim", [12, 10**6])
-def test_a_file_that_is_no_whole_hdf5(tmp_path: Path, spoil: Callable[[Path], None], dim: int) -> None:
-    """It is to blame, and not options that ask for far more than it holds now."""
+def test_a_file_that_is_not_complete_hdf5(tmp_path: Path, spoil: Callable[[Path], None], dim: int) -> None:
+    """The error names it, also if the options describe a far larger biLM."""
     files = write_bilm(tmp_path)
     Path(files[0]).write_text(json.dumps(options(dim=dim).to_dict()))
     spoil(Path(files[1]))
@@ -176,10 +158,6 @@ def test_damaged_data_inside_a_whole_file(tmp_path: Path) -> None:
     Path(files[1]).write_bytes(content)
     with pytest.raises(InputError, match="weights.hdf5: cannot read .* as HDF5"):
         BiLM.from_files(*files)
-
-
-def test_missing_weights(tmp_path: Path) -> None:
-    files = write_bilm(tmp_path)
     with pytest.raises(InputError, match="absent.hdf5: no such file: the biLM's weights"):
         BiLM.from_files(files[0], tmp_path / "absent.hdf5")
 
@@ -236,23 +214,14 @@ def test_a_failed_save_leaves_the_old_file_and_no_rest(tmp_path: Path) -> None:
     assert file_sha256(files[1]) != before
 
 
-def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
-    """The kernel's own folder stands for a read-only one, since the superuser may write to all others."""
-    with pytest.raises(InputError, match="/proc/weights.hdf5: cannot write"):
-        random_bilm().save_files(tmp_path / "options.json", "/proc/weights.hdf5")
-    assert os.listdir(tmp_path) == []
+def test_urls_are_downloaded_to_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def download(url: str) -> str:
+        if url.endswith("gone.hdf5"):
+            raise ConnectionError("no route")
+        return "/cache/w.hdf5"
 
-
-def test_urls_go_to_the_cache_and_paths_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cached_path.cached_path", download)
     assert local_path(tmp_path / "w.hdf5") == tmp_path / "w.hdf5"
-    monkeypatch.setattr("cached_path.cached_path", lambda url: f"/cache/{url.rpartition('/')[2]}")
     assert local_path("https://example.org/w.hdf5") == Path("/cache/w.hdf5")
-
-
-def test_a_url_that_cannot_be_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(url: str) -> None:
-        raise ConnectionError("no route")
-
-    monkeypatch.setattr("cached_path.cached_path", refuse)
-    with pytest.raises(InputError, match="cannot fetch https://example.org/w.hdf5: no route"):
-        local_path("https://example.org/w.hdf5")
+    with pytest.raises(InputError, match="cannot fetch https://example.org/gone.hdf5: no route"):
+        local_path("https://example.org/gone.hdf5")
