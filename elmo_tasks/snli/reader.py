@@ -208,7 +208,7 @@ def _text(record: dict[str, Any], field: str, file: str, line: int) -> str:
         raise InputError(f"expected the key {field!r}, got {shown(sorted(record))}", file=file, line=line, hint=hint)
     text = record[field]
     if problem := text_problem(text):
-        raise InputError(f"{field!r} {problem}; found {shown(text)}", file=file, line=line)
+        raise InputError(f"{field!r} {problem}, got {shown(text)}", file=file, line=line)
     return text
 
 

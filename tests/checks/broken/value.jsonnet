@@ -1,2 +1,2 @@
-// expected: model: expected an object that can be built, got head_values must be one of embeddings, input
+// expected: model: expected an object that can be built, got expected head_values to be one of embeddings, input, got 'words'
 (import '../../../training_config/coref.jsonnet') { model+: { head_values: 'words' } }
