@@ -1,4 +1,4 @@
-"""`allennlp bilm`: what the user types and reads."""
+"""`allennlp bilm`: arguments and output."""
 
 import re
 from pathlib import Path
@@ -48,7 +48,7 @@ def test_export_then_perplexity(run: Path, text: Path, tmp_path: Path, capsys: p
     assert len(of_run) == 3
 
 
-def test_several_files_end_with_all(run: Path, text: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_several_files(run: Path, text: Path, capsys: pytest.CaptureFixture[str]) -> None:
     other = text.with_name("other.txt")
     other.write_text("the cook\n")
     bilm("perplexity", run, text, other, "--batch-size", "2", "--max-tokens", "5")
@@ -57,14 +57,14 @@ def test_several_files_end_with_all(run: Path, text: Path, capsys: pytest.Captur
     assert [line.split()[0] for line in lines[2:]] == ["3", "5", "8"]
 
 
-def test_rounding_makes_smaller_files(run: Path, tmp_path: Path) -> None:
+def test_mantissa_bits(run: Path, tmp_path: Path) -> None:
     bilm("export", run, tmp_path / "whole")
     bilm("export", run, tmp_path / "rounded", "--mantissa-bits", "4")
     sizes = [(tmp_path / name / "weights.hdf5").stat().st_size for name in ("whole", "rounded")]
     assert sizes[1] < 0.8 * sizes[0]
 
 
-def test_a_long_measurement_tells_how_far_it_is(
+def test_progress_is_logged(
     run: Path, text: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr("elmo_tasks.pretraining.evaluation.SECONDS", -1.0)
@@ -75,47 +75,31 @@ def test_a_long_measurement_tells_how_far_it_is(
     assert all(re.fullmatch(rf"{text}: [0-9,]+ tokens, perplexity [0-9.]+ so far", line) for line in lines)
 
 
-def test_without_an_action_the_help_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
-    bilm()
-    shown = capsys.readouterr().out
-    assert "export" in shown and "perplexity" in shown
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "message"),
-    [
-        ("empty.txt", b"", "empty.txt: no sentence"),
-        ("binary.txt", b"a\0b\n", "binary.txt:1: expected text, got binary"),
-        ("gone.txt", None, "gone.txt'?, nothing matches"),
-    ],
-)
-def test_bad_text_is_one_clear_error(run: Path, name: str, content: bytes | None, message: str) -> None:
+@pytest.mark.parametrize(("name", "content"), [("empty.txt", b""), ("binary.txt", b"a\0b\n"), ("gone.txt", None)])
+def test_invalid_text(run: Path, name: str, content: bytes | None) -> None:
     path = run / name
     if content is not None:
         path.write_bytes(content)
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(InputError, match=name):
         bilm("perplexity", run, path)
 
 
-def test_what_an_export_lacks_is_named(run: Path, text: Path, tmp_path: Path) -> None:
+def test_incomplete_folders(run: Path, text: Path, tmp_path: Path) -> None:
     bilm("export", run, tmp_path / "out")
     (tmp_path / "out" / "options.json").unlink()
-    with pytest.raises(InputError, match=r"out: expected an exported language model, missing: options\.json"):
+    with pytest.raises(InputError, match=r"out: .*options\.json"):
         bilm("perplexity", tmp_path / "out", text)
-    with pytest.raises(InputError, match=r"^[^:]*: expected a run of `allennlp train`, config\.json is missing$"):
+    with pytest.raises(InputError, match=r"config\.json"):
         bilm("export", tmp_path, tmp_path / "other")
+    with pytest.raises(InputError, match="gone: "):
+        bilm("export", tmp_path / "gone", tmp_path / "other")
+    assert not (tmp_path / "other").exists()
 
 
-def test_a_later_file_without_text_is_told_first(run: Path, text: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_files_are_checked_before_the_first_is_measured(
+    run: Path, text: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (text.parent / "zz.txt").write_text("\n")
-    with pytest.raises(InputError, match=r"zz\.txt: no sentence in this file"):
+    with pytest.raises(InputError, match=r"zz\.txt: "):
         bilm("perplexity", run, text, text.parent / "zz.txt")
     assert str(text) not in capsys.readouterr().out
-
-
-def test_a_missing_run_is_one_clear_error(tmp_path: Path, text: Path) -> None:
-    with pytest.raises(InputError, match="gone: expected the folder or archive of a run"):
-        bilm("perplexity", tmp_path / "gone", text)
-    with pytest.raises(InputError, match="gone: expected the folder or archive of a run"):
-        bilm("export", tmp_path / "gone", tmp_path / "out")
-    assert not (tmp_path / "out").exists()

@@ -40,52 +40,32 @@ def without_labels() -> str:
     return "".join(json.dumps({key: pair[key] for key in ("sentence1", "sentence2")}) + "\n" for pair in pairs)
 
 
-UNLABELLED = {
-    "ner, words alone": (
-        "ner",
-        columns("ner/eng.bio", lambda row: row[:1]),
-        ":3: expected at least 2 columns, got 1 .*predict",
-    ),
-    "ner, no tags": (
-        "ner",
-        columns("ner/eng.bio", lambda row: row[:2]),
-        ":3: expected a tag such as 'O'.* got 'NNP'",
-    ),
-    "ner, chunks last": (
-        "ner",
-        columns("ner/eng.bio", lambda row: row[:3]),
-        "expected gold entities of the types LOC, MISC, ORG, PER, got ADVP 1, NP 8, PP 1, VP 3",
-    ),
-    "sst, one label": (
-        "sst",
-        "(3 (2 It) (3 works))\n(3 (2 It) (works))\n",
-        ":2: expected a label from 0 to 4, got 'works'",
-    ),
-    "sst, text": ("sst", "It works .\n", ":1: expected an opening bracket, got 'It'"),
-    "squad, empty": ("squad", questions(answers=[]), "question or-1: a question without an answer"),
-    "squad, missing": ("squad", questions(), "question or-1: 'answers' is missing, found"),
-    "snli": ("snli", without_labels(), "nothing to score: no pair has a gold label .*`allennlp predict`"),
+CORPORA = {
+    "ner, words only": ("ner", columns("ner/eng.bio", lambda row: row[:1]), ":3: "),
+    "ner, no tags": ("ner", columns("ner/eng.bio", lambda row: row[:2]), ":3: .*'NNP'"),
+    "ner, chunks last": ("ner", columns("ner/eng.bio", lambda row: row[:3]), "LOC, MISC, ORG, PER, got ADVP 1, NP 8"),
+    "sst, one label": ("sst", "(3 (2 It) (3 works))\n(3 (2 It) (works))\n", ":2: .*'works'"),
+    "sst, text": ("sst", "It works .\n", ":1: .*'It'"),
+    "squad, empty": ("squad", questions(answers=[]), "or-1"),
+    "squad, missing": ("squad", questions(), "or-1.*'answers'"),
+    "snli": ("snli", without_labels(), "nothing to score"),
     "srl": (
         "srl",
         columns("srl/tale.v4_gold_conll", lambda row: [*row[:6], "-", "-", "-", *row[9:11], "-"]),
-        ": no predicate found .*`allennlp predict` takes raw text",
+        "predicate",
     ),
-    "srl, no arguments": (
-        "srl",
-        columns("srl/tale.v4_gold_conll", lambda row: [*row[:11], "-"]),
-        ":2: expected a column of arguments for each of 2 framesets, got 0",
-    ),
+    "srl, no arguments": ("srl", columns("srl/tale.v4_gold_conll", lambda row: [*row[:11], "-"]), ":2: "),
     "coref": (
         "coref",
         columns("coref/stories.gold_conll", lambda row: [*row[:-1], "-"]),
-        "nothing to score: no document has gold clusters .*`allennlp predict`",
+        "nothing to score",
     ),
 }
 
 
-@pytest.mark.parametrize("name", UNLABELLED)
+@pytest.mark.parametrize("name", CORPORA)
 def test_data_without_labels(name: str, tmp_path: Path) -> None:
-    task, content, message = UNLABELLED[name]
+    task, content, message = CORPORA[name]
     data, out = tmp_path / "data", tmp_path / "scores.json"
     data.write_text(content)
     with pytest.raises(InputError, match=message):
