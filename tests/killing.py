@@ -1,4 +1,4 @@
-"""Trainings in processes of their own that SIGKILL ends, and what the folders of two runs have in common."""
+"""Trainings in separate processes that are killed at a given point, and the comparison of two runs."""
 
 import functools
 import importlib
@@ -20,27 +20,27 @@ import torch
 import torch.multiprocessing
 from allennlp.commands import main
 
-import elmo_tasks.plugin  # noqa: F401 (so that the server which the processes are forked from has it)
+import elmo_tasks.plugin  # noqa: F401 (for the fork server)
 from elmo_tasks import settings
 from elmo_tasks.pretraining.progress import CURVE_FILE
 
 CONFIGS = Path(__file__).resolve().parents[1] / "training_config"
-APART = ("duration", "memory", "seconds", "best_model_filename")
-"""What has one of these in its name may differ between two runs: times, and the path of their folder."""
+IGNORED = ("duration", "memory", "seconds", "best_model_filename")
+"""Names of values that may differ between two runs: times, memory, and paths."""
 
 
 class Place(NamedTuple):
     """
-    Where a process kills itself: when a function is about to be called for the n-th time.
+    Where a process kills itself: before the n-th call of a function.
 
     # Parameters
 
     function : `str`
-        Where it is found: `module:name` or `module:Class.name`.
+        `module:name` or `module:Class.name`.
     call : `int`
         Counted from 1.
     half : `bool`
-        For `torch.save`: when half of the bytes are written.
+        For `torch.save`: after half of the bytes.
     """
 
     function: str
@@ -48,7 +48,7 @@ class Place(NamedTuple):
     half: bool = False
 
     def lay(self) -> None:
-        """Puts the trap there."""
+        """Patch the function."""
         module, _, dotted = self.function.partition(":")
         *owners, name = dotted.split(".")
         owner = functools.reduce(getattr, owners, importlib.import_module(module))
@@ -68,7 +68,7 @@ class Place(NamedTuple):
 
 
 def write_half(state: Any, file: BinaryIO | str) -> None:
-    """What `torch.save` has written when the process stops half-way."""
+    """Write the first half of what `torch.save` writes."""
     whole = io.BytesIO()
     torch.serialization.save(state, whole)
     half = whole.getvalue()[: whole.tell() // 2]
@@ -86,13 +86,13 @@ class Training(NamedTuple):
     # Parameters
 
     config : `str`
-        Its name below `training_config`.
+        The file's name in `training_config`.
     root : `Path`
-        The data root; the biLM lies there, too.
+        The root of the data and of the biLM.
     overrides : `dict`
-        With `distributed`, the worker processes are forked, so that they have the imports and the trap.
+        With `distributed`, the workers are forked and inherit the imports and the patch.
     package : `str`, optional
-        A further module to import.
+        Another module to import.
     """
 
     config: str
@@ -101,20 +101,20 @@ class Training(NamedTuple):
     package: str | None = None
 
     def run(self, folder: Path, *, killed_at: Place | None = None) -> int:
-        """Trains in a process of its own, going on where the folder exists; its exit code."""
+        """Train in a new process, resume if the folder exists; return the exit code."""
         process = self.start(folder, killed_at=killed_at)
         process.join()
         return int(process.exitcode or 0)
 
     def start(self, folder: Path, *, killed_at: Place | None = None) -> BaseProcess:
-        """The process, forked from one that has made the imports."""
+        """Start the process from the fork server."""
         process = _context().Process(target=_train, args=(self, folder, killed_at))
         process.start()
         return process
 
 
 def warm_up() -> None:
-    """Starts the server from which the processes are forked."""
+    """Start the fork server."""
     process = _context().Process(target=len, args=((),))
     process.start()
     process.join()
@@ -146,15 +146,16 @@ def _train(training: Training, folder: Path, killed_at: Place | None) -> None:
     main(prog="allennlp")
 
 
-def differences(found: Path, wanted: Path) -> list[str]:
-    """Where two finished runs differ in anything but times: weights, the trainer's state, metrics, the curve."""
-    ours, theirs = dict(contents(found)), dict(contents(wanted))
-    missing = sorted(ours.keys() ^ theirs.keys())
-    return missing + [name for name in ours.keys() & theirs.keys() if not same(ours[name], theirs[name])]
+def differences(found: Path, expected: Path) -> list[str]:
+    """Where two finished runs differ except in times: weights, the trainer's state, metrics, the curve."""
+    ours, theirs = dict(contents(found)), dict(contents(expected))
+    return sorted(ours.keys() ^ theirs.keys()) + [
+        n for n in ours.keys() & theirs.keys() if not same(ours[n], theirs[n])
+    ]
 
 
 def contents(run: Path) -> Iterator[tuple[str, Any]]:
-    """What a run's folder holds, by file and by name within it; numbers, tensors and texts."""
+    """Numbers, tensors and strings in a run's folder, by file and path within it."""
     for path in sorted(run.iterdir()):
         if path.suffix == ".th":
             yield from flat(torch.load(path), path.name)
@@ -172,10 +173,10 @@ def contents(run: Path) -> Iterator[tuple[str, Any]]:
 
 
 def flat(value: Any, path: str) -> Iterator[tuple[str, Any]]:
-    """The leaves of nested dictionaries and lists, those of `APART` left out."""
+    """The leaves of nested dictionaries and lists, without the keys in `IGNORED`."""
     if isinstance(value, dict):
         for key, item in value.items():
-            if not any(name in str(key) for name in APART):
+            if not any(name in str(key) for name in IGNORED):
                 yield from flat(item, f"{path}/{key}")
     elif isinstance(value, list | tuple):
         for place, item in enumerate(value):
@@ -185,7 +186,7 @@ def flat(value: Any, path: str) -> Iterator[tuple[str, Any]]:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Equal to the last bit; not a number is equal to itself."""
+    """Bitwise equality; NaN equals NaN."""
     if isinstance(one, torch.Tensor):
         return isinstance(other, torch.Tensor) and one.dtype == other.dtype and torch.equal(one, other)
     if isinstance(one, float) and math.isnan(one):

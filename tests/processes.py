@@ -1,4 +1,4 @@
-"""A second process, for the metrics that add up over the processes of a distributed training."""
+"""A second process, for metrics in distributed training."""
 
 import subprocess
 import sys
@@ -11,10 +11,10 @@ import torch.distributed
 
 ROOT = Path(__file__).resolve().parents[1]
 SECONDS = 300
-"""How long one waits for the other, which may have to share its core with many."""
+"""The timeout, long enough for a busy machine."""
 
 DEAD = 2**22 + 1
-"""A process id larger than any on Linux."""
+"""A process id above the maximum on Linux."""
 
 _BEGIN = """
 import os
@@ -28,22 +28,22 @@ torch.distributed.init_process_group(
 """
 _END = """
 sys.stdout.flush()
-sys.stdin.read()  # until the first is done with what both compute: a peer that leaves early breaks the connection
-os._exit(0)  # at once: taking the process group down with the interpreter sometimes ends in an abort
+sys.stdin.read()  # wait for the first process: leaving early would break its connection
+os._exit(0)  # the normal exit with a process group sometimes aborts
 """
 
 
 @contextmanager
 def other_process(folder: Path, code: str) -> Iterator[subprocess.Popen[str]]:
     """
-    A process that runs some code as the second of two; this one is the first.
+    Run code in a second process, as rank 1 of 2; this process is rank 0.
 
     # Parameters
 
     folder : `Path`
-        Where they meet.
+        For the file that the processes share.
     code : `str`
-        Prints what is to be compared.
+        Prints its result.
     """
     meeting = f"file://{folder}/meeting"
     command = [sys.executable, "-c", _BEGIN + code + _END, meeting, str(SECONDS)]
@@ -60,7 +60,7 @@ def other_process(folder: Path, code: str) -> Iterator[subprocess.Popen[str]]:
 
 
 def last_line(process: subprocess.Popen[str]) -> str:
-    """The last line that the process prints, when it has ended well."""
+    """The last line that the process printed; it must have exited with 0."""
     printed = process.communicate(timeout=SECONDS)[0]
     assert process.returncode == 0, process.returncode
     return printed.splitlines()[-1]

@@ -13,7 +13,6 @@ from allennlp.models.archival import load_archive
 from allennlp.predictors import Predictor
 
 from elmo_tasks import settings
-from elmo_tasks.errors import InputError
 from tests.pretraining import toy
 from tests.tiny import FIXTURES, write_data_root
 

@@ -101,7 +101,7 @@ def _score_ensemble(plan: dict[str, Any], path: Path) -> dict[str, Any]:
 
 
 def _curve(model: Path) -> list[dict[str, float]]:
-    """For each epoch the training loss and the validation scores, without those of single classes."""
+    """For each epoch the training loss and the validation scores, without scores of single classes."""
     files = sorted(model.glob("metrics_epoch_*.json"), key=lambda file: int(file.stem.rpartition("_")[2]))
     points = []
     for epoch, file in enumerate(files, start=1):

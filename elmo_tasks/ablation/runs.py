@@ -222,18 +222,6 @@ def runnable(plan: dict[str, Any], home: Path) -> dict[str, Any]:
 
 def differences(before: dict[str, Any], after: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
     """The dotted keys in which two configs differ, with both values; `...` stands for no value."""
-    old, new = dict(flattened(before)), dict(flattened(after))
+    old, new = (Params(config).as_flat_dict() for config in (before, after))
     pairs = {key: (old.get(key, ...), new.get(key, ...)) for key in {**old, **new}}
     return {key: (one, other) for key, (one, other) in pairs.items() if one != other}
-
-
-def flattened(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """The leaves of nested objects and lists, by dotted keys."""
-    if isinstance(value, dict) and value:
-        for key, inner in value.items():
-            yield from flattened(inner, f"{prefix}{key}.")
-    elif isinstance(value, list) and any(isinstance(item, dict) for item in value):
-        for place, inner in enumerate(value):
-            yield from flattened(inner, f"{prefix}{place}.")
-    else:
-        yield prefix[:-1], value

@@ -9,8 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from elmo_tasks.compat.seeds import SEEDS
 
-VOTES, PROBABILITIES = "votes", "probabilities"
-DEV, TEST = "dev", "test"
+VOTES = "votes"
 PASSES = "passes"
 """The metric of a cell that shows the first epoch in which a row is better than the best epoch of another row."""
 PERCENT = ("f1", "accuracy", "em")
@@ -48,7 +47,7 @@ class Ensemble(Strict):
 
     of: str
     members: int = Field(ge=2)
-    how: Literal["probabilities", "votes"] = PROBABILITIES
+    how: Literal["probabilities", "votes"] = "probabilities"
 
 
 class Cell(Strict):
@@ -85,8 +84,8 @@ class Row(Strict):
     row_label: str
     cells: list[Cell] = Field(min_length=1)
     changes: dict[str, Any] = {}
-    split: Split = DEV
-    paper_split: Split = DEV
+    split: Split = "dev"
+    paper_split: Split = "dev"
     file: str | None = None
     needs: list[str] = []
     minutes: float | None = Field(None, gt=0, lt=inf)
@@ -110,7 +109,7 @@ class Row(Strict):
 
     @model_validator(mode="after")
     def _check_split(self) -> "Row":
-        if self.split == TEST and self.file is None:
+        if self.split == "test" and self.file is None:
             raise ValueError("split test needs the key file, the data to evaluate")
         return self
 

@@ -31,7 +31,7 @@ class Bilm(ActionsSubcommand):
 def _add_export(actions: argparse._SubParsersAction) -> None:
     description = (
         "Write the official options.json and weights.hdf5 of a run's best weights, and beside them "
-        "vocabulary.txt and softmax.hdf5, from which perplexity and fine-tuning go on."
+        "vocabulary.txt and softmax.hdf5, for perplexity and fine-tuning."
     )
     parser = actions.add_parser("export", description=description, help="write the official files")
     parser.add_argument("run", metavar="RUN", help=_RUN_HELP)

@@ -41,7 +41,7 @@ def _add_clear(actions: argparse._SubParsersAction) -> None:
     parser.add_argument(
         "--weights",
         metavar="SHA|FILE",
-        help="only those of this weight file, given by path or first digits of its sha256",
+        help="only for this weight file, given by its path or the first digits of its sha256",
     )
     parser.set_defaults(func=remove)
 

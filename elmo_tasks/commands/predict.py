@@ -51,8 +51,6 @@ def _checked(get_predictor: Callable[[argparse.Namespace], Predictor]) -> Callab
 
     @functools.wraps(get_predictor)
     def wrapper(args: argparse.Namespace) -> Predictor:
-        if args.silent and not args.output_file:
-            raise InputError("--silent needs --output-file, or there is no output")
         if args.batch_size < 1:
             raise InputError(f"--batch-size must be at least 1, got {args.batch_size}")
         files = _input_files(args)

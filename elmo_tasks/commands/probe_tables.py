@@ -47,7 +47,7 @@ def wsd_table(report: WsdReport) -> str:
 
 
 def _released(rows: Sequence[WsdRow] | Sequence[PosRow]) -> str:
-    """The paper's layers are those of the released biLM."""
+    """A note for tables with biLM rows: the paper used the released biLM."""
     return ", with the released biLM" if any(row.name.startswith("biLM") for row in rows) else ""
 
 

@@ -1,6 +1,5 @@
 """`allennlp ablate`: what it plans, skips, prints and writes, without training."""
 
-import html
 import json
 import sys
 from collections.abc import Callable
@@ -9,7 +8,6 @@ from pathlib import Path
 import pytest
 from allennlp.common.util import SigTermReceived
 
-from elmo_tasks import settings
 from elmo_tasks.ablation import local, process, run_dir
 from elmo_tasks.ablation.progress import Estimates
 from elmo_tasks.ablation.runs import Run
@@ -88,16 +86,6 @@ def test_output_and_files(ablate: Shown, tmp_path: Path) -> None:
     assert "15.0 ± 7.1 (n=2)" in page and page.count("<td>60 s</td>") == 4
     command = f"ELMO_TASKS_SCALE=mini allennlp ablate {tmp_path}/table.jsonnet -s {out} --seeds 2</code>"
     assert command in page
-
-
-def test_command_in_the_report(ablate: Shown, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(settings.DATA_VARIABLE, str(tmp_path / "my data"))
-    monkeypatch.setenv(settings.DEFAULT_VARIABLE, "")
-    ablate("--seeds", "2", "--no-cache")
-    ablate("--rows", "last", "--no-cache")
-    page = html.unescape((tmp_path / "out" / "report.html").read_text())
-    assert f"<code>ELMO_TASKS_SCALE=mini ELMO_TASKS_DATA='{tmp_path}/my data' allennlp ablate " in page
-    assert " --no-cache --seeds 2</code>" in page
 
 
 def test_finished_runs_are_skipped(ablate: Shown) -> None:
@@ -184,19 +172,6 @@ def test_the_folder_is_checked_before_the_runs(ablate: Shown, tmp_path: Path) ->
     with pytest.raises(InputError, match=r"out.*: cannot write"):
         ablate("--runs", tmp_path / "runs")
     assert FakeProcess.started == []
-
-
-def test_interrupt_while_planning(
-    ablate: Shown, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def interrupted(_: object) -> None:
-        raise SigTermReceived
-
-    monkeypatch.setattr("elmo_tasks.ablation.session.read_table", interrupted)
-    with pytest.raises(SystemExit) as stopped:
-        ablate("--dry-run")
-    assert stopped.value.code == 130
-    assert "nothing was started" in capsys.readouterr().out
 
 
 def test_exit_code_of_a_locked_run(

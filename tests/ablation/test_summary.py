@@ -88,12 +88,6 @@ def test_increases_of_all_columns(tmp_path: Path) -> None:
     ]
 
 
-def test_a_row_that_was_not_run_is_missing(planned: Planner) -> None:
-    found = remarks(Summary(planned, seeds=1))
-    assert found == ["baseline, elmo, last: missing: not run", *OTHER_DATA]
-    assert "| NER | ours | missing | missing | missing | missing | – |" in markdown(Summary(planned, seeds=1))
-
-
 def test_a_failed_seed_does_not_hide_the_others(planned: Planner) -> None:
     finished(planned, "elmo", 0.6)
     fail(planned.run(planned.table.row("elmo"), 2), "killed")

@@ -142,11 +142,6 @@ def test_choose_rows(tmp_path: Path) -> None:
         choose_rows(table, ["*-a", "ner-*"])
 
 
-def test_papers_scores(tmp_path: Path) -> None:
-    table = read_table(write_table(tmp_path, [row("a", paper={"says": "failed"}), row("b", paper=3)]))
-    assert [r.cells[0].paper for r in table.rows] == [Paper(says="failed"), Paper(mean=3)]
-
-
 def test_a_missing_test_file_makes_a_row_missing(tmp_path: Path) -> None:
     table = read_table(write_table(tmp_path, [row("a", split="test", file="/nowhere/eng.testb")]))
     assert table.row("a").missing == ["/nowhere/eng.testb"]

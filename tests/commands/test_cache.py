@@ -102,17 +102,6 @@ def described(cache_dir: Path, weights_sha256: str, *, version: int = FORMAT) ->
     return folder
 
 
-def test_an_earlier_format_is_counted_and_cleared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    folder = described(tmp_path, "0" * 64, version=1)
-    (folder / "1-0.layers").write_bytes(bytes(720))
-    (folder / "1-0.index").write_bytes(bytes(80))
-    cache("stats", tmp_path)
-    assert rows(capsys.readouterr().out)["0" * 12][4:8] == ["0", "0", "800", "0"]
-    cache("clear", tmp_path)
-    assert capsys.readouterr().out == "removed 800 bytes of weights.hdf5, options.json\n"
-    assert list(tmp_path.iterdir()) == []
-
-
 @pytest.mark.parametrize("by", ["file", "sha256", "SHA256", "first digits"])
 def test_clear_of_one_bilm(cache_dir: Path, weights: list[str], by: str, capsys: pytest.CaptureFixture[str]) -> None:
     sha256 = file_sha256(weights[1])
@@ -156,18 +145,3 @@ def test_a_damaged_database_is_one_error(cache_dir: Path) -> None:
         cache("stats", cache_dir)
     cache("clear", cache_dir)
     assert not list(cache_dir.rglob("*.mdb"))
-
-
-def test_a_run_continues_and_stores_again_after_clear(cache_dir: Path, weights: list[str]) -> None:
-    elmo = embedder(cache_dir, weights[0])
-    expected = elmo(batch_to_ids(SENTENCES[:3]))
-    cache("clear", cache_dir)
-    assert expected.equal(elmo(batch_to_ids(SENTENCES[:3])))
-    cache("stats", cache_dir)
-    assert len(list(cache_dir.rglob("data.mdb"))) == 1
-
-
-def test_without_an_action_the_help_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
-    cache()
-    shown = capsys.readouterr().out
-    assert [action for action in ("stats", "clear") if action in shown] == ["stats", "clear"]

@@ -168,7 +168,6 @@ def test_the_command_continues_after_an_invalid_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--silent"], "--silent needs --output-file"),
         (["--batch-size", 0], "--batch-size .* 0"),
         (["--output-file", "IN"], "in.jsonl: "),
         (["--output-file", "IN/out"], "in.jsonl: "),

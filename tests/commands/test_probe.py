@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from allennlp.commands import main
 
-from elmo_tasks.commands.probe_tables import table
 from elmo_tasks.errors import InputError
 from elmo_tasks.probing.scorer import score
 from elmo_tasks.probing.senses import key_file_of, read_keys
@@ -152,15 +151,6 @@ def test_the_output_path_is_checked_first(tmp_path: Path, files: list[str]) -> N
     with pytest.raises(InputError, match="vectors.txt"):
         probe("wsd", WSD, "--answers", vectors, *files)
     assert list(tmp_path.iterdir()) == [vectors]
-
-
-def test_table() -> None:
-    assert table(["F1", "a"], [["row", 12345], ["x", 2.25], ["long row", None]]).splitlines() == [
-        "F1             a",
-        "row       12,345",
-        "x            2.2",
-        "long row       -",
-    ]
 
 
 @pytest.mark.parametrize(
