@@ -39,8 +39,9 @@ def unused_key_problems(config: dict[str, Any]) -> Iterator[Problem]:
     for path, part in nested_objects(config):
         if part.get("type") in TORCH_RNNS and part.get("num_layers", 1) == 1 and part.get("dropout"):
             yield _unused(below(path, "dropout"), "no value if num_layers is 1", part["dropout"])
-        if part.get("type") == "elmo_tasks_word_vectors" and part.get("keep_all_pretrained") and not part.get("pretrained_file"):
-            yield _unused(below(path, "keep_all_pretrained"), "no value without pretrained_file", part["keep_all_pretrained"])
+        kept = part.get("type") == "elmo_tasks_word_vectors" and part.get("keep_all_pretrained")
+        if kept and not part.get("pretrained_file"):
+            yield _unused(below(path, "keep_all_pretrained"), "no value without pretrained_file", kept)
 
 
 def _unused(path: str, expected: str, value: Any) -> Problem:

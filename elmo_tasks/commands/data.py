@@ -101,11 +101,10 @@ def _size(download: Download) -> str:
 
 def _fetch_missing(root: Path, tasks: list[str]) -> None:
     missing = [file for task in tasks for file in CORPORA[task] if _found(root, file) is None]
-    free = [file for file in missing if isinstance(file.source, Download)]
-    for url, files in groupby(free, key=lambda file: file.source.url):
-        members = list(files)
-        print(f"fetching {url}{_size(members[0].source)}", flush=True)
-        fetch(members, root)
+    for source, files in groupby(missing, key=lambda file: file.source):
+        if isinstance(source, Download):
+            print(f"fetching {source.url}{_size(source)}", flush=True)
+            fetch(source, list(files), root)
 
 
 def _lines(files: list[Path]) -> Iterator[str]:

@@ -18,9 +18,9 @@ _CHUNK = 2**20
 _SECONDS = 60
 
 
-def fetch(files: Sequence[DataFile], root: Path) -> None:
+def fetch(source: Download, files: Sequence[DataFile], root: Path) -> None:
     """
-    Downloads the one source of some files to `root/downloads`, and puts the files in their places.
+    Downloads the source of some files to `root/downloads`, and puts the files in their places.
 
     # Raises
 
@@ -28,8 +28,6 @@ def fetch(files: Sequence[DataFile], root: Path) -> None:
         If the download fails, does not have the expected size or sha256, or does not fit on the disk; what has been
         downloaded stays, and the next call resumes.
     """
-    source = files[0].source
-    assert isinstance(source, Download)
     target = root / "downloads" / PurePosixPath(source.url).name
     target.parent.mkdir(exist_ok=True)
     if not target.exists():
