@@ -5,32 +5,18 @@
 // biLM tuned on it alone. Sentences of CoNLL-2012 are those of coreference. A tuned biLM is made once, with seed 1.
 // Command: allennlp ablate training_config/ablations/finetuning.jsonnet -s out/finetuning --seeds 3
 local ablation = import '../lib/ablation.libsonnet';
-local settings = import '../lib/settings.libsonnet';
 
-local minutes = settings.choose({ mini: 2, small: 15, paper: null });
-
-local tuned(task, name, row_label, text, before, after) = {
-  name: name + '-lm',
+local tuned(task, name, row_label, fields, before, after) = ablation.tuned_bilm(name + '-lm', task, fields) {
   row_label: row_label,
-  config: '../bilm_finetune.jsonnet',
-  finetune: true,
-  changes: text,
-  minutes: minutes,
   cells: [
     { column: 'perplexity before', metric: 'perplexity_before', paper: before },
     { column: 'after', metric: 'perplexity', paper: after },
   ],
 };
 
-local text(task, fields) = {
-  local config = import '../bilm_finetune.jsonnet',
-  [key]: (config { task:: task, fields:: fields })[key]
-  for key in ['dataset_reader', 'train_data_path', 'validation_data_path']
-};
-
-local effect(task, without, with) = [
+local effect(task, bilm, without, with) = [
   ablation.elmo(task, 'score, biLM as it was') { paper: without },
-  ablation.elmo(task, 'score, tuned biLM') { name: task + '-tuned', bilm_of: task + '-lm', paper: with },
+  ablation.elmo(task, 'score, tuned biLM') { name: task + '-tuned', bilm_of: bilm, paper: with },
 ];
 
 {
@@ -38,13 +24,14 @@ local effect(task, without, with) = [
   about: 'Dev data; perplexity is the geometric mean of both directions. ' + ablation.caps,
   increase: { of: 'score, tuned biLM', over: 'score, biLM as it was' },
   rows: [
-          tuned('snli', 'snli', 'SNLI', text('snli', ['premise', 'hypothesis']), 72.1, 16.8),
-          tuned('coref', 'coref', 'Coref', text('coref', ['text']), 92.3, null),
-          tuned('ner', 'ner', 'NER', text('ner', ['tokens']), 103.2, 46.3),
-          tuned('squad', 'contexts', 'SQuAD, contexts', text('squad', ['passage']), 99.1, 43.5),
-          tuned('squad', 'questions', 'SQuAD, questions', text('squad', ['question']), 158.2, 52.0),
-          tuned('sst', 'sst', 'SST-5', text('sst', ['tokens']), 131.5, 78.6),
+          tuned('snli', 'snli', 'SNLI', ['premise', 'hypothesis'], 72.1, 16.8),
+          tuned('coref', 'coref', 'Coref', ['text'], 92.3, null),
+          tuned('ner', 'ner', 'NER', ['tokens'], 103.2, 46.3),
+          tuned('squad', 'contexts', 'SQuAD, contexts', ['passage'], 99.1, 43.5),
+          tuned('squad', 'questions', 'SQuAD, questions', ['question'], 158.2, 52.0),
+          tuned('sst', 'sst', 'SST-5', ['tokens'], 131.5, 78.6),
         ]
-        + effect('snli', 88.9, 89.5)
-        + effect('sst', null, { says: 'no difference' }),
+        + effect('snli', 'snli-lm', 88.9, 89.5)
+        + effect('squad', 'contexts-lm', null, 85.6)
+        + effect('sst', 'sst-lm', null, { says: 'no difference' }),
 }

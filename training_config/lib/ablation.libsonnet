@@ -96,6 +96,17 @@ local cap(config) =
     [if settings.scale == 'paper' && tasks[task].test != null then 'file']: tasks[task].test,
   },
 
+  // The biLM, tuned on these fields of a task's training data. A row with `bilm_of: NAME` uses it.
+  tuned_bilm(name, task, fields):: {
+    local config = (import '../bilm_finetune.jsonnet') { task:: task, fields:: fields },
+    name: name,
+    row_label: tasks[task].row_label,
+    config: '../bilm_finetune.jsonnet',
+    finetune: true,
+    changes: { [key]: config[key] for key in ['dataset_reader', 'train_data_path', 'validation_data_path'] },
+    minutes: settings.choose({ mini: 2, small: 15, paper: null }),
+  },
+
   // All layers with the weights' penalty lambda.
   weighted(lambda):: { 'model.elmo.mix': 'weighted', 'model.elmo.l2': lambda },
   // One layer has no weights to penalise.
