@@ -130,22 +130,6 @@ def test_elmo_config_is_the_base_config_with_elmo(name: str, scale: str) -> None
     assert "/bilm/" in elmo["weight_file"] and scale in settings.SCALES
 
 
-@pytest.mark.parametrize("name", TASKS)
-def test_null_elmo_is_the_base_model(name: str, mini: None, tmp_path: Path) -> None:
-    models = [build(tmp_path / "a", name), build(tmp_path / "b", f"{name}_elmo", **{"model.elmo": None})]
-    batches = [list(built.trainer.data_loader) for built in models]
-    states = [built.trainer.model.eval().state_dict() for built in models]
-    assert list(states[0]) == list(states[1])
-    assert all(torch.equal(states[0][key], states[1][key]) for key in states[0])
-    losses = [
-        [built.trainer.model(**batch)["loss"].item() for batch in of_model]
-        for built, of_model in zip(models, batches, strict=True)
-    ]
-    assert sorted(losses[0]) == sorted(losses[1]) and sum(losses[0]) > 0
-    assert [built.trainer.model.get_regularization_penalty() for built in models] == [None, None]
-    assert read(name).as_dict(quiet=True)["trainer"] == read(f"{name}_elmo").as_dict(quiet=True)["trainer"]
-
-
 @pytest.mark.parametrize(
     ("overrides", "places", "layer"),
     [
