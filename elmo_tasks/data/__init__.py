@@ -1,5 +1,1 @@
-"""
-Corpus formats that two or more tasks use.
-
-Nothing is imported here: text files, columns and spans need no AllenNLP.
-"""
+"""Corpus formats, fields and samplers that two or more tasks use."""

@@ -1,7 +1,4 @@
-"""
-A share of the training data, for Figure 1 of the paper: a seeded sample that holds every smaller one of the same seed,
-whatever the reader, and whichever process of a loader or of a distributed training reads.
-"""
+"""Training on a fraction of the data (Figure 1 of the paper): seeded samples, each a subset of all larger ones."""
 
 import copy
 import random
@@ -15,10 +12,8 @@ from allennlp.data.data_loaders import MultiProcessDataLoader
 from elmo_tasks.errors import InputError
 
 
-def chosen_places(count: int, *, share: float, seed: int) -> list[int]:
-    """
-    Which of `count` instances belong to a share, in ascending order: at least one, and all of those of smaller shares.
-    """
+def sample_indices(count: int, *, share: float, seed: int) -> list[int]:
+    """The sorted indices of a sample of `count` instances, at least one."""
     order = list(range(count))
     random.Random(seed).shuffle(order)
     return sorted(order[: max(1, round(share * count))])
@@ -26,23 +21,23 @@ def chosen_places(count: int, *, share: float, seed: int) -> list[int]:
 
 def every_instance(reader: DatasetReader, file_path: Any) -> Iterator[Instance]:
     """
-    The instances of a reader up to its `max_instances`, without token indexers. A process of a distributed training
-    or a worker of a data loader gets all of them, not its part.
+    The instances of a reader up to its `max_instances`, without token indexers. Distributed processes and workers of
+    data loaders get all of them.
     """
-    whole = copy.copy(reader)
-    whole.max_instances = None
-    vars(whole)["shard_iterable"] = iter
-    return islice(whole._read(file_path), reader.max_instances)
+    unsharded = copy.copy(reader)
+    unsharded.max_instances = None
+    vars(unsharded)["shard_iterable"] = iter
+    return islice(unsharded._read(file_path), reader.max_instances)
 
 
 class SubsamplingReader(DatasetReader):
     """
-    What another reader reads, but a share of it. Every process reads all, and takes its part of the sample.
+    A sample of the instances of another reader. Every process reads all of them and returns its part of the sample.
 
     # Parameters
 
     reader : `DatasetReader`
-        Is left as it is. Its `max_instances` counts before sampling.
+        Its `max_instances` is applied before sampling.
     share : `float`
         Above 0, at most 1.
     seed : `int`
@@ -53,45 +48,45 @@ class SubsamplingReader(DatasetReader):
         self._reader, self._share, self._seed = reader, share, seed
 
     def _read(self, file_path: Any) -> Iterator[Instance]:
-        instances = list(every_instance(self._reader, file_path))  # sharding comes after sampling
+        instances = list(every_instance(self._reader, file_path))
         if not instances:
-            raise InputError("there is nothing to take a share of", file=str(file_path))
-        places = chosen_places(len(instances), share=self._share, seed=self._seed)
-        yield from self.shard_iterable(instances[place] for place in places)
+            raise InputError("expected instances, got none", file=str(file_path))
+        sample = sample_indices(len(instances), share=self._share, seed=self._seed)
+        yield from self.shard_iterable(instances[index] for index in sample)
 
     def text_to_instance(self, *inputs: Any, **named: Any) -> Instance:
-        """The other reader's."""
+        """Calls the other reader's."""
         return self._reader.text_to_instance(*inputs, **named)
 
     def apply_token_indexers(self, instance: Instance) -> None:
-        """The other reader's."""
+        """Calls the other reader's."""
         self._reader.apply_token_indexers(instance)
 
 
 @DataLoader.register("elmo_tasks_share")
 class ShareDataLoader(MultiProcessDataLoader):
     """
-    AllenNLP's data loader on a share of the data: `"data_loader.type": "elmo_tasks_share", "data_loader.share": 0.01`.
-    Validation has a loader of its own and stays whole.
+    AllenNLP's data loader on a fraction of the data: `"data_loader": {"type": "elmo_tasks_share", "share": 0.01}`. The
+    validation data are not affected.
 
     # Parameters
 
     share : `float`
         Above 0, at most 1.
     share_seed : `int`
-        Of the sample; that of the order of batches is the run's.
+        The seed of the sample.
     kwargs
-        Those of `MultiProcessDataLoader`.
+        See `MultiProcessDataLoader`.
 
     # Raises
 
     `InputError`
-        If `share` is none.
+        If `share` is invalid.
     """
 
     def __init__(
         self, reader: DatasetReader, data_path: Any, *, share: float, share_seed: int = 0, **kwargs: Any
     ) -> None:
         if isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share <= 1:
-            raise InputError(f"share must be above 0 and at most 1, found {share!r}")
+            raise InputError(f"share must be above 0 and at most 1, got {share!r}")
         super().__init__(SubsamplingReader(reader, share=share, seed=share_seed), data_path, **kwargs)

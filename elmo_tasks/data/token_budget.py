@@ -1,7 +1,7 @@
-"""Batches of instances of similar length, kept within a number of instances and a number of tokens."""
+"""Batches of instances of similar length, with at most a number of instances and tokens."""
 
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 from allennlp.data import Instance
 from allennlp.data.samplers import BatchSampler
@@ -14,55 +14,54 @@ from elmo_tasks.ranges import require_sizes
 @BatchSampler.register("elmo_tasks_token_budget")
 class TokenBudgetSampler(BatchSampler):
     """
-    Sorts the instances by the length of one field and cuts them into batches, which stay the same from epoch to epoch;
-    only their order is drawn anew (as in Clark and Gardner's code, on which the paper's SQuAD model builds).
+    Sorts the instances by the length of one field and cuts them into batches. These are the same in each epoch; only
+    their order is random (as in the code of Clark and Gardner 2017, on which the paper's SQuAD model builds).
 
     # Parameters
 
     batch_size : `int`
-        Instances of a batch at most; without a budget, exactly, but for the last one.
+        The maximum number of instances in a batch.
     sorting_key : `str`
         The text field whose length counts.
     max_tokens : `int`, optional
-        Tokens of that field in a batch at most, padding included. An instance that is longer makes a batch alone.
+        The maximum number of tokens of that field in a batch, with padding. A longer instance is a batch alone.
     shuffle : `bool`
-        Whether the order of the batches is drawn; else the shortest come first.
+        Whether the order of the batches is random; otherwise the shortest are first.
 
     # Raises
 
     `InputError`
-        If a number is below 1; while batching, if an instance has no such field.
+        If a number is below 1; while batching, if an instance does not have the field.
     """
 
     def __init__(
         self, *, batch_size: int, sorting_key: str, max_tokens: int | None = None, shuffle: bool = True
     ) -> None:
-        require_sizes(batch_size=batch_size)
-        if max_tokens is not None:
-            require_sizes(max_tokens=max_tokens)
+        require_sizes(batch_size=batch_size, **({} if max_tokens is None else {"max_tokens": max_tokens}))
         self.batch_size, self.max_tokens = batch_size, max_tokens
         self._sorting_key, self._shuffle = sorting_key, shuffle
 
     def get_batch_indices(self, instances: Sequence[Instance]) -> Iterable[list[int]]:
-        """The batches, each the places of its instances."""
-        batches = list(self._batches([self._length(instance) for instance in instances]))
+        """The instances' indices, by batch."""
+        batches = self._batches(instances)
         if self._shuffle:
             random.shuffle(batches)
         return batches
 
     def get_num_batches(self, instances: Sequence[Instance]) -> int:
-        """How many batches there are."""
-        return sum(1 for _ in self._batches([self._length(instance) for instance in instances]))
+        """The number of batches."""
+        return len(self._batches(instances))
 
     def get_batch_size(self) -> int:
-        """Instances of a batch at most."""
+        """The maximum number of instances in a batch."""
         return self.batch_size
 
-    def _batches(self, lengths: list[int]) -> Iterator[list[int]]:
-        return batches_by_length(lengths, batch_size=self.batch_size, max_tokens=self.max_tokens)
+    def _batches(self, instances: Sequence[Instance]) -> list[list[int]]:
+        lengths = [self._length(instance) for instance in instances]
+        return list(batches_by_length(lengths, batch_size=self.batch_size, max_tokens=self.max_tokens))
 
     def _length(self, instance: Instance) -> int:
         if self._sorting_key not in instance.fields:
             found = ", ".join(sorted(instance.fields))
-            raise InputError(f"sorting_key must be a field of the instances: {found}; it is {self._sorting_key!r}")
+            raise InputError(f"sorting_key must be a field of the instances ({found}), got {self._sorting_key!r}")
         return len(instance.fields[self._sorting_key])

@@ -1,27 +1,28 @@
-"""Raw text to tokens, without a model to download, and words to characters."""
+"""Tokenizers that need no downloaded model."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import spacy
 from allennlp.data.tokenizers import CharacterTokenizer, Token, Tokenizer
 
+from elmo_tasks.errors import InputError
+
 
 @Tokenizer.register("elmo_tasks_spacy")
 class BlankSpacyTokenizer(Tokenizer):
     """
-    spaCy's rules for English and nothing else: no tags, no parse, no download, no limit on the
-    length of a text.
+    spaCy's tokenization rules for English, without a model and without a maximum length.
 
-    AllenNLP's `spacy` tokenizer fetches a model in its constructor, so that loading an archive
-    fails without a network. Tokens carry the place of their characters, `text[token.idx :
-    token.idx_end] == token.text`; white space is never a token.
+    AllenNLP's `spacy` tokenizer downloads a model in its constructor, so that archives would not load offline. Tokens
+    have offsets: `text[token.idx : token.idx_end] == token.text`. White space is not a token.
     """
 
     def __init__(self) -> None:
         self._tokenizer = spacy.blank("en").tokenizer
 
     def tokenize(self, text: str) -> list[Token]:
-        """The tokens of `text` in their order, an empty list for white space alone."""
+        """The tokens of `text`; none for white space."""
         return [
             Token(token.text, idx=token.idx, idx_end=token.idx + len(token.text))
             for token in self._tokenizer(text)
@@ -34,15 +35,15 @@ class BlankSpacyTokenizer(Tokenizer):
 
 class FirstCharacters(CharacterTokenizer):
     """
-    A word's first characters, for a character CNN: a batch is as wide as its longest word, and texts of the web hold
-    words of thousands.
+    The first characters of a word, for a character CNN: a batch is as wide as its longest word, and web text contains
+    words of thousands of characters.
 
     # Parameters
 
-    limit : `int`, optional
-        How many; by default as many as AllenNLP's ELMo reads of a word.
+    limit : `int`
+        The number of characters; the default is that of AllenNLP's ELMo.
     marked : `bool`
-        Whether `<w>` stands before them and `</w>` behind.
+        Whether to add `<w>` before and `</w>` after them.
     """
 
     def __init__(self, *, limit: int = 50, marked: bool = False) -> None:
@@ -50,6 +51,20 @@ class FirstCharacters(CharacterTokenizer):
         self._limit = limit
 
     def tokenize(self, text: str) -> list[Token]:
-        """A token for each of the characters kept."""
+        """A token for each character."""
         tokens: list[Token] = super().tokenize(text[: self._limit])
         return tokens
+
+
+def offsets_of(tokens: Sequence[Token]) -> list[tuple[int, int]]:
+    """
+    The first character of each token, and the one after its last.
+
+    # Raises
+
+    `InputError`
+        If the tokenizer does not set offsets.
+    """
+    if any(token.idx is None for token in tokens):
+        raise InputError("expected a tokenizer that sets the offsets of tokens (idx), as the default one does")
+    return [(token.idx, token.idx_end or token.idx + len(token.ensure_text())) for token in tokens]

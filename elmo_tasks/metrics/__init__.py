@@ -1,1 +1,1 @@
-"""Scores that two or more tasks share."""
+"""Metrics that two or more tasks use."""

@@ -1,4 +1,4 @@
-"""Precision, recall and F1 of labelled spans: what the scorers of named entities and of semantic roles share."""
+"""Precision, recall and F1 of labelled spans, for named entities and semantic roles."""
 
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
@@ -12,20 +12,18 @@ Row = dict[str, int]
 
 
 class Labelled(Protocol):
-    """Something that is right only as a whole, and equal to what is the same."""
+    """A hashable item with a label, correct if it equals a gold item."""
 
     @property
     def label(self) -> str:
-        """What it is called."""
+        """Its label."""
 
 
 class LabelledF1(Metric):
     """
-    Micro-averaged scores, overall and per label; a child says what a sequence of tags spells, and may leave labels out
-    of the overall score.
+    Micro-averaged scores, overall and per label. Subclasses decode tags, and may exclude labels from the overall score.
 
-    In distributed runs the counts of each call are summed over the processes, as AllenNLP's metrics do; every process
-    must call it equally often.
+    In distributed runs the counts of each call are summed over the processes, which must call it equally often.
     """
 
     supports_distributed = True
@@ -36,16 +34,16 @@ class LabelledF1(Metric):
     @abstractmethod
     def spelled(self, tags: Sequence[str]) -> Iterable[Labelled]:
         """
-        What T tags spell.
+        The items that T tags encode.
 
         # Raises
 
         `ValueError`
-            If a tag cannot be.
+            If a tag is invalid.
         """
 
     def counts_overall(self, label: str) -> bool:
-        """Whether a label counts in the overall score; by default all do."""
+        """Whether a label is part of the overall score; by default all are."""
         return True
 
     def __call__(self, predictions: Sequence[Sequence[str]], gold_labels: Sequence[Sequence[str]]) -> None:
@@ -57,12 +55,12 @@ class LabelledF1(Metric):
         predictions : `Sequence[Sequence[str]]`
             B sequences of T tags each, legal or not.
         gold_labels : `Sequence[Sequence[str]]`
-            As many, as long.
+            B sequences of the same lengths.
 
         # Raises
 
         `ValueError`
-            If numbers or lengths differ, or if a tag cannot be; nothing is counted then.
+            If numbers or lengths differ, or a tag is invalid; nothing is counted then.
         """
         if len(predictions) != len(gold_labels):
             raise ValueError(f"{len(predictions)} predictions for {len(gold_labels)} gold sequences")
@@ -78,8 +76,8 @@ class LabelledF1(Metric):
         # Returns
 
         `dict[str, float]`
-            `precision`, `recall`, `f1`, and for each label seen in either side `precision-PER` and so on; between 0
-            and 1; a ratio over nothing is 0.
+            `precision`, `recall`, `f1`, and for each label `precision-PER` and so on; between 0 and 1, and 0 for
+            empty denominators.
         """
         scores = _scores(self._overall())
         for label, row in sorted(self._rows.items()):
@@ -93,14 +91,12 @@ class LabelledF1(Metric):
         # Returns
 
         `dict[str, Any]`
-            How many were `correct`, `predicted` and `gold`, as plain integers: under `overall`, and for each label seen
-            under `labels`.
+            The numbers of `correct`, `predicted` and `gold` items, for `overall` and for each of the `labels`.
         """
-        labels = {label: dict(row) for label, row in sorted(self._rows.items())}
-        return {"overall": self._overall(), "labels": labels}
+        return {"overall": self._overall(), "labels": {label: dict(self._rows[label]) for label in sorted(self._rows)}}
 
     def reset(self) -> None:
-        """Forgets all counts."""
+        """Sets all counts to zero."""
         self._rows = {}
 
     def _overall(self) -> Row:

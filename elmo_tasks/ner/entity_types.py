@@ -1,4 +1,4 @@
-"""Which types the tags of a file name, and whether they are types of entities."""
+"""The entity types of a file's tags, and whether they look like chunks or parts of speech."""
 
 from collections import Counter
 from collections.abc import Mapping, Set
@@ -14,11 +14,11 @@ PARTS_OF_SPEECH = (
     " WDT WP WP$ WRB . , : `` '' -LRB- -RRB- # $ ( )"
     " ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ VERB X"
 )
-"""The Penn Treebank's and the universal ones."""
+"""Of the Penn Treebank and Universal Dependencies."""
 
 
 class TypeCounts(NamedTuple):
-    """How often each type occurs in a file, and the column of its tags, counted from 1."""
+    """The counts of each type in a file, and the column of its tags, counted from 1."""
 
     file: str
     column: int
@@ -33,7 +33,7 @@ def count_types(file: str, *, tag_label: str) -> TypeCounts:
     # Raises
 
     `InputError` or `ValueError`
-        If the file cannot be read, or a tag is malformed.
+        If the file cannot be read, or a tag is invalid.
     """
     counts: Counter[str] = Counter()
     column, width = TAG_COLUMNS[tag_label], 1
@@ -44,7 +44,7 @@ def count_types(file: str, *, tag_label: str) -> TypeCounts:
 
 
 def other_annotation(types: Set[str]) -> str | None:
-    """`chunks` or `parts of speech` where all types are names of these, common ones among them; None otherwise."""
+    """`chunks` or `parts of speech` if all types are names of these, including common ones; None otherwise."""
     if types <= set(CHUNKS.split()) and types & {"NP", "VP"}:
         return "chunks"
     if types <= set(PARTS_OF_SPEECH.split()) and types & {"NN", "NNP", "NOUN", "PROPN"}:
@@ -53,5 +53,5 @@ def other_annotation(types: Set[str]) -> str | None:
 
 
 def unknown_types(counts: Mapping[str, int], known: Set[str]) -> str:
-    """The types that are not known with their counts, `LOC 3, PER 5`; empty where all are known."""
+    """The unknown types with their counts, such as `LOC 3, PER 5`."""
     return ", ".join(f"{label} {count}" for label, count in sorted(counts.items()) if label not in known)

@@ -1,8 +1,6 @@
 """
-Entity precision, recall and F1 as conlleval counts them: an entity is right if its boundaries and its type are.
-
-Source: the scorer of the CoNLL-2000 to 2003 shared tasks. Departures: values are between 0 and 1, and BIOUL or BIOES
-tags count as the BIO tags they stand for (U and S as B, L and E as I).
+Entity precision, recall and F1 as in conlleval, the scorer of the CoNLL-2000 to 2003 shared tasks: an entity is correct
+if its boundaries and type are. Values are between 0 and 1; BIOUL and BIOES tags are converted to BIO.
 """
 
 from collections.abc import Sequence

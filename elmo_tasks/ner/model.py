@@ -1,4 +1,4 @@
-"""Third step of NER: tokens -> h -> a score per tag -> conditional random field -> BIOUL tags (paper, appendix A.7)."""
+"""Tokens -> h -> tag scores -> conditional random field -> BIOUL tags (paper, appendix A.7)."""
 
 import logging
 from typing import Any
@@ -25,13 +25,11 @@ class NerTagger(Tagger):
     """
     The biLSTM-CRF tagger.
 
-    The loss of a batch is the sum over its sentences of the negative log-likelihood of the gold tags, plus ELMo's
-    penalty: `elmo.l2` weighs against a sum, as it did in AllenNLP's model; the batches of processes that train together
-    are one. The field has scores for pairs of tags, none for the first and the last one; the Viterbi search passes
-    through legal BIOUL sequences alone, the loss does not.
+    The loss is the negative log-likelihood of the gold tags, summed over the batches of all processes, plus ELMo's
+    penalty; `elmo.l2` is relative to that sum, as in AllenNLP's model. The CRF has no start and end transitions.
+    Viterbi decoding, but not the loss, is restricted to legal BIOUL sequences.
 
-    The tags that the vocabulary lacks for a type it has (no person of one word in a small corpus) are added, so that
-    every sentence has a legal sequence.
+    Tags of known types that are missing in the vocabulary are added, so that every sentence has a legal sequence.
 
     # Parameters
 
@@ -52,12 +50,12 @@ class NerTagger(Tagger):
 
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
         """
-        See `Tagger`. Warns at the end of a pass of gold entities whose types the model does not know.
+        See `Tagger`. Logs a warning at the end of a pass if the types of some gold entities are unknown.
 
         # Raises
 
         `InputError`
-            If there are gold entities, and the model knows none of their types.
+            If there are gold entities, and all their types are unknown.
         """
         if reset and not self.training:
             self._check_gold_types()
@@ -77,7 +75,7 @@ class NerTagger(Tagger):
         return [[self.tags[tag] for tag in path] for path, _ in self.crf.viterbi_tags(logits, mask)]
 
     def _loss(self, logits: Tensor, tags: Tensor, mask: Tensor) -> Tensor:
-        """The negative log-likelihood, summed over the sentences whose tags the model has."""
+        """The negative log-likelihood, summed over the sentences without unknown tags."""
         foreign = ((tags == UNKNOWN_LABEL) | (tags >= len(self.tags))) & mask  # [B, T]
         kept = ~foreign.any(1)  # [B]
         if not kept.any():
@@ -87,9 +85,9 @@ class NerTagger(Tagger):
 
 def complete_tags(vocab: Vocabulary) -> list[str]:
     """
-    All tags in the order of their ids, after adding to the vocabulary those that its types want and lack.
+    All tags by id, after adding the missing ones to the vocabulary.
 
-    AllenNLP saves the vocabulary, and looks the labels up, after it has constructed the model.
+    AllenNLP saves the vocabulary and indexes the labels after constructing the model.
     """
     seen = list(vocab.get_token_to_index_vocabulary(LABELS))
     types = sorted({split_tag(tag)[1] for tag in seen} - {""})

@@ -1,4 +1,4 @@
-"""Last step of NER: raw text or tokens in, entities with offsets out."""
+"""Raw text or tokens -> entities with offsets."""
 
 from allennlp.common.util import JsonDict
 from allennlp.data import Instance
@@ -12,17 +12,16 @@ from elmo_tasks.prediction.sentence_input import Sentence, SentencePredictor
 @Predictor.register("elmo_tasks_ner")
 class NerPredictor(SentencePredictor):
     """
-    Takes `{"sentence": "raw text"}` or `{"tokens": [...]}` and gives
+    Takes `{"sentence": "raw text"}` or `{"tokens": [...]}` and returns
 
     - `tokens`, T words, and `tags`, T tags in BIOUL;
-    - `entities`, each with `text`, `type`, `token_start`, `token_end`, and, for raw text, `start`
-      and `end`. Ends are not included: `sentence[start:end]` is `text`, and
-      `tokens[token_start:token_end]` are its words.
+    - `entities`, each with `text`, `type`, `token_start`, `token_end`, and for raw text `start` and `end`. Ends are
+      exclusive: `sentence[start:end]` is `text`.
 
     # Parameters
 
     model : `Model`
-        Its output per instance holds `words` and `tags` (BIOUL strings), T each.
+        Its output per instance contains `words` and `tags` (BIOUL), T each.
     dataset_reader : `DatasetReader`
         An `NerReader`.
     frozen, tokenizer
@@ -32,7 +31,7 @@ class NerPredictor(SentencePredictor):
     gold_fields = ("tags",)
 
     def result(self, instance: Instance, outputs: JsonDict) -> JsonDict:
-        """Reads the entities off the tags."""
+        """Decodes the tags."""
         words, tags = outputs["words"], outputs["tags"]
         sentence: Sentence = metadata_of(instance).get("sentence") or Sentence(words)
         entities = [
@@ -42,7 +41,6 @@ class NerPredictor(SentencePredictor):
         return {"tokens": words, "tags": tags, "entities": entities}
 
     def _json_to_instance(self, json_dict: JsonDict) -> Instance:
-        """Raises what `read` does."""
         sentence = self.read(json_dict)
         instance = self._dataset_reader.text_to_instance(sentence.words)
         metadata_of(instance)["sentence"] = sentence

@@ -1,4 +1,4 @@
-"""First step of NER: CoNLL-2003 columns to instances with BIOUL tags (paper, appendix A.7)."""
+"""CoNLL-2003 columns -> instances with BIOUL tags (paper, appendix A.7)."""
 
 import logging
 from collections import Counter
@@ -10,7 +10,7 @@ from allennlp.data.dataset_readers.dataset_reader import PathOrStr
 from allennlp.data.fields import MetadataField, TextField
 from allennlp.data.token_indexers import TokenCharactersIndexer
 
-from elmo_tasks.data.columns import ColumnSentence, read_columns
+from elmo_tasks.data.columns import read_columns
 from elmo_tasks.data.labels import OpenSequenceLabelField
 from elmo_tasks.data.spans import Scheme, detect_scheme, spans_from_tags, to_bioul
 from elmo_tasks.data.tokenizer import FirstCharacters
@@ -25,23 +25,22 @@ CORPUS_HINT = (
     "and its text from the Reuters Corpus RCV1, on request from NIST"
 )
 TAG_COLUMNS = {"ner": -1, "chunk": 2}
-"""The official columns are word, part of speech, chunk, entity; shorter files end with it, too."""
+"""The official columns are word, part of speech, chunk, entity; the entity is also last in files with fewer."""
 
 
 @DatasetReader.register("elmo_tasks_ner")
 class NerReader(DatasetReader):
     """
-    Reads files in CoNLL-2003 columns, plain or gzip, tagged in IOB1, BIO, BIOUL or BIOES; the
-    scheme is recognised from the whole file, whatever `max_instances` says.
+    Reads files in CoNLL-2003 columns, plain or gzip, tagged in IOB1, BIO, BIOUL or BIOES; the scheme is detected from
+    the whole file, regardless of `max_instances`.
 
     # Parameters
 
     token_indexers : `dict[str, TokenIndexer]`, optional
-        By default `tokens` (word ids), `token_characters` (for the character CNN, between a mark for the beginning
-        and one for the end of the word, so that a filter of width 3 fits on every word) and `elmo` (the biLM's
-        characters).
+        By default `tokens` (word ids), `token_characters` (for the character CNN, with marks for the beginning and end
+        of a word, so that a filter of width 3 fits every word) and `elmo` (the biLM's characters).
     tag_label : `str`
-        Which column holds the tags: `ner`, the last one, or `chunk`, the third.
+        The column of the tags: `ner`, the last one, or `chunk`, the third.
 
     # Raises
 
@@ -58,29 +57,18 @@ class NerReader(DatasetReader):
     ) -> None:
         super().__init__(manual_distributed_sharding=True, manual_multiprocess_sharding=True, **kwargs)
         if tag_label not in TAG_COLUMNS:
-            choices = ", ".join(TAG_COLUMNS)
-            raise InputError(f"tag_label must be one of {choices}; it is {tag_label!r}")
+            raise InputError(f"tag_label must be one of {', '.join(TAG_COLUMNS)}, got {tag_label!r}")
         self._token_indexers = token_indexers or _default_indexers()
         self._tag_column = TAG_COLUMNS[tag_label]
 
     def _read(self, file_path: PathOrStr) -> Iterable[Instance]:
-        """
-        # Raises
-
-        `InputError`
-            With file and line, whatever `read_columns` and `detect_scheme` raise.
-        """
-        file = str(file_path)
-        min_columns = max(2, self._tag_column + 1)
-        sentences = list(read_columns(file, min_columns=min_columns, corpus_hint=CORPUS_HINT))
-        tags = [(sentence.line, sentence.columns[self._tag_column]) for sentence in sentences]
+        """Raises what `read_columns` and `detect_scheme` do."""
+        file, column = str(file_path), self._tag_column
+        sentences = list(read_columns(file, min_columns=max(2, column + 1), corpus_hint=CORPUS_HINT))
+        tags = [(sentence.line, sentence.columns[column]) for sentence in sentences]
         _log_counts(file, detect_scheme(tags, file=file), [of_one for _, of_one in tags])
-        for sentence in self.shard_iterable(sentences):
-            yield self._instance(sentence, file)
-
-    def _instance(self, sentence: ColumnSentence, file: str) -> Instance:
-        tags = to_bioul(sentence.columns[self._tag_column])
-        return self.text_to_instance(sentence.columns[0], tags, file=file, line=sentence.line)
+        for one in self.shard_iterable(sentences):
+            yield self.text_to_instance(one.columns[0], to_bioul(one.columns[column]), file=file, line=one.line)
 
     def text_to_instance(
         self,
@@ -98,13 +86,13 @@ class NerReader(DatasetReader):
         tags : `Sequence[str]`, optional
             T gold tags in BIOUL.
         file, line : optional
-            Where the sentence stands.
+            The position of the sentence.
 
         # Returns
 
         `Instance`
-            With the fields `tokens` (T tokens), `tags` (T labels, if given; one that the vocabulary lacks is no
-            error), and `metadata`, a dictionary of `words`, `tags`, `file` and `line`; what is not known is None there.
+            With the fields `tokens` (T tokens), `tags` (T labels, if given, which need not be in the vocabulary), and
+            `metadata`, a dictionary of `words`, `tags`, `file` and `line`, None if not given.
 
         # Raises
 
@@ -112,20 +100,19 @@ class NerReader(DatasetReader):
             If there is no token, or not one tag for each.
         """
         if not tokens:
-            raise InputError("a sentence needs a token at least", file=file, line=line)
+            raise InputError("expected a token, got an empty sentence", file=file, line=line)
+        if tags is not None and len(tags) != len(tokens):
+            raise InputError(f"expected a tag for each of {len(tokens)} tokens, got {len(tags)}", file=file, line=line)
         text = TextField([word if isinstance(word, Token) else Token(word) for word in tokens])
         gold = None if tags is None else list(tags)
         metadata = {"words": [token.text for token in text], "tags": gold, "file": file, "line": line}
         fields: dict[str, Field] = {"tokens": text, "metadata": MetadataField(metadata)}
         if gold is not None:
-            if len(gold) != len(tokens):
-                problem = f"{len(gold)} tags for {len(tokens)} tokens"
-                raise InputError(problem, file=file, line=line)
             fields["tags"] = OpenSequenceLabelField(gold, text, label_namespace="labels")
         return Instance(fields)
 
     def apply_token_indexers(self, instance: Instance) -> None:
-        """Gives the text field its indexers, which do not travel between processes."""
+        """Sets the indexers of the text field, which are not sent between processes."""
         instance.fields["tokens"].token_indexers = self._token_indexers
 
 
@@ -141,12 +128,6 @@ def _default_indexers() -> dict[str, TokenIndexer]:
 def _log_counts(file: str, scheme: Scheme, tags: Sequence[Sequence[str]]) -> None:
     by_type = Counter(span.label for of_one in tags for span in spans_from_tags(of_one))
     listed = ", ".join(f"{label} {count}" for label, count in sorted(by_type.items()))
-    logger.info(
-        "%s: %d sentences, %d tokens, %s, %d entities (%s)",
-        file,
-        len(tags),
-        sum(len(of_one) for of_one in tags),
-        scheme.name if by_type else "no entities to tell the scheme by",
-        sum(by_type.values()),
-        listed,
-    )
+    tokens = sum(map(len, tags))
+    name = scheme.name if by_type else "unknown scheme"
+    logger.info(f"{file}: {len(tags)} sentences, {tokens} tokens, {name}, {by_type.total()} entities ({listed})")

@@ -1,1 +1,1 @@
-"""What the predictors of the tasks share: input, output, files for the official scorers."""
+"""Input, output and official prediction files of the tasks' predictors."""

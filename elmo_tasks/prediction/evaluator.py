@@ -1,4 +1,4 @@
-"""What the tasks with an official file of predictions share: `allennlp evaluate --predictions-output-file`."""
+"""Base class of evaluators that write official prediction files (`allennlp evaluate --predictions-output-file`)."""
 
 import json
 from abc import abstractmethod
@@ -16,26 +16,24 @@ from allennlp.models import Model
 
 class OfficialEvaluator(SimpleEvaluator):
     """
-    AllenNLP's evaluator, which writes the predictions as the official scorer wants them in place of AllenNLP's own
-    format, when all are there.
+    AllenNLP's evaluator, with predictions in the format of an official scorer, written at the end.
 
     # Parameters
 
     cuda_device : `int`
-        From the command line.
     """
 
     def __init__(self, cuda_device: int = -1) -> None:
-        super().__init__(_Lines(self), cuda_device)
+        super().__init__(_JsonLines(self), cuda_device)
 
     @abstractmethod
     def predictions(self, batch: dict[str, Any], output: dict[str, Any]) -> Sequence[Any]:
-        """What is kept of each instance of a batch until all are predicted; JSON must be able to hold it."""
+        """What `write` needs of each instance of a batch; must be serialisable as JSON."""
 
     @abstractmethod
     def write(self, file: Path, predictions: Iterator[Any]) -> None:
         """
-        Writes what was kept of all instances, whole or not at all.
+        Writes the predictions of all instances atomically.
 
         # Raises
 
@@ -51,26 +49,19 @@ class OfficialEvaluator(SimpleEvaluator):
         metrics_output_file: str | PathLike | None = None,
         predictions_output_file: str | PathLike | None = None,
     ) -> dict[str, Any]:
-        """
-        Scores a model and, if `predictions_output_file` is given, writes its predictions there.
-
-        # Raises
-
-        `InputError`
-            If that file cannot be written.
-        """
-        parts = (model, data_loader, batch_weight_key, metrics_output_file)
+        """The metrics; writes the predictions if a file is given. Raises what `write` does."""
+        arguments = (model, data_loader, batch_weight_key, metrics_output_file)
         if predictions_output_file is None:
-            return super().__call__(*parts)
+            return super().__call__(*arguments)
         with TemporaryDirectory() as folder:
             lines = Path(folder) / "batches"
-            scores: dict[str, Any] = super().__call__(*parts, lines)
-            self.write(Path(predictions_output_file), _kept(lines))
+            scores: dict[str, Any] = super().__call__(*arguments, lines)
+            self.write(Path(predictions_output_file), _read(lines))
         return scores
 
 
-class _Lines(Serializer):
-    """One batch as a line of JSON."""
+class _JsonLines(Serializer):
+    """A line of JSON per batch, in a temporary file: predictions need not fit in memory."""
 
     def __init__(self, evaluator: OfficialEvaluator) -> None:
         self._evaluator = evaluator
@@ -79,7 +70,7 @@ class _Lines(Serializer):
         return json.dumps(list(self._evaluator.predictions(batch, output_dict)))
 
 
-def _kept(lines: Path) -> Iterator[Any]:
+def _read(lines: Path) -> Iterator[Any]:
     with lines.open(encoding="utf-8") as file:
         for line in file:
             yield from json.loads(line)

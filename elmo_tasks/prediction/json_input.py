@@ -1,38 +1,42 @@
-"""What every task's predictor shares: JSON lines in, each fault of theirs one clear error."""
+"""The base class of all predictors: JSON lines as input, with one clear error for each invalid one."""
 
 import json
+import re
 from math import inf
-from typing import Any, cast
+from pathlib import Path
+from typing import Annotated, Any, cast
 
 from allennlp.common.util import JsonDict
 from allennlp.data import Instance
 from allennlp.data.fields import MetadataField
 from allennlp.predictors import Predictor
+from pydantic import AfterValidator, FailFast, Field, TypeAdapter, ValidationError
+from pydantic_core import PydanticCustomError
 
 from elmo_tasks.errors import InputError, shown
 
 NOT_JSON = (ValueError, RecursionError)
-"""What `json.loads` raises: besides its own error where a number has thousands of digits, or brackets are that deep."""
+"""What `loaded` raises; numbers of thousands of digits raise a plain `ValueError`, deep nesting a `RecursionError`."""
 
 _MOST_BRACKETS = 10_000
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 _ID = "id"
 
 
 class JsonLinesPredictor(Predictor):
     """
-    A predictor whose input file holds one JSON object a line. A child names the keys of an input, the fields with the
-    gold answers, which the model does not get, and may reshape the model's output.
+    A predictor that takes one JSON object per line. A subclass names the keys of an input and the fields with the gold
+    answers, which the model does not get, and may change the model's output.
 
-    Every input may have an `id`, a string or a number, which the output then has, too. Other keys are refused: one that
-    is misspelt would be passed over.
+    An input may have an `id`, a string or a number, which is copied to the output. Unknown keys are rejected.
     """
 
     keys: tuple[str, ...] = ()
-    """What an input may have besides its `id`."""
+    """The keys of an input besides `id`."""
 
     gold_fields: tuple[str, ...] = ()
-    """What instances of the reader lose: nothing is scored here, and gold labels may be unknown to the model."""
+    """Fields that are removed from the reader's instances: gold labels may be unknown to the model."""
 
     def load_line(self, line: str) -> JsonDict:
         """
@@ -44,8 +48,8 @@ class JsonLinesPredictor(Predictor):
         try:
             return loaded(line.strip())
         except NOT_JSON as error:
-            found = f"found {shown(line.strip())}: {json_problem(error)}"
-            raise InputError(f"one JSON object a line was wanted, {found}") from None
+            found = f"got {shown(line.strip())}: {json_problem(error)}"
+            raise InputError(f"expected one JSON object per line, {found}") from None
 
     def predict_json(self, inputs: JsonDict) -> JsonDict:
         """The output for one input. Raises what `predict_batch_json` does."""
@@ -53,36 +57,40 @@ class JsonLinesPredictor(Predictor):
 
     def predict_batch_json(self, inputs: list[JsonDict]) -> list[JsonDict]:
         """
-        The output for each input; the order is kept.
+        The outputs in the order of the inputs.
 
         # Raises
 
         `InputError`
-            If one is no object with these keys, or what stands under them is of another kind.
+            If an input is not an object with these keys, or a value is invalid.
         """
         names = [self._name(one) for one in inputs]
         return [{**name, **output} for name, output in zip(names, self.outputs(inputs), strict=True)]
 
     def outputs(self, inputs: list[JsonDict]) -> list[JsonDict]:
-        """`predict_batch_json` without the names."""
+        """`predict_batch_json` without the `id`."""
         outputs: list[JsonDict] = super().predict_batch_json(inputs)
         return outputs
 
     def _name(self, one: Any) -> JsonDict:
-        """The `id` of an input, if it has one; the keys are checked."""
+        """The `id` of an input, if it has one; checks the keys."""
         if not isinstance(one, dict):
-            return {}  # the child tells what it wants
+            return {}  # rejected by the subclass
         if unknown := sorted(set(one) - {*self.keys, _ID}):
             listed = ", ".join(map(repr, (*self.keys, _ID)))
-            raise InputError(f"the keys of an input are {listed}; found {', '.join(map(shown, unknown))} besides")
-        return {_ID: _identifier(one[_ID])} if one.get(_ID) is not None else {}
+            raise InputError(f"expected the keys {listed}, got the unknown {', '.join(map(shown, unknown))}")
+        value = one.get(_ID)
+        number = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < inf
+        if not (value is None or number or isinstance(value, str)):
+            raise InputError(f"expected a string or a finite number as {_ID!r}, got {shown(value)}")
+        return {} if value is None else {_ID: value}
 
     def predict_instance(self, instance: Instance) -> JsonDict:
-        """Runs the model on one instance, from this predictor or from the reader."""
+        """The output for an instance of this predictor or the reader."""
         return self.result(instance, super().predict_instance(self.without_gold(instance)))
 
     def predict_batch_instance(self, instances: list[Instance]) -> list[JsonDict]:
-        """Runs the model on a batch of instances; the order is kept."""
+        """The outputs in the order of the instances."""
         outputs = super().predict_batch_instance([self.without_gold(one) for one in instances])
         return [self.result(*pair) for pair in zip(instances, outputs, strict=True)]
 
@@ -91,31 +99,23 @@ class JsonLinesPredictor(Predictor):
         return Instance({name: field for name, field in instance.items() if name not in self.gold_fields})
 
     def result(self, instance: Instance, outputs: JsonDict) -> JsonDict:
-        """What is shown of the model's output for an instance."""
+        """The predictor's output, from the model's; by default the same."""
         return outputs
 
 
-def _identifier(value: Any) -> str | int | float:
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    if isinstance(value, str) or (number and abs(value) < inf):
-        return value
-    raise InputError(f"{_ID!r} must be a string or a finite number; found {shown(value)}")
-
-
 def metadata_of(instance: Instance) -> dict[str, Any]:
-    """What an instance's field `metadata` holds."""
+    """The content of an instance's field `metadata`."""
     return cast(MetadataField, instance["metadata"]).metadata
 
 
 def loaded(text: str) -> Any:
     """
-    What a text in JSON stands for.
+    Parses JSON.
 
     # Raises
 
     `NOT_JSON`
-        If it is none; if it has more brackets than any text with words: a list takes twenty times the memory of its
-        brackets.
+        If it is not JSON; if more than a tenth of it are brackets, since lists take twenty times the memory.
     """
     if text.count("[") + text.count("{") > _MOST_BRACKETS + len(text) // 10:
         raise ValueError("more than a tenth of it are brackets")
@@ -123,71 +123,66 @@ def loaded(text: str) -> Any:
 
 
 def json_problem(error: Exception) -> str:
-    """What is wrong with a text that is not JSON."""
-    if isinstance(error, json.JSONDecodeError):
-        return f"{error.msg} at character {error.colno}"
-    return str(error)
+    """Describes an error of `loaded`."""
+    return f"{error.msg} at character {error.colno}" if isinstance(error, json.JSONDecodeError) else str(error)
 
 
-def text_problem(value: Any) -> str | None:
-    """What is wrong with a value that should be a text, as a message goes on after its name; `None` if nothing is."""
-    if not isinstance(value, str):
-        return "must be a string"
+def _check_text(value: str) -> str:
     if not value.strip():
-        return "is empty: it needs a word at least"
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return "holds one half of a character alone (a surrogate)"
-    return None
+        raise PydanticCustomError("blank", "expected a word")
+    if not value.isascii() and _SURROGATE.search(value):
+        raise PydanticCustomError("surrogate", "expected valid Unicode")
+    return value
 
 
-def text_of(json_dict: Any, key: str, *, wanted: str) -> str:
+Text = Annotated[str, AfterValidator(_check_text)]
+"""A string with a word and without surrogates, for pydantic."""
+
+TEXT = TypeAdapter(Text)
+WORDS = TypeAdapter(Annotated[list[Text], FailFast(), Field(min_length=1)])
+
+
+def validate(
+    adapter: TypeAdapter, value: Any, name: str, *, file: str | Path | None = None, line: int | None = None
+) -> Any:
     """
-    The text under a key.
-
-    # Parameters
-
-    json_dict : `Any`
-        What a line of input held.
-    key : `str`
-    wanted : `str`
-        How an input looks, for the messages.
+    Validates a value, which error messages call `name`, in pydantic's strict mode.
 
     # Raises
 
     `InputError`
-        If it is not an object with that key, or what stands there is not a string or blank.
+        With the path of the first invalid value.
     """
-    if not isinstance(json_dict, dict):
-        raise InputError(f"{wanted}; found {shown(json_dict)}")
-    if key not in json_dict:
-        raise InputError(f"{wanted}; found no {key!r}, but {shown(sorted(json_dict))}")
-    if problem := text_problem(json_dict[key]):
-        raise InputError(f"{key!r} {problem}; found {shown(json_dict[key])}")
-    return json_dict[key]
+    try:
+        return adapter.validate_python(value, strict=True)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        path = "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in first["loc"])
+        problem = first["msg"].replace("Input should be", "expected").replace("Field required", "missing")
+        raise InputError(f"{name}{path}: {problem}, got {shown(first['input'])}", file=file, line=line) from None
+
+
+def text_of(json_dict: Any, key: str, *, expected: str) -> str:
+    """
+    The text of a key of an input.
+
+    # Raises
+
+    `InputError`
+        If the input is not an object with that key, as `expected` describes it, or the value is not a `Text`.
+    """
+    if not isinstance(json_dict, dict) or key not in json_dict:
+        raise InputError(f"expected {expected}, got {shown(json_dict)}")
+    return validate(TEXT, json_dict[key], repr(key))
 
 
 def words_of(words: Any, name: str) -> list[str]:
     """
-    A list of words, checked.
-
-    # Parameters
-
-    words : `Any`
-    name : `str`
-        What to call it in the messages.
+    A list of words, which error messages call `name`.
 
     # Raises
 
     `InputError`
-        If it is no list, or empty, or a word is none.
+        If it is not a list of `Text`, or is empty.
     """
-    if not isinstance(words, list):
-        raise InputError(f"{name} must be a list of words; found {shown(words)}")
-    if not words:
-        raise InputError(f"{name} is empty: it needs a word at least")
-    for place, word in enumerate(words):
-        if problem := text_problem(word):
-            raise InputError(f"word {place} of {name} {problem}; found {shown(word)}")
-    return words
+    return validate(WORDS, words, name)

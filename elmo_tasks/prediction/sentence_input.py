@@ -1,31 +1,30 @@
-"""What the predictors of sentences share: raw text or tokens in."""
+"""The base class of predictors that take a sentence, as raw text or tokens."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from allennlp.data import DatasetReader, Token
+from allennlp.data import DatasetReader
 from allennlp.data.tokenizers import Tokenizer
 from allennlp.models import Model
 
-from elmo_tasks.data.tokenizer import BlankSpacyTokenizer
+from elmo_tasks.data.tokenizer import BlankSpacyTokenizer, offsets_of
 from elmo_tasks.errors import InputError, shown
 from elmo_tasks.prediction.json_input import JsonLinesPredictor, text_of, words_of
 
-WANTED = 'wanted {"sentence": "raw text"} or {"tokens": ["the", "words"]}'
+EXPECTED = '{"sentence": "raw text"} or {"tokens": ["the", "words"]}'
 
 
 class Sentence(NamedTuple):
     """
-    An input.
+    A sentence of T words.
 
     # Parameters
 
     words : `list[str]`
-        T words.
     text : `str`, optional
-        The raw text, if it was that.
+        The raw text, if that was the input.
     offsets : `Sequence[tuple[int, int]]`
-        T words' first character in it, and the one behind the last; empty without raw text.
+        The first character of each word in the text and the one after its last; empty without raw text.
     """
 
     words: list[str]
@@ -34,8 +33,8 @@ class Sentence(NamedTuple):
 
     def located(self, start: int, end: int) -> dict[str, Any]:
         """
-        Words `start` to `end`, the last not included, as predictions show them: `text`, and for raw text `start` and
-        `end`, so that `sentence[start:end]` is `text`.
+        The span of words `start` to `end`, exclusive, as predictions show it: `text`, and for raw text `start` and
+        `end` in characters, so that `sentence[start:end]` is `text`.
         """
         if self.text is None:
             return {"text": " ".join(self.words[start:end])}
@@ -54,12 +53,12 @@ class SentencePredictor(JsonLinesPredictor):
     frozen : `bool`
         Whether the model is put into evaluation mode.
     tokenizer : `Tokenizer`, optional
-        Cuts raw text into tokens that know their offset; by default spaCy's rules for English.
+        Its tokens must have offsets; by default spaCy's rules for English.
     """
 
     keys: tuple[str, ...] = ("sentence", "tokens")
-    wanted = WANTED
-    """How an input looks, for the messages."""
+    expected = EXPECTED
+    """Describes an input, for error messages."""
 
     def __init__(
         self,
@@ -73,11 +72,11 @@ class SentencePredictor(JsonLinesPredictor):
         self._tokenizer = tokenizer or BlankSpacyTokenizer()
 
     def predict(self, sentence: str) -> dict[str, Any]:
-        """Runs the model on one sentence of raw text."""
+        """The output for one sentence of raw text."""
         return self.predict_json({"sentence": sentence})
 
     def predict_tokens(self, tokens: Sequence[str]) -> dict[str, Any]:
-        """Runs the model on one sentence that is cut into words already."""
+        """The output for one tokenised sentence."""
         return self.predict_json({"tokens": list(tokens)})
 
     def read(self, json_dict: Any) -> Sentence:
@@ -85,22 +84,12 @@ class SentencePredictor(JsonLinesPredictor):
         # Raises
 
         `InputError`
-            If it is not an object with either a sentence or tokens, or if that is empty or of another type.
+            If it is not an object with either a valid sentence or valid tokens.
         """
-        if not isinstance(json_dict, dict):
-            raise InputError(f"{self.wanted}; found {shown(json_dict)}")
-        if ("sentence" in json_dict) == ("tokens" in json_dict):
-            which = "both" if "sentence" in json_dict else f"neither, but {sorted(json_dict)}"
-            raise InputError(f"{self.wanted}; found {which}")
+        if not isinstance(json_dict, dict) or ("sentence" in json_dict) == ("tokens" in json_dict):
+            raise InputError(f"expected {self.expected}, got {shown(json_dict)}")
         if "tokens" in json_dict:
             return Sentence(words_of(json_dict["tokens"], "'tokens'"))
-        text = text_of(json_dict, "sentence", wanted=self.wanted)
+        text = text_of(json_dict, "sentence", expected=self.expected)
         tokens = self._tokenizer.tokenize(text)
-        return Sentence([token.ensure_text() for token in tokens], text, [_offsets(token) for token in tokens])
-
-
-def _offsets(token: Token) -> tuple[int, int]:
-    if token.idx is None or token.text is None:
-        hint = "the default tokenizer does"
-        raise InputError("the tokenizer must tell the offset of each token", hint=hint)
-    return token.idx, token.idx + len(token.text)
+        return Sentence([token.ensure_text() for token in tokens], text, offsets_of(tokens))

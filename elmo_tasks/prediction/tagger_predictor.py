@@ -1,4 +1,4 @@
-"""Raw text or tokens in, tags out, for taggers that are not ours."""
+"""Raw text or tokens -> tags, for AllenNLP's taggers."""
 
 from typing import cast
 
@@ -14,15 +14,15 @@ from elmo_tasks.prediction.sentence_input import SentencePredictor
 @Predictor.register("elmo_tasks_tagger")
 class TaggerPredictor(SentencePredictor):
     """
-    Takes `{"sentence": "raw text"}` or `{"tokens": [...]}` and gives `tokens`, T words, and `tags`, T tags; for raw
-    text also `offsets`, T pairs: `sentence[start:end]` is the word.
+    Takes `{"sentence": "raw text"}` or `{"tokens": [...]}` and returns `tokens`, T words, and `tags`, T tags; for raw
+    text also `offsets`, T pairs such that `sentence[start:end]` is the word.
 
     # Parameters
 
     model : `Model`
-        Its output per instance holds `tags`, at least T strings.
+        Its output per instance contains `tags`, at least T strings.
     dataset_reader : `DatasetReader`
-        Its `text_to_instance` takes a list of `Token`s, and makes the field `tokens` of them.
+        Its `text_to_instance` takes a list of `Token`s for the field `tokens`.
     frozen, tokenizer
         See `SentencePredictor`.
     """
@@ -31,7 +31,7 @@ class TaggerPredictor(SentencePredictor):
 
     def result(self, instance: Instance, outputs: JsonDict) -> JsonDict:
         """
-        The words and their tags, without those of padding, which AllenNLP's `simple_tagger` leaves in.
+        The words and their tags, without those of padding, which AllenNLP's `simple_tagger` returns.
 
         # Raises
 
@@ -47,9 +47,8 @@ class TaggerPredictor(SentencePredictor):
         return result
 
     def _json_to_instance(self, json_dict: JsonDict) -> Instance:
-        """Raises what `read` does."""
         sentence = self.read(json_dict)
         tokens = [Token(word) for word in sentence.words]
-        for token, (start, end) in zip(tokens, sentence.offsets, strict=False):  # none for tokens
+        for token, (start, end) in zip(tokens, sentence.offsets, strict=False):  # no offsets for tokens
             token.idx, token.idx_end = start, end
         return self._dataset_reader.text_to_instance(tokens)

@@ -1,4 +1,4 @@
-"""`allennlp evaluate --predictions-output-file`: the answers as the official script of SQuAD wants them."""
+"""`allennlp evaluate --predictions-output-file`: answers in the format of the official SQuAD script."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The parts of the SQuAD model above the attention: residual self-attention, and the chained pointers."""
+"""Layers of the SQuAD model: residual self-attention and chained pointers."""
 
 import torch
 from allennlp.modules import InputVariationalDropout
@@ -11,15 +11,15 @@ from elmo_tasks.modules.initialization import glorot
 
 class ResidualSelfAttention(nn.Module):
     """
-    `y = x + ReLU(W [a; g; a * g] + b)` with `g = GRU(x)` and `a` what g attends to in itself (paper, appendix A.4;
-    Clark and Gardner 2017, section 2).
+    `y = x + ReLU(W [a; g; a * g] + b)` with `g = GRU(x)` and `a` its self-attention (paper, appendix A.4; Clark and
+    Gardner 2017, section 2).
 
     # Parameters
 
     size : `int`
-        GRU units per direction; x and y are twice as wide.
+        GRU units per direction; x and y have twice that size.
     dropout : `float`
-        Variational dropout before the GRU and behind it.
+        Variational dropout before and after the GRU.
     """
 
     def __init__(self, *, size: int, dropout: float) -> None:
@@ -47,20 +47,20 @@ class ResidualSelfAttention(nn.Module):
 
 class ChainedPointers(nn.Module):
     """
-    Logits of the answer's first and last token: a GRU over x for the start, another over x and the first one's output
-    for the end (Clark and Gardner 2017; the paper only names the linear layers on top).
+    Logits of the answer's first and last token: a GRU over x for the start, another over x and the first GRU's output
+    for the end (Clark and Gardner 2017; the paper mentions only the linear layers).
 
     # Parameters
 
     size : `int`
-        GRU units per direction; x is twice as wide.
+        GRU units per direction; x has twice that size.
     """
 
     def __init__(self, *, size: int) -> None:
         super().__init__()
         self.start_gru = Gru(input_size=2 * size, hidden_size=size)
         self.end_gru = Gru(input_size=4 * size, hidden_size=size)
-        # A bias would move all logits alike, which the softmax does not see.
+        # The softmax is invariant to a bias.
         self.start, self.end = (glorot(nn.Linear(2 * size, 1, bias=False)) for _ in range(2))
 
     def forward(self, x: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:

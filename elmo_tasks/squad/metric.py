@@ -1,8 +1,5 @@
 """
-Exact match and F1 as the official SQuAD v1.1 script counts them.
-
-Source: Rajpurkar et al. 2016, section 6.1, and the script that comes with the data. Departure: values are between 0
-and 1.
+Exact match and F1 of the official SQuAD v1.1 script (Rajpurkar et al. 2016, section 6.1), as values between 0 and 1.
 """
 
 import re
@@ -20,9 +17,9 @@ _WITHOUT_PUNCTUATION = str.maketrans("", "", string.punctuation)
 @Metric.register("elmo_tasks_squad")
 class SquadEmAndF1(Metric):
     """
-    The mean over all questions; each counts with its best gold answer, for EM and for F1 apart.
+    The mean over all questions of the maximum over their gold answers, for EM and F1 separately.
 
-    In distributed runs the sums of each call are added up over the processes, as AllenNLP's metrics do.
+    In distributed runs the sums of each call are summed over the processes.
     """
 
     supports_distributed = True
@@ -46,8 +43,6 @@ class SquadEmAndF1(Metric):
         `ValueError`
             If the numbers differ or a question has no gold answer; nothing is counted then.
         """
-        if len(predictions) != len(gold_labels):
-            raise ValueError(f"{len(predictions)} predictions for {len(gold_labels)} questions")
         pairs = list(zip(predictions, gold_labels, strict=True))
         exact = sum(best(exact_match, predicted, golds) for predicted, golds in pairs)
         overlap = sum(best(f1, predicted, golds) for predicted, golds in pairs)
@@ -60,7 +55,7 @@ class SquadEmAndF1(Metric):
         # Returns
 
         `dict[str, float]`
-            `em` and `f1`, between 0 and 1; 0 before any question.
+            `em` and `f1`, between 0 and 1; 0 without questions.
         """
         count = max(1, self._count)
         scores = {"em": self._exact / count, "f1": self._f1 / count}
@@ -69,26 +64,23 @@ class SquadEmAndF1(Metric):
         return scores
 
     def reset(self) -> None:
-        """Forgets all questions."""
+        """Sets all sums to zero."""
         self._exact, self._f1, self._count = 0.0, 0.0, 0
 
 
 def normalize(answer: str) -> str:
-    """Lower case, without ASCII punctuation, then without the words a, an, the, white space made one blank."""
+    """Lower-cases, removes ASCII punctuation and the articles a, an, the, and normalises white space."""
     bare = answer.lower().translate(_WITHOUT_PUNCTUATION)
     return " ".join(_ARTICLES.sub(" ", bare).split())
 
 
 def exact_match(predicted: str, gold: str) -> float:
-    """1 if both are the same after normalisation."""
+    """1 if both are equal after normalisation, else 0."""
     return float(normalize(predicted) == normalize(gold))
 
 
 def f1(predicted: str, gold: str) -> float:
-    """
-    The harmonic mean of precision and recall over the words of both; 0 without a common word, so also between two
-    answers of which nothing is left.
-    """
+    """The F1 of the normalised words of both; 0 without a common word, also if both are empty."""
     predicted_words, gold_words = normalize(predicted).split(), normalize(gold).split()
     common = (Counter(predicted_words) & Counter(gold_words)).total()
     if common == 0:
@@ -98,14 +90,5 @@ def f1(predicted: str, gold: str) -> float:
 
 
 def best(score: Callable[[str, str], float], predicted: str, golds: Sequence[str]) -> float:
-    """
-    The highest score over the gold answers.
-
-    # Raises
-
-    `ValueError`
-        If there is none.
-    """
-    if not golds:
-        raise ValueError("a question without a gold answer cannot be scored")
+    """The highest score over the gold answers. Raises `ValueError` if there are none."""
     return max(score(predicted, gold) for gold in golds)

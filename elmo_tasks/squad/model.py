@@ -1,6 +1,6 @@
 """
-Second step of SQuAD: passage and question -> h -> bidirectional attention -> self-attention -> the answer's first and
-last token (paper, appendix A.4; the model is a simplified form of Clark and Gardner 2017).
+Passage and question -> h -> bidirectional attention -> self-attention -> first and last token of the answer (paper,
+appendix A.4; a simplified form of Clark and Gardner 2017).
 """
 
 from typing import Any
@@ -23,8 +23,8 @@ from elmo_tasks.squad.metric import SquadEmAndF1
 from elmo_tasks.squad.spans import Spans, best_spans
 
 MEMORY_HINT = (
-    "lower batch_size, or max_tokens, of the data loader's batch sampler; self-attention takes memory in proportion to"
-    " the square of the length, so that a text much longer than all others is better split"
+    "lower batch_size or max_tokens of the data loader's batch sampler; the memory of self-attention is quadratic in"
+    " the length, so split texts that are much longer than the others"
 )
 
 Metadata = list[dict[str, Any]]
@@ -35,26 +35,25 @@ class SquadModel(SoftmaxModel):
     """
     Bidirectional attention flow with residual self-attention.
 
-    The loss of a batch is the mean over its questions of the cross-entropy of the first and of the last token, plus
-    ELMo's penalty. All layers above the lowest have the size of the lowest encoder: linear layers its width, GRUs half
-    of that per direction.
+    The loss is the sum of the cross-entropies of the first and the last token, averaged over questions, plus ELMo's
+    penalty. All layers have the output size of the lowest encoder, GRUs half of it per direction.
 
     # Parameters
 
     vocab : `Vocabulary`
     dropout : `float`
-        Variational dropout before and behind the GRU of the self-attention, and before those of the pointers.
+        Variational dropout before and after the GRU of the self-attention, and before those of the pointers.
     max_span_length : `int`
-        Tokens of the longest answer that is given.
+        The maximum number of tokens of an answer.
     n_best : `int`
-        How many answers are given to each question.
+        The number of answers for each question.
     kwargs
         See `TaskModel`; passage and question share the lowest layers.
 
     # Raises
 
     `InputError`
-        If the encoder's width is odd, or `max_span_length` or `n_best` below 1.
+        If the encoder's output size is odd, or `max_span_length` or `n_best` is below 1.
     """
 
     default_predictor = "elmo_tasks_squad"
@@ -71,7 +70,9 @@ class SquadModel(SoftmaxModel):
         require_dropouts(dropout=dropout)
         super().__init__(vocab, **kwargs)
         width = self.lowest_layers.encoder.get_output_dim()
-        _check(width=width, max_span_length=max_span_length, n_best=n_best)
+        require_sizes(max_span_length=max_span_length, n_best=n_best)
+        if width % 2:
+            raise InputError(f"expected an encoder with an even output size, for two directions, got {width}")
         self.max_span_length, self.n_best = max_span_length, n_best
         self.attention = BiAttention(self.lowest_layers.get_output_dim())
         self.merge = relu_layer(4 * self.lowest_layers.get_output_dim(), width)
@@ -94,23 +95,22 @@ class SquadModel(SoftmaxModel):
         passage, question : `TextFieldTensors`
             B texts of T and U tokens.
         metadata : `list[dict[str, Any]]`
-            For each question what `SquadReader.text_to_instance` lists.
+            See `SquadReader.text_to_instance`.
         span_start, span_end : `Tensor`, optional, shape [B, 1]
-            The answer's first and last token, `NO_SPAN` where it is not to be found.
+            The first and last token of the answer, or `NO_SPAN`.
 
         # Returns
 
         `dict[str, Any]`
-            `start_logits` and `end_logits`, shape [B, T], the lowest number where there is no token; `id` and
-            `question`; `spans`, for each question its `n_best` answers, the best first, as dictionaries of `text`,
-            `start`, `end`, `token_start`, `token_end`, `score` and `probability` (not while training, where nobody
-            reads them); with gold spans the `loss`, a scalar. Questions with gold answers count in the metric, whether
-            or not their spans are known.
+            `start_logits` and `end_logits`, shape [B, T], the lowest number at padding; `id` and `question`; in
+            evaluation mode `spans`, the `n_best` answers of each question, best first, as dictionaries of `text`,
+            `start`, `end`, `token_start`, `token_end`, `score` and `probability`; with gold spans the `loss`, a
+            scalar. Questions with gold answers count in the metric, also with `NO_SPAN`.
 
         # Raises
 
         `InputError`
-            If memory does not suffice for the batch; it names the longest passage.
+            If the batch does not fit in memory, with the longest passage.
         """
         self.require_gold(span_start)
         return self.answer(self.score(passage, question, metadata), passage, metadata, span_start, span_end)
@@ -147,7 +147,7 @@ class SquadModel(SoftmaxModel):
         return output
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
-        """Leaves out the logits; see `require_finite`."""
+        """Removes the logits; see `require_finite`."""
         self.require_finite(output_dict["start_logits"], output_dict["end_logits"])
         return {name: value for name, value in output_dict.items() if not name.endswith("_logits")}
 
@@ -156,8 +156,7 @@ class SquadModel(SoftmaxModel):
         # Returns
 
         `dict[str, float]`
-            `em` and `f1`, between 0 and 1; none while training, where nothing is decoded. At the end of a pass,
-            `reset`, what ELMo has learned besides.
+            `em` and `f1`, between 0 and 1, in evaluation mode; with `reset` also the parameters of ELMo's mix.
         """
         scores = {} if self.training else self._em_and_f1.get_metric(reset)
         return scores | self.lowest_layers.describe() if reset else scores
@@ -182,23 +181,17 @@ class SquadModel(SoftmaxModel):
 
 def span_loss(logits: Tensor, gold: Tensor) -> Tensor:
     """
-    The mean cross-entropy of the gold tokens; 0 where no question has one.
+    The mean cross-entropy of the gold tokens; 0 if no question has one.
 
     # Parameters
 
     logits : `Tensor`, shape [B, T]
     gold : `Tensor`, shape [B, 1]
-        Places of tokens, or `NO_SPAN`.
+        Indices of tokens, or `NO_SPAN`.
     """
     known = gold.squeeze(-1) >= 0  # [B]
     losses = nn.functional.cross_entropy(logits, gold.squeeze(-1).clamp(min=0), reduction="none")  # [B]
     return torch.where(known, losses, 0.0).sum() / known.sum().clamp(min=1)
-
-
-def _check(*, width: int, **counts: int) -> None:
-    if width % 2:
-        raise InputError(f"the encoder's output must have an even width, as two directions have; it is {width}")
-    require_sizes(**counts)
 
 
 def _name(one: dict[str, Any]) -> str:
@@ -206,7 +199,7 @@ def _name(one: dict[str, Any]) -> str:
 
 
 def _answers(best: Spans, metadata: Metadata) -> list[list[dict[str, Any]]]:
-    """The spans of each question as plain values: fewer than `n_best` in a short passage, none where scores are NaN."""
+    """The spans of each question: fewer than `n_best` in a short passage, none if scores are NaN."""
     rows = zip(*(part.tolist() for part in best), strict=True)
     return [
         [_answer(*span, one=one) for span in zip(*row, strict=True) if span[2] > -torch.inf]

@@ -4,21 +4,20 @@ import json
 from collections.abc import Iterator, Mapping
 from io import StringIO
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import BaseModel, FailFast, TypeAdapter
 
 from elmo_tasks.atomic import atomic_write
 from elmo_tasks.data.files import open_text
 from elmo_tasks.errors import InputError, shown
-from elmo_tasks.prediction.json_input import NOT_JSON, json_problem, loaded, text_problem
-
-_SHOWN = 60
-"""Characters of an id that a message shows."""
+from elmo_tasks.prediction.json_input import NOT_JSON, Text, json_problem, loaded, validate
 
 CORPUS_HINT = "SQuAD v1.1 is at https://rajpurkar.github.io/SQuAD-explorer/"
 
 
 class Answer(NamedTuple):
-    """A gold answer: its text, and where it starts in the paragraph, in characters."""
+    """A gold answer: its text, and the character of the paragraph where it starts."""
 
     text: str
     start: int
@@ -32,11 +31,11 @@ class Question(NamedTuple):
         Unique in its file.
     text : `str`
     context : `str`
-        The paragraph that holds the answer.
+        The paragraph that contains the answer.
     answers : `tuple[Answer, ...]`
-        One or more, maybe equal ones; none only where the question has no answer.
+        One or more, possibly equal; none if the question has no answer.
     where : `str`
-        Article, paragraph and question, for messages.
+        Article, paragraph and question, for error messages.
     """
 
     id: str
@@ -46,6 +45,35 @@ class Question(NamedTuple):
     where: str
 
 
+class _Answer(BaseModel):
+    text: Text
+    answer_start: int
+
+
+class _Question(BaseModel):
+    id: Text
+    question: Text
+    answers: Annotated[list[_Answer], FailFast()]
+    is_impossible: bool = False
+
+
+class _Paragraph(BaseModel):
+    context: Text
+    qas: Annotated[list[_Question], FailFast()]
+
+
+class _Article(BaseModel):
+    title: str = ""
+    paragraphs: Annotated[list[_Paragraph], FailFast()]
+
+
+class _File(BaseModel):
+    data: Annotated[list[Any], FailFast()]
+
+
+_FILE, _ARTICLE = TypeAdapter(_File), TypeAdapter(_Article)
+
+
 def read_questions(file: str | Path) -> Iterator[Question]:
     """
     All questions of a file in the format of SQuAD v1.1 or v2.0, plain or gzip.
@@ -53,90 +81,53 @@ def read_questions(file: str | Path) -> Iterator[Question]:
     # Raises
 
     `InputError`
-        With file, article, paragraph and question: if something is missing, empty or of another type, an answer starts
-        outside its paragraph, or an id comes twice; if there is no question; whatever `open_text` raises; if the file
-        is not JSON.
+        Whatever `open_text` raises; if the file is not JSON; with the path of the value, if one is missing or invalid;
+        if an answer starts outside its paragraph, an id occurs twice, or there is no question.
     """
     seen: set[str] = set()
-    for question in _questions(_loaded(file), str(file)):
-        if question.id in seen:
-            raise InputError(f"{question.where}: the id comes twice", file=file)
-        seen.add(question.id)
-        yield question
+    articles = validate(_FILE, _json(file), "the file", file=file).data
+    for place, article in enumerate(articles):
+        for question in _questions(validate(_ARTICLE, article, f"data[{place}]", file=file), place, file):
+            if question.id in seen:
+                raise InputError(f"{question.where}: duplicate id", file=file)
+            seen.add(question.id)
+            yield question
     if not seen:
-        raise InputError("no question found", file=file, hint=CORPUS_HINT)
+        raise InputError("expected questions, got none", file=file, hint=CORPUS_HINT)
 
 
 def write_predictions(file: str | Path, predictions: Mapping[str, str]) -> None:
     """
-    Writes the file that the official script scores: one object, from id to text.
+    Writes the file that the official script scores, one object from id to text, atomically.
 
     # Raises
 
     `InputError`
-        If it cannot be written; what stood there is untouched then.
+        If it cannot be written.
     """
-    with atomic_write(file) as aside:
-        aside.write_text(json.dumps(predictions, ensure_ascii=False) + "\n", encoding="utf-8")
+    with atomic_write(file) as temporary:
+        temporary.write_text(json.dumps(predictions, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def _loaded(file: str | Path) -> Any:
-    text = StringIO()  # takes less than all lines do
+def _json(file: str | Path) -> Any:
+    text = StringIO()  # takes less memory than a list of lines
     for _, line in open_text(file, corpus_hint=CORPUS_HINT, longest=None):
         text.write(f"{line}\n")
     try:
         return loaded(text.getvalue())
     except NOT_JSON as error:
         number = getattr(error, "lineno", None)
-        raise InputError(f"this is not JSON: {json_problem(error)}", file=file, line=number) from None
+        raise InputError(f"expected JSON, got invalid text: {json_problem(error)}", file=file, line=number) from None
 
 
-def _questions(root: Any, file: str) -> Iterator[Question]:
-    for number, article in enumerate(_get(root, "data", list, file, "the file"), start=1):
-        name = f"article {number}"
-        title = _get(article, "title", str, file, name) if _has(article, "title") else ""
-        name = f"article {shown(title)}" if title else name
-        for place, paragraph in enumerate(_get(article, "paragraphs", list, file, name), start=1):
-            where = f"{name}, paragraph {place}"
-            context = _text(paragraph, "context", file, where)
-            for count, asked in enumerate(_get(paragraph, "qas", list, file, where), start=1):
-                identifier = _text(asked, "id", file, f"{where}, question {count}")
-                yield _question(asked, identifier, context, file, f"{where}, question {identifier[:_SHOWN]}")
-
-
-def _question(asked: Any, identifier: str, context: str, file: str, where: str) -> Question:
-    answers = _get(asked, "answers", list, file, where)
-    if _has(asked, "is_impossible") and _get(asked, "is_impossible", bool, file, where):
-        answers = []
-    golds = tuple(_answer(answer, context, file, where) for answer in answers)
-    return Question(identifier, _text(asked, "question", file, where), context, golds, where)
-
-
-def _answer(answer: Any, context: str, file: str, where: str) -> Answer:
-    found = Answer(_text(answer, "text", file, where), _get(answer, "answer_start", int, file, where))
-    if not 0 <= found.start < len(context):
-        problem = f"'answer_start' {shown(found.start)} lies outside the paragraph of {len(context)} characters"
-        raise InputError(f"{where}: {problem}", file=file)
-    return found
-
-
-def _text(holder: Any, key: str, file: str, where: str) -> str:
-    text: str = _get(holder, key, str, file, where)
-    if problem := text_problem(text):
-        raise InputError(f"{where}: {key!r} {problem}", file=file)
-    return text
-
-
-def _get(holder: Any, key: str, wanted: type, file: str, where: str) -> Any:
-    if not isinstance(holder, dict):
-        raise InputError(f"{where}: an object with {key!r} was wanted, found {shown(holder)}", file=file)
-    if key not in holder:
-        raise InputError(f"{where}: {key!r} is missing, found {shown(sorted(holder))}", file=file)
-    value = holder[key]
-    if not isinstance(value, wanted) or (isinstance(value, bool) and wanted is not bool):
-        raise InputError(f"{where}: {key!r} must be of type {wanted.__name__}, found {shown(value)}", file=file)
-    return value
-
-
-def _has(holder: Any, key: str) -> bool:
-    return isinstance(holder, dict) and key in holder
+def _questions(article: _Article, place: int, file: str | Path) -> Iterator[Question]:
+    name = f"article {shown(article.title)}" if article.title else f"article {place + 1}"
+    for number, paragraph in enumerate(article.paragraphs, start=1):
+        for asked in paragraph.qas:
+            where = f"{name}, paragraph {number}, question {asked.id[:60]}"
+            answers = [] if asked.is_impossible else asked.answers
+            golds = tuple(Answer(answer.text, answer.answer_start) for answer in answers)
+            if any(not 0 <= gold.start < len(paragraph.context) for gold in golds):
+                problem = f"expected answer_start below {len(paragraph.context)}, the length of the paragraph"
+                raise InputError(f"{where}: {problem}, got {[gold.start for gold in golds]!r:.60}", file=file)
+            yield Question(asked.id, asked.question, paragraph.context, golds, where)

@@ -1,4 +1,4 @@
-"""The best answer spans under a limit on their length: exact, for a whole batch at once (paper, appendix A.4)."""
+"""The best answer spans with a maximum length, exact and batched (paper, appendix A.4)."""
 
 from typing import NamedTuple
 
@@ -8,16 +8,16 @@ from torch import Tensor
 
 class Spans(NamedTuple):
     """
-    The N best spans of each of B passages, the best first.
+    The N best spans of each of B passages, best first.
 
     # Parameters
 
     starts, ends : `Tensor`, shape [B, N]
-        First and last token of each span, counted from 0; the last one belongs to it.
+        First and last token of each span, inclusive.
     scores : `Tensor`, shape [B, N]
-        The sum of both logits; -inf where a passage has fewer than N spans.
+        The sum of both logits; -inf if a passage has fewer than N spans.
     probabilities : `Tensor`, shape [B, N]
-        The span's share of all spans within the limit, `exp(score)` weighing each; 0 where there is none.
+        The softmax over the scores of all spans within the limit.
     """
 
     starts: Tensor
@@ -32,11 +32,11 @@ def best_spans(start_logits: Tensor, end_logits: Tensor, mask: Tensor, *, max_le
 
     start_logits, end_logits : `Tensor`, shape [B, T]
     mask : `Tensor`, bool, shape [B, T]
-        True for tokens, which fill each row from the left: a span that ends in one starts in one.
+        True for tokens; padding is on the right.
     max_length : `int`
-        Tokens of the longest span.
+        The maximum number of tokens of a span.
     count : `int`
-        Spans wanted for each passage (N).
+        The number of spans for each passage (N).
     """
     length = start_logits.shape[1]
     ends = end_logits.masked_fill(~mask, -torch.inf)  # [B, T]

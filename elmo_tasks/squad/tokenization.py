@@ -1,9 +1,6 @@
 """
-Paragraphs and questions to tokens that know their place in the text.
-
-The places where words are split follow Clark and Gardner (2017), on whose model appendix A.4 builds: besides the
-usual rules, at dashes, slashes, quotation marks, currency signs and the like, so that an answer rarely ends inside a
-token.
+Tokenization as in Clark and Gardner (2017), on whose model appendix A.4 builds: words are also split at dashes,
+slashes, quotation marks, currency signs and the like, so that an answer rarely ends inside a token.
 """
 
 import re
@@ -16,22 +13,22 @@ from elmo_tasks.data.tokenizer import BlankSpacyTokenizer
 
 _CONTRACTION = re.compile(r"n['’]t|['’](?:s|d|m|ll|re|ve)", re.IGNORECASE)
 _SPLIT = re.compile(r"((?<=[^_])_(?=[^_])|[-£€¥¢₹\u2212\u2014\u2013/~\"'’”‘°])")
-_READ_AS = {"\u2212": "-", "\u2014": "\u2013"}
+_REPLACED = {"\u2212": "-", "\u2014": "\u2013"}
 
 
 @Tokenizer.register("elmo_tasks_squad")
 class SquadTokenizer(Tokenizer):
     """
     spaCy's rules for English, and splits around `- £ € ¥ ¢ ₹ − — – / ~ " ' ’ ” ‘ °` and inside `a_b`; contractions such
-    as `'s` and `n't` stay whole. A minus sign is read as a hyphen, a long dash as a short one; offsets are those of the
-    text as it is: `text[token.idx : token.idx_end]`.
+    as `'s` and `n't` are one token. A minus sign is replaced by a hyphen, an em dash by an en dash; offsets refer to
+    the original text: `text[token.idx : token.idx_end]`.
     """
 
     def __init__(self) -> None:
         self._words = BlankSpacyTokenizer()
 
     def tokenize(self, text: str) -> list[Token]:
-        """The tokens of `text` in their order, an empty list for white space alone."""
+        """The tokens of `text`; none for white space."""
         return [token for word in self._words.tokenize(text) for token in _pieces(word)]
 
     def _to_params(self) -> dict[str, Any]:
@@ -44,5 +41,5 @@ def _pieces(word: Token) -> Iterator[Token]:
         yield word
         return
     for piece in filter(None, _SPLIT.split(text)):
-        yield Token(_READ_AS.get(piece, piece), idx=place, idx_end=place + len(piece))
+        yield Token(_REPLACED.get(piece, piece), idx=place, idx_end=place + len(piece))
         place += len(piece)

@@ -11,7 +11,7 @@ from elmo_tasks.batches import batches_by_length
 from elmo_tasks.data.spans import spans_from_tags
 from elmo_tasks.errors import InputError, shown
 from elmo_tasks.prediction.json_input import metadata_of
-from elmo_tasks.prediction.sentence_input import WANTED, Sentence, SentencePredictor
+from elmo_tasks.prediction.sentence_input import EXPECTED, Sentence, SentencePredictor
 from elmo_tasks.srl.indexer import PREDICATES
 
 MAX_TOKENS = 8192
@@ -43,7 +43,7 @@ class SrlPredictor(SentencePredictor):
     """
 
     keys = (*SentencePredictor.keys, "predicates")
-    wanted = f'{WANTED}, and "predicates": [1, 4] if they are known'
+    expected = f'{EXPECTED}, and "predicates": [1, 4] if they are known'
     gold_fields = ("tags",)
 
     def predict_tokens(self, tokens: Sequence[str], predicates: Sequence[int] | None = None) -> JsonDict:

@@ -1,4 +1,4 @@
-"""A share of the training data: nested, seeded, the same whoever reads it."""
+"""Samples of the training data."""
 
 import json
 from collections.abc import Iterator
@@ -11,8 +11,7 @@ from allennlp.data import DataLoader, DatasetReader, Vocabulary
 from allennlp.data.dataset_readers import dataset_reader
 from allennlp.data.dataset_readers.dataset_reader import WorkerInfo
 
-from elmo_tasks.data import subsampling as share_module
-from elmo_tasks.data.subsampling import SubsamplingReader, chosen_places
+from elmo_tasks.data.subsampling import ShareDataLoader, SubsamplingReader, sample_indices
 from elmo_tasks.errors import InputError
 from elmo_tasks.snli.reader import SnliReader
 
@@ -35,7 +34,7 @@ def sample(file: Path, share: float, *, seed: int = 0, **keys: Any) -> list[str]
     return names(SubsamplingReader(SnliReader(**keys), share=share, seed=seed).read(file))
 
 
-def test_shares_are_nested_and_in_the_order_of_the_file(file: Path) -> None:
+def test_samples_are_nested_and_in_file_order(file: Path) -> None:
     samples = [sample(file, share) for share in (0.001, 0.1, 0.3, 1.0)]
     assert [len(found) for found in samples] == [1, 5, 15, COUNT]
     for smaller, larger in zip(samples, samples[1:], strict=False):
@@ -44,22 +43,18 @@ def test_shares_are_nested_and_in_the_order_of_the_file(file: Path) -> None:
     assert samples[-1] == [f"a{n}" for n in range(COUNT)]
 
 
-def test_another_seed_draws_another_sample_and_the_same_seed_the_same(file: Path) -> None:
-    assert sample(file, 0.2, seed=1) == sample(file, 0.2, seed=1) != sample(file, 0.2, seed=2)
+def test_seeds() -> None:
+    samples = [sample_indices(1000, share=0.1, seed=seed) for seed in (1, 1, 2)]
+    assert samples[0] == samples[1] != samples[2]
+    assert len(samples[0]) == 100 and max(samples[0]) > 900 and min(samples[0]) < 100
 
 
-def test_a_sample_is_no_beginning() -> None:
-    places = chosen_places(1000, share=0.1, seed=0)
-    assert len(places) == 100 and max(places) > 900 and min(places) < 100
-
-
-def test_max_instances_counts_before_sampling(file: Path) -> None:
+def test_max_instances_is_applied_before_sampling(file: Path) -> None:
     found = sample(file, 0.5, max_instances=10)
     assert len(found) == 5 and set(found) <= {f"a{n}" for n in range(10)}
 
 
-@pytest.mark.parametrize("workers", [2, 3])
-def test_workers_share_the_same_sample(file: Path, workers: int) -> None:
+def test_workers_share_the_sample(file: Path, workers: int = 3) -> None:
     parts = []
     for worker in range(workers):
         reader = SubsamplingReader(SnliReader(), share=0.3, seed=0)
@@ -69,9 +64,8 @@ def test_workers_share_the_same_sample(file: Path, workers: int) -> None:
     assert sorted(name for part in parts for name in part) == sorted(sample(file, 0.3))
 
 
-@pytest.mark.parametrize("processes", [2, 3])
-def test_processes_of_a_distributed_training_share_the_same_sample(
-    file: Path, processes: int, monkeypatch: pytest.MonkeyPatch
+def test_distributed_processes_share_the_sample(
+    file: Path, monkeypatch: pytest.MonkeyPatch, processes: int = 3
 ) -> None:
     whole = sample(file, 0.3)
     monkeypatch.setattr(dataset_reader.util, "is_distributed", lambda: True)
@@ -92,27 +86,27 @@ def loader(file: Path, **keys: Any) -> DataLoader:
     return built
 
 
-def test_the_data_loader_gives_batches_of_the_share(file: Path) -> None:
+def test_data_loader(file: Path) -> None:
     built = loader(file, share=0.2)
     assert names(built.iter_instances()) == sample(file, 0.2)
     assert [len(batch["metadata"]) for batch in built] == [4, 4, 2]
     assert names(loader(file, share=0.2, share_seed=3).iter_instances()) == sample(file, 0.2, seed=3)
 
 
-def test_the_data_loader_with_worker_processes_has_the_same_share(file: Path) -> None:
+def test_data_loader_with_worker_processes(file: Path) -> None:
     assert sorted(names(loader(file, share=0.2, num_workers=2).iter_instances())) == sorted(sample(file, 0.2))
 
 
-@pytest.mark.parametrize("share", [0, -0.1, 1.5, "half", True])
-def test_what_is_no_share_is_refused(file: Path, share: Any) -> None:
-    with pytest.raises(InputError, match="share must be above 0 and at most 1, found "):
-        share_module.ShareDataLoader(SnliReader(), str(file), share=share, batch_size=2)
+@pytest.mark.parametrize("share", [0, 1.5, "half", True])
+def test_invalid_shares(file: Path, share: Any) -> None:
+    with pytest.raises(InputError, match="share must be above 0 and at most 1, got "):
+        ShareDataLoader(SnliReader(), str(file), share=share, batch_size=2)
 
 
-def test_nothing_to_take_a_share_of(tmp_path: Path) -> None:
-    class Nothing(DatasetReader):
+def test_no_instances(tmp_path: Path) -> None:
+    class Empty(DatasetReader):
         def _read(self, file_path: Any) -> Iterator[Any]:
             return iter(())
 
-    with pytest.raises(InputError, match="empty.txt: there is nothing to take a share of"):
-        list(SubsamplingReader(Nothing(), share=0.5, seed=0).read(str(tmp_path / "empty.txt")))
+    with pytest.raises(InputError, match="empty.txt: expected instances"):
+        list(SubsamplingReader(Empty(), share=0.5, seed=0).read(str(tmp_path / "empty.txt")))

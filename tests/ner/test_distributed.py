@@ -1,4 +1,4 @@
-"""AllenNLP's `distributed` with two processes on the CPU: one process with both batches in one does the same."""
+"""Distributed training on CPU: two processes train as one with the doubled batch size."""
 
 import json
 import os
@@ -23,7 +23,7 @@ SMALL = {
 
 
 def train(folder: Path, *, batch_size: int, **keys: Any) -> dict[str, float]:
-    """The metrics of a training that reads its data in their order."""
+    """The metrics of a training without shuffling."""
     loader = {"batch_size": batch_size, "shuffle": False}
     overrides = {**SMALL, "data_loader": loader, "validation_data_loader": loader, **keys}
     command = [sys.executable, "-m", "allennlp", "train", "training_config/ner_elmo.jsonnet", "-s", str(folder)]

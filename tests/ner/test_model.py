@@ -1,4 +1,4 @@
-"""The NER tagger: loss and decoding against enumeration, padding, tags it has never seen, the ELMo switch."""
+"""The NER tagger: loss and decoding against enumeration, padding, unknown tags, gradients, ELMo."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -14,7 +14,6 @@ from elmo_tasks.data.spans import Scheme
 from elmo_tasks.errors import InputError
 from elmo_tasks.ner import model as ner_model
 from elmo_tasks.ner.model import NerTagger
-from elmo_tasks.ner.predictor import NerPredictor
 from elmo_tasks.ner.reader import NerReader
 from tests.models import check_gradients, check_null_elmo, check_penalty, fit, make_model, tensors
 
@@ -47,7 +46,7 @@ def instances(*tagged: str) -> list[Instance]:
 
 
 def corpus() -> list[Instance]:
-    """Read anew: instances that were indexed once give no labels to another vocabulary."""
+    """New instances, not indexed by another vocabulary."""
     return list(NerReader().read(FIXTURE))
 
 
@@ -62,7 +61,7 @@ def build(tmp_path: Path) -> Build:
 
 
 def best_and_all(model: NerTagger, logits: list[list[float]]) -> tuple[list[str], float]:
-    """Of one sentence [T, tags]: the best legal path, and the logarithm of the sum over all paths; by enumeration."""
+    """The best legal path of one sentence and the log-sum-exp over all paths, by enumeration."""
     everything = {path: score(model, logits, path) for path in product(range(len(model.tags)), repeat=len(logits))}
     tagged = {tuple(model.tags[tag] for tag in path): value for path, value in everything.items()}
     legal = {tags: value for tags, value in tagged.items() if is_legal(tags)}
@@ -86,8 +85,8 @@ def test_loss_and_decoding_equal_enumeration(build: Build) -> None:
     logits, mask = torch.randn(3, 4, 5) * 2, torch.arange(4)[None] < torch.tensor([[4], [1], [3]])
     tags = torch.zeros(3, 4, dtype=torch.long)
     decoded, expected = model._decode(logits, mask), 0.0
-    for row, wanted in enumerate(gold):
-        path = [model.tags.index(tag) for tag in wanted]
+    for row, expected_tags in enumerate(gold):
+        path = [model.tags.index(tag) for tag in expected_tags]
         tags[row, : len(path)] = torch.tensor(path)
         scores = logits[row, : len(path)].tolist()
         best, everything = best_and_all(model, scores)
@@ -96,19 +95,7 @@ def test_loss_and_decoding_equal_enumeration(build: Build) -> None:
     assert model._loss(logits, tags, mask).item() == pytest.approx(expected, rel=1e-5)
 
 
-def test_decoding_gives_legal_sequences_alone(build: Build) -> None:
-    model = build(instances("Mira/U-PER of/O Harrow/B-LOC Bay/L-LOC"))
-    logits, mask = torch.randn(200, 7, len(model.tags)) * 30, torch.arange(7)[None] < torch.randint(1, 8, (200, 1))
-    illegal = logits.argmax(2)
-    decoded = model._decode(logits, mask)
-    for tags, length in zip(decoded, mask.sum(1).tolist(), strict=True):
-        assert len(tags) == length
-        assert is_legal(tags)
-    taken = [[model.tags.index(tag) for tag in tags] for tags in decoded]
-    assert any(illegal[row, : len(tags)].tolist() != tags for row, tags in enumerate(taken))
-
-
-def test_tags_that_the_types_want_are_added(build: Build) -> None:
+def test_missing_tags_of_known_types_are_added(build: Build) -> None:
     model = build(instances("Oakes/I-PER"))
     assert model.tags == ["I-PER", "O", "B-PER", "L-PER", "U-PER"]
     assert list(model.vocab.get_token_to_index_vocabulary("labels")) == model.tags
@@ -139,7 +126,7 @@ def test_outputs(build: Build) -> None:
     assert "tags" not in model.train()(**batch)
 
 
-def test_metrics_at_the_end_of_a_pass_and_before(build: Build) -> None:
+def test_metrics(build: Build) -> None:
     model = build(elmo={"at": "input", "l2": 0.1})
     model(**tensors(model.vocab, corpus()))
     assert set(model.get_metrics()) == {"precision", "recall", "f1"}
@@ -149,7 +136,7 @@ def test_metrics_at_the_end_of_a_pass_and_before(build: Build) -> None:
     assert set(model.train().get_metrics(reset=True)) == {f"elmo_input_{name}" for name in ("s0", "s1", "s2", "gamma")}
 
 
-def test_gold_types_that_the_model_has_not_are_misses_and_no_loss(build: Build) -> None:
+def test_unknown_gold_types_are_misses_without_loss(build: Build) -> None:
     known = instances("Mira/B-PER Oakes/L-PER left/O")
     model = build(instances("Mira/B-PER Oakes/L-PER left/O"))
     foreign = instances("the/O Gull/U-SHIP sank/O")
@@ -164,19 +151,13 @@ def test_gold_types_that_the_model_has_not_are_misses_and_no_loss(build: Build) 
     alone["loss"].backward()
 
 
-def test_labels_added_to_the_vocabulary_later_are_unknown_to_the_model(build: Build) -> None:
-    model = build()
-    model.vocab.add_token_to_namespace("U-SHIP", "labels")
-    assert model(**tensors(model.vocab, instances("Gull/U-SHIP")))["loss"].item() == 0.0
-
-
 @pytest.mark.parametrize(("elmo", "count"), [(None, 23), ({"at": "input"}, 25), ({"at": "both"}, 27)])
-def test_gradients_everywhere(build: Build, elmo: dict[str, Any] | None, count: int) -> None:
+def test_gradients_of_all_parameters(build: Build, elmo: dict[str, Any] | None, count: int) -> None:
     model = build(elmo=elmo)
     check_gradients(model, tensors(model.vocab, corpus()), count=count)
 
 
-def test_the_penalty_is_added_to_the_loss(build: Build) -> None:
+def test_penalty_of_the_mix(build: Build) -> None:
     check_penalty(build, lambda vocab: tensors(vocab, corpus()), place="input", tolerance=1e-3)
 
 
@@ -197,21 +178,7 @@ def test_word_vectors_off(build: Build) -> None:
     assert model(**tensors(model.vocab, corpus()))["loss"].isfinite()
 
 
-def test_predictor(build: Build) -> None:
-    predictor = NerPredictor(build(), NerReader())
-    result = predictor.predict("Mira Oakes left.")
-    assert result["tokens"] == ["Mira", "Oakes", "left", "."]
-    assert len(result["tags"]) == 4
-    assert NerTagger.default_predictor == "elmo_tasks_ner"
-
-
-def test_a_misspelt_key(build: Build) -> None:
-    with pytest.raises(InputError, match="NerTagger has no key word_vector"):
-        build(word_vector=False)
-
-
-def test_gold_types_that_the_model_lacks(build: Build, caplog: pytest.LogCaptureFixture) -> None:
-    """Some are a warning with their count; with none of the model's types nothing could be scored."""
+def test_warns_of_unknown_gold_types_and_rejects_them_alone(build: Build, caplog: pytest.LogCaptureFixture) -> None:
     model = build(instances("Mira/U-PER left/O")).eval()
     model(**tensors(model.vocab, instances("Mira/U-PER Harrow/U-LOC Bay/U-LOC")))
     ner_model.logger.addHandler(caplog.handler)

@@ -1,4 +1,4 @@
-"""The NER predictor over a model that tags capitalised words, alone and in batches."""
+"""The NER predictor, with a model that tags capitalised words."""
 
 import json
 from itertools import groupby
@@ -11,7 +11,6 @@ from allennlp.data import Vocabulary
 from allennlp.data.token_indexers import SingleIdTokenIndexer
 from allennlp.data.tokenizers import WhitespaceTokenizer
 from allennlp.models import Model
-from allennlp.predictors import Predictor
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.ner.predictor import NerPredictor
@@ -83,11 +82,7 @@ def test_tokens_have_token_offsets_only(predictor: NerPredictor) -> None:
     ]
 
 
-def test_no_entity(predictor: NerPredictor) -> None:
-    assert predictor.predict("nothing here")["entities"] == []
-
-
-def test_batch_equals_one_by_one_in_order(predictor: NerPredictor) -> None:
+def test_batch_equals_single_inputs(predictor: NerPredictor) -> None:
     inputs: list[dict[str, Any]] = [
         {"sentence": "Mira left."},
         {"tokens": ["see", "Harrow", "Bay"]},
@@ -112,54 +107,43 @@ def test_instances_of_the_reader(predictor: NerPredictor) -> None:
     }
 
 
-def test_lines_of_json(predictor: NerPredictor) -> None:
-    inputs = predictor.load_line('{"sentence": "Mira left."}\n')
-    line = predictor.dump_line(predictor.predict_json(inputs))
-    assert json.loads(line)["tags"] == ["U-NAME", "O", "O"]
-
-
 @pytest.mark.parametrize(
     ("inputs", "message"),
     [
-        ({}, r"wanted \{\"sentence\": .*; found neither, but \[\]"),
-        ({"text": "Mira"}, "the keys of an input are 'sentence', 'tokens', 'id'; found 'text' besides"),
-        ({"sentence": "Mira", "tokens": ["Mira"]}, "found both"),
-        (["Mira"], r"found \['Mira'\]"),
-        ({"sentence": 7}, "'sentence' must be a string; found 7"),
-        ({"sentence": None}, "'sentence' must be a string; found None"),
-        ({"sentence": ""}, "'sentence' is empty"),
-        ({"sentence": " \n\t "}, "'sentence' is empty"),
-        ({"tokens": "Mira left"}, "'tokens' must be a list of words; found 'Mira left'"),
-        ({"tokens": []}, "'tokens' is empty"),
-        ({"tokens": ["Mira", 7]}, "word 1 of 'tokens' must be a string; found 7"),
-        ({"tokens": ["Mira", " "]}, "word 1 of 'tokens' is empty: it needs a word at least; found ' '"),
-        ({"sentence": "a \ud800"}, "'sentence' holds one half of a character alone"),
-        ({"tokens": ["\ud800"]}, "word 0 of 'tokens' holds one half of a character alone"),
-        ({"sentence": ["x" * 500]}, r"found \['x{58}\.\.\.$"),
+        ({}, r"expected \{\"sentence\": .*, got \{\}"),
+        ({"text": "Mira"}, "expected the keys 'sentence', 'tokens', 'id', got the unknown 'text'"),
+        ({"sentence": "Mira", "tokens": ["Mira"]}, "got .'sentence'"),
+        (["Mira"], r"got \['Mira'\]"),
+        ({"sentence": None}, "'sentence': expected a valid string, got None"),
+        ({"sentence": " \n\t "}, "'sentence': expected a word"),
+        ({"tokens": "Mira left"}, "'tokens': expected a valid list, got 'Mira left'"),
+        ({"tokens": []}, "'tokens': List should have at least 1 item"),
+        ({"tokens": ["Mira", 7]}, r"'tokens'\[1\]: expected a valid string, got 7"),
+        ({"sentence": "a \ud800"}, "'sentence': expected valid Unicode"),
+        ({"sentence": ["x" * 500]}, r"got \['x{58}\.\.\.$"),
     ],
 )
-def test_bad_input(predictor: NerPredictor, inputs: Any, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        predictor.predict_json(inputs)
+def test_invalid_input(predictor: NerPredictor, inputs: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         predictor.predict_batch_json([{"sentence": "Mira"}, inputs])
 
 
-def test_bad_line(predictor: NerPredictor) -> None:
-    with pytest.raises(InputError, match="one JSON object a line was wanted, found 'Mira left': "):
+def test_lines(predictor: NerPredictor) -> None:
+    line = predictor.dump_line(predictor.predict_json(predictor.load_line('{"sentence": "Mira left."}\n')))
+    assert json.loads(line)["tags"] == ["U-NAME", "O", "O"]
+    with pytest.raises(InputError, match="expected one JSON object per line, got 'Mira left': "):
         predictor.load_line("Mira left\n")
 
 
 def test_tokenizer_without_offsets() -> None:
     predictor = NerPredictor(CapitalsModel(), NerReader(), tokenizer=WhitespaceTokenizer())
-    with pytest.raises(InputError, match="the tokenizer must tell the offset of each token"):
+    with pytest.raises(InputError, match="expected a tokenizer that sets the offsets"):
         predictor.predict("Mira left")
 
 
-def test_evaluation_mode_and_name() -> None:
+def test_evaluation_mode() -> None:
     model = CapitalsModel()
     NerPredictor(model, NerReader(), frozen=False)
     assert model.training
     NerPredictor(model, NerReader())
     assert not model.training
-    assert Predictor.by_name("elmo_tasks_ner") is NerPredictor

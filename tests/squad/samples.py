@@ -1,4 +1,4 @@
-"""A small SQuAD model, and what it reads."""
+"""A small SQuAD model and its data."""
 
 from pathlib import Path
 from typing import Any
@@ -30,12 +30,12 @@ TINY: dict[str, Any] = {
 
 
 def corpus(name: str = "train-v1.1.json") -> list[Instance]:
-    """Read anew, so that no vocabulary of another test has indexed it."""
+    """New instances, not indexed by another vocabulary."""
     return list(SquadReader().read(FIXTURES / name))
 
 
 def build(folder: Path, elmo: dict[str, Any] | None = None, **keys: Any) -> SquadModel:
-    """The model in evaluation mode, its GRUs drawn wide enough for every input to matter."""
+    """The model in evaluation mode, with GRU weights large enough for all inputs to have an effect."""
     model = make_model(TINY, corpus(), folder, elmo, **keys)
     assert isinstance(model, SquadModel)
     for name, parameter in model.named_parameters():

@@ -1,10 +1,9 @@
-"""EM and F1 against the definition of the official SQuAD v1.1 script, written out plainly."""
+"""EM and F1 against a plain reimplementation of the official SQuAD v1.1 script."""
 
 import random
 import string
 
 import pytest
-from allennlp.training.metrics import Metric
 
 from elmo_tasks.squad.metric import SquadEmAndF1, exact_match, f1, normalize
 
@@ -55,12 +54,12 @@ def test_one_answer(predicted: str, gold: str, em: float, overlap: float) -> Non
     assert scores(predicted, gold) == {"em": em, "f1": pytest.approx(overlap)}
 
 
-def test_each_score_takes_its_own_best_gold_answer() -> None:
+def test_em_and_f1_use_the_best_gold_answer_separately() -> None:
     assert scores("the", "a", "the end of it") == {"em": 1.0, "f1": 0.0}
     assert scores("black cat", "black dog", "a black cat sat", "cat")["f1"] == pytest.approx(0.8)
 
 
-def test_the_mean_is_over_questions_not_batches() -> None:
+def test_mean_is_over_questions() -> None:
     metric = SquadEmAndF1()
     assert metric.get_metric() == {"em": 0.0, "f1": 0.0}
     metric(["x", "y", "z"], [["x"], ["q"], ["q"]])
@@ -70,7 +69,7 @@ def test_the_mean_is_over_questions_not_batches() -> None:
 
 
 def plain_scores(predicted: str, gold: str) -> tuple[float, float]:
-    """The definition, step by step and without the tools that the metric uses."""
+    """The official definition, without regular expressions and counters."""
 
     def words(text: str) -> list[str]:
         kept = "".join(character for character in text.lower() if character not in string.punctuation)
@@ -103,8 +102,8 @@ def plain_scores_or_zero(predicted: str, gold: str) -> tuple[float, float]:
         return float(normalize(predicted) == normalize(gold)), 0.0
 
 
-def test_equals_the_definition_on_random_answers() -> None:
-    dice = random.Random(7)
+def test_equals_the_official_definition_on_random_answers() -> None:
+    rng = random.Random(7)
     pieces = [
         "the",
         "The",
@@ -127,33 +126,16 @@ def test_equals_the_definition_on_random_answers() -> None:
     ]
     seen = set()
     for _ in range(3000):
-        predicted, gold = ("".join(dice.choices(pieces, k=dice.randrange(14))) for _ in range(2))
+        predicted, gold = ("".join(rng.choices(pieces, k=rng.randrange(14))) for _ in range(2))
         expected = plain_scores_or_zero(predicted, gold)
         assert (exact_match(predicted, gold), f1(predicted, gold)) == pytest.approx(expected), (predicted, gold)
         seen.add(expected)
     assert len(seen) > 10
 
 
-def test_normalization_is_stable() -> None:
-    dice = random.Random(8)
-    for _ in range(500):
-        answer = "".join(dice.choices("tThea nN.,-'É\u0301 \u3000x", k=dice.randrange(12)))
-        once = normalize(answer)
-        assert once == " ".join(once.split())
-        assert not set(once) & set(string.punctuation)
-        assert not {"a", "an", "the"} & set(once.split())
-
-
-def test_numbers_that_differ_and_questions_without_gold() -> None:
+def test_invalid_calls_count_nothing() -> None:
     metric = SquadEmAndF1()
-    with pytest.raises(ValueError, match="1 predictions for 2 questions"):
-        metric(["x"], [["x"], ["y"]])
-    with pytest.raises(ValueError, match="without a gold answer"):
-        metric(["x", "y"], [["x"], []])
+    for golds in ([["x"], ["y"]], [[]]):
+        with pytest.raises(ValueError):
+            metric(["x"], golds)
     assert metric.get_metric() == {"em": 0.0, "f1": 0.0}
-    metric([], [])
-    assert metric.get_metric() == {"em": 0.0, "f1": 0.0}
-
-
-def test_registered() -> None:
-    assert Metric.by_name("elmo_tasks_squad") is SquadEmAndF1

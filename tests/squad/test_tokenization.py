@@ -1,7 +1,6 @@
-"""Tokens, and the places that they claim."""
+"""Tokens and their offsets."""
 
 import pytest
-from allennlp.data.tokenizers import Tokenizer
 
 from elmo_tasks.squad.tokenization import SquadTokenizer
 
@@ -26,19 +25,14 @@ TOKENIZER = SquadTokenizer()
         ("−5", "- 5"),
     ],
 )
-def test_where_words_are_split(text: str, tokens: str) -> None:
+def test_split(text: str, tokens: str) -> None:
     assert " ".join(token.text or "" for token in TOKENIZER.tokenize(text)) == tokens
 
 
-def test_offsets_are_those_of_the_text() -> None:
+def test_offsets() -> None:
     text = "  \n The café–bar's “menu” of 1893–94 cost £3.50/head — naïve 😀 folk (don't ask) paid it.\t"
     tokens = TOKENIZER.tokenize(text)
     assert "".join(text[token.idx : token.idx_end] for token in tokens) == "".join(text.split())
     assert all(token.idx is not None and token.idx_end is not None for token in tokens)
     differing = [(token.text, text[token.idx : token.idx_end]) for token in tokens]
     assert [pair for pair in differing if pair[0] != pair[1]] == [("–", "—")]
-
-
-def test_white_space_has_no_tokens() -> None:
-    assert TOKENIZER.tokenize(" \n\u00a0 ") == []
-    assert isinstance(Tokenizer.by_name("elmo_tasks_squad")(), SquadTokenizer)

@@ -1,0 +1,70 @@
+"""What the dataset readers of all six tasks have in common."""
+
+import gzip
+from pathlib import Path
+from typing import Any
+
+import pytest
+from allennlp.common import Params
+from allennlp.data import DatasetReader, Instance, Vocabulary
+from allennlp.data.dataset_readers.dataset_reader import WorkerInfo
+from allennlp.data.fields import MetadataField
+
+from elmo_tasks.errors import InputError
+from tests.tiny import CORPORA, FIXTURES
+
+FILES = {name.split("/")[0]: FIXTURES / name for name in CORPORA}
+
+pytestmark = pytest.mark.parametrize("task", FILES)
+
+
+def reader(task: str, **keys: Any) -> DatasetReader:
+    return DatasetReader.from_params(Params({"type": f"elmo_tasks_{task}", **keys}))
+
+
+def described(instances: list[Instance]) -> list[str]:
+    """The contents of instances, without the name of their file."""
+    return [repr([_content(field) for _, field in sorted(one.items())]) for one in instances]
+
+
+def _content(field: Any) -> Any:
+    if isinstance(field, MetadataField):
+        return {key: value for key, value in field.metadata.items() if key not in ("file", "where")}
+    return str(field)
+
+
+def test_workers_share_the_instances(task: str) -> None:
+    whole = described(list(reader(task).read(FILES[task])))
+    parts = []
+    for worker in range(2):
+        part = reader(task)
+        part._set_worker_info(WorkerInfo(num_workers=2, id=worker))
+        instances = list(part.read(FILES[task]))
+        for instance in instances:
+            part.apply_token_indexers(instance)
+        parts.append(described(instances))
+    assert parts == [whole[0::2], whole[1::2]]
+
+
+def test_gzip_is_detected_by_content(task: str, tmp_path: Path) -> None:
+    packed = tmp_path / "data"
+    packed.write_bytes(gzip.compress(FILES[task].read_bytes()))
+    assert described(list(reader(task).read(packed))) == described(list(reader(task).read(FILES[task])))
+
+
+def test_max_instances_and_token_indexers(task: str) -> None:
+    indexers = {"words": {"type": "elmo_tasks_word_ids", "namespace": "words"}}
+    (instance,) = reader(task, token_indexers=indexers, max_instances=1).read(FILES[task])
+    assert Vocabulary.from_instances([instance]).get_vocab_size("words") > 2
+
+
+def test_empty_file(task: str, tmp_path: Path) -> None:
+    (tmp_path / "empty.txt").touch()
+    with pytest.raises(InputError, match="empty.txt"):
+        list(reader(task).read(tmp_path / "empty.txt"))
+
+
+def test_missing_corpus(task: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ELMO_TASKS_DATA", str(tmp_path))
+    with pytest.raises(InputError, match=rf"ELMO_TASKS_DATA is .* below it at {task}/train; .*http"):
+        list(reader(task).read(tmp_path / task / "train"))
