@@ -160,6 +160,10 @@ def test_gru_equals_its_equations() -> None:
         return torch.stack(outputs)
 
     check_equal(gru, direction)
+    inputs = torch.randn(5, 5, 4).masked_fill(~MASK[:, :, None], torch.nan)
+    gru.zero_grad()
+    gru(inputs, MASK).sum().backward()
+    assert all(p.grad is not None and p.grad.isfinite().all() for p in gru.parameters())
 
 
 def test_stacked_lstm_equals_torchs() -> None:
