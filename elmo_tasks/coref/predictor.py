@@ -87,7 +87,7 @@ class CorefPredictor(JsonLinesPredictor):
         sentences = self._splitter.sentences(text)
         words = [[token.text for token in sentence] for sentence in sentences]
         instance = self._dataset_reader.text_to_instance(words, genre=genre)
-        offsets = [(token.start, token.end) for sentence in sentences for token in sentence]
+        offsets = [(token.idx, token.idx + len(token)) for sentence in sentences for token in sentence]
         metadata_of(instance).update(text=text, offsets=offsets)
         return instance
 

@@ -1,17 +1,8 @@
 """Raw text -> sentences of tokens, by rules only: nothing is downloaded."""
 
-from typing import NamedTuple
-
 import spacy
 from spacy.pipeline import Sentencizer
-
-
-class TextToken(NamedTuple):
-    """A token, which is `text[start:end]` of the raw text."""
-
-    text: str
-    start: int
-    end: int
+from spacy.tokens import Token
 
 
 class SentenceSplitter:
@@ -24,12 +15,12 @@ class SentenceSplitter:
         self._tokenizer = spacy.blank("en").tokenizer
         self._sentencizer = Sentencizer()
 
-    def sentences(self, text: str) -> list[list[TextToken]]:
+    def sentences(self, text: str) -> list[list[Token]]:
         """The sentences of a text, none of which is empty."""
-        sentences: list[list[TextToken]] = [[]]
+        sentences: list[list[Token]] = [[]]
         for token in self._sentencizer(self._tokenizer(text)):
             if token.is_sent_start or (token.is_space and token.text.count("\n") > 1):
                 sentences.append([])
             if not token.is_space:
-                sentences[-1].append(TextToken(token.text, token.idx, token.idx + len(token.text)))
+                sentences[-1].append(token)
         return [sentence for sentence in sentences if sentence]

@@ -9,7 +9,7 @@ import torch
 from allennlp.data import Instance
 
 from elmo_tasks.coref.antecedents import TopSpans
-from elmo_tasks.coref.model import CorefModel, Document, cluster_labels, window
+from elmo_tasks.coref.model import CorefModel, Document, window
 from elmo_tasks.coref.pruning import prune_crossing_spans
 from elmo_tasks.coref.reader import CorefReader
 from elmo_tasks.data.mentions import Cluster
@@ -116,15 +116,6 @@ def test_loss_and_clusters_by_loops(build: Build) -> None:
     assert output["loss"].item() == pytest.approx(loss, rel=1e-5)
     assert output["clusters"] == [clusters] and clusters
     assert output["key"] == ["bc/pier/00/pier_0001"] and output["part"] == [0]
-
-
-def test_labels_by_hand() -> None:
-    labels = cluster_labels([[(0, 2), (3, 4)], [(1, 2), (2, 6)]], (6, 3))
-    assert {tuple(place): labels[tuple(place)].item() for place in labels.nonzero().tolist()} == {
-        (0, 1): 1,
-        (3, 0): 1,
-        (1, 0): 2,
-    }
 
 
 def test_sentences_are_encoded_independently(build: Build) -> None:

@@ -55,12 +55,3 @@ def test_score_and_vector_share_a_dropout_mask(scorer: SpanScorer) -> None:
     vectors = scorer.vectors(grid, encoded, values, places)
     assert torch.equal(vectors[:, 10:12], grid.widths[places[:, 0], places[:, 1]])
     assert (grid.widths == 0).any()
-
-
-def test_gradients(scorer: SpanScorer) -> None:
-    encoded, values = torch.randn(11, 5, requires_grad=True), torch.randn(11, 7, requires_grad=True)
-    grid = scorer(encoded, values, LENGTHS)
-    vectors = scorer.vectors(grid, encoded, values, grid.mask.nonzero())
-    (grid.scores[grid.mask].sum() + vectors.pow(2).sum()).backward()
-    for name, tensor in [*scorer.named_parameters(), ("h", encoded), ("x", values)]:
-        assert tensor.grad is not None and tensor.grad.any(), name

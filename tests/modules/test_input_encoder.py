@@ -104,17 +104,6 @@ def test_one_bilm_pass(tmp_path: Path, at: str | None, passes: int) -> None:
     assert len(seen) == passes
 
 
-@pytest.mark.parametrize("at", [None, "input", "output", "both"])
-def test_padding_has_no_effect(tmp_path: Path, at: str | None) -> None:
-    layers = make(tmp_path, at)
-    together = layers(batch(*SENTENCES))
-    for row, sentence in enumerate(SENTENCES):
-        alone, length = layers(batch(sentence)), len(sentence.split())
-        assert torch.allclose(together.h[row, :length], alone.h[0], atol=1e-5)
-        assert torch.allclose(together.x[row, :length], alone.x[0], atol=1e-5)
-        assert not together.h[row, length:].any()
-
-
 def test_character_ids_are_ignored_without_elmo(tmp_path: Path) -> None:
     layers, tokens = make(tmp_path, None), batch(*SENTENCES)
     h = layers(tokens).h

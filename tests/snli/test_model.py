@@ -13,7 +13,6 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.snli.model import EntailmentModel, attend, pool_pairs, stack
 from elmo_tasks.snli.reader import LABELS, SnliReader
 from tests.models import fit, make_model, tensors
-from tests.tiny import ELMO_DIM
 
 FIXTURE = Path(__file__).resolve().parents[2] / "fixtures" / "snli" / "snli_1.0_train.jsonl"
 LSTM = {"type": "elmo_tasks_stacked_lstm", "hidden_sizes": [3], "dropout": 0.3}
@@ -130,12 +129,6 @@ def test_elmo_brings_a_penalty_on_weight_matrices(build: Build) -> None:
     penalty = model.get_regularization_penalty()
     assert penalty is not None and penalty.item() == pytest.approx(expected, rel=1e-5)
     assert build(weight_l2=0.01).get_regularization_penalty() is None
-
-
-def test_widths(build: Build) -> None:
-    assert build({"at": "input"}).projection.in_features == 4 * 6
-    assert build({"at": "both"}).projection.in_features == 4 * (6 + ELMO_DIM)
-    assert build().classifier[1].in_features == 8 * 3
 
 
 def test_missing_labels_are_added(build: Build) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from allennlp.common import Params
-from allennlp.data import Batch, DatasetReader, Instance, Vocabulary
+from allennlp.data import DatasetReader, Instance
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.snli.reader import SnliReader, leaves
@@ -65,18 +65,6 @@ def test_invalid_parses(tmp_path: Path, parse: str) -> None:
     pair = {**PAIR, "sentence1_binary_parse": parse, "sentence2_binary_parse": "( A dog )"}
     with pytest.raises(InputError, match="pairs.jsonl:1: "):
         list(SnliReader(tokenization="parse").read(write(tmp_path, pair)))
-
-
-def test_tensors_of_the_default_indexers() -> None:
-    instances = list(SnliReader().read(FIXTURE))
-    vocabulary = Vocabulary.from_instances(instances)
-    batch = Batch(instances)
-    batch.index_instances(vocabulary)
-    tensors: Any = batch.as_tensor_dict()
-    for name, length in (("premise", 12), ("hypothesis", 6)):
-        shapes = {key: tuple(value.shape) for key, part in tensors[name].items() for value in part.values()}
-        assert shapes == {"tokens": (3, length), "elmo": (3, length, 50)}
-    assert tensors["label"].shape == (3,) and vocabulary.get_vocab_size("labels") == 3
 
 
 def test_gzip_and_token_indexers_of_a_config(tmp_path: Path) -> None:

@@ -11,23 +11,6 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.srl.decoding import BioViterbi
 from tests.models import fit, tensors
 from tests.srl.samples import TINY, build, corpus, instance
-from tests.tiny import ELMO_DIM
-
-
-@pytest.mark.parametrize(
-    ("at", "words", "width", "out"),
-    [
-        (None, True, 7, 6),
-        ("input", True, 7 + ELMO_DIM, 6),
-        ("both", True, 7 + ELMO_DIM, 6 + ELMO_DIM),
-        ("input", False, 3 + ELMO_DIM, 6),
-    ],
-)
-def test_widths(tmp_path: Path, at: str | None, words: bool, width: int, out: int) -> None:
-    model = build(tmp_path, None if at is None else {"at": at}, word_vectors=words)
-    assert model.lowest_layers.get_input_dim() == width
-    assert model.score_tags.in_features == out
-    assert model(**tensors(model.vocab, corpus()))["loss"].isfinite()
 
 
 @pytest.mark.parametrize("elmo", [None, {"at": "output"}])
