@@ -15,38 +15,18 @@ ROWS_AT_ONCE = 64
 
 
 class TopSpans(NamedTuple):
-    """
-    # Parameters
+    """K spans in the order of the text."""
 
-    vectors : `Tensor`, shape [K, G]
-        K spans in the order of the text.
-    scores : `Tensor`, shape [K]
-        Their mention scores.
-    speakers : `Tensor`, shape [K]
-        Ids of their speakers.
-    genre : `Tensor`, a scalar
-        The id of the document's genre, 0 if unknown.
-    """
-
-    vectors: Tensor
-    scores: Tensor
-    speakers: Tensor
-    genre: Tensor
+    vectors: Tensor  # [K, G]
+    scores: Tensor  # [K], their mention scores
+    speakers: Tensor  # [K], ids of their speakers
+    genre: Tensor  # a scalar, the id of the document's genre, 0 if unknown
 
 
 class PairScores(NamedTuple):
-    """
-    The scores of pairs of the spans `rows` with the spans `columns` before them.
+    """The scores of pairs of the spans `rows` with the spans `columns` before them, of K spans."""
 
-    # Parameters
-
-    scores : `Tensor`, shape [R, C]
-        Minus infinity where there is no pair. The score of no antecedent is 0.
-    rows, columns : `slice`
-        Their indices among the K spans.
-    """
-
-    scores: Tensor
+    scores: Tensor  # [R, C], minus infinity where there is no pair; the score of no antecedent is 0
     rows: slice
     columns: slice
 

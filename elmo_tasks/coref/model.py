@@ -26,28 +26,13 @@ MEMORY_HINT = "lower max_training_sentences, or split the document"
 
 
 class Document(NamedTuple):
-    """
-    A document, or a window of it.
-
-    # Parameters
-
-    text : `TextFieldTensors`
-        S sentences.
-    speakers : `Tensor`, shape [N]
-        Ids of the speakers of N words.
-    genre : `Tensor`, a scalar
-        Its id, -1 if unknown.
-    lengths : `list[int]`
-        Words of each sentence.
-    clusters : `list[Cluster]`
-        The gold clusters; empty if unknown.
-    """
+    """A document of S sentences and N words, or a window of it."""
 
     text: TextFieldTensors
-    speakers: Tensor
-    genre: Tensor
-    lengths: list[int]
-    clusters: list[Cluster]
+    speakers: Tensor  # [N], ids
+    genre: Tensor  # a scalar, its id, -1 if unknown
+    lengths: list[int]  # words of each sentence
+    clusters: list[Cluster]  # the gold clusters; empty if unknown
 
 
 @Model.register("elmo_tasks_coref")

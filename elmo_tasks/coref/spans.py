@@ -15,23 +15,12 @@ from elmo_tasks.coref.scorer import FactorizedScorer, tf_glorot_init_
 
 
 class SpanGrid(NamedTuple):
-    """
-    # Parameters
+    """All spans of a document of N words, of up to W words."""
 
-    mask : `Tensor`, bool, shape [N, W]
-        True for spans within a sentence.
-    scores : `Tensor`, shape [N, W]
-        Mention scores; undefined for masked spans.
-    attention : `Tensor`, shape [N, W, W]
-        The weight of each span's words n, n + 1, ... in its head.
-    widths : `Tensor`, shape [N, W, E]
-        Width embeddings, after dropout.
-    """
-
-    mask: Tensor
-    scores: Tensor
-    attention: Tensor
-    widths: Tensor
+    mask: Tensor  # [N, W], bool, True for spans within a sentence
+    scores: Tensor  # [N, W], mention scores; undefined for masked spans
+    attention: Tensor  # [N, W, W], the weight of each span's words n, n + 1, ... in its head
+    widths: Tensor  # [N, W, E], width embeddings, after dropout
 
 
 class SpanScorer(nn.Module):

@@ -22,19 +22,11 @@ NOTHING_LEFT = "nothing is left to embed: no word vectors, no characters, no ELM
 
 
 class InputEncoderOutput(NamedTuple):
-    """
-    # Parameters
+    """Vectors of B sentences of T tokens."""
 
-    h : `Tensor`, shape [B, T, `get_output_dim()`]
-        The encoder's output, followed by ELMo's if it is at the output.
-    x : `Tensor`, shape [B, T, `get_input_dim()`]
-        The encoder's input: the token embeddings, followed by ELMo's if it is at the input.
-    mask : `Tensor`, bool, shape [B, T]
-    """
-
-    h: Tensor
-    x: Tensor
-    mask: Tensor
+    h: Tensor  # [B, T, `get_output_dim()`], the encoder's output, followed by ELMo's if it is at the output
+    x: Tensor  # [B, T, `get_input_dim()`], its input: the embeddings, followed by ELMo's if it is at the input
+    mask: Tensor  # [B, T], bool
 
 
 class InputEncoder(nn.Module):

@@ -11,17 +11,10 @@ VERB = "V"
 
 
 class Argument(NamedTuple):
-    """
-    # Parameters
+    """An argument of a proposition, in one or more pieces."""
 
-    label : `str`
-        Without `C-`.
-    pieces : `tuple[tuple[int, int], ...]`
-        Start and end of each piece, in order; most arguments have one.
-    """
-
-    label: str
-    pieces: tuple[tuple[int, int], ...]
+    label: str  # without C-
+    pieces: tuple[tuple[int, int], ...]  # start and end of each, in order
 
 
 def arguments_from_tags(tags: Sequence[str]) -> list[Argument]:

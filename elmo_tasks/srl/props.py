@@ -16,26 +16,13 @@ _NONE, _UNKNOWN = "-", "?"
 
 
 class Proposition(NamedTuple):
-    """
-    The tags of a predicate, and the location of its sentence.
-
-    # Parameters
-
-    file, line : `str`, `int`
-        The sort key of the sentences.
-    predicate : `int`
-        Its index among the T words.
-    lemma : `str`
-        `-`, which the format reserves for words that are not predicates, is written as `?`.
-    tags : `Sequence[str]`
-        T tags in BIO.
-    """
+    """The tags of a predicate, and the location of its sentence, by which propositions are sorted."""
 
     file: str
     line: int
-    predicate: int
-    lemma: str
-    tags: Sequence[str]
+    predicate: int  # its index among the T words
+    lemma: str  # `-`, which the format reserves for words that are not predicates, is written as `?`
+    tags: Sequence[str]  # T tags in BIO
 
 
 def props(propositions: Iterable[Proposition]) -> str:

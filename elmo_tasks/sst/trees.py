@@ -41,18 +41,9 @@ _EXPECTED = {
 
 
 class Phrase(NamedTuple):
-    """
-    A node of a tree.
+    """A node of a tree: its words are `tree.words[start:end]`."""
 
-    # Parameters
-
-    label : `str`
-        From `0`, very negative, to `4`, very positive.
-    start, end : `int`
-        Its words are `tree.words[start:end]`.
-    """
-
-    label: str
+    label: str  # from 0, very negative, to 4, very positive
     start: int
     end: int
 
@@ -64,17 +55,7 @@ class Phrase(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SentimentTree:
-    """
-    A sentence and the labels of its phrases.
-
-    # Parameters
-
-    words : `tuple[str, ...]`
-        T words, unescaped.
-    phrases : `tuple[Phrase, ...]`
-        All nodes in postorder: the last one is the sentence.
-    line : `int`, optional
-    """
+    """A sentence of T words, unescaped, and all nodes of its tree in postorder: the last one is the sentence."""
 
     words: tuple[str, ...]
     phrases: tuple[Phrase, ...]
