@@ -113,7 +113,8 @@ class ElmoTokenEmbedder(TokenEmbedder):
         cache = {"cache_dir": cache_dir, "cache_limit_gb": cache_limit_gb}
         check_config({**given, **mixing, **computing, **cache, "archive": archive, "source": source})
         files = {key: os.fspath(file) for key, file in given.items() if file is not None}
-        origin = {"run_folder": serialization_dir, "config_path": config_path}
+        origin: dict[str, Any] = {"run_folder": serialization_dir, "config_path": config_path}
+        bilm: LayerSource
         if source == COVE:
             bilm, opened = open_cove(**files, **origin)
         else:

@@ -221,7 +221,8 @@ def _located(
         located = {key: _locate(key, path, source, Path(folder)) for key, path in given.items()}
         for key, found in located.items():
             if found is None:
-                raise _missing(f"{config_path}.{key}", _what(given)[key], given[key], source and source.files[key])
+                then = None if source is None else source.files[key]
+                raise _missing(f"{config_path}.{key}", _what(given)[key], given[key], then)
         found_files = [found for found in located.values() if found is not None]
         yield dict(zip(given, (file for file, _ in found_files), strict=True)), [path for _, path in found_files]
 

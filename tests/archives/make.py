@@ -1,9 +1,9 @@
 """
-Trains a tiny self-contained archive for each task and keeps its predictions: `python -m tests.archives.make`, from the
+Train a tiny self-contained archive for each task and store its predictions: `python -m tests.archives.make`, in the
 root of the project.
 
-What is stored stays as it is, so that tests show whether archives of earlier commits still load. Only a new
-`TaskModel._version` wants a new folder.
+Stored archives are never replaced, so that tests show whether archives of earlier versions still load. Only a new
+`TaskModel._version` needs a new folder.
 """
 
 import json
@@ -44,11 +44,11 @@ TASKS: dict[str, tuple[dict[str, Any], Path, dict[str, Any]]] = {
     ),
     "coref": (coref.TINY, coref.STORIES, {"sentences": [list(sentence.words) for sentence in STORY.sentences]}),
 }
-"""For each task its model, data to train on, and an input."""
+"""The model, training data and an input of each task."""
 
 
 def make(folder: Path) -> None:
-    """Writes the archives and the predictions."""
+    """Write the archives and the predictions."""
     folder.mkdir()
     found = {}
     for task, (_, _, given) in TASKS.items():
@@ -61,7 +61,7 @@ def make(folder: Path) -> None:
 
 
 def config(task: str, bilm: Path) -> dict[str, Any]:
-    """A training of some steps."""
+    """A short training."""
     model, data, _ = TASKS[task]
     elmo = {**bilm_files(bilm), "at": "both", "mix": "weighted", "archive": True}
     return {
@@ -80,7 +80,7 @@ def config(task: str, bilm: Path) -> dict[str, Any]:
 
 
 def prediction(archive: Path, given: dict[str, Any]) -> Any:
-    """What the archive's own predictor answers, as JSON holds it."""
+    """The output of the archive's predictor."""
     predictor = Predictor.from_archive(load_archive(archive))
     return json.loads(predictor.dump_line(predictor.predict_json(given)))
 

@@ -1,4 +1,4 @@
-"""The token encoder: short words without the work of long padding, and the same vectors in chunks."""
+"""The token encoder: grouping by length, chunks and rounding."""
 
 import pytest
 import torch
@@ -41,14 +41,6 @@ def test_rows_are_mapped_in_padded_chunks(count: int) -> None:
     assert all(size in (0, 16, 32) for size in sizes) and sum(sizes) == -(-count // 16) * 16
 
 
-def test_chunks_change_nothing() -> None:
-    encoder = random_bilm().double().token_encoder
-    words = ids([*(f"{number}" for number in range(module.PROJECTED_AT_ONCE + 5)), *WORDS])
-    with torch.no_grad():
-        in_chunks = encoder(words)
-    torch.testing.assert_close(in_chunks, encoder(words), atol=1e-12, rtol=1e-12)
-
-
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float64])
 def test_the_sigmoid_rounds_alike_in_each_element(dtype: torch.dtype) -> None:
     """Unlike torch's in float32, which rounds the last elements of a tensor, or of a thread's part, differently."""
@@ -63,10 +55,6 @@ def test_a_padding_token_has_its_own_vector_beside_words() -> None:
     padded = torch.cat([torch.zeros(1, 50, dtype=torch.long), ids(["a"])])
     torch.testing.assert_close(encoder(padded)[0], encoder(padded[:1])[0])
     assert (encoder(padded)[0] - encoder(padded)[1]).abs().max() > 0.01
-
-
-def test_no_tokens_are_no_vectors() -> None:
-    assert random_bilm().token_encoder(torch.zeros(0, 50, dtype=torch.long)).shape == (0, 6)
 
 
 def test_bfloat16_stays_near_and_comes_in_float32() -> None:

@@ -1,4 +1,4 @@
-"""A trained model finds its biLM again: moved, changed, gone, or inside the archive itself."""
+"""Trained models find their biLM again: moved, changed, missing, or inside the archive."""
 
 import json
 import re
@@ -64,7 +64,7 @@ def config(**elmo: Any) -> dict[str, Any]:
     }
 
 
-def begun(run: Path, settings: dict[str, Any]) -> Model:
+def new_model(run: Path, settings: dict[str, Any]) -> Model:
     """The model of a config, and the folder of its run."""
     run.mkdir()
     (run / "config.json").write_text(json.dumps(settings))
@@ -82,7 +82,7 @@ def archived(run: Path, model: Model) -> Path:
 
 def trained(run: Path, **elmo: Any) -> tuple[Path, Tensor]:
     """An archive, and the vectors that its model gives."""
-    model = begun(run, config(**elmo))
+    model = new_model(run, config(**elmo))
     model.elmo.input_mix.weights.data = torch.tensor([0.5, -1.0, 2.0])
     return archived(run, model), vectors(model)
 
@@ -121,24 +121,24 @@ def test_a_training_run_keeps_the_bilm_out_of_everything(folder: Path) -> None:
 def test_an_archive_with_relative_paths_loads_from_another_folder(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    archive, wanted = trained(folder / "run")
+    archive, expected = trained(folder / "run")
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     monkeypatch.chdir(elsewhere)
     model = load(archive)
-    assert torch.equal(vectors(model), wanted)
+    assert torch.equal(vectors(model), expected)
     assert model.elmo.source.weight_file.path == str(folder / "bilm" / "weights.hdf5")
     (elsewhere / "bilm").mkdir()
     write_bilm(elsewhere / "bilm", seed=8)
-    assert torch.equal(vectors(load(archive)), wanted)
+    assert torch.equal(vectors(load(archive)), expected)
 
 
 def test_a_moved_bilm_is_given_by_an_override(folder: Path) -> None:
-    archive, wanted = trained(folder / "run")
+    archive, expected = trained(folder / "run")
     shutil.move(folder / "bilm", folder / "moved")
     moved = {f"model.elmo.{key}": f"moved/{name}" for key, name in NAMES.items()}
     model = load(archive, moved)
-    assert torch.equal(vectors(model), wanted)
+    assert torch.equal(vectors(model), expected)
     assert model.elmo.source.options_file.path == str(folder / "moved" / "options.json")
 
 
@@ -151,7 +151,7 @@ def tagger_archive(run: Path) -> Path:
     embedders = {"token_embedders": {"e": {"type": "elmo_tasks", **settings["model"].pop("elmo")}}}
     encoder = {"type": "lstm", "input_size": 12, "hidden_size": 3}
     settings["model"] = {"type": "simple_tagger", "text_field_embedder": embedders, "encoder": encoder}
-    return archived(run, begun(run, settings))
+    return archived(run, new_model(run, settings))
 
 
 def test_hints_name_the_keys_of_the_config(folder: Path) -> None:
@@ -166,7 +166,7 @@ def test_hints_name_the_keys_of_the_config(folder: Path) -> None:
 KEY = "model.text_field_embedder.token_embedders.e."
 
 
-def test_a_bilm_of_another_width_is_the_same_error(folder: Path) -> None:
+def test_a_bilm_of_another_width_is_rejected(folder: Path) -> None:
     """Though the model cannot even be built with it."""
     archive = tagger_archive(folder / "run")
     (folder / "other").mkdir()
@@ -219,36 +219,28 @@ def retrain(bilm: Path) -> None:
 
 @pytest.mark.parametrize("spoil", [remove, retrain])
 def test_a_self_contained_archive_needs_no_files(folder: Path, spoil: Callable[[Path], None]) -> None:
-    archive, wanted = trained(folder / "run", archive=True)
+    archive, expected = trained(folder / "run", archive=True)
     spoil(folder / "bilm")
     model = load(archive)
-    assert torch.equal(vectors(model), wanted)
+    assert torch.equal(vectors(model), expected)
     assert len(model.state_dict()["elmo._extra_state"]) > 20_000
     torch.save(model.state_dict(), folder / "run" / "best.th")
     again = Path(archive_model(folder / "run", archive_path=folder / "again.tar.gz"))
-    assert torch.equal(vectors(load(again)), wanted)
+    assert torch.equal(vectors(load(again)), expected)
 
 
-def test_two_embedders_in_one_state_find_each_their_own(folder: Path, tmp_path: Path) -> None:
+def test_two_embedders_in_one_state(folder: Path, tmp_path: Path) -> None:
     (folder / "second").mkdir()
     write_bilm(folder / "second", seed=9)
     pairs = [{key: f"{place}/{name}" for key, name in NAMES.items()} for place in ("bilm", "second")]
     both = nn.ModuleList(ElmoTokenEmbedder(**pair, archive=True) for pair in pairs)
     torch.save(both.state_dict(), tmp_path / "weights.th")
-    wanted = [embedder(IDS) for embedder in both]
+    expected = [embedder(IDS) for embedder in both]
     shutil.rmtree(folder / "bilm")
     shutil.rmtree(folder / "second")
-    for pair, vector in zip(pairs, wanted, strict=True):
+    for pair, vector in zip(pairs, expected, strict=True):
         found = ElmoTokenEmbedder(**pair, archive=True, serialization_dir=str(tmp_path))
         assert torch.equal(found(IDS), vector)
-
-
-def test_an_unreadable_state_is_left_to_whoever_loads_it(folder: Path) -> None:
-    archive, _ = trained(folder / "run")
-    state = archive.parent / "best.th"
-    state.write_bytes(state.read_bytes()[:-200])
-    with pytest.raises(InputError, match="the archive's best.th is damaged: PytorchStreamReader failed"):
-        load(archive.parent)
 
 
 def test_the_state_of_another_module_is_rejected(folder: Path) -> None:
@@ -257,7 +249,7 @@ def test_the_state_of_another_module_is_rejected(folder: Path) -> None:
         elmo.load_state_dict({**elmo.state_dict(), "_extra_state": torch.zeros(3, dtype=torch.uint8)})
 
 
-def test_what_the_state_holds(folder: Path) -> None:
+def test_the_contents_of_the_state(folder: Path) -> None:
     elmo = ElmoTokenEmbedder(**config()["model"]["elmo"], archive=True)
     source = Source.from_state(elmo.state_dict()["_extra_state"])
     weights = folder / "bilm" / "weights.hdf5"

@@ -145,8 +145,8 @@ def test_all_layers_behind_the_keys_of_elmo(files: dict[str, str]) -> None:
     elmo = embedder(**files, mix="weighted", at="input")
     elmo.input_mix.weights.data = torch.tensor([0.5, -1.0, 2.0])
     layers = CoVe.from_files(**files)(ids).layers
-    wanted = (elmo.input_mix.weights.softmax(0)[:, None, None, None] * layers).sum(0)
-    assert torch.allclose(elmo(ids), wanted, atol=1e-6)
+    expected = (elmo.input_mix.weights.softmax(0)[:, None, None, None] * layers).sum(0)
+    assert torch.allclose(elmo(ids), expected, atol=1e-6)
     assert not [name for name, _ in elmo.named_parameters() if "lstm" in name]
 
 
@@ -155,9 +155,9 @@ def test_the_cache_separates_word_vectors(files: dict[str, str], tmp_path: Path)
     first = embedder(**files, cache_dir=str(tmp_path / "cache"), mix="last")(ids)
     write_vectors(tmp_path / "glove.txt", seed=4)
     other = embedder(**files, cache_dir=str(tmp_path / "cache"), mix="last")(ids)
-    wanted = embedder(**files, mix="last")(ids)
+    expected = embedder(**files, mix="last")(ids)
     assert not torch.allclose(first, other, atol=1e-2)
-    assert torch.allclose(other, wanted, atol=1e-3)
+    assert torch.allclose(other, expected, atol=1e-3)
     found = statistics(tmp_path / "cache")
     assert [held.sentences for held in found] == [3, 3]
     assert file_sha256(files["vectors_file"]) in {held.bilm["options_sha256"] for held in found}

@@ -11,7 +11,7 @@ from allennlp.data.fields import ListField, TextField
 from allennlp.data.token_indexers import ELMoTokenCharactersIndexer
 
 from elmo_tasks.bilm import batch_to_ids
-from elmo_tasks.elmo.indexer import CACHED_TYPES, CharacterIndexer, _row
+from elmo_tasks.elmo.indexer import CharacterIndexer
 from tests.elmo.samples import SENTENCES
 
 
@@ -36,7 +36,7 @@ def test_registered_name_and_minimal_length() -> None:
     assert ids.shape == (1, 9, 50) and ids[0, 2:].eq(0).all() and ids[0, :2].gt(0).all()
 
 
-def test_fields_of_fields_are_padded_with_empty_ones() -> None:
+def test_list_fields_are_padded() -> None:
     indexers: dict[str, TokenIndexer] = {"elmo": CharacterIndexer()}
     lists = [
         ListField([TextField([Token(token) for token in sentence], indexers) for sentence in sentences])
@@ -50,7 +50,7 @@ def test_fields_of_fields_are_padded_with_empty_ones() -> None:
     assert ids[1, 0, 1].eq(0).all() and ids[1, 1].eq(0).all()
 
 
-def test_occurrences_share_one_small_array_that_nobody_may_change() -> None:
+def test_occurrences_share_a_read_only_array() -> None:
     indexed = CharacterIndexer().tokens_to_indices([Token("word"), Token("other"), Token("word")], Vocabulary())
     first, _, third = indexed["elmo_tokens"]
     assert first is third and first.dtype == np.uint16
@@ -58,15 +58,7 @@ def test_occurrences_share_one_small_array_that_nobody_may_change() -> None:
         first[0] = 1
 
 
-def test_the_cache_is_bounded_and_changes_nothing() -> None:
-    assert _row.cache_info().maxsize == CACHED_TYPES
-    indexer = CharacterIndexer()
-    before = tensors(indexer, [["<S>", "x"]])
-    _row.cache_clear()
-    assert torch.equal(tensors(indexer, [["<S>", "x"]]), before)
-
-
-def test_indexers_are_equal_and_travel_between_processes() -> None:
+def test_equality_and_pickling() -> None:
     indexer = CharacterIndexer(token_min_padding_length=3)
     assert pickle.loads(pickle.dumps(indexer)) == indexer
     assert indexer != CharacterIndexer()

@@ -1,4 +1,4 @@
-"""Eq. (1): the laws of the mix, its penalty, and both layer norms against NumPy."""
+"""Eq. (1): properties of the mix, its penalty, and both layer norms against NumPy."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ MASK = torch.arange(5)[None, :] < torch.tensor(LENGTHS)[:, None]  # [B, T]
 
 @pytest.fixture
 def layers() -> Tensor:
-    """[L+1, B, T, D]; whatever stands in the padding must not matter, so it is large."""
+    """[L+1, B, T, D]; large values in the padding, which must not matter."""
     values = torch.randn(3, 4, 5, 6) * 2.0 + torch.tensor([1.0, -3.0, 0.5])[:, None, None, None]
     return torch.where(MASK[None, :, :, None], values, 1000.0)
 
@@ -27,12 +27,6 @@ def with_weights(mix: ScalarMix, weights: list[float], gamma: float = 1.0) -> Sc
     mix.weights.data = torch.tensor(weights)
     mix.gamma.data = torch.tensor(gamma)
     return mix
-
-
-def test_a_new_mix_is_the_mean(layers: Tensor) -> None:
-    mix = ScalarMix(3)
-    torch.testing.assert_close(mix(layers, MASK), layers.mean(0))
-    assert mix.layer_weights().tolist() == pytest.approx([1 / 3] * 3)
 
 
 @pytest.mark.parametrize("layer", [0, 1, 2])
@@ -47,8 +41,8 @@ def test_all_weight_on_one_layer_gives_that_layer(layers: Tensor, layer: int) ->
 
 def test_softmax_and_gamma_by_hand(layers: Tensor) -> None:
     mix = with_weights(ScalarMix(3), [0.0, np.log(2.0), np.log(5.0)], gamma=3.0)
-    wanted = 3.0 * (layers[0] + 2.0 * layers[1] + 5.0 * layers[2]) / 8.0
-    torch.testing.assert_close(mix(layers, MASK), wanted)
+    expected = 3.0 * (layers[0] + 2.0 * layers[1] + 5.0 * layers[2]) / 8.0
+    torch.testing.assert_close(mix(layers, MASK), expected)
     assert mix.layer_weights().tolist() == pytest.approx([0.125, 0.25, 0.625])
     assert not mix.layer_weights().requires_grad
 
@@ -62,28 +56,20 @@ def test_equal_to_allennlps_scalar_mix(layers: Tensor, layer_norm: bool | str) -
     torch.testing.assert_close(ours(layers, MASK)[MASK], theirs(list(clean), MASK)[MASK], atol=1e-5, rtol=1e-5)
 
 
-def test_last_is_the_top_layer_with_gamma_alone(layers: Tensor) -> None:
-    mix = ScalarMix(3, mix="last")
-    mix.gamma.data = torch.tensor(-2.0)
-    assert torch.equal(mix(layers, MASK), -2.0 * layers[2])
-    assert [name for name, _ in mix.named_parameters()] == ["gamma"]
-
-
 @pytest.mark.parametrize(
     ("mix", "gamma", "names"),
-    [("weighted", True, ["weights", "gamma"]), ("weighted", False, ["weights"]), ("layer:1", False, [])],
+    [
+        ("weighted", True, ["weights", "gamma"]),
+        ("weighted", False, ["weights"]),
+        ("last", True, ["gamma"]),
+        ("layer:1", False, []),
+    ],
 )
 def test_only_what_is_learned_is_a_parameter(layers: Tensor, mix: str, gamma: bool, names: list[str]) -> None:
     module = ScalarMix(3, mix=mix, gamma=gamma)
     assert [name for name, _ in module.named_parameters()] == names
     assert sorted(module.state_dict()) == sorted(names)
     assert module(layers, MASK).shape == (4, 5, 6)
-
-
-def test_weights_and_gamma_learn(layers: Tensor) -> None:
-    mix = ScalarMix(3)
-    mix(layers, MASK)[MASK].square().sum().backward()
-    assert (mix.weights.grad.abs() > 0).all() and mix.gamma.grad.abs() > 0
 
 
 def test_the_penalty_is_on_the_weights_before_the_softmax() -> None:
@@ -103,37 +89,37 @@ def test_no_l2_is_no_penalty(mix: str, gamma: bool, l2: float | None) -> None:
 
 
 @pytest.mark.parametrize("mix", ["last", "layer:1"])
-def test_an_l2_without_weights_is_refused(mix: str) -> None:
+def test_an_l2_without_weights_is_rejected(mix: str) -> None:
     with pytest.raises(InputError, match=r"l2: expected null for a mix of one layer.*got 0\.1"):
         ScalarMix(3, mix=mix).penalty(0.1)
 
 
 def by_numpy(layers: Tensor, over_batch: bool) -> np.ndarray:
     """Mean 0 and variance 1 over the tokens that are there."""
-    values, wanted = layers.double().numpy(), np.zeros(layers.shape)
+    values, expected = layers.double().numpy(), np.zeros(layers.shape)
     for layer in range(len(values)):
         sentences = [values[layer, row, :length] for row, length in enumerate(LENGTHS)]
         everything = np.concatenate(sentences)
         for row, (own, length) in enumerate(zip(sentences, LENGTHS, strict=True)):
             over = everything if over_batch else own
             if length:
-                wanted[layer, row, :length] = (own - over.mean()) / np.sqrt(over.var() + 1e-12)
-    return wanted
+                expected[layer, row, :length] = (own - over.mean()) / np.sqrt(over.var() + 1e-12)
+    return expected
 
 
 @pytest.mark.parametrize("layer_norm", ["sentence", "batch"])
 def test_layer_norm_equals_numpy(layers: Tensor, layer_norm: str) -> None:
-    wanted = by_numpy(layers, layer_norm == "batch")
+    expected = by_numpy(layers, layer_norm == "batch")
     found = normalize(layers, MASK, over_batch=layer_norm == "batch")
-    np.testing.assert_allclose(found.numpy(), wanted, atol=1e-5)
+    np.testing.assert_allclose(found.numpy(), expected, atol=1e-5)
     mixed = ScalarMix(3, layer_norm=layer_norm)(layers, MASK)
-    np.testing.assert_allclose(mixed.detach().numpy(), wanted.mean(0), atol=1e-5)
+    np.testing.assert_allclose(mixed.detach().numpy(), expected.mean(0), atol=1e-5)
     top = ScalarMix(3, mix="last", layer_norm=layer_norm)(layers, MASK)
-    np.testing.assert_allclose(top.detach().numpy(), wanted[2], atol=1e-5)
+    np.testing.assert_allclose(top.detach().numpy(), expected[2], atol=1e-5)
 
 
 @pytest.mark.parametrize(("layer_norm", "independent"), [("sentence", True), ("batch", False)])
-def test_sentence_norm_does_not_see_the_neighbours(layers: Tensor, layer_norm: str, independent: bool) -> None:
+def test_sentence_norm_does_not_depend_on_the_batch(layers: Tensor, layer_norm: str, independent: bool) -> None:
     mix = ScalarMix(3, layer_norm=layer_norm)
     alone = mix(layers[:, :1, :4], MASK[:1, :4])
     among = mix(layers, MASK)[:1, :4]
@@ -146,11 +132,6 @@ def test_sums_over_a_long_sentence_are_in_float32(dtype: torch.dtype) -> None:
     found = normalize(values.to(dtype), mask, over_batch=False)
     assert found.dtype == dtype
     torch.testing.assert_close(found.float(), normalize(values, mask, over_batch=False), atol=0.01, rtol=0.01)
-
-
-def test_one_constant_token_normalises_to_zero() -> None:
-    values = torch.full((1, 1, 1, 6), 3.0)
-    assert normalize(values, torch.ones(1, 1, dtype=torch.bool), over_batch=False).eq(0).all()
 
 
 @pytest.mark.parametrize(
