@@ -170,8 +170,8 @@ class TokenEncoder(nn.Module):
         """
         Sort words by length, [N], and split them into groups [n, C] of short and long words without needless padding.
 
-        All windows that lie in the padding are equal, so the maximum needs only one for each filter width: behind the
-        longest word of a group, C leaves as many characters as the widest filter has.
+        All windows inside the padding are equal, so the maximum needs only one per filter width: C is the length of the
+        longest word of a group plus the width of the widest filter.
         """
         lengths, order = (character_ids != PAD_WORD + 1).sum(1).sort()  # [N]; padding tokens count as long words
         limits = torch.tensor(_SHORT_WORDS, device=lengths.device)

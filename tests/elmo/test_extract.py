@@ -13,7 +13,7 @@ import pytest
 
 from elmo_tasks.bilm import BiLM, batch_to_ids
 from elmo_tasks.elmo import ElmoVectors
-from elmo_tasks.elmo import extract as module
+from elmo_tasks.elmo import vector_writer as module
 from elmo_tasks.elmo.extract import extract
 from elmo_tasks.elmo.extraction import Extraction
 from elmo_tasks.elmo.vectors import OFFSETS
