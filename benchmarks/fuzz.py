@@ -1,10 +1,10 @@
 """
 Every reader and loader on thousands of damaged files; exits with 1 if one mishandled a file.
 
-Each file is a valid one with pieces cut, inserted, removed or duplicated, other line ends, other JSON values, or damaged
-gzip. It must be read, or rejected with one clear message, within seconds and without growing by more than ten times the
-file. The same holds for files of some megabytes that no reader expects: one line, nested lists, gzip that unpacks to a
-thousand times its size. The rest is in tests/fuzz.
+Each file is a valid one with pieces cut, inserted, removed or duplicated, other line ends, other JSON values, or
+damaged gzip. It must be read, or rejected with one clear message, within seconds and without growing by more than ten
+times the file. The same holds for files of some megabytes that no reader expects: one line, nested lists, gzip that
+unpacks to a thousand times its size. The rest is in tests/fuzz.
 """
 
 import argparse

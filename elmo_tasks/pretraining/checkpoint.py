@@ -50,7 +50,7 @@ class Checkpoint(NamedTuple):
                 raise InputError(
                     f"expected bilm with {' and '.join(sorted(FILE_KEYS))}, got {', '.join(sorted(source))}"
                 )
-            return cls(BiLM.from_files(**source))
+            return cls(BiLM.from_files(source["options_file"], source["weight_file"]))
         folder = Path(str(source))
         ours = any((folder / name).is_file() for name in ("config.json", SOFTMAX_FILE))
         if not ours and all((folder / name).is_file() for name in (OPTIONS_FILE, WEIGHT_FILE)):

@@ -63,9 +63,7 @@ class Perplexity(Metric):
         """
         Count a batch, of whose targets `unknown` are `<UNK>`.
 
-        # Raises
-
-        `InputError` if a negative log-likelihood is not finite; the batch is then not counted.
+        Raises `InputError` if a negative log-likelihood is not finite; the batch is then not counted.
         """
         sums = {name: float(getattr(output, f"{name}_nll")) for name in DIRECTIONS}
         for name, value in sums.items():
@@ -114,9 +112,7 @@ def first_sentences(files: Iterable[str | Path], *, max_tokens: int | None = Non
     The sentences of the files in order; with `max_tokens`, whole sentences from the start of each file until its share
     of so many predictions is reached.
 
-    # Raises
-
-    `InputError` if a file is unreadable or has no sentence.
+    Raises `InputError` if a file is unreadable or has no sentence.
     """
     paths = list(files)
     share = None if max_tokens is None else max(1, max_tokens // len(paths))

@@ -97,9 +97,7 @@ def load_exported(folder: str | Path) -> tuple[BiLanguageModel, WordVocabulary]:
     """
     The language model of an exported folder, in evaluation mode and trainable.
 
-    # Raises
-
-    `InputError` if a file is missing, damaged, or does not match the others.
+    Raises `InputError` if a file is missing, damaged, or does not match the others.
     """
     place = Path(folder)
     missing = [name for name in EXPORTED if not (place / name).is_file()]
@@ -125,9 +123,7 @@ def load_run(run: str | Path) -> TrainedModel:
     """
     The language model of a run's folder (its best weights, else its latest checkpoint) or of an archive.
 
-    # Raises
-
-    `InputError` if `run` is neither, has another kind of model, or no complete weights yet.
+    Raises `InputError` if `run` is neither, has another kind of model, or no complete weights yet.
     """
     place = Path(run)
     if not place.exists():

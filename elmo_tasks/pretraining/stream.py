@@ -249,7 +249,7 @@ class TrainingStream(LmStream):
     ) -> None:
         seeds = {"forward": seed, "backward": seed + _BACKWARD_SEED}
         self._sources = {name: EndlessSentences(files, shuffle=shuffle, seed=own) for name, own in seeds.items()}
-        super().__init__(*self._sources.values(), vocabulary=vocabulary, **sizes)
+        super().__init__(self._sources["forward"], self._sources["backward"], vocabulary, **sizes)
         self._rows = {"forward": self.forward_rows, "backward": self.backward_rows}
 
     def position(self) -> dict[str, Any]:

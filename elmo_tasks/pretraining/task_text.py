@@ -42,9 +42,7 @@ class TaskTextReader(LmReader):
         """
         One file with the texts of a corpus.
 
-        # Raises
-
-        `InputError` if an instance lacks a field or the field has no text; whatever the task's reader raises.
+        Raises `InputError` if an instance lacks a field or the field has no text; whatever the task's reader raises.
         """
         name = str(data_path)
         if name not in self._files:

@@ -92,10 +92,8 @@ class WordVocabulary:
         """
         Read the official `vocabulary.txt`: one word per line, `<S>`, `</S>` and `<UNK>` first.
 
-        # Raises
-
-        `InputError` with the line, if it is blank, has two words or a repeated one, or if the special tokens are not
-        first.
+        Raises `InputError` with the line, if it is blank, has two words or a repeated one, or if the special tokens are
+        not first.
         """
         line_of: dict[str, int] = {}
         for line, text in open_text(path):

@@ -19,9 +19,7 @@ def read_corpus(file: str | Path) -> Iterator[list[str]]:
     The words of each sentence of a text with one tokenized sentence per line, plain or gzip; or, if the file name ends
     in `.xml`, of a word-sense corpus.
 
-    # Raises
-
-    `InputError` as `open_text` and `read_senses` do; at the end, if there is no sentence.
+    Raises `InputError` as `open_text` and `read_senses` do; at the end, if there is no sentence.
     """
     if Path(file).suffix == ".xml":
         yield from (sentence.words for sentence in read_senses(file))

@@ -110,7 +110,7 @@ def probe_pos(
 
 def _predictions(
     source: Source, train: _Tagged, test: _Tagged, max_steps: int
-) -> Iterator[tuple[str, Sequence[str], LinearSoftmax | None]]:
+) -> Iterator[tuple[str, Sequence[str] | np.ndarray, LinearSoftmax | None]]:
     """The name, the predicted tags and the softmax of each row."""
     yield BASELINE, _most_frequent(train, test.words), None
     for layer, (features, scored) in enumerate(zip(train.layers(source), test.layers(source), strict=True)):
@@ -119,11 +119,14 @@ def _predictions(
 
 
 def _row(
-    name: str, predicted: Sequence[str], test: _Tagged, unseen: np.ndarray, fitted: LinearSoftmax | None
+    name: str, predicted: Sequence[str] | np.ndarray, test: _Tagged, unseen: np.ndarray, fitted: LinearSoftmax | None
 ) -> PosRow:
     right = np.array(predicted) == np.array(test.tags)  # [N]
-    scores = (100 * float(part.mean()) if len(part) else None for part in (right, right[~unseen], right[unseen]))
-    return PosRow(name, *scores, fitted)
+    return PosRow(name, _percent(right), _percent(right[~unseen]), _percent(right[unseen]), fitted)
+
+
+def _percent(right: np.ndarray) -> float | None:
+    return 100 * float(right.mean()) if len(right) else None
 
 
 def _most_frequent(train: _Tagged, words: list[str]) -> list[str]:

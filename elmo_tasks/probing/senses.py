@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 
 from elmo_tasks.data.files import open_text
@@ -72,10 +72,8 @@ def read_senses(file: str | Path) -> Iterator[SenseSentence]:
     """
     The sentences of a corpus, read lazily: memory does not grow with the file.
 
-    # Raises
-
-    `InputError` with the line, if the XML is malformed or has a document type definition or an unexpected element, if a
-    target has no id, lemma, part of speech or text, or if its id is not unique; if there is no sentence.
+    Raises `InputError` with the line, if the XML is malformed or has a document type definition or an unexpected
+    element, if a target has no id, lemma, part of speech or text, or if its id is not unique; if there is no sentence.
     """
     reader = _Reader(file)
     found = False
@@ -95,7 +93,7 @@ class _Reader:
         self._ids: set[str] = set()
 
     def sentences(self) -> Iterator[SenseSentence]:
-        parser = XMLPullParser(["start", "end"])
+        parser: Any = XMLPullParser(["start", "end"])
         try:
             for line, text in open_text(self._file, corpus_hint=CORPUS_HINT, longest=None):
                 self._line = line
@@ -108,7 +106,7 @@ class _Reader:
         except ParseError as error:
             raise InputError(f"malformed XML: {error}", file=self._file, line=error.position[0]) from None
 
-    def _finished(self, parser: XMLPullParser) -> Iterator[SenseSentence]:
+    def _finished(self, parser: Any) -> Iterator[SenseSentence]:
         """The sentences that end in what was fed to the parser."""
         for event, element in parser.read_events():
             if event == "start":
@@ -167,9 +165,7 @@ def read_keys(file: str | Path) -> dict[str, tuple[str, ...]]:
     """
     The sense keys of each instance, from lines with an id and one or more keys.
 
-    # Raises
-
-    `InputError` with the line, if it has no key or an invalid one, or if its id is not unique.
+    Raises `InputError` with the line, if it has no key or an invalid one, or if its id is not unique.
     """
     keys: dict[str, tuple[str, ...]] = {}
     for number, line in open_text(file, corpus_hint=CORPUS_HINT):

@@ -74,9 +74,7 @@ class Passes(DataLoader):
         """
         Continue from `position()`; the random state must be restored afterwards.
 
-        # Raises
-
-        `InputError` if the pass is now shorter: the data have changed.
+        Raises `InputError` if the pass is now shorter: the data have changed.
         """
         self._to_skip = batches
         states = dict(position["drawn"])
@@ -119,9 +117,7 @@ def make_resumable(loader: DataLoader) -> Resumable:
     """
     The data loader itself if it is `Resumable`; `Passes` over AllenNLP's, or over one with the same iteration.
 
-    # Raises
-
-    `InputError` for any other data loader.
+    Raises `InputError` for any other data loader.
     """
     if isinstance(loader, Resumable):
         return loader

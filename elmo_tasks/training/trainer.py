@@ -34,10 +34,8 @@ class ResumableTrainer(GradientDescentTrainer):
     (`RunState`). A finished run is not trained further; epochs already completed cost nothing. In distributed training
     the checkpoint contains this for each process, and each process draws different random numbers.
 
-    # Raises
-
-    `InputError` if the data loader has no position (see `make_resumable`), if the checkpoint is another trainer's or
-    has another number of processes, or if the best weights are needed and damaged.
+    Raises `InputError` if the data loader has no position (see `make_resumable`), if the checkpoint is of another
+    trainer or number of processes, or if the best weights are needed and damaged.
     """
 
     _best_model_filename: str | None

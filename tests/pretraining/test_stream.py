@@ -80,13 +80,6 @@ def test_a_finite_pass_makes_each_prediction_once(shards: list[Path], batch_size
     assert predictions(batches, "backward") == expected["backward"]
 
 
-def test_the_direction_that_ends_first_is_masked() -> None:
-    batches = list(LmStream(iter([["d"]]), iter(THREE), vocabulary_of("a"), batch_size=1, unroll=4))
-    assert [int(batch.forward_mask.sum()) for batch in batches] == [2, 0, 0]
-    assert [int(batch.backward_mask.sum()) for batch in batches] == [4, 4, 3]
-    assert all(int(batch.forward_inputs.max()) < len(batch.characters) for batch in batches)
-
-
 def test_rows_read_no_further_than_a_window_needs() -> None:
     read: list[int] = []
     sentences = (read.append(k) or ["w"] * 9 for k in range(1000))
