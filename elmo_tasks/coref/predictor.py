@@ -14,7 +14,7 @@ from elmo_tasks.data.mentions import Cluster, Mention
 from elmo_tasks.errors import InputError, shown
 from elmo_tasks.prediction.json_input import JsonLinesPredictor, metadata_of, text_of, words_of
 
-_EXPECTED = 'expected {"text": "raw text"} or {"sentences": [["the", "words"], ["of", "each"]]}'
+_EXPECTED = '{"text": "raw text"} or {"sentences": [["the", "words"], ["of", "each"]]}'
 
 
 @Predictor.register("elmo_tasks_coref")
@@ -64,16 +64,16 @@ class CorefPredictor(JsonLinesPredictor):
     def _json_to_instance(self, json_dict: JsonDict) -> Instance:
         """Raises `InputError` if the input does not have the documented form."""
         if not isinstance(json_dict, dict):
-            raise InputError(f"{_EXPECTED}, got {shown(json_dict)}")
+            raise InputError(f"expected {_EXPECTED}, got {shown(json_dict)}")
         if ("text" in json_dict) == ("sentences" in json_dict):
             which = "both" if "text" in json_dict else f"neither, but {shown(sorted(json_dict))}"
-            raise InputError(f"{_EXPECTED}, got {which}")
-        genre = text_of(json_dict, "genre", wanted=_EXPECTED) if "genre" in json_dict else UNKNOWN_GENRE
+            raise InputError(f"expected {_EXPECTED}, got {which}")
+        genre = text_of(json_dict, "genre", expected=_EXPECTED) if "genre" in json_dict else UNKNOWN_GENRE
         if "sentences" in json_dict:
             return self._sentences_instance(json_dict, genre)
         if json_dict.get("speakers") is not None:
             raise InputError("expected 'speakers' only with 'sentences', got them with 'text'")
-        return self._text_instance(text_of(json_dict, "text", wanted=_EXPECTED), genre)
+        return self._text_instance(text_of(json_dict, "text", expected=_EXPECTED), genre)
 
     def _sentences_instance(self, json_dict: JsonDict, genre: str) -> Instance:
         speakers = json_dict.get("speakers")

@@ -10,7 +10,7 @@ from allennlp.predictors import Predictor
 from elmo_tasks.data.tokenizer import BlankSpacyTokenizer
 from elmo_tasks.prediction.json_input import JsonLinesPredictor, text_of, words_of
 
-_EXPECTED = 'expected {"premise": "raw text", "hypothesis": "raw text"}, or lists of words instead of texts'
+_EXPECTED = '{"premise": "raw text", "hypothesis": "raw text"}, or lists of words instead of texts'
 _SHOWN = ("label", "probabilities", "premise", "hypothesis", "premise_attention", "hypothesis_attention")
 
 
@@ -57,4 +57,4 @@ class SnliPredictor(JsonLinesPredictor):
     def _words(self, json_dict: Any, key: str) -> list[str]:
         if isinstance(json_dict, dict) and isinstance(json_dict.get(key), list):
             return words_of(json_dict[key], f"{key!r}")
-        return [token.ensure_text() for token in self._tokenizer.tokenize(text_of(json_dict, key, wanted=_EXPECTED))]
+        return [token.ensure_text() for token in self._tokenizer.tokenize(text_of(json_dict, key, expected=_EXPECTED))]

@@ -16,7 +16,7 @@ from elmo_tasks.data.treebank import unescape
 from elmo_tasks.data.words import WordIndexer
 from elmo_tasks.elmo.indexer import CharacterIndexer
 from elmo_tasks.errors import InputError, shown
-from elmo_tasks.prediction.json_input import NOT_JSON, json_problem, loaded, text_problem
+from elmo_tasks.prediction.json_input import NOT_JSON, TEXT, json_problem, loaded, validate
 
 logger = logging.getLogger(__name__)
 
@@ -206,10 +206,7 @@ def _text(record: dict[str, Any], field: str, file: str, line: int) -> str:
     if field not in record:
         hint = "tokenization: sentence needs no parses" if field in _FIELDS["parse"] else None
         raise InputError(f"expected the key {field!r}, got {shown(sorted(record))}", file=file, line=line, hint=hint)
-    text = record[field]
-    if problem := text_problem(text):
-        raise InputError(f"{field!r} {problem}, got {shown(text)}", file=file, line=line)
-    return text
+    return validate(TEXT, record[field], repr(field), file=file, line=line)
 
 
 def _log_counts(file: str, counts: Counter[str]) -> None:

@@ -1,4 +1,4 @@
-"""Batches by length: their bounds, and that they stay the same."""
+"""Batches by length and token budget."""
 
 import random
 
@@ -23,34 +23,33 @@ def batches(lengths: list[int], *, batch_size: int = 2, max_tokens: int | None =
     return made
 
 
-def test_sorted_by_length_and_cut() -> None:
-    assert batches([5, 1, 4, 1, 3]) == [[1, 3], [4, 2], [0]]
-    assert batches([]) == []
+@pytest.mark.parametrize(
+    ("lengths", "keys", "expected"),
+    [
+        ([5, 1, 4, 1, 3], {}, [[1, 3], [4, 2], [0]]),
+        ([], {}, []),
+        ([2, 2, 3, 5], {"batch_size": 9, "max_tokens": 9}, [[0, 1, 2], [3]]),
+        ([2, 2, 3, 5], {"batch_size": 9, "max_tokens": 8}, [[0, 1], [2], [3]]),
+        ([7, 8, 1], {"batch_size": 9, "max_tokens": 5}, [[2], [0], [1]]),
+    ],
+)
+def test_batches(lengths: list[int], keys: dict[str, int], expected: list[list[int]]) -> None:
+    assert batches(lengths, **keys) == expected
 
 
-def test_the_budget_counts_padding() -> None:
-    assert batches([2, 2, 3, 5], batch_size=9, max_tokens=9) == [[0, 1, 2], [3]]
-    assert batches([2, 2, 3, 5], batch_size=9, max_tokens=8) == [[0, 1], [2], [3]]
-    assert batches([2, 2, 3, 5], batch_size=9, max_tokens=20) == [[0, 1, 2, 3]]
-
-
-def test_an_instance_over_the_budget_is_alone() -> None:
-    assert batches([7, 8, 1], batch_size=9, max_tokens=5) == [[2], [0], [1]]
-
-
-def test_bounds_hold_for_random_lengths() -> None:
+def test_limits_hold_for_random_lengths() -> None:
     for seed in range(50):
-        dice = random.Random(seed)
-        lengths = [dice.randrange(1, 40) for _ in range(dice.randrange(1, 60))]
-        size, budget = dice.randrange(1, 9), dice.randrange(1, 120)
+        rng = random.Random(seed)
+        lengths = [rng.randrange(1, 40) for _ in range(rng.randrange(1, 60))]
+        size, budget = rng.randrange(1, 9), rng.randrange(1, 120)
         made = batches(lengths, batch_size=size, max_tokens=budget)
-        assert sorted(place for batch in made for place in batch) == list(range(len(lengths)))
+        assert sorted(index for batch in made for index in batch) == list(range(len(lengths)))
         for batch in made:
-            longest = max(lengths[place] for place in batch)
+            longest = max(lengths[index] for index in batch)
             assert len(batch) <= size and (len(batch) == 1 or longest * len(batch) <= budget)
 
 
-def test_only_the_order_is_drawn() -> None:
+def test_only_the_order_is_random() -> None:
     sampler = BatchSampler.from_params(
         Params({"type": "elmo_tasks_token_budget", "batch_size": 3, "sorting_key": "passage"})
     )
@@ -61,8 +60,8 @@ def test_only_the_order_is_drawn() -> None:
     assert sampler.get_batch_size() == 3
 
 
-def test_wrong_settings() -> None:
-    with pytest.raises(InputError, match="max_tokens: expected an integer of at least 1, got 0"):
+def test_invalid_settings() -> None:
+    with pytest.raises(InputError, match="max_tokens must be a whole number of at least 1, found 0"):
         TokenBudgetSampler(batch_size=2, sorting_key="passage", max_tokens=0)
-    with pytest.raises(InputError, match="sorting_key must be a field of the instances: passage; it is 'tokens'"):
+    with pytest.raises(InputError, match="sorting_key must be a field of the instances .passage., got 'tokens'"):
         TokenBudgetSampler(batch_size=2, sorting_key="tokens").get_num_batches(instances(3))
