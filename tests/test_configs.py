@@ -94,7 +94,7 @@ def test_header(name: str) -> None:
 def test_misspelt_hyperparameter(name: str, mini: None, tmp_path: Path) -> None:
     leaf = tmp_path / "leaf.jsonnet"
     leaf.write_text(f"(import '{FOLDER / name}.jsonnet') {{ num_epoch:: 3 }}")
-    with pytest.raises(RuntimeError, match=r"unknown knob\(s\): num_epoch; known: "):
+    with pytest.raises(RuntimeError, match=r"unknown hidden field\(s\): num_epoch; known: "):
         Params.from_file(leaf)
 
 

@@ -9,18 +9,18 @@
 //     a short budget), loss not multiplied by 20 (Adam does not see the factor), no dropout (no text
 //     is read twice).
 //   all: shards are read side by side instead of one after the other, because ours differ in domain.
-//   mini: a toy on the embedded world, to see that everything works.
+//   mini: a toy on the synthetic corpus, to see that everything works.
 //
 // Expected held-out perplexity, mean of both directions: paper 39.7; small: see the card in
-//   fixtures/bilm/ (of data_loader.seed 13); mini about 60, on the embedded world.
+//   fixtures/bilm/ (of data_loader.seed 13); mini about 60, on the synthetic corpus.
 // Command: ELMO_TASKS_SCALE=small ELMO_TASKS_DATA=/corpora \
 //   allennlp train training_config/bilm.jsonnet -s out/bilm      (--recover resumes it)
 //   allennlp bilm export out/bilm out/exported
 //   Several GPUs: -o '{"distributed": {"cuda_devices": [0, 1, 2]}}'; they share the `rows` of a batch.
 //   A smaller one: a file with (import 'bilm.jsonnet') { num_epochs:: 2, steps_per_epoch:: 100, rows:: 16 }, or any other
-//   of the knobs below.
+//   of the hidden fields below.
 // Time: mini a minute, small two hours on one CPU core, paper two weeks on three GPUs of 2017.
-local knobs = import 'lib/knobs.libsonnet';
+local hidden_fields = import 'lib/hidden_fields.libsonnet';
 local settings = import 'lib/settings.libsonnet';
 
 local sizes(filters, highways, dim, projection_dim) = {
@@ -42,7 +42,7 @@ local sizes(filters, highways, dim, projection_dim) = {
   },
 };
 
-knobs.checked({
+hidden_fields.checked({
   train_files:: settings.file('lm/train.*.txt*'),
   heldout_files:: settings.file('lm/heldout.*.txt*'),
 

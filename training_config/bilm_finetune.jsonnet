@@ -7,7 +7,7 @@
 //     place of going on with Adagrad, whose accumulators are in no file. So it does not diverge on a small corpus. A
 //     text that neighbours share (a passage with its questions, a premise with its hypotheses) counts once.
 //   A biLM of others, without `vocabulary.txt` and `softmax.hdf5`, gets a new softmax, and its perplexity before is not
-//     known: `words` then says where the vocabulary comes from, as it does where another one is wanted.
+//     known: set `words` to the vocabulary, as for any other vocabulary than the biLM's.
 //
 // Expected perplexity before and after: paper 72.1 and 16.8 on SNLI, more in ablations/finetuning.jsonnet; mini and
 //   small: docs/RESULTS.md.
@@ -17,7 +17,7 @@
 //   allennlp train training_config/snli_elmo.jsonnet -s out/snli -o '{"model.elmo.options_file":
 //   "out/tuned/exported/options.json", "model.elmo.weight_file": "out/tuned/exported/weights.hdf5"}'
 // Time: mini two minutes, small a quarter of an hour on one CPU core; paper an hour on a GPU.
-local knobs = import 'lib/knobs.libsonnet';
+local hidden_fields = import 'lib/hidden_fields.libsonnet';
 local settings = import 'lib/settings.libsonnet';
 local configs = {
   coref: import 'coref.jsonnet',
@@ -28,7 +28,7 @@ local configs = {
   sst: import 'sst.jsonnet',
 };
 
-knobs.checked({
+hidden_fields.checked({
   task:: 'snli',
   fields:: ['premise', 'hypothesis'],
   // A run's folder or archive, an exported folder, or { options_file, weight_file }.

@@ -12,7 +12,7 @@
 //   small: other data (OntoGUM, 177 documents, spans of 10 words at most as there), vectors of 100 instead of 300,
 //     windows of 20 sentences, a cap of 10 epochs (1,770 updates) for both rows with a learning rate that falls to 0 in a
 //     line: the rows compare, but neither is said to have converged.
-//   mini: the embedded world (160 stories), a smaller model, spans of 4 words, less dropout, 20 epochs (3,200 updates)
+//   mini: the synthetic corpus (160 stories), a smaller model, spans of 4 words, less dropout, 20 epochs (3,200 updates)
 //     for both rows with a learning rate that falls to 0 in a line; what the mentions are is soon learned, who they are
 //     is not.
 //
@@ -21,11 +21,11 @@
 //   allennlp evaluate out/coref/model.tar.gz test.gold_conll --predictions-output-file out/coref/response
 //   perl scorer.pl all out/coref/response.key out/coref/response
 // Time: mini two minutes, small half an hour, on one CPU core; paper two days on a GPU.
-local knobs = import 'lib/knobs.libsonnet';
+local hidden_fields = import 'lib/hidden_fields.libsonnet';
 local settings = import 'lib/settings.libsonnet';
 local words = import 'lib/words.libsonnet';
 
-knobs.checked({
+hidden_fields.checked({
   train_file:: settings.file('coref/train.gold_conll'),
   validation_file:: settings.file('coref/dev.gold_conll'),
   // Of a file; { embedding_dim: 50 } for learned ones, null for none.

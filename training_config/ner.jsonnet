@@ -10,7 +10,7 @@
 //     the paper has it, where AllenNLP's is ordinary. Forget biases start at 1.
 //   small: other data (W-NUT 17, 3,394 sentences), hence batches of 32, and a cap of 15 epochs (1,605 updates) for
 //     both rows: the baseline is best before that, but neither is said to have converged. No early stopping.
-//   mini: the embedded world (400 sentences), a smaller model, batches of 16, a cap of 30 epochs (750 updates) for both
+//   mini: the synthetic corpus (400 sentences), a smaller model, batches of 16, a cap of 30 epochs (750 updates) for both
 //     rows, Adam with 2e-3 falling to 0 in a line: otherwise the last epochs differ by two points and the best of them
 //     is luck.
 //
@@ -19,11 +19,11 @@
 // Command: allennlp train training_config/ner.jsonnet -s out/ner
 //   allennlp evaluate out/ner/model.tar.gz eng.testb
 // Time: mini a minute, small five minutes on one CPU core; paper an hour on a GPU.
-local knobs = import 'lib/knobs.libsonnet';
+local hidden_fields = import 'lib/hidden_fields.libsonnet';
 local settings = import 'lib/settings.libsonnet';
 local words = import 'lib/words.libsonnet';
 
-knobs.checked({
+hidden_fields.checked({
   train_file:: settings.file('ner/eng.train'),
   validation_file:: settings.file('ner/eng.testa'),
   // Of a file; { embedding_dim: 50 } for learned ones, null for none.

@@ -2,7 +2,7 @@
 //
 // Departures from the paper
 //   all: no `_BOS_` and `_EOS_` around the sentences, which the code of Chen et al. adds. A learning rate that is halved
-//     goes on from the last weights; theirs returns to the best ones. Where the paper and the codes differ, this follows
+//     continues from the last weights; theirs returns to the best ones. Where the paper and the codes differ, this follows
 //     the paper: word vectors are fixed (AllenNLP and Chen et al. train them), all feed-forward layers have ReLU (Chen
 //     et al.: tanh in the hidden one), dropout at LSTM inputs is variational (Chen et al.: ordinary), gradient norms are
 //     clipped at 5 (both: 10).
@@ -16,7 +16,7 @@
 //     rows, so that neither is said to have converged: Adam with 1e-3 that falls to 0, dropout 0.2, and of what comes
 //     with ELMo no dropout behind the attention and an L2 penalty of 1e-6, all for the far fewer updates (with the
 //     paper's values six epochs came to 59). No early stopping.
-//   mini: the embedded world, 64 units, vectors of 100 dimensions, dropout 0.2, Adam with 2e-3, a cap of 20 epochs. The
+//   mini: the synthetic corpus, 64 units, vectors of 100 dimensions, dropout 0.2, Adam with 2e-3, a cap of 20 epochs. The
 //     learning rate is not halved, since 600 pairs are too few to tell whether accuracy rose. The L2 penalty that
 //     comes with ELMo is 1e-6, for the far fewer updates.
 //
@@ -24,11 +24,11 @@
 // Command: allennlp train training_config/snli.jsonnet -s out/snli
 //   allennlp evaluate out/snli/model.tar.gz snli_1.0_test.jsonl
 // Time: mini two minutes, small ten minutes on one CPU core; paper some hours on a GPU.
-local knobs = import 'lib/knobs.libsonnet';
+local hidden_fields = import 'lib/hidden_fields.libsonnet';
 local settings = import 'lib/settings.libsonnet';
 local words = import 'lib/words.libsonnet';
 
-knobs.checked({
+hidden_fields.checked({
   train_file:: settings.file('snli/snli_1.0_train.jsonl'),
   validation_file:: settings.file('snli/snli_1.0_dev.jsonl'),
   // Of a file; { embedding_dim: 50 } for learned ones, null for none.

@@ -10,7 +10,7 @@
 //   small: other data (8,149 questions), vectors of 100 dimensions, batches of 30, a cap of 6 epochs (1,632 updates) for
 //     both rows: the run ends before it has converged. One that short wants larger steps (epsilon 1e-6) and an average
 //     of the last steps only (0.99).
-//   mini: the embedded world, a smaller model, Adam with 2e-3, batches of 10, 18 epochs (2,016 updates), a
+//   mini: the synthetic corpus, a smaller model, Adam with 2e-3, batches of 10, 18 epochs (2,016 updates), a
 //     cap for both rows at which some runs still rise.
 //
 // Expected F1: paper 81.1 (test; 80.8 on dev); small and mini: docs/RESULTS.md.
@@ -19,11 +19,11 @@
 //   writes the answers as the official script reads them.
 //   Long paragraphs: a file with (import 'squad.jsonnet') { max_tokens:: 9000 } bounds the tokens of a batch.
 // Time: mini five minutes, small half an hour on one CPU core; paper a day on a GPU.
-local knobs = import 'lib/knobs.libsonnet';
+local hidden_fields = import 'lib/hidden_fields.libsonnet';
 local settings = import 'lib/settings.libsonnet';
 local words = import 'lib/words.libsonnet';
 
-knobs.checked({
+hidden_fields.checked({
   train_file:: settings.file('squad/train-v1.1.json'),
   validation_file:: settings.file('squad/dev-v1.1.json'),
   // Of a file; { embedding_dim: 50 } for learned ones, null for none.

@@ -13,7 +13,7 @@
 //   small: other data (English Web Treebank, of which only the 31,136 verbs in training are read; paper reads every
 //     predicate of CoNLL-2012, as the authors' code does) and word vectors; a cap of 20 epochs for both
 //     rows, of 65 batches each, a sixth of the data (1,300 updates, 3.3 passes), so that neither has converged.
-//   mini: the embedded world (500 sentences), four layers of 100 units, dropout 0.2, batches of 16, a cap of 25 epochs,
+//   mini: the synthetic corpus (500 sentences), four layers of 100 units, dropout 0.2, batches of 16, a cap of 25 epochs,
 //     Adam with 2e-3 falling to 0 in a line: Adadelta has hardly begun after so few updates.
 //
 // Expected F1: paper 81.4 (CoNLL-2012 test; 81.6 dev); small and mini: docs/RESULTS.md.
@@ -21,11 +21,11 @@
 //   allennlp evaluate out/srl/model.tar.gz TEST_FOLDER --predictions-output-file out/srl/test.props
 //   perl srl-eval.pl out/srl/test.props.gold out/srl/test.props
 // Time: mini a minute, small 40 minutes, on one CPU core; paper some days on a GPU.
-local knobs = import 'lib/knobs.libsonnet';
+local hidden_fields = import 'lib/hidden_fields.libsonnet';
 local settings = import 'lib/settings.libsonnet';
 local words = import 'lib/words.libsonnet';
 
-knobs.checked({
+hidden_fields.checked({
   train_file:: settings.file('srl/train'),
   validation_file:: settings.file('srl/development'),
   // Of a file; { embedding_dim: 50 } for learned ones, null for none.

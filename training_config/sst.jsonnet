@@ -16,7 +16,7 @@
 //   small: vectors of 100, half the units (150, and 600 and 300 in the ReLU layers), a cap of 8 epochs of 250 updates of
 //     50 phrases (one pass) for both rows alike, Adam with 1e-3 that falls to 0, dropout 0.1 in place of 0.25, no early
 //     stopping: the rows compare, but neither is said to have converged.
-//   mini: the embedded world (200 sentences), a smaller model, phrases of two or more words, batches of 32, 18 epochs,
+//   mini: the synthetic corpus (200 sentences), a smaller model, phrases of two or more words, batches of 32, 18 epochs,
 //     Adam with 1e-3 that falls to 0, no dropout at the input: with 0.25 the polarity of words was not learned in time.
 //
 // Expected accuracy: paper 51.4 (test, five classes; AllenNLP's re-implementation 51.3); small and mini:
@@ -25,11 +25,11 @@
 //   allennlp evaluate out/sst/model.tar.gz test.txt
 //   Two classes: -o '{"dataset_reader.classes": 2, "validation_dataset_reader.classes": 2}'.
 // Time: mini a minute, small nine minutes on one CPU core; paper an hour on a GPU.
-local knobs = import 'lib/knobs.libsonnet';
+local hidden_fields = import 'lib/hidden_fields.libsonnet';
 local settings = import 'lib/settings.libsonnet';
 local words = import 'lib/words.libsonnet';
 
-knobs.checked({
+hidden_fields.checked({
   train_file:: settings.file('sst/train.txt'),
   validation_file:: settings.file('sst/dev.txt'),
   // Of a file; { embedding_dim: 50 } for learned ones, null for none.

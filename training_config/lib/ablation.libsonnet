@@ -114,7 +114,7 @@ local cap(config) =
 
   // The scale in words, for the table's header.
   caps: settings.choose({
-    mini: 'Scale mini: the embedded world, small models, both rows of a pair with the same cap in epochs.',
+    mini: 'Scale mini: the synthetic corpus, small models, both rows of a pair with the same cap in epochs.',
     small: 'Scale small: small real data and the embedded biLM. Both rows of a pair have the same cap in updates ('
            + std.join(', ', [tasks[task].row_label + ' ' + cap(configs[task]) for task in std.objectFields(tasks)])
            + '): no run is said to have converged.',

@@ -1,4 +1,4 @@
-// The word vectors of a task model, as the knob `vectors` of its config says:
+// The word vectors of a task model, as the hidden field `vectors` of its config says:
 //   { pretrained_file, embedding_dim }   those of a file
 //   { embedding_dim }                    learned with the model, for a language without such a file
 //   null                                 none; characters or ELMo must be left
