@@ -19,14 +19,7 @@ FILE_KEYS = {"options_file", "weight_file"}
 
 
 class Checkpoint(NamedTuple):
-    """
-    # Parameters
-
-    bilm : `BiLM`
-    softmax : `OutputSoftmax`, optional
-    vocabulary : `WordVocabulary`, optional
-        The words of the softmax.
-    """
+    """A biLM, and its softmax with the vocabulary if they are known."""
 
     bilm: BiLM
     softmax: OutputSoftmax | None = None

@@ -38,15 +38,7 @@ _PREFIX = "language_model."
 
 
 class TrainedModel(NamedTuple):
-    """
-    # Parameters
-
-    model : `BiLanguageModel`
-        In evaluation mode.
-    vocabulary : `WordVocabulary`
-    source : `Path`
-        The file of the weights.
-    """
+    """A language model in evaluation mode, its vocabulary, and the file of its weights."""
 
     model: BiLanguageModel
     vocabulary: WordVocabulary

@@ -19,14 +19,7 @@ from elmo_tasks.ranges import require_dropouts
 
 @dataclass
 class LmStates:
-    """
-    The initial states of the next batch: per direction and layer the cell [B, H] and the output [B, P].
-
-    # Parameters
-
-    forward, backward : `list[State]`
-        A pair per layer, detached.
-    """
+    """The initial states of the next batch: per direction and layer the cell [B, H] and output [B, P], detached."""
 
     forward: list[State]
     backward: list[State]

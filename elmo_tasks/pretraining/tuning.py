@@ -29,14 +29,7 @@ class Tuning(TrainerCallback):
     In the run's folder: `perplexities.json` with `perplexity_before` (unless the softmax is new) and `perplexity`;
     `exported`, as `allennlp bilm export` writes it. In distributed training only the primary process does.
 
-    # Parameters
-
-    serialization_dir : `str`
-        The run's folder, given by the trainer.
-
-    # Raises
-
-    `InputError` if the model or the data loader is not the language model's.
+    Raises `InputError` if the model or the data loader is not the language model's.
     """
 
     def on_start(self, trainer: Any, is_primary: bool = True, **kwargs: Any) -> None:

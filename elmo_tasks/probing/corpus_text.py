@@ -35,13 +35,7 @@ def read_corpus(file: str | Path) -> Iterator[list[str]]:
 
 
 class CorpusText:
-    """
-    N tokens in S sentences, memory-mapped from a folder that `write` has filled; only the types are in memory.
-
-    # Parameters
-
-    folder : `Path`
-    """
+    """N tokens in S sentences, memory-mapped from a folder that `write` has filled; only the types are in memory."""
 
     def __init__(self, folder: Path) -> None:
         self.types = np.memmap(folder / TYPES, np.uint32, "r")  # [N]

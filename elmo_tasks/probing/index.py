@@ -27,14 +27,7 @@ class CorpusIndex:
     """
     A complete index: its `text`, and its `vectors`, memory-mapped float16 of shape [N, D].
 
-    # Parameters
-
-    folder : `Path`
-    metadata : `Metadata`
-
-    # Raises
-
-    `InputError` if a file is damaged.
+    Raises `InputError` if a file is damaged.
     """
 
     def __init__(self, folder: Path, metadata: Metadata) -> None:

@@ -38,12 +38,7 @@ class Occurrence(NamedTuple):
 
 
 class Question(NamedTuple):
-    """
-    # Parameters
-
-    source : `Occurrence`
-    vector : `np.ndarray`, float32, shape [D]
-    """
+    """The occurrence whose neighbors are searched, and its vector, float32 of shape [D]."""
 
     source: Occurrence
     vector: np.ndarray

@@ -48,13 +48,7 @@ class Target(NamedTuple):
 
 
 class SenseSentence(NamedTuple):
-    """
-    # Parameters
-
-    words : `list[str]`
-        The text of its elements, split at white space: `primary election` is two tokens.
-    targets : `list[Target]`
-    """
+    """The text of its elements, split at white space (`primary election` is two tokens), and its targets."""
 
     words: list[str]
     targets: list[Target]

@@ -19,12 +19,7 @@ _FORM, _XPOS = 1, 4
 
 
 class TaggedSentence(NamedTuple):
-    """
-    # Parameters
-
-    words, tags : `list[str]`
-        T each, T at least 1.
-    """
+    """At least one word, and a tag for each."""
 
     words: list[str]
     tags: list[str]

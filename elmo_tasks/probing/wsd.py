@@ -35,17 +35,7 @@ TIE = 1e-6
 
 
 class SenseCorpus(NamedTuple):
-    """
-    An annotated file and its keys, both valid.
-
-    # Parameters
-
-    name : `str`
-        `senseval2` of `senseval2.data.xml`.
-    file : `Path`
-    keys : `Mapping[str, Sequence[str]]`
-        The gold senses of each instance.
-    """
+    """A valid annotated file, its name (`senseval2` of `senseval2.data.xml`), and the gold senses of each instance."""
 
     name: str
     file: Path
