@@ -33,13 +33,6 @@ def finished(planned: Planner, name: str, *scores: float) -> None:
         finish(planned.run(planned.table.row(name), seed), f1=f1)
 
 
-def test_means_and_deviations_over_seeds(planned: Planner) -> None:
-    finished(planned, "baseline", 0.60, 0.61, 0.65)
-    place = Summary(planned, seeds=3).cell("NER", "baseline")
-    assert place is not None and place.remarks == []
-    assert (place.mean, place.deviation) == (pytest.approx(62.0), pytest.approx(7**0.5))
-
-
 def test_the_increase_of_table_1() -> None:
     papers = gain(85.8, 81.1)
     assert papers is not None

@@ -57,24 +57,6 @@ def test_several_files(run: Path, text: Path, capsys: pytest.CaptureFixture[str]
     assert [line.split()[0] for line in lines[2:]] == ["3", "5", "8"]
 
 
-def test_mantissa_bits(run: Path, tmp_path: Path) -> None:
-    bilm("export", run, tmp_path / "whole")
-    bilm("export", run, tmp_path / "rounded", "--mantissa-bits", "4")
-    sizes = [(tmp_path / name / "weights.hdf5").stat().st_size for name in ("whole", "rounded")]
-    assert sizes[1] < 0.8 * sizes[0]
-
-
-def test_progress_is_logged(
-    run: Path, text: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setattr("elmo_tasks.pretraining.evaluation.SECONDS", -1.0)
-    with caplog.at_level("INFO", logger="elmo_tasks.pretraining.evaluation"):
-        bilm("perplexity", run, text, "--batch-size", "1")
-    lines = [record.getMessage() for record in caplog.records if record.name == "elmo_tasks.pretraining.evaluation"]
-    assert lines
-    assert all(re.fullmatch(rf"{text}: [0-9,]+ tokens, perplexity [0-9.]+ so far", line) for line in lines)
-
-
 @pytest.mark.parametrize(("name", "content"), [("empty.txt", b""), ("binary.txt", b"a\0b\n"), ("gone.txt", None)])
 def test_invalid_text(run: Path, name: str, content: bytes | None) -> None:
     path = run / name

@@ -137,6 +137,8 @@ def test_errors_leave_no_output(tmp_path: Path, files: list[str]) -> None:
         probe("wsd", tmp_path, *more)
     with pytest.raises(InputError, match="train"):
         probe("wsd", WSD, "--evaluate", SEMCOR, *more)
+    with pytest.raises(InputError, match="--weight-file"):
+        probe("pos", POS / "train.conllu", POS / "dev.conllu", "--cove-vectors", "g.txt")
     with pytest.raises(InputError, match="top .*0"):
         probe("neighbors", "play", "--corpus", SEMCOR, "--index", tmp_path / "index", "--top", 0, *more)
     assert list(tmp_path.iterdir()) == []
@@ -151,16 +153,3 @@ def test_the_output_path_is_checked_first(tmp_path: Path, files: list[str]) -> N
     with pytest.raises(InputError, match="vectors.txt"):
         probe("wsd", WSD, "--answers", vectors, *files)
     assert list(tmp_path.iterdir()) == [vectors]
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        ["--cove-vectors", "g.txt"],
-        ["--cove-vectors", "g", "--weight-file", "w", "--options-file", "o"],
-        ["--weight-file", "w"],
-    ],
-)
-def test_files_that_need_each_other(options: list[str]) -> None:
-    with pytest.raises(InputError, match="--weight-file"):
-        probe("pos", POS / "train.conllu", POS / "dev.conllu", *options)
