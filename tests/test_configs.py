@@ -157,7 +157,7 @@ def test_overrides_of_elmo(
         ({"model.word_vector": False}, "NerTagger has no key word_vector"),
         ({"model.encoder.hidden_size": [3]}, "Extra parameters passed to StackedLstm: .*hidden_size"),
         ({"model.elmo.at": "middle"}, "at: expected one of input, output, both, got 'middle'"),
-        ({"model.text_field_embedder.token_embedders.tokens.embedding_dim": 50}, "w2v.100d.txt.gz:1: .*found 100"),
+        ({"model.text_field_embedder.token_embedders.tokens.embedding_dim": 50}, "w2v.100d.txt.gz:1: .*got 100"),
     ],
 )
 def test_invalid_overrides(overrides: dict[str, Any], message: str, mini: None, tmp_path: Path) -> None:

@@ -62,7 +62,8 @@ def write_data_root(root: Path) -> Path:
         for name in names:
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(FIXTURES / source, root / name)
-    for name, width in (("w2v.100d.txt.gz", 100), ("glove.6B.100d.txt", 100), ("glove.840B.300d.txt", 300)):
+    widths = {"w2v.100d.txt.gz": 100, "glove.6B.50d.txt": 50, "glove.6B.100d.txt": 100, "glove.840B.300d.txt": 300}
+    for name, width in widths.items():
         write_vectors(root / "vectors" / name, ["the", "left", "Harrow", "ferry", "mira"], width=width)
     bilm_files(root / "bilm")
     (root / "bilm" / "vocabulary.txt").write_text(words)
