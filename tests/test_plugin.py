@@ -62,7 +62,7 @@ MANIFEST: dict[str, set[str]] = {
         "elmo_tasks_stacked_lstm",
     },
     "Seq2VecEncoder": {"elmo_tasks_character_cnn"},
-    "Subcommand": {"ablate", "ablate-run", "bilm", "cache", "check", "elmo", "probe"},
+    "Subcommand": {"ablate", "ablate-run", "bilm", "cache", "check", "data", "elmo", "probe"},
     "TokenEmbedder": {"elmo_tasks", "elmo_tasks_word_vectors"},
     "TokenIndexer": {"elmo_tasks_characters", "elmo_tasks_predicate", "elmo_tasks_word_ids"},
     "Tokenizer": {"elmo_tasks_spacy", "elmo_tasks_squad"},
