@@ -1,9 +1,9 @@
 // The bidirectional language model: paper, sections 3.1 and 3.4 (and Jozefowicz et al. 2016).
 //
 // Departures from the paper
-//   paper: one process with 384 rows instead of three with 128. It draws 8,192 negatives for all rows; the authors' three
-//     GPUs each draw their own, so that the gradient of the sampled softmax has less noise there. 10 epochs as the
-//     authors trained, without early stopping.
+//   paper: one process with 384 rows instead of three with 128. It draws 8,192 negatives for all rows; the authors'
+//     three GPUs each draw their own, so that the gradient of the sampled softmax has less noise there. 10 epochs as
+//     the authors trained, without early stopping.
 //   small: the recipe of the embedded biLM, for two CPU cores: a model of 768/160 units and 30,000
 //     words, products in bfloat16, Adam with a linear decay instead of Adagrad (converges sooner on
 //     a short budget), loss not multiplied by 20 (Adam does not see the factor), no dropout (no text
@@ -17,8 +17,8 @@
 //   allennlp train training_config/bilm.jsonnet -s out/bilm      (--recover resumes it)
 //   allennlp bilm export out/bilm out/exported
 //   Several GPUs: -o '{"distributed": {"cuda_devices": [0, 1, 2]}}'; they share the `rows` of a batch.
-//   A smaller one: a file with (import 'bilm.jsonnet') { num_epochs:: 2, steps_per_epoch:: 100, rows:: 16 }, or any other
-//   of the hidden fields below.
+//   A smaller one: a file with (import 'bilm.jsonnet') { num_epochs:: 2, steps_per_epoch:: 100, rows:: 16 }, or any
+//   other of the hidden fields below.
 // Time: mini a minute, small two hours on one CPU core, paper two weeks on three GPUs of 2017.
 local hidden_fields = import 'lib/hidden_fields.libsonnet';
 local settings = import 'lib/settings.libsonnet';

@@ -1,10 +1,11 @@
-// Fine-tuning of the biLM on a task's text: paper, section 3.4, appendix A.1 and Table 7. Labels are left aside; the task's
-// reader gives the sentences; one epoch on the training data. Before and after it the perplexity on the validation data
-// is measured (`perplexities.json`), and the tuned biLM is exported (`exported/`, for a task's `model.elmo`).
+// Fine-tuning of the biLM on a task's text: paper, section 3.4, appendix A.1 and Table 7. Labels are left aside; the
+// task's reader gives the sentences; one epoch on the training data. Before and after it the perplexity on the
+// validation data is measured (`perplexities.json`), and the tuned biLM is exported (`exported/`, for a task's
+// `model.elmo`).
 //
 // Departures from the paper, which gives one epoch and nothing else
-//   all: Adam with a small learning rate that rises over the first tenth and falls to 0, gradients clipped at norm 1, in
-//     place of going on with Adagrad, whose accumulators are in no file. So it does not diverge on a small corpus. A
+//   all: Adam with a small learning rate that rises over the first tenth and falls to 0, gradients clipped at norm 1,
+//     in place of going on with Adagrad, whose accumulators are in no file. So it does not diverge on a small corpus. A
 //     text that neighbours share (a passage with its questions, a premise with its hypotheses) counts once.
 //   A biLM of others, without `vocabulary.txt` and `softmax.hdf5`, gets a new softmax, and its perplexity before is not
 //     known: set `words` to the vocabulary, as for any other vocabulary than the biLM's.

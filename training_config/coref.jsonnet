@@ -2,19 +2,19 @@
 //
 // Departures from the paper
 //   all: Turian's 50-d vectors, which stand beside GloVe in Lee et al., are left out. Words are looked up as written,
-//     then lower-cased. At paper the vectors have length 1 and words without one have zeros, as there; at mini and small
-//     vectors are as in the file, and words without one have the mean. Each part of a document is read from gold files (there: automatic ones, which have the same words
-//     and clusters). At most 150 epochs with patience 20 in place of some 400,000 updates; the best epoch by average
-//     F1 on the validation data is kept, as there.
+//     then lower-cased. At paper the vectors have length 1 and words without one have zeros, as there; at mini and
+//     small vectors are as in the file, and words without one have the mean. Each part of a document is read from gold
+//     files (there: automatic ones, which have the same words and clusters). At most 150 epochs with patience 20 in
+//     place of some 400,000 updates; the best epoch by average F1 on the validation data is kept, as there.
 //   as in the original code: sentences are encoded one by one by an LSTM with coupled gates and learned first states;
 //     kept spans never cross; 250 antecedents; speaker, genre and distance; windows of 50 sentences while training;
 //     Adam, whose learning rate falls by a thousandth every 100 updates; dropout draws each element.
 //   small: other data (OntoGUM, 177 documents, spans of 10 words at most as there), vectors of 100 instead of 300,
-//     windows of 20 sentences, a cap of 10 epochs (1,770 updates) for both rows with a learning rate that falls to 0 in a
-//     line: the rows compare, but neither is said to have converged.
-//   mini: the synthetic corpus (160 stories), a smaller model, spans of 4 words, less dropout, 20 epochs (3,200 updates)
-//     for both rows with a learning rate that falls to 0 in a line; what the mentions are is soon learned, who they are
-//     is not.
+//     windows of 20 sentences, a cap of 10 epochs (1,770 updates) for both rows with a learning rate that falls to 0 in
+//     a line: the rows compare, but neither is said to have converged.
+//   mini: the synthetic corpus (160 stories), a smaller model, spans of 4 words, less dropout, 20 epochs (3,200
+//     updates) for both rows with a learning rate that falls to 0 in a line; what the mentions are is soon learned, who
+//     they are is not.
 //
 // Expected average F1 of MUC, B-cubed and CEAF-e: paper 67.2 (CoNLL-2012 test); small and mini: docs/RESULTS.md.
 // Command: allennlp train training_config/coref.jsonnet -s out/coref

@@ -5,14 +5,14 @@
 //     for lower-cased text and may not be redistributed. A word is looked up as written, then lower-cased; words of the
 //     file that are not in the data keep its vectors. The character CNN reads a begin and an end mark around each word.
 //     200 and 100 hidden units are taken to be per direction.
-//   what the paper leaves open: batches of 64, at most 75 epochs with patience 25, BIOUL tags and a loss summed over the
-//     batch are AllenNLP's. Dropout 0.5 is AllenNLP's rate; it is variational, at the input of both biLSTM layers, as
-//     the paper has it, where AllenNLP's is ordinary. Forget biases start at 1.
+//   what the paper leaves open: batches of 64, at most 75 epochs with patience 25, BIOUL tags and a loss summed over
+//     the batch are AllenNLP's. Dropout 0.5 is AllenNLP's rate; it is variational, at the input of both biLSTM layers,
+//     as the paper has it, where AllenNLP's is ordinary. Forget biases start at 1.
 //   small: other data (W-NUT 17, 3,394 sentences), hence batches of 32, and a cap of 15 epochs (1,605 updates) for
 //     both rows: the baseline is best before that, but neither is said to have converged. No early stopping.
-//   mini: the synthetic corpus (400 sentences), a smaller model, batches of 16, a cap of 30 epochs (750 updates) for both
-//     rows, Adam with 2e-3 falling to 0 in a line: otherwise the last epochs differ by two points and the best of them
-//     is luck.
+//   mini: the synthetic corpus (400 sentences), a smaller model, batches of 16, a cap of 30 epochs (750 updates) for
+//     both rows, Adam with 2e-3 falling to 0 in a line: otherwise the last epochs differ by two points and the best of
+//     them is luck.
 //
 // Expected F1: paper 90.15 (CoNLL-2003 test; AllenNLP's re-implementation 89.91 +- 0.35);
 //   small and mini: docs/RESULTS.md.

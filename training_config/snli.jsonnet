@@ -1,23 +1,23 @@
 // Textual entailment without ELMo: paper, appendix A.3 (the ESIM sequence model of Chen et al. 2017; SNLI).
 //
 // Departures from the paper
-//   all: no `_BOS_` and `_EOS_` around the sentences, which the code of Chen et al. adds. A learning rate that is halved
-//     continues from the last weights; theirs returns to the best ones. Where the paper and the codes differ, this follows
-//     the paper: word vectors are fixed (AllenNLP and Chen et al. train them), all feed-forward layers have ReLU (Chen
-//     et al.: tanh in the hidden one), dropout at LSTM inputs is variational (Chen et al.: ordinary), gradient norms are
-//     clipped at 5 (both: 10).
+//   all: no `_BOS_` and `_EOS_` around the sentences, which the code of Chen et al. adds. A learning rate that is
+//     halved continues from the last weights; theirs returns to the best ones. Where the paper and the codes differ,
+//     this follows the paper: word vectors are fixed (AllenNLP and Chen et al. train them), all feed-forward layers
+//     have ReLU (Chen et al.: tanh in the hidden one), dropout at LSTM inputs is variational (Chen et al.: ordinary),
+//     gradient norms are clipped at 5 (both: 10).
 //   what the paper leaves open: words are the leaves of the parses at paper, as in the code of Chen et al., with
 //     brackets for -LRB- and -RRB-, and spaCy's at mini and small, whose data have no parses
-//     (`dataset_reader.tokenization`); a word is looked up as written, then lower-cased; forget biases start at 1; at most
-//     75 epochs with patience 5, as AllenNLP's. The L2 penalty is the coefficient times the sum of squares, as AllenNLP's
-//     regularizers; for the other reading, with a factor of one half, set `weight_l2:: 5e-5`. 300 units are per
-//     direction. Pairs without a gold label (`-`) are left out.
+//     (`dataset_reader.tokenization`); a word is looked up as written, then lower-cased; forget biases start at 1; at
+//     most 75 epochs with patience 5, as AllenNLP's. The L2 penalty is the coefficient times the sum of squares, as
+//     AllenNLP's regularizers; for the other reading, with a factor of one half, set `weight_l2:: 5e-5`. 300 units are
+//     per direction. Pairs without a gold label (`-`) are left out.
 //   small: other data (13,100 of the 549,367 training pairs) and vectors of 100 dimensions; a cap of 3 epochs for both
 //     rows, so that neither is said to have converged: Adam with 1e-3 that falls to 0, dropout 0.2, and of what comes
 //     with ELMo no dropout behind the attention and an L2 penalty of 1e-6, all for the far fewer updates (with the
 //     paper's values six epochs came to 59). No early stopping.
-//   mini: the synthetic corpus, 64 units, vectors of 100 dimensions, dropout 0.2, Adam with 2e-3, a cap of 20 epochs. The
-//     learning rate is not halved, since 600 pairs are too few to tell whether accuracy rose. The L2 penalty that
+//   mini: the synthetic corpus, 64 units, vectors of 100 dimensions, dropout 0.2, Adam with 2e-3, a cap of 20 epochs.
+//     The learning rate is not halved, since 600 pairs are too few to tell whether accuracy rose. The L2 penalty that
 //     comes with ELMo is 1e-6, for the far fewer updates.
 //
 // Expected accuracy: paper 88.0 (test; 88.1 dev); small and mini: docs/RESULTS.md.

@@ -3,8 +3,9 @@
 // are switched by the model itself.
 //
 // Departures from the paper: those of snli.jsonnet; the biLM is not fine-tuned on SNLI, the paper's is (88.9 on the
-//   development set without), as in ablations/table1.jsonnet at paper. Word vectors stay beside ELMo (section 3.3; AllenNLP's configuration drops them).
-//   Normalisation takes its statistics over one sentence, so that its vectors do not depend on the batch; the paper's
+//   development set without), as in ablations/table1.jsonnet at paper. Word vectors stay beside ELMo (section 3.3;
+//   AllenNLP's configuration drops them). Normalisation takes its statistics over one sentence, so that its vectors do
+//   not depend on the batch; the paper's
 //   code takes them over the whole batch (-o '{"model.elmo.layer_norm": "batch"}'). ELMo's own dropout, which the paper
 //   does not name, is 0 at both places.
 //

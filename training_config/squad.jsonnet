@@ -3,13 +3,14 @@
 // Departures from the paper, which gives the outline of the model and leaves the rest to Clark and Gardner (2017)
 //   all: one width for both rows, the 90 units that the paper names; the public code of its baseline has 100. Words are
 //     split by spaCy's rules and at the marks where Clark and Gardner split; a word without a vector has the mean of
-//     all at mini and small, and zeros at paper, as there. The epoch that counts is the best one of the averaged weights, which are those in the archive; Clark and
-//     Gardner choose by the weights themselves. The last, smaller batch of an epoch is kept.
+//     all at mini and small, and zeros at paper, as there. The epoch that counts is the best one of the averaged
+//     weights, which are those in the archive; Clark and Gardner choose by the weights themselves. The last, smaller
+//     batch of an epoch is kept.
 //   what the paper leaves open is theirs: characters, where dropout stands, chained GRUs for start and end, weights'
 //     starting values, fixed batches of similar length, no clipping, 24 epochs.
-//   small: other data (8,149 questions), vectors of 100 dimensions, batches of 30, a cap of 6 epochs (1,632 updates) for
-//     both rows: the run ends before it has converged. One that short wants larger steps (epsilon 1e-6) and an average
-//     of the last steps only (0.99).
+//   small: other data (8,149 questions), vectors of 100 dimensions, batches of 30, a cap of 6 epochs (1,632 updates)
+//     for both rows: the run ends before it has converged. One that short wants larger steps (epsilon 1e-6) and an
+//     average of the last steps only (0.99).
 //   mini: the synthetic corpus, a smaller model, Adam with 2e-3, batches of 10, 18 epochs (2,016 updates), a
 //     cap for both rows at which some runs still rise.
 //

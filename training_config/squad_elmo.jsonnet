@@ -10,7 +10,8 @@
 // Command: allennlp train training_config/squad_elmo.jsonnet -s out/squad_elmo
 //   Places and mixes: -o '{"model.elmo.at": "input"}', -o '{"model.elmo.mix": "last"}'; -o '{"model.elmo": null}'
 //   is squad.jsonnet.
-// Time: mini six minutes, small three quarters of an hour, both with cache_dir, on one CPU core; paper some days on a GPU.
+// Time: mini six minutes, small three quarters of an hour, both with cache_dir, on one CPU core; paper some days on a
+// GPU.
 local settings = import 'lib/settings.libsonnet';
 
 (import 'squad.jsonnet') {

@@ -5,16 +5,16 @@
 //   all: the input projection of the highway has a bias, which starts at 0 (as the authors' code has it; the equations
 //     have none). The predicate indicator is on the predicate's one word, also where the annotation calls more words V.
 //     A word is looked up as written, then lower-cased; words of the file that are not in the data keep its vectors.
-//   what the paper leaves open: batches of 80, one instance per predicate, none for sentences without one. As in He et al.'s
-//     code, dropout masks h_t itself, so that the next layer reads the masked h_t, and the loss is the sum over a
+//   what the paper leaves open: batches of 80, one instance per predicate, none for sentences without one. As in He et
+//     al.'s code, dropout masks h_t itself, so that the next layer reads the masked h_t, and the loss is the sum over a
 //     sentence's tokens and the mean over the batch. Gradients are clipped by value (He et al. clip their norm). With
-//     -o '{"model.encoder.dropout_outputs": false, "model.sum_token_losses": false}', dropout masks the recurrence alone
-//     and the loss is a mean over tokens, as in AllenNLP's code, with which the paper's numbers were computed.
+//     -o '{"model.encoder.dropout_outputs": false, "model.sum_token_losses": false}', dropout masks the recurrence
+//     alone and the loss is a mean over tokens, as in AllenNLP's code, with which the paper's numbers were computed.
 //   small: other data (English Web Treebank, of which only the 31,136 verbs in training are read; paper reads every
 //     predicate of CoNLL-2012, as the authors' code does) and word vectors; a cap of 20 epochs for both
 //     rows, of 65 batches each, a sixth of the data (1,300 updates, 3.3 passes), so that neither has converged.
-//   mini: the synthetic corpus (500 sentences), four layers of 100 units, dropout 0.2, batches of 16, a cap of 25 epochs,
-//     Adam with 2e-3 falling to 0 in a line: Adadelta has hardly begun after so few updates.
+//   mini: the synthetic corpus (500 sentences), four layers of 100 units, dropout 0.2, batches of 16, a cap of 25
+//     epochs, Adam with 2e-3 falling to 0 in a line: Adadelta has hardly begun after so few updates.
 //
 // Expected F1: paper 81.4 (CoNLL-2012 test; 81.6 dev); small and mini: docs/RESULTS.md.
 // Command: allennlp train training_config/srl.jsonnet -s out/srl

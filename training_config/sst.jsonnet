@@ -4,8 +4,9 @@
 // Departures from the paper
 //   all: biattention is that of a text with itself, as in AllenNLP's re-implementation; nothing depends on padding.
 //     McCann et al. add character n-grams to GloVe, here as in AllenNLP there are none; words without a vector have
-//     zeros at paper, as there, and the mean at mini and small. Training has the phrases of four or more words, repeated ones too (93,567 of
-//     train.txt's), among them the sentences that long, and none of the 136 shorter ones. Dev and test have whole
+//     zeros at paper, as there, and the mean at mini and small. Training has the phrases of four or more words,
+//     repeated ones too (93,567 of train.txt's), among them the sentences that long, and none of the 136 shorter ones.
+//     Dev and test have whole
 //     sentences, `validation_dataset_reader`, so that `allennlp evaluate` scores these. Word vectors are fixed.
 //   what the paper leaves open: batches of 100, at most 40 epochs with patience 5, norm clip 5, dropout 0.25 at the
 //     input (variational) and behind the feed-forward layer, 0.1 behind the poolings, as AllenNLP has them; 1200 and
@@ -13,11 +14,12 @@
 //     -o '{"model.head": {"type": "elmo_tasks_maxout", "hidden_sizes": [1200, 600], "dropout": [0.2, 0.3]}}'.
 //   AllenNLP's configuration has Adam with 1e-3 (the paper 1e-4), maxout, and phrases of any length:
 //     -o '{"trainer.optimizer.lr": 1e-3, "dataset_reader.min_phrase_length": 1}'.
-//   small: vectors of 100, half the units (150, and 600 and 300 in the ReLU layers), a cap of 8 epochs of 250 updates of
-//     50 phrases (one pass) for both rows alike, Adam with 1e-3 that falls to 0, dropout 0.1 in place of 0.25, no early
-//     stopping: the rows compare, but neither is said to have converged.
-//   mini: the synthetic corpus (200 sentences), a smaller model, phrases of two or more words, batches of 32, 18 epochs,
-//     Adam with 1e-3 that falls to 0, no dropout at the input: with 0.25 the polarity of words was not learned in time.
+//   small: vectors of 100, half the units (150, and 600 and 300 in the ReLU layers), a cap of 8 epochs of 250 updates
+//     of 50 phrases (one pass) for both rows alike, Adam with 1e-3 that falls to 0, dropout 0.1 in place of 0.25, no
+//     early stopping: the rows compare, but neither is said to have converged.
+//   mini: the synthetic corpus (200 sentences), a smaller model, phrases of two or more words, batches of 32, 18
+//     epochs, Adam with 1e-3 that falls to 0, no dropout at the input: with 0.25 the polarity of words was not learned
+//     in time.
 //
 // Expected accuracy: paper 51.4 (test, five classes; AllenNLP's re-implementation 51.3); small and mini:
 //   docs/RESULTS.md.

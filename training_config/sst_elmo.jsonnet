@@ -4,7 +4,8 @@
 // Departures from the paper: those of sst.jsonnet. "The output ELMo vectors are computed with a second biLSTM and
 //   concatenated to the input" can be read in several ways; by default the second mix is concatenated to the output of
 //   the encoder biLSTM, before biattention, as in the paper's SNLI and SQuAD models. The second biLSTM reads that mix
-//   first with -o '{"model.elmo_output_encoder": {"type": "elmo_tasks_stacked_lstm", "hidden_sizes": [300]}}'. AllenNLP's first configuration had it
+//   first with -o '{"model.elmo_output_encoder": {"type": "elmo_tasks_stacked_lstm", "hidden_sizes": [300]}}'.
+//     AllenNLP's first configuration had it
 //   behind the integrator, its later one at the input alone, without lambda (-o '{"model.elmo.at": "input",
 //   "model.elmo.l2": null}'). The paper does not say whether layers are normalised: they are not, but at mini. Dropout
 //   of the ELMo vectors is 0.5 as in AllenNLP's first configuration, 0.1 at mini and small.

@@ -1,5 +1,5 @@
-// Table 1 (section 4): six tasks without and with ELMo. Test data at `paper`, but for SQuAD, whose are not public; dev at
-// `mini` and `small`. At `paper`, SNLI and SQuAD read a biLM that is fine-tuned on their training data first (A.1).
+// Table 1 (section 4): six tasks without and with ELMo. Test data at `paper`, but for SQuAD, whose are not public; dev
+// at `mini` and `small`. At `paper`, SNLI and SQuAD read a biLM that is fine-tuned on their training data first (A.1).
 // Command: allennlp ablate training_config/ablations/table1.jsonnet -s out/table1 --seeds 3
 local ablation = import '../lib/ablation.libsonnet';
 

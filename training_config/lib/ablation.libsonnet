@@ -1,7 +1,9 @@
 // What the tables under `ablations/` share: for each task its two configs, its score, its splits, and rough times.
 //
-// A table is an object for `allennlp ablate`: `title`, `about`, `rows`, `figure: 'share'` for scores over `fraction`, and `increase`:
-// { of, over }, a column and the one over which its increase is shown, or { over } for the increases of all others. A row has
+// A table is an object for `allennlp ablate`: `title`, `about`, `rows`, `figure: 'share'` for scores over `fraction`,
+// and `increase`:
+// { of, over }, a column and the one over which its increase is shown, or { over } for the increases of all others. A
+// row has
 //   name     its own in the table; names the folders of its runs
 //   config   the base, a path from the table's folder, else from the current folder or from the project's
 //   changes  dotted keys of the resolved config and their values in this row
