@@ -1,4 +1,4 @@
-"""Loads the plugin once, as `allennlp` does, and starts every test from the same seeds."""
+"""Loads the plugin, as `allennlp` does, and seeds every test."""
 
 import logging
 import random
@@ -21,8 +21,8 @@ def fixed_seeds() -> None:
 @pytest.fixture
 def heard_counts(request: pytest.FixtureRequest, caplog: pytest.LogCaptureFixture) -> Iterator[None]:
     """
-    For tests/<task>/test_reader.py: `caplog` hears what that task's reader counts. AllenNLP may have turned propagation
-    off, so that the root logger hears nothing.
+    For tests/<task>/test_reader.py: `caplog` gets the messages of that task's reader, even if AllenNLP has turned
+    propagation off.
     """
     logger = logging.getLogger(f"elmo_tasks.{request.module.__name__.split('.')[1]}.reader")
     logger.addHandler(caplog.handler)

@@ -1,4 +1,4 @@
-"""Small random parts, and a data root of them, that tests of several rooms build models from."""
+"""Small random biLMs, vectors and data roots."""
 
 import gzip
 import os
@@ -14,12 +14,12 @@ from tests.elmo.samples import options, write_bilm
 from tests.pretraining import toy
 
 ELMO_DIM = 2 * options().projection_dim
-"""Width of an ELMo vector of `bilm_files`."""
+"""The size of an ELMo vector of `bilm_files`."""
 
 ROOT = Path(__file__).resolve().parents[1]
 FIXTURES = ROOT / "fixtures"
 REAL_DATA = Path(os.environ.get("ELMO_TASKS_REAL_DATA", ROOT.parent / "shared" / "data"))
-"""Corpora in official names that tests read where they are; who lacks them loses these tests alone."""
+"""Real corpora; tests that need a missing one are skipped."""
 
 CORPORA = {
     "ner/eng.bio": ("ner/eng.train", "ner/eng.testa"),
@@ -29,22 +29,22 @@ CORPORA = {
     "srl/web/notes.gold_conll": ("srl/train/notes.gold_conll", "srl/development/notes.gold_conll"),
     "coref/stories.gold_conll": ("coref/train.gold_conll", "coref/dev.gold_conll"),
 }
-"""Small files in the official formats, and the names under which configs look for them."""
+"""Small files in the official formats, and their names in a data root."""
 
 
 def bilm_files(folder: Path) -> dict[str, str]:
-    """Writes a random biLM in the official format; the two keys that name its files in a config."""
+    """Writes a random biLM in the official format; returns the two keys for a config."""
     folder.mkdir(parents=True, exist_ok=True)
     return dict(zip(("options_file", "weight_file"), write_bilm(folder), strict=True))
 
 
 def elmo(folder: Path, **keys: object) -> ElmoTokenEmbedder:
-    """An `elmo` as a config makes it."""
+    """An embedder, built from a config."""
     return ElmoTokenEmbedder.from_params(Params({**bilm_files(folder), **keys}), vocab=Vocabulary())
 
 
 def write_vectors(file: Path, words: list[str], *, width: int) -> Path:
-    """Writes random vectors of these words, gzip where the name says so."""
+    """Writes random vectors of these words, compressed if the name ends in `.gz`."""
     generator = numpy.random.default_rng(3)
     lines = (" ".join([word, *(f"{value:.4f}" for value in generator.normal(size=width))]) for word in words)
     text = "".join(f"{line}\n" for line in lines)
@@ -54,7 +54,7 @@ def write_vectors(file: Path, words: list[str], *, width: int) -> Path:
 
 
 def write_data_root(root: Path) -> Path:
-    """The official file names that configs ask for, at any scale, with a few sentences behind each."""
+    """Writes a few sentences to each of the files that configs read, at any scale."""
     toy.write_corpus(root)
     words = "".join(f"{word}\n" for word in ["<S>", "</S>", "<UNK>", "the", "cook", "bakes", "."])
     (root / "lm" / "vocab-2016-09-10.txt").write_text(words)
