@@ -5,10 +5,10 @@
 //   concatenated to the input" can be read in several ways; by default the second mix is concatenated to the output of
 //   the encoder biLSTM, before biattention, as in the paper's SNLI and SQuAD models. The second biLSTM reads that mix
 //   first with -o '{"model.elmo_output_encoder": {"type": "elmo_tasks_stacked_lstm", "hidden_sizes": [300]}}'.
-//     AllenNLP's first configuration had it
-//   behind the integrator, its later one at the input alone, without lambda (-o '{"model.elmo.at": "input",
-//   "model.elmo.l2": null}'). The paper does not say whether layers are normalised: they are not, but at mini. Dropout
-//   of the ELMo vectors is 0.5 as in AllenNLP's first configuration, 0.1 at mini and small.
+//   AllenNLP's first configuration had it behind the integrator, its later one at the input alone, without lambda: a file
+//   with (import 'sst_elmo.jsonnet') { preset:: 'allennlp' }. The paper does not say whether layers are normalized: they
+//   are not, except at mini. Dropout of the ELMo vectors is 0.5 as in AllenNLP's first configuration, 0.1 at mini and
+//   small.
 //
 // Expected accuracy: paper 54.7 +- 0.5 (test); small and mini: docs/RESULTS.md.
 // Command: allennlp train training_config/sst_elmo.jsonnet -s out/sst_elmo
@@ -20,12 +20,12 @@ local settings = import 'lib/settings.libsonnet';
 (import 'sst.jsonnet') {
   model+: {
     elmo: settings.bilm {
-      at: 'both',
+      at: $.presets[$.preset].elmo.at,
       mix: 'weighted',
-      l2: 0.001,
+      l2: $.presets[$.preset].elmo.l2,
       layer_norm: settings.choose({ mini: 'sentence', small: false, paper: false }),
       gamma: true,
-      dropout: settings.choose({ mini: 0.1, small: 0.1, paper: 0.5 }),
+      dropout: $.presets[$.preset].elmo.dropout,
       state: 'reset',
     },
   },

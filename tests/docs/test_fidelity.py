@@ -48,3 +48,13 @@ def test_the_config_has_the_stated_value(name: str, key: str, ours: str) -> None
         value = value[part]
     expected = ours if isinstance(value, str) else json.loads(ours)
     assert value == expected
+
+
+def test_sst_has_the_reading_of_allennlp(tmp_path: Path) -> None:
+    file = tmp_path / "sst.jsonnet"
+    file.write_text(f"(import '{ROOT}/training_config/sst_elmo.jsonnet') {{ preset:: 'allennlp' }}")
+    found = Params.from_file(str(file)).as_dict(quiet=True)
+    elmo = found["model"]["elmo"]
+    assert (elmo["at"], elmo["l2"], elmo["dropout"]) == ("input", None, 0.0)
+    assert found["model"]["head"]["type"] == "elmo_tasks_maxout"
+    assert found["dataset_reader"]["min_phrase_length"] == 1 and found["trainer"]["optimizer"]["lr"] == 1e-3
