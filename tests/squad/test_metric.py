@@ -15,29 +15,6 @@ def scores(predicted: str, *golds: str) -> dict[str, float]:
 
 
 @pytest.mark.parametrize(
-    ("answer", "normal"),
-    [
-        ("The  Normans", "normans"),
-        ("an A the", ""),
-        ("theatre another anaa", "theatre another anaa"),
-        ("a-b", "ab"),
-        ("the-end", "theend"),
-        ("(The) end.", "end"),
-        ("U.S.A.", "usa"),
-        ("  \t\n\u00a0x\u2003y ", "x y"),
-        ("ÉCOLE", "école"),
-        ("“the end”", "“ end”"),
-        ("1,000", "1000"),
-        ("a\u0301", "\u0301"),
-        ("", ""),
-        ("!?", ""),
-    ],
-)
-def test_normalization(answer: str, normal: str) -> None:
-    assert normalize(answer) == normal
-
-
-@pytest.mark.parametrize(
     ("predicted", "gold", "em", "overlap"),
     [
         ("the cat", "Cat!", 1, 1),

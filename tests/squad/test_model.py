@@ -123,7 +123,7 @@ def test_out_of_memory_names_the_longest_passage(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(model.self_attention, "forward", lambda *_: torch.empty(2**50, dtype=torch.uint8))
     message = (
         r"out of memory on a batch of 7 instances padded to 40 tokens, the length of article 'Harrow_Bay', paragraph 1,"
-        r" question hb-1: .*lower batch_size, or max_tokens, of the data loader's batch sampler"
+        r" question hb-1: .*lower batch_size or max_tokens of the data loader's batch sampler"
     )
     with pytest.raises(InputError, match=message):
         model(**tensors(model.vocab, corpus()))
