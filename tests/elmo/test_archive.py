@@ -95,7 +95,7 @@ def load(archive: Path, overrides: dict[str, Any] | None = None) -> Model:
     return load_archive(str(archive), overrides=overrides or "").model.eval()
 
 
-def test_a_training_run_keeps_the_bilm_out_of_everything(folder: Path) -> None:
+def test_checkpoints_and_archives_do_not_contain_the_bilm(folder: Path) -> None:
     (folder / "train.tsv").write_text("the###A boat###B\nsails###A\n")
     settings = {
         **config(l2=0.1, dropout=0.1),

@@ -1,4 +1,4 @@
-"""CoVe: the layers of a plain `nn.LSTM`, from a user's files, where a model takes a biLM's."""
+"""CoVe: the layers of a plain `nn.LSTM`, its files, and its use as a source of layers."""
 
 import pickle
 import warnings
@@ -44,6 +44,7 @@ def test_the_layers_are_those_of_a_plain_lstm(files: dict[str, str], tmp_path: P
     output = cove(batch_to_ids(SENTENCES))
     assert output.layers.shape == (3, 4, 5, 2 * WIDTH)
     assert output.mask.sum(1).tolist() == [5, 0, 1, 3]
+    assert cove(batch_to_ids([[], []])).layers.shape == (3, 2, 0, 2 * WIDTH)
     assert not output.layers[:, ~output.mask].any()
     for row, sentence in enumerate(SENTENCES):
         if sentence:
@@ -59,12 +60,6 @@ def test_unknown_words_are_zeros(files: dict[str, str], tmp_path: Path) -> None:
     layers = cove(batch_to_ids([sentence])).layers[0, 0]
     assert not layers[:5].any()
     assert np.allclose(layers[5].numpy(), np.tile(vectors["The"], 2))
-
-
-def test_batches_without_a_token(files: dict[str, str]) -> None:
-    cove = CoVe.from_files(**files)
-    for sentences, shape in (([], (3, 0, 0, 10)), ([[], []], (3, 2, 0, 10))):
-        assert cove(batch_to_ids(sentences)).layers.shape == shape
 
 
 @pytest.mark.parametrize("zipped", [True, False])
@@ -132,15 +127,7 @@ def embedder(**keys: Any) -> ElmoTokenEmbedder:
     return ElmoTokenEmbedder.from_params(Params({"source": "cove", **keys}))
 
 
-@pytest.mark.parametrize(("mix", "layer"), [("last", 2), ("layer:0", 0), ("layer:1", 1), ("layer:2", 2)])
-def test_one_layer_behind_the_keys_of_elmo(files: dict[str, str], mix: str, layer: int) -> None:
-    ids = batch_to_ids(SENTENCES)
-    elmo = embedder(**files, mix=mix)
-    assert elmo.get_output_dim() == 2 * WIDTH
-    assert torch.equal(elmo(ids), CoVe.from_files(**files)(ids).layers[layer])
-
-
-def test_all_layers_behind_the_keys_of_elmo(files: dict[str, str]) -> None:
+def test_as_the_source_of_an_embedder(files: dict[str, str]) -> None:
     ids = batch_to_ids(SENTENCES)
     elmo = embedder(**files, mix="weighted", at="input")
     elmo.input_mix.weights.data = torch.tensor([0.5, -1.0, 2.0])
@@ -148,6 +135,7 @@ def test_all_layers_behind_the_keys_of_elmo(files: dict[str, str]) -> None:
     expected = (elmo.input_mix.weights.softmax(0)[:, None, None, None] * layers).sum(0)
     assert torch.allclose(elmo(ids), expected, atol=1e-6)
     assert not [name for name, _ in elmo.named_parameters() if "lstm" in name]
+    assert torch.equal(embedder(**files, mix="layer:1")(ids), layers[1])
 
 
 def test_the_cache_separates_word_vectors(files: dict[str, str], tmp_path: Path) -> None:
