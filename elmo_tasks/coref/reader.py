@@ -13,7 +13,7 @@ from allennlp.data.token_indexers import TokenCharactersIndexer
 from elmo_tasks.coref.clusters import clusters_by_label, without_singletons
 from elmo_tasks.data.labels import UNKNOWN_LABEL
 from elmo_tasks.data.mentions import Cluster, Mention
-from elmo_tasks.data.ontonotes import NONE, OntonotesDocument, find_files, read_documents
+from elmo_tasks.data.ontonotes import NONE, OntonotesDocument, Skipped, find_files, read_documents
 from elmo_tasks.data.tokenizer import FirstCharacters
 from elmo_tasks.data.words import WordIndexer
 from elmo_tasks.elmo.indexer import CharacterIndexer
@@ -59,11 +59,16 @@ class CorefReader(DatasetReader):
 
     token_indexers : `dict[str, TokenIndexer]`, optional
         By default `tokens` (word ids), `token_characters` (for the character CNN) and `elmo` (the biLM's characters).
+    strict : `bool`
+        Whether a document whose brackets are invalid is an error. By default it is skipped with a warning.
     """
 
-    def __init__(self, *, token_indexers: dict[str, TokenIndexer] | None = None, **kwargs: Any) -> None:
+    def __init__(
+        self, *, token_indexers: dict[str, TokenIndexer] | None = None, strict: bool = False, **kwargs: Any
+    ) -> None:
         super().__init__(manual_distributed_sharding=True, manual_multiprocess_sharding=True, **kwargs)
         self._token_indexers = token_indexers or _default_indexers()
+        self._strict = strict
 
     def _read(self, file_path: PathOrStr) -> Iterable[Instance]:
         """
@@ -72,8 +77,15 @@ class CorefReader(DatasetReader):
         `InputError`
             With file and line, if a file is invalid.
         """
-        documents = [document for file in find_files(file_path) for document in read_documents(file)]
-        clusters = [document_clusters(document) for document in documents]
+        documents, clusters = [], []
+        skipped = Skipped("documents", strict=self._strict)
+        for document in (document for file in find_files(file_path) for document in read_documents(file)):
+            try:
+                clusters.append(document_clusters(document))
+                documents.append(document)
+            except InputError as error:
+                skipped.add(error)
+        skipped.report(str(file_path), len(documents))
         _log_counts(str(file_path), documents, clusters)
         annotated = any(clusters)
         for document, gold in self.shard_iterable(zip(documents, clusters, strict=True)):

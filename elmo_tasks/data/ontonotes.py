@@ -45,6 +45,7 @@ CORPUS_HINT = (
 _SUFFIXES = ("gold_conll", "gold_conll.gz")
 _FIRST_FRAME = 11
 _MIN_COLUMNS = 12
+_WARNINGS = 10
 _BEGIN, _END = "#begin document", "#end document"
 _BEGIN_LINE = re.compile(rf"{_BEGIN} \((.*)\)(?:; part ([0-9]{{1,9}}))?\s*")
 _PART = re.compile("[0-9]{1,9}")
@@ -169,6 +170,40 @@ class OntonotesDocument:
     key: str
     part: int
     sentences: tuple[OntonotesSentence, ...]
+
+
+class Skipped:
+    """
+    Counts annotations that could not be parsed, and warns of each of the first ten.
+
+    # Parameters
+
+    what : `str`
+        What is skipped for one: `sentences` or `documents`.
+    strict : `bool`
+        Whether to raise the error instead.
+    """
+
+    def __init__(self, what: str, *, strict: bool) -> None:
+        self._what, self._strict = what, strict
+        self._first: InputError | None = None
+        self._count = 0
+
+    def add(self, error: InputError) -> None:
+        """Records the error of one sentence or document; raises it if strict."""
+        if self._strict:
+            raise error
+        self._first, self._count = self._first or error, self._count + 1
+        if self._count <= _WARNINGS:
+            logger.warning("%s skipped: %s", self._what, error)
+
+    def report(self, path: str, kept: int) -> None:
+        """Warns of how many were skipped. Raises the first error if none was kept."""
+        if self._first is not None and not kept:
+            raise self._first
+        if self._count:
+            advice = "set dataset_reader.strict to true to stop at the first"
+            logger.warning("%s: %d %s with invalid annotation skipped (%s)", path, self._count, self._what, advice)
 
 
 def find_files(path: str | Path) -> list[Path]:

@@ -9,7 +9,7 @@ from allennlp.data.dataset_readers.dataset_reader import PathOrStr
 from allennlp.data.fields import MetadataField, TextField
 
 from elmo_tasks.data.labels import OpenSequenceLabelField
-from elmo_tasks.data.ontonotes import Frame, OntonotesSentence, find_files, read_documents
+from elmo_tasks.data.ontonotes import Frame, OntonotesSentence, Skipped, find_files, read_documents
 from elmo_tasks.data.spans import OUTSIDE, Span
 from elmo_tasks.data.words import WordIndexer
 from elmo_tasks.elmo.indexer import CharacterIndexer
@@ -31,14 +31,21 @@ class SrlReader(DatasetReader):
         By default `tokens` (word ids), `predicate` (the predicate indicator) and `elmo` (the biLM's characters).
     verbs_only : `bool`
         Whether to keep only predicates whose part of speech begins with V. He et al. and AllenNLP keep all.
+    strict : `bool`
+        Whether a sentence whose framesets or brackets are invalid is an error. By default it is skipped with a warning.
     """
 
     def __init__(
-        self, *, token_indexers: dict[str, TokenIndexer] | None = None, verbs_only: bool = True, **kwargs: Any
+        self,
+        *,
+        token_indexers: dict[str, TokenIndexer] | None = None,
+        verbs_only: bool = True,
+        strict: bool = False,
+        **kwargs: Any,
     ) -> None:
         super().__init__(manual_distributed_sharding=True, manual_multiprocess_sharding=True, **kwargs)
         self._token_indexers = token_indexers or _default_indexers()
-        self._verbs_only = verbs_only
+        self._verbs_only, self._strict = verbs_only, strict
 
     def _read(self, file_path: PathOrStr) -> Iterable[Instance]:
         """
@@ -53,13 +60,19 @@ class SrlReader(DatasetReader):
 
     def _frames(self, path: str) -> Iterator[tuple[OntonotesSentence, Frame]]:
         sentences = taken = left = 0
+        skipped = Skipped("sentences", strict=self._strict)
         for file in find_files(path):
             for document in read_documents(file):
                 for sentence in document.sentences:
-                    frames = sentence.frames()
+                    try:
+                        frames = sentence.frames()
+                    except InputError as error:
+                        skipped.add(error)
+                        continue
                     kept = [frame for frame in frames if self._is_kept(sentence, frame)]
                     sentences, taken, left = sentences + 1, taken + len(kept), left + len(frames) - len(kept)
                     yield from ((sentence, frame) for frame in kept)
+        skipped.report(path, taken)
         if not taken:
             if left:
                 hint = "set verbs_only to false to read them all"

@@ -1,5 +1,6 @@
 """The coreference reader: exact clusters, genres, speakers and invalid files."""
 
+import logging
 from pathlib import Path
 from typing import Any
 
@@ -120,7 +121,16 @@ def test_unmatched_brackets(old: str, new: str, line: int, tmp_path: Path) -> No
     path = tmp_path / "bad.gold_conll"
     path.write_text(STORIES.read_text().replace(old, new, 1))
     with pytest.raises(InputError, match=rf"bad.gold_conll:{line}: .*\(bc/pier/00/pier_0001\); part 000"):
-        list(CorefReader().read(path))
+        list(CorefReader(strict=True).read(path))
+
+
+def test_document_with_invalid_brackets_is_skipped(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path = tmp_path / "bad.gold_conll"
+    path.write_text(STORIES.read_text().replace("\t(0|(0\n", "\t(0|0\n", 1))
+    with caplog.at_level(logging.WARNING):
+        left = list(CorefReader().read(path))
+    assert len(left) == len(list(CorefReader().read(STORIES))) - 1
+    assert f"{path}:2" in caplog.text and "1 documents with invalid annotation skipped" in caplog.text
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """The SRL reader: exact fields, choice of predicates and overlapping spans."""
 
+import logging
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +94,28 @@ def test_invalid_files(tmp_path: Path, row: str, message: str) -> None:
     path.write_text(row)
     with pytest.raises(InputError, match=f"a.gold_conll(: |:){message}"):
         list(SrlReader().read(path))
+
+
+INVALID = {
+    "no column for a frameset": ROW.format(lemma="plan", frameset="01", argument="").replace("  ", " "),
+    "a column too many": ROW.format(lemma="plan", frameset="01", argument="(V*) (A1*)"),
+    "bracket not closed": ROW.format(lemma="plan", frameset="01", argument="(V*"),
+    "bracket not opened": ROW.format(lemma="plan", frameset="01", argument="(V*))"),
+    "no (V": ROW.format(lemma="plan", frameset="01", argument="(ARG1*)"),
+}
+
+
+@pytest.mark.parametrize("kind", INVALID)
+def test_sentence_with_invalid_annotation_is_skipped(
+    tmp_path: Path, kind: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "a.gold_conll"
+    path.write_text(INVALID[kind] + "\n" + ROW.format(lemma="plan", frameset="01", argument="(V*)").replace("NN", "VB"))
+    with caplog.at_level(logging.WARNING):
+        assert len(list(SrlReader().read(path))) == 1
+    assert f"{path}:1: " in caplog.text and "1 sentences with invalid annotation skipped" in caplog.text
+    with pytest.raises(InputError, match=r"a\.gold_conll:1"):
+        list(SrlReader(strict=True).read(path))
 
 
 def test_invalid_arguments() -> None:
