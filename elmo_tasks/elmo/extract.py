@@ -12,7 +12,7 @@ import h5py
 
 from elmo_tasks.atomic import atomic_write, check_output_path
 from elmo_tasks.elmo.extraction import Extraction
-from elmo_tasks.elmo.vector_writer import COUNTS, DiskFile, VectorLayout, VectorWriter, open_hdf5
+from elmo_tasks.elmo.vector_writer import COUNTS, ORDER, DiskFile, VectorLayout, VectorWriter, open_hdf5
 from elmo_tasks.elmo.vectors import FORMAT, ElmoVectors, read_attributes
 from elmo_tasks.errors import InputError, shown
 
@@ -62,7 +62,7 @@ def extract(
     out, part = Path(out), _part(out)
     if out.exists() and not force:
         with ElmoVectors(out) as vectors:
-            _check_same(out, vectors.info, extraction, lines)
+            _check_same(out, vectors.info, extraction.attributes, lines)
         return False
     resumed = part.exists() and not force
     if not resumed:
@@ -70,7 +70,7 @@ def extract(
     with _open_part(part) as (file, hdf5):
         attributes = read_attributes(hdf5, part)
         if resumed:
-            _check_same(part, attributes, extraction, lines)
+            _check_same(part, attributes, {**extraction.attributes, **ORDER}, lines)
         started({name: int(attributes[name]) for name in COUNTS})
         VectorWriter(hdf5, file, extraction, progress).write_all()
         _rename(file, out)
@@ -94,9 +94,9 @@ def _part(out: str | Path) -> Path:
     return Path(out).with_name(Path(out).name + _PART)
 
 
-def _check_same(file: Path, found: Mapping[str, Any], extraction: Extraction, lines: Lines) -> None:
-    """Raise `InputError` if `file`, whose attributes are `found`, is from a call with another text or settings."""
-    expected = {key: value for key, value in extraction.attributes.items() if key not in _PATHS}
+def _check_same(file: Path, found: Mapping[str, Any], expected: Mapping[str, Any], lines: Lines) -> None:
+    """Raise `InputError` if the attributes `found` of a file are not those expected, or its text is not `lines`."""
+    expected = {key: value for key, value in expected.items() if key not in _PATHS}
     if all(found.get(key) == value for key, value in expected.items()):
         text = sha256()
         for _, line in lines:
@@ -127,7 +127,7 @@ def _create(part: Path, lines: Lines, extraction: Extraction) -> None:
                     raise InputError(str(error), file=name, line=number) from None
                 file.check()
             layout.finish()
-            attributes = {**extraction.attributes, **layout.counts, "text_sha256": text.hexdigest()}
+            attributes = {**extraction.attributes, **ORDER, **layout.counts, "text_sha256": text.hexdigest()}
             hdf5.attrs.update({"format": FORMAT, **attributes})
         file.reserve()
 

@@ -27,10 +27,13 @@ from elmo_tasks.hdf5 import own_dataset
 COUNTS = ("sentences", "tokens", "pieces", "blank_lines", "long_lines")
 """Attributes of the file; a piece is a window of a sentence."""
 
-_SORTED_SENTENCES = 2**12  # sentences that are sorted by length together; must not change between calls
+_SORTED_SENTENCES = 2**12  # sentences that are sorted by length together
 _BUFFERED = 20_000  # tokens and sentences in memory before they are written
 _SECONDS_BETWEEN_SAVES = 2.0
 _LONGEST_STRING = 2**31 - 1
+
+ORDER = {"sorted_sentences": _SORTED_SENTENCES}
+"""An attribute on which the order of the windows depends: a call must not resume a file with another order."""
 
 
 class DiskFile(io.FileIO):

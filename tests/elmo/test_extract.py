@@ -204,6 +204,13 @@ def test_a_call_with_other_settings_does_not_resume(
     assert (file.read_bytes(), os.listdir(file.parent)) == (before, [file.name])
 
 
+def test_a_part_with_another_order_does_not_resume(bilm: BiLM, part: Path) -> None:
+    with h5py.File(part, "r+") as hdf5:
+        del hdf5.attrs["sorted_sentences"]
+    with pytest.raises(InputError, match="out.part: was begun by another call: sorted_sentences was None"):
+        written(bilm, part.with_name("out"))
+
+
 def test_moved_files_and_other_batch_sizes_resume(bilm: BiLM, part: Path, tmp_path: Path) -> None:
     found = written(bilm, tmp_path / "out", batch_size=3, settings={"input": "moved"})
     for one, other in zip(found, written(bilm, tmp_path / "whole"), strict=True):
