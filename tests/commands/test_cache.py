@@ -1,4 +1,4 @@
-"""`allennlp cache`: what the user types and reads."""
+"""`allennlp cache`: arguments and output."""
 
 import json
 from pathlib import Path
@@ -145,3 +145,23 @@ def test_a_damaged_database_is_one_error(cache_dir: Path) -> None:
         cache("stats", cache_dir)
     cache("clear", cache_dir)
     assert not list(cache_dir.rglob("*.mdb"))
+
+
+def test_an_earlier_format_is_counted_and_cleared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = described(tmp_path, "0" * 64, version=1)
+    (folder / "1-0.layers").write_bytes(bytes(720))
+    (folder / "1-0.index").write_bytes(bytes(80))
+    cache("stats", tmp_path)
+    assert rows(capsys.readouterr().out)["0" * 12][4:8] == ["0", "0", "800", "0"]
+    cache("clear", tmp_path)
+    assert capsys.readouterr().out == "removed 800 bytes of weights.hdf5, options.json\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_run_continues_and_stores_again_after_clear(cache_dir: Path, weights: list[str]) -> None:
+    elmo = embedder(cache_dir, weights[0])
+    expected = elmo(batch_to_ids(SENTENCES[:3]))
+    cache("clear", cache_dir)
+    assert expected.equal(elmo(batch_to_ids(SENTENCES[:3])))
+    cache("stats", cache_dir)
+    assert len(list(cache_dir.rglob("data.mdb"))) == 1
