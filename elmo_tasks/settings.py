@@ -58,7 +58,8 @@ def fixtures_root() -> Path:
 
 def bilm_files(options_file: str | None, weight_file: str | None) -> tuple[str, str]:
     """
-    The arguments of a command, or the files of the embedded biLM if it has none.
+    The arguments of a command, or the files of the scale's biLM if it has none: the released one below the data root at
+    `paper`, else the embedded one.
 
     # Raises
 
@@ -67,8 +68,14 @@ def bilm_files(options_file: str | None, weight_file: str | None) -> tuple[str, 
     """
     if (options_file is None) != (weight_file is None):
         raise InputError("expected both --options-file and --weight-file, got only one")
-    folder = fixtures_root() / "bilm"
-    return options_file or str(folder / "options.json"), weight_file or str(folder / "weights.hdf5")
+    if options_file is not None and weight_file is not None:
+        return options_file, weight_file
+    root = None if scale() != "paper" else data_root()
+    names = official_names(root) if root is not None else {}
+    options, weights = (
+        str((root or fixtures_root()) / names.get(name, name)) for name in ("bilm/options.json", "bilm/weights.hdf5")
+    )
+    return options, weights
 
 
 def data_root() -> Path | None:

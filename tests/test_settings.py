@@ -77,3 +77,15 @@ def test_scale_and_data_root_are_logged(monkeypatch: pytest.MonkeyPatch, caplog:
         "scale: paper (ELMO_TASKS_SCALE)",
         "data root: /corpora (ELMO_TASKS_DATA)",
     ]
+
+
+def test_commands_read_the_bilm_of_the_scale(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    released = tmp_path / "bilm/elmo_2x4096_512_2048cnn_2xhighway_weights.hdf5"
+    released.parent.mkdir()
+    released.touch()
+    monkeypatch.setenv(settings.DATA_VARIABLE, str(tmp_path))
+    monkeypatch.setenv(settings.SCALE_VARIABLE, "paper")
+    assert settings.bilm_files(None, None) == (str(tmp_path / "bilm/options.json"), str(released))
+    assert settings.bilm_files("a", "b") == ("a", "b")
+    monkeypatch.setenv(settings.SCALE_VARIABLE, "small")
+    assert settings.bilm_files(None, None)[0] == str(settings.fixtures_root() / "bilm/options.json")

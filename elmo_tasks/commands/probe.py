@@ -57,8 +57,8 @@ class Probe(ActionsSubcommand):
         )
         for parser in actions.choices.values():
             add = parser.add_argument
-            add("--options-file", metavar="FILE", help="of the biLM (embedded)")
-            add("--weight-file", metavar="FILE", help="of the biLM (embedded), or CoVe's")
+            add("--options-file", metavar="FILE", help="of the biLM (that of the scale)")
+            add("--weight-file", metavar="FILE", help="of the biLM (that of the scale), or CoVe's")
             add("--cove-vectors", metavar="FILE", help="CoVe's word vectors as text: probe CoVe instead of a biLM")
             add("--output", type=Path, metavar="FILE", help="also write the results as JSON")
 
