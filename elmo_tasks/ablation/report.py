@@ -10,11 +10,10 @@ from jinja2 import Environment, StrictUndefined, Template
 
 from elmo_tasks import settings
 from elmo_tasks.ablation.figures import curve_charts, layer_weights, share_charts
-from elmo_tasks.ablation.progress import duration
 from elmo_tasks.ablation.runs import differences
 from elmo_tasks.ablation.schema import Row
 from elmo_tasks.ablation.summary import Record, Summary
-from elmo_tasks.ablation.text import FAILED, MISSING, body, changes, our_score, remarks, run_scores
+from elmo_tasks.ablation.text import FAILED, MISSING, body, changes, duration, our_score, remarks, run_scores
 
 
 def report(summary: Summary, command: str) -> str:

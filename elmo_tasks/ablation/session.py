@@ -2,18 +2,18 @@
 
 import json
 import shlex
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from elmo_tasks import settings
 from elmo_tasks.ablation import cluster, local, run_dir
 from elmo_tasks.ablation.local import RunFinished, RunStarted
-from elmo_tasks.ablation.progress import Estimates, duration
 from elmo_tasks.ablation.report import report
 from elmo_tasks.ablation.runs import Planner, Run
 from elmo_tasks.ablation.summary import Summary
 from elmo_tasks.ablation.table import choose_rows, read_table
-from elmo_tasks.ablation.text import markdown, run_scores
+from elmo_tasks.ablation.text import duration, markdown, run_scores
 from elmo_tasks.atomic import atomic_write
 from elmo_tasks.ranges import require_sizes
 
@@ -128,3 +128,34 @@ class Session:
             self.estimates.add(event.run, result["seconds"])
             line += f"{run_scores(event.run.row, result)}, {duration(result['seconds'])}"
         return f"{line}; {self.time_left()} left"
+
+
+class Estimates:
+    """Estimates from finished runs of the same row, else from the row's `minutes`, corrected by the finished runs."""
+
+    def __init__(self) -> None:
+        self._measured: dict[str, list[float]] = defaultdict(list)
+        self._expected = self._actual = 0.0
+
+    def add(self, run: Run, seconds: float) -> None:
+        """Add a finished run."""
+        self._measured[run.row.name].append(seconds)
+        if run.row.minutes is not None:
+            self._expected, self._actual = self._expected + 60 * run.row.minutes, self._actual + seconds
+
+    def seconds(self, run: Run) -> float | None:
+        """The estimate for a run; None if there is nothing to base it on."""
+        if measured := self._measured.get(run.row.name):
+            return sum(measured) / len(measured)
+        if run.row.minutes is None:
+            return None
+        return 60 * run.row.minutes * (self._actual / self._expected if self._expected else 1.0)
+
+    def left(self, runs: Iterable[Run], *, workers: int) -> str:
+        """The time for these runs, such as `12 min`; `more than 12 min` if some are unknown, `unknown` if all are."""
+        each = [self.seconds(run) for run in runs]
+        known = [seconds for seconds in each if seconds is not None]
+        if each and not known:
+            return duration(None)
+        total = duration(max([sum(known) / workers, *known], default=0.0))
+        return total if len(known) == len(each) else f"more than {total}"

@@ -37,6 +37,15 @@ def signed(value: float | None) -> str:
     return NONE if value is None else f"{round(value, 1) + 0.0:+.1f}"
 
 
+def duration(seconds: float | None) -> str:
+    """`40 s`, `12 min`, `3.5 h`; `unknown` for None."""
+    if seconds is None:
+        return "unknown"
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
 def run_scores(row: Row, record: Record) -> str:
     """`f1 84.6`: the scores of a run that its row shows."""
     return ", ".join(f"{cell.metric} {value:.1f}" for cell in row.cells if (value := score(record, cell)) is not None)

@@ -9,10 +9,9 @@ from allennlp.common.util import SigTermReceived
 
 from elmo_tasks.ablation.execute import execute
 from elmo_tasks.ablation.process import BUSY
-from elmo_tasks.ablation.progress import duration
 from elmo_tasks.ablation.run_dir import BusyError
 from elmo_tasks.ablation.session import EXECUTORS, LOCAL, Session
-from elmo_tasks.ablation.text import changes, terminal
+from elmo_tasks.ablation.text import changes, duration, terminal
 
 INTERRUPTED = 130
 

@@ -9,8 +9,8 @@ import pytest
 from allennlp.common.util import SigTermReceived
 
 from elmo_tasks.ablation import local, process, run_dir
-from elmo_tasks.ablation.progress import Estimates
 from elmo_tasks.ablation.runs import Run
+from elmo_tasks.ablation.session import Estimates
 from elmo_tasks.errors import InputError
 from tests.ablation.tables import LAST, finish, planner, row, write_table
 from tests.test_flow import allennlp
