@@ -4,10 +4,9 @@
 //   paper: one process with 384 rows instead of three with 128. It draws 8,192 negatives for all rows; the authors'
 //     three GPUs each draw their own, so that the gradient of the sampled softmax has less noise there. 10 epochs as
 //     the authors trained, without early stopping.
-//   small: the recipe of the embedded biLM, for two CPU cores: a model of 768/160 units and 30,000
-//     words, products in bfloat16, Adam with a linear decay instead of Adagrad (converges sooner on
-//     a short budget), loss not multiplied by 20 (Adam does not see the factor), no dropout (no text
-//     is read twice).
+//   small: the recipe of the embedded biLM, for two CPU cores: a model of 768/160 units and 30,000 words, products in
+//     bfloat16 (slower than float32 on CPUs without AMX), Adam with a linear decay instead of Adagrad (converges sooner
+//     on a short budget), loss not multiplied by 20 (Adam does not see the factor), no dropout (no text is read twice).
 //   all: shards are read side by side instead of one after the other, because ours differ in domain.
 //   mini: a toy on the synthetic corpus, to see that everything works.
 //
