@@ -9,13 +9,24 @@ from allennlp.common import Params
 from allennlp.data import DatasetReader, Instance, Vocabulary
 from allennlp.data.dataset_readers.dataset_reader import WorkerInfo
 from allennlp.data.fields import MetadataField
+from allennlp.data.tokenizers import WhitespaceTokenizer
 
 from elmo_tasks.errors import InputError
-from tests.tiny import CORPORA, FIXTURES
+from elmo_tasks.squad.reader import SquadReader
+from tests.tiny import CORPORA, FIXTURES, REAL_DATA
 
 FILES = {name.split("/")[0]: FIXTURES / name for name in CORPORA}
 
-pytestmark = pytest.mark.parametrize("task", FILES)
+REAL = {
+    "coref/dev.gold_conll": 30,
+    "ner/eng.train": 3394,
+    "snli/snli_1.0_dev.jsonl": 9842,
+    "srl/development": 3788,
+    "sst/dev.txt": 1101,
+}
+"""Real files, and the number of their instances."""
+
+for_all_tasks = pytest.mark.parametrize("task", FILES)
 
 
 def reader(task: str, **keys: Any) -> DatasetReader:
@@ -33,6 +44,7 @@ def _content(field: Any) -> Any:
     return str(field)
 
 
+@for_all_tasks
 def test_workers_share_the_instances(task: str) -> None:
     whole = described(list(reader(task).read(FILES[task])))
     parts = []
@@ -46,25 +58,37 @@ def test_workers_share_the_instances(task: str) -> None:
     assert parts == [whole[0::2], whole[1::2]]
 
 
+@for_all_tasks
 def test_gzip_is_detected_by_content(task: str, tmp_path: Path) -> None:
     packed = tmp_path / "data"
     packed.write_bytes(gzip.compress(FILES[task].read_bytes()))
     assert described(list(reader(task).read(packed))) == described(list(reader(task).read(FILES[task])))
 
 
+@for_all_tasks
 def test_max_instances_and_token_indexers(task: str) -> None:
     indexers = {"words": {"type": "elmo_tasks_word_ids", "namespace": "words"}}
     (instance,) = reader(task, token_indexers=indexers, max_instances=1).read(FILES[task])
     assert Vocabulary.from_instances([instance]).get_vocab_size("words") > 2
 
 
-def test_empty_file(task: str, tmp_path: Path) -> None:
+@for_all_tasks
+def test_empty_and_missing_files(task: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "empty.txt").touch()
     with pytest.raises(InputError, match="empty.txt"):
         list(reader(task).read(tmp_path / "empty.txt"))
-
-
-def test_missing_corpus(task: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ELMO_TASKS_DATA", str(tmp_path))
     with pytest.raises(InputError, match=rf"ELMO_TASKS_DATA is .* below it at {task}/train; .*http"):
         list(reader(task).read(tmp_path / task / "train"))
+
+
+def test_tokenizer_without_offsets() -> None:
+    with pytest.raises(InputError, match="expected a tokenizer that sets the offsets"):
+        SquadReader(tokenizer=WhitespaceTokenizer()).text_to_instance("What left?", "The ferry left.")
+
+
+@pytest.mark.parametrize("file", REAL)
+def test_real_data(file: str) -> None:
+    if not (REAL_DATA / file).exists():
+        pytest.skip(f"{REAL_DATA / file} is absent")
+    assert len(list(reader(file.split("/")[0]).read(REAL_DATA / file))) == REAL[file]

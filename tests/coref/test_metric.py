@@ -124,14 +124,6 @@ def test_repeated_mentions() -> None:
     assert scored((clusters("ab xx"), clusters("ab")))["muc_precision"] == pytest.approx(1 / 2)
 
 
-def test_reset() -> None:
-    metric = CorefScores()
-    metric(clusters("ab"), clusters("ab"))
-    first = metric.get_metric()
-    assert first["f1"] == 1.0 and metric.get_metric(reset=True) == first
-    assert set(metric.get_metric().values()) == {0.0} and {type(value) for value in first.values()} == {float}
-
-
 def test_processes_count_together(monkeypatch: pytest.MonkeyPatch) -> None:
     other = CorefScores()
     other([], clusters("abcd"))

@@ -14,7 +14,7 @@ from elmo_tasks.coref.pruning import prune_crossing_spans
 from elmo_tasks.coref.reader import CorefReader
 from elmo_tasks.data.mentions import Cluster
 from elmo_tasks.errors import InputError
-from tests.models import fit, make_model, tensors
+from tests.models import make_model, tensors
 from tests.tiny import ELMO_DIM
 
 STORIES = Path(__file__).resolve().parents[2] / "fixtures" / "coref" / "stories.gold_conll"
@@ -118,15 +118,6 @@ def test_loss_and_clusters_by_loops(build: Build) -> None:
     assert output["key"] == ["bc/pier/00/pier_0001"] and output["part"] == [0]
 
 
-def test_sentences_are_encoded_independently(build: Build) -> None:
-    model = build(elmo={"at": "input"})
-    _, document = story(model)
-    whole = model._words(document)[0]
-    for start, first in enumerate([0, 11, 20]):
-        alone = window(document, start, start + 1)
-        assert torch.allclose(model._words(alone)[0], whole[first : first + alone.lengths[0]], atol=1e-5)
-
-
 def test_a_window_by_hand(build: Build) -> None:
     _, document = story(build())
     cut = window(document, 1, 3)
@@ -155,20 +146,6 @@ def test_random_windows_during_training(build: Build) -> None:
     assert model.eval()(**batch)["loss"].item() == pytest.approx(whole, rel=1e-6)
 
 
-def test_outputs(build: Build) -> None:
-    model = build()
-    instance = CorefReader().text_to_instance([["Mira", "left"], ["She"]])
-    CorefReader().apply_token_indexers(instance)
-    output = model(**tensors(model.vocab, [instance]))
-    assert set(output) == {"sentences", "key", "part", "clusters", "losses"}
-    assert set(model.make_output_human_readable(output)) == {"sentences", "key", "part", "clusters"}
-    assert "clusters" not in model.train()(**tensors(model.vocab, corpus()))
-    shortest = CorefReader().text_to_instance([["Mira"]], clusters=[])
-    CorefReader().apply_token_indexers(shortest)
-    output = model.eval()(**tensors(model.vocab, [shortest]))
-    assert output["clusters"] == [[]] and output["loss"].item() == 0.0
-
-
 def test_unknown_genres_share_a_row(build: Build) -> None:
     model = build()
     assert model.antecedents.genre.weight.shape[0] == 3
@@ -180,31 +157,6 @@ def test_unknown_genres_share_a_row(build: Build) -> None:
         reader.apply_token_indexers(instance)
         losses.append(model(**tensors(model.vocab, [instance]))["loss"].item())
     assert losses[0] == losses[1] != losses[2]
-
-
-def test_metrics(build: Build) -> None:
-    model = build()
-    model(**tensors(model.vocab, corpus()))
-    assert set(model.get_metrics()) == {"precision", "recall", "f1"}
-    assert {"f1", "muc_f1", "b_cubed_recall", "ceaf_e_precision"} <= set(model.get_metrics(reset=True))
-    with pytest.raises(InputError, match="nothing to score"):
-        model.get_metrics(reset=True)
-    assert model.train().get_metrics(reset=True) == {}
-
-
-def test_learns_a_story(build: Build) -> None:
-    """With every word as a span, and none pruned."""
-    reader, quiet = CorefReader(), {"dropout": 0.0, "input_dropout": 0.0, "output_dropout": 0.0}
-    sentences = [["Mira", "left"], ["She", "knew", "Tobin"], ["He", "snored"], ["Mira", "called", "him"]]
-    clusters = [[(0, 1), (2, 3), (7, 8)], [(4, 5), (5, 6), (9, 10)]]
-    instance = reader.text_to_instance(sentences, clusters=clusters)
-    reader.apply_token_indexers(instance)
-    encoder = {**TINY["encoder"], "dropout": 0.0}
-    model = build(encoder=encoder, max_span_width=1, spans_per_word=1.0, max_antecedents=10, **quiet)
-    batch = tensors(model.vocab, [instance])
-    fit(model, batch, lr=0.02, steps=60)
-    assert model.eval()(**batch)["clusters"] == [clusters]
-    assert model.get_metrics(reset=True)["f1"] == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize(
@@ -225,25 +177,6 @@ def test_head_values(head_values: str, elmo: dict[str, Any] | None, width: int, 
     assert model.spans.output_size == 2 * encoded.shape[1] + 3 + width
     x = model.lowest_layers(document.text).x
     assert torch.equal(values[:11], x[0, :11, :width])
-
-
-def test_word_vectors_off(build: Build) -> None:
-    model = build(elmo={"at": "input"}, word_vectors=False)
-    assert model(**tensors(model.vocab, corpus()))["loss"].isfinite()
-    only_words = {"token_embedders": {"tokens": {"type": "elmo_tasks_word_vectors", "embedding_dim": 6}}}
-    with pytest.raises(InputError, match="no embeddings .*head_values"):
-        build(elmo={"at": "input"}, word_vectors=False, text_field_embedder=only_words)
-
-
-def test_running_out_of_memory_names_the_document(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
-    model = build()
-
-    def fail(*_: Any) -> None:
-        raise RuntimeError("can't allocate memory: you tried to allocate 9 bytes")
-
-    monkeypatch.setattr(model.spans, "forward", fail)
-    with pytest.raises(InputError, match=r"26 tokens, the length of bc/pier/00/pier_0001.*max_training_sentences"):
-        model(**story(model)[0])
 
 
 @pytest.mark.parametrize(

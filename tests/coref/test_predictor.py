@@ -1,7 +1,6 @@
 """The coreference predictor on a model that links equal words."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,8 +13,6 @@ from elmo_tasks.coref.predictor import CorefPredictor
 from elmo_tasks.coref.reader import CorefReader
 from elmo_tasks.data.mentions import Cluster
 from elmo_tasks.errors import InputError
-
-STORIES = Path(__file__).resolve().parents[2] / "fixtures" / "coref" / "stories.gold_conll"
 
 
 class EqualWordsModel(Model):
@@ -57,16 +54,6 @@ def test_text_with_offsets(predictor: CorefPredictor) -> None:
     json.dumps(result)
 
 
-def test_sentences_have_token_offsets_only(predictor: CorefPredictor) -> None:
-    result = predictor.predict_sentences([["see", "Tarn", "Bay"], ["Tarn", "it", "is"]])
-    assert result["clusters"] == [
-        [
-            {"text": "Tarn Bay", "token_start": 1, "token_end": 3},
-            {"text": "Tarn it", "token_start": 3, "token_end": 5},
-        ]
-    ]
-
-
 def test_speakers_and_genre_reach_the_model(predictor: CorefPredictor) -> None:
     speakers = [["Anna", "Anna"], ["Tobin"]]
     predictor.predict_json({"sentences": [["a", "b"], ["c"]], "speakers": speakers, "genre": "nw"})
@@ -85,11 +72,6 @@ def test_batch_equals_one_by_one_in_order(predictor: CorefPredictor) -> None:
     batch = predictor.predict_batch_json(inputs)
     assert batch == [predictor.predict_json(one) for one in inputs]
     assert [len(one["clusters"]) for one in batch] == [1, 0, 0]
-
-
-def test_documents_of_a_file(predictor: CorefPredictor) -> None:
-    results = predictor.predict_batch_instance(list(predictor._dataset_reader.read(STORIES)))
-    assert [(one["key"], one["part"]) for one in results][1] == ("bc/pier/00/pier_0001", 1)
 
 
 @pytest.mark.parametrize(

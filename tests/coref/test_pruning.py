@@ -39,9 +39,3 @@ def grids(draw: st.DrawFn) -> tuple[Tensor, Tensor, int]:
 def test_equals_the_definition(grid: tuple[Tensor, Tensor, int]) -> None:
     scores, mask, limit = grid
     assert prune_crossing_spans(scores, mask, limit=limit).tolist() == by_definition(scores, mask, limit)
-
-
-def test_infinite_scores() -> None:
-    mask = span_mask(torch.tensor([4]), 3)
-    scores = torch.full(mask.shape, -torch.inf, requires_grad=True)
-    assert len(prune_crossing_spans(scores, mask, limit=2)) == 2

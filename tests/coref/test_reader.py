@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from allennlp.data import Batch, Instance, Vocabulary
+from allennlp.data import Instance
 
 from elmo_tasks.coref.reader import CorefReader, document_clusters, genre_of
 from elmo_tasks.data.ontonotes import read_documents
@@ -73,55 +73,6 @@ def test_words_speakers_and_genre() -> None:
 )
 def test_genres(key: str, genre: str) -> None:
     assert genre_of(key) == genre
-
-
-def test_tensors_of_a_batch() -> None:
-    reader = CorefReader()
-    instances = list(reader.read(STORIES))
-    vocabulary = Vocabulary.from_instances(instances)
-    batch = Batch([*instances, *read_again(reader, genre="weather")])
-    batch.index_instances(vocabulary)
-    tensors: Any = batch.as_tensor_dict()
-    assert set(tensors["text"]) == {"tokens", "token_characters", "elmo"}
-    assert tensors["text"]["tokens"]["tokens"].shape == (4, 3, 11)
-    assert tensors["text"]["token_characters"]["token_characters"].shape == (4, 3, 11, 7)
-    (characters,) = tensors["text"]["elmo"].values()
-    assert characters.shape == (4, 3, 11, 50)
-    assert tensors["speakers"][1].tolist() == [0] * 3 + [-1] * 23
-    assert tensors["genre"].tolist() == [0, 0, 1, -1]
-    assert Vocabulary.from_instances(read_again(reader, genre="")).get_vocab_size("genre_labels") == 0
-
-
-def read_again(reader: CorefReader, *, genre: str) -> list[Instance]:
-    instance = reader.text_to_instance([["It", "rained"], ["So"]], genre=genre)
-    reader.apply_token_indexers(instance)
-    return [instance]
-
-
-def test_text_to_instance_alone() -> None:
-    instance = CorefReader().text_to_instance([["Mira", "left", "/."]], clusters=[[(0, 1)], [(0, 2), (2, 3)]])
-    assert metadata(instance)["sentences"] == [["Mira", "left", "."]]
-    assert metadata(instance)["clusters"] == [[(0, 2), (2, 3)]]
-    assert instance["speakers"].tensor.tolist() == [0, 0, 0]
-    assert metadata(CorefReader().text_to_instance([["Mira"]]))["clusters"] is None
-
-
-def test_a_folder(tmp_path: Path) -> None:
-    (tmp_path / "nw").mkdir()
-    (tmp_path / "nw" / "a.v4_gold_conll").write_text(STORIES.read_text())
-    (tmp_path / "b.gold_conll").write_text(STORIES.read_text())
-    assert [metadata(one)["line"] for one in CorefReader().read(tmp_path)] == [2, 33, 39] * 2
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "line"),
-    [("\t(0|(0\n", "\t(0|0\n", 2), ("\t0)|0)\n", "\t0)|0)|0)\n", 3), ("\t(2\n", "\t(2|(9\n", 8)],
-)
-def test_unmatched_brackets(old: str, new: str, line: int, tmp_path: Path) -> None:
-    path = tmp_path / "bad.gold_conll"
-    path.write_text(STORIES.read_text().replace(old, new, 1))
-    with pytest.raises(InputError, match=rf"bad.gold_conll:{line}: .*\(bc/pier/00/pier_0001\); part 000"):
-        list(CorefReader(strict=True).read(path))
 
 
 def test_document_with_invalid_brackets_is_skipped(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from elmo_tasks.coref.spans import SpanScorer, span_mask
+from elmo_tasks.coref.spans import SpanScorer
 
 LENGTHS = torch.tensor([4, 1, 6])
 WIDTH = 3
@@ -28,13 +28,6 @@ def network(scorer: SpanScorer, vector: Tensor) -> Tensor:
     return linear[1](linear[0](scorer.score.first(vector).relu()).relu())[0]
 
 
-def test_the_mask() -> None:
-    sentences = [0] * 4 + [1] + [2] * 6
-    mask = span_mask(LENGTHS, WIDTH)
-    for n in range(11):
-        assert mask[n].tolist() == [n + w < 11 and sentences[n] == sentences[n + w] for w in range(WIDTH)]
-
-
 def test_vectors_and_scores(scorer: SpanScorer) -> None:
     encoded, values = torch.randn(11, 5), torch.randn(11, 7)
     grid = scorer(encoded, values, LENGTHS)
@@ -45,13 +38,3 @@ def test_vectors_and_scores(scorer: SpanScorer) -> None:
         expected = span_vector(scorer, encoded, values, n, w)
         assert torch.allclose(vector, expected, atol=1e-6)
         assert torch.allclose(grid.scores[n, w], network(scorer, expected), atol=1e-6)
-
-
-def test_score_and_vector_share_a_dropout_mask(scorer: SpanScorer) -> None:
-    scorer.train()
-    encoded, values = torch.randn(11, 5), torch.randn(11, 7)
-    grid = scorer(encoded, values, LENGTHS)
-    places = grid.mask.nonzero()
-    vectors = scorer.vectors(grid, encoded, values, places)
-    assert torch.equal(vectors[:, 10:12], grid.widths[places[:, 0], places[:, 1]])
-    assert (grid.widths == 0).any()

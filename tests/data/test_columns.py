@@ -55,18 +55,6 @@ def test_unicode_spaces_and_line_separators_are_part_of_tokens(write: Write) -> 
     assert words(path) == [("a\u00a0b", "c\u2028d", "e\x85f\x1c")]
 
 
-def test_gzip_members_are_detected_by_content(write: Write) -> None:
-    path = write(gzip.compress(b"red O\n\n") + gzip.compress(b"kite O\n"))
-    assert words(path) == [("red",), ("kite",)]
-
-
-def test_streams_sentences(write: Write) -> None:
-    sentences = read_columns(write(b"red O\n\nkite\n"))
-    assert next(sentences).columns[0] == ("red",)
-    with pytest.raises(InputError, match="corpus.txt:3: expected 2 columns"):
-        next(sentences)
-
-
 @pytest.mark.parametrize(
     ("content", "message"),
     [

@@ -1,6 +1,5 @@
 """CoNLL-2012 columns: documents, frames, mentions, brackets, invalid files."""
 
-import gzip
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,11 +11,9 @@ from elmo_tasks.data.brackets import BracketError, brackets_from_spans, mentions
 from elmo_tasks.data.ontonotes import Frame, OntonotesSentence, find_files, read_documents
 from elmo_tasks.data.spans import Span
 from elmo_tasks.errors import InputError
-from tests import tiny
-from tests.tiny import REAL_DATA
+from tests.tiny import FIXTURES
 
-FIXTURES = tiny.FIXTURES / "srl"
-TALE, NOTES = FIXTURES / "tale.v4_gold_conll", FIXTURES / "web" / "notes.gold_conll"
+TALE = FIXTURES / "srl" / "tale.v4_gold_conll"
 
 Write = Callable[..., Path]
 
@@ -71,20 +68,6 @@ def test_frames() -> None:
     assert third.frames() == ()
 
 
-def test_tabs_and_a_discontinuous_predicate() -> None:
-    sentence, _ = sentences(NOTES)
-    assert sentence.words[3:6] == ("side", "-", "stepping")
-    (frame,) = sentence.frames()
-    assert (frame.predicate, frame.lemma) == (5, "sidestep")
-    assert [span.label for span in frame.arguments] == ["ARG0", "V", "C-V", "ARG1", "ARGM-TMP"]
-
-
-def test_gzip_no_break_spaces_and_no_final_newline(tmp_path: Path) -> None:
-    path = tmp_path / "a.gold_conll.gz"
-    path.write_bytes(gzip.compress(row("10\u00a0000").encode()))
-    assert [one.words for one in sentences(path)] == [("10\u00a0000",)]
-
-
 def test_words_outside_a_document_belong_to_the_one_in_their_columns(write: Write) -> None:
     lines = (row("a"), "", row("b"), "#begin document (other); part 003", row("c"), "#end document", row("d"))
     found = [(one.key, one.part, [s.words[0] for s in one.sentences]) for one in read_documents(write(*lines))]
@@ -104,27 +87,16 @@ def test_comments_and_words_that_begin_with_a_hash(write: Write) -> None:
     assert [sentence.words for sentence in document.sentences] == [("a", "b", "c")]
 
 
-@pytest.mark.parametrize("part", ["²", "9" * 5000, "x"])
-def test_part_that_is_not_a_number(part: str, write: Write) -> None:
-    (document,) = read_documents(write(row("a").replace("doc 0", f"doc {part}", 1)))
-    assert (document.key, document.part) == ("doc", 0)
-
-
 @pytest.mark.parametrize(
     ("lines", "warnings"),
-    [
-        (["#begin document (k); part 000", row("a"), "", "#end document"], 0),
-        (["#begin document (k); part 000", row("a"), ""], 1),
-        (["#begin document (k); part 000", row("a"), "#begin document (l); part 000", row("a"), "#end document"], 1),
-        ([row("a")], 0),
-    ],
+    [([row("a"), "#end document"], 0), ([row("a"), "#begin document (l); part 000", row("a")], 2)],
 )
 def test_warns_of_a_document_without_end(
     lines: list[str], warnings: int, write: Write, caplog: pytest.LogCaptureFixture
 ) -> None:
-    assert list(read_documents(write(*lines)))
+    assert list(read_documents(write("#begin document (k); part 000", *lines)))
     assert len(caplog.messages) == warnings
-    assert all("a.gold_conll:1: the document that begins here" in message for message in caplog.messages)
+    assert all("the document that begins here" in message for message in caplog.messages)
 
 
 def test_finds_files_of_a_folder_a_pattern_and_a_name(tmp_path: Path) -> None:
@@ -189,17 +161,3 @@ def test_brackets_round_trip(drawn: list[tuple[int, int, str]]) -> None:
         spans.append(Span(start + gap, start + gap + length, label))
         start += gap + length
     assert spans_from_brackets(brackets_from_spans(spans, length=start + 1)) == tuple(spans)
-
-
-@pytest.mark.parametrize(
-    ("path", "documents", "count", "frames", "mentions"),
-    [("srl/development", 297, 1966, 4952, 0), ("coref/dev.gold_conll", 30, 1575, 0, 3818)],
-)
-def test_real_corpora(path: str, documents: int, count: int, frames: int, mentions: int) -> None:
-    if not (REAL_DATA / path).exists():
-        pytest.skip(f"{REAL_DATA / path} is absent")
-    read = [document for file in find_files(REAL_DATA / path) for document in read_documents(file)]
-    found = [sentence for document in read for sentence in document.sentences]
-    assert (len(read), len(found)) == (documents, count)
-    assert sum(len(sentence.frames()) for sentence in found) == frames
-    assert sum(len(sentence.mentions()) for sentence in found) == mentions

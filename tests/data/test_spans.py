@@ -74,19 +74,6 @@ def test_legal_tags_are_those_that_a_scheme_produces(corpus: list[list[str]]) ->
             detect_scheme([(1, tags) for tags in corpus])
 
 
-def test_examples() -> None:
-    expected = ["B-PER", "L-PER", "U-PER", "O", "U-LOC", "U-ORG"]
-    assert to_bioul(["I-PER", "I-PER", "B-PER", "O", "I-LOC", "I-ORG"]) == expected
-    assert to_bioul(["B-PER", "I-PER", "B-PER", "O", "B-LOC", "B-ORG"]) == expected
-    assert to_bioul(["B-PER", "E-PER", "S-PER", "O", "S-LOC", "S-ORG"]) == expected
-    assert spans_from_tags(["U-PER", "B-LOC", "I-LOC", "L-LOC"]) == [Span(0, 1, "PER"), Span(1, 4, "LOC")]
-    assert spans_from_tags(["B-creative-work"]) == [Span(0, 1, "creative-work")]
-
-
-def test_tags_without_spans_are_bio() -> None:
-    assert detect_scheme([(1, ["O", "O"]), (4, [])]) is Scheme.BIO
-
-
 @pytest.mark.parametrize("tag", ["Z-PER", "B-", "I", "", "O-PER", "b-PER", "-PER", "NN", "\x1b[31m" * 999])
 def test_invalid_tags(tag: str) -> None:
     with pytest.raises(InputError, match="eng.train:8: expected a tag such as 'O' or 'B-PER'") as caught:

@@ -1,7 +1,6 @@
 """Samples of the training data."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +8,8 @@ import pytest
 from allennlp.common import Params
 from allennlp.data import DataLoader, DatasetReader, Vocabulary
 from allennlp.data.dataset_readers import dataset_reader
-from allennlp.data.dataset_readers.dataset_reader import WorkerInfo
 
-from elmo_tasks.data.subsampling import ShareDataLoader, SubsamplingReader, sample_indices
+from elmo_tasks.data.subsampling import ShareDataLoader, SubsamplingReader
 from elmo_tasks.errors import InputError
 from elmo_tasks.snli.reader import SnliReader
 
@@ -43,25 +41,9 @@ def test_samples_are_nested_and_in_file_order(file: Path) -> None:
     assert samples[-1] == [f"a{n}" for n in range(COUNT)]
 
 
-def test_seeds() -> None:
-    samples = [sample_indices(1000, share=0.1, seed=seed) for seed in (1, 1, 2)]
-    assert samples[0] == samples[1] != samples[2]
-    assert len(samples[0]) == 100 and max(samples[0]) > 900 and min(samples[0]) < 100
-
-
 def test_max_instances_is_applied_before_sampling(file: Path) -> None:
     found = sample(file, 0.5, max_instances=10)
     assert len(found) == 5 and set(found) <= {f"a{n}" for n in range(10)}
-
-
-def test_workers_share_the_sample(file: Path, workers: int = 3) -> None:
-    parts = []
-    for worker in range(workers):
-        reader = SubsamplingReader(SnliReader(), share=0.3, seed=0)
-        reader._set_worker_info(WorkerInfo(workers, worker))
-        parts.append(names(reader.read(file)))
-    assert all(parts)
-    assert sorted(name for part in parts for name in part) == sorted(sample(file, 0.3))
 
 
 def test_distributed_processes_share_the_sample(
@@ -101,12 +83,3 @@ def test_data_loader_with_worker_processes(file: Path) -> None:
 def test_invalid_shares(file: Path, share: Any) -> None:
     with pytest.raises(InputError, match="share must be above 0 and at most 1, got "):
         ShareDataLoader(SnliReader(), str(file), share=share, batch_size=2)
-
-
-def test_no_instances(tmp_path: Path) -> None:
-    class Empty(DatasetReader):
-        def _read(self, file_path: Any) -> Iterator[Any]:
-            return iter(())
-
-    with pytest.raises(InputError, match="empty.txt: expected instances"):
-        list(SubsamplingReader(Empty(), share=0.5, seed=0).read(str(tmp_path / "empty.txt")))

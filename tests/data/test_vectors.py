@@ -107,12 +107,6 @@ def test_extended_vocabulary(file: Path) -> None:
     assert vectors_of(built, vocab, "Ferry", "sloop", "the") == [[4, 4, 4], [1, 2, 3], [1, 2, 3]]
 
 
-def test_random_vectors() -> None:
-    built = embedder(None, vocabulary("the", "may"))
-    assert built.weight[0].tolist() == [0, 0, 0]
-    assert built.weight[1:].abs().min() > 0
-
-
 def test_missing_and_truncated_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ELMO_TASKS_DATA", str(tmp_path))
     with pytest.raises(InputError, match=r"ELMO_TASKS_DATA is .* at vectors/glove.txt; GloVe: https"):

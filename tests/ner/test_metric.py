@@ -116,55 +116,6 @@ def test_equals_conlleval(corpus: list[list[tuple[str, str]]]) -> None:
     }
 
 
-def filled() -> EntityF1:
-    """Correct, predicted and gold: PER 1, 2, 1; LOC 0, 0, 2; ORG 0, 1, 0."""
-    metric = EntityF1()
-    metric([["U-PER", "O"], []], [["U-PER", "B-LOC"], []])
-    metric([["U-PER", "O", "U-ORG"]], [["O", "U-LOC", "O"]])
-    return metric
-
-
-def test_scores_by_hand() -> None:
-    assert filled().get_metric() == pytest.approx(
-        {
-            "precision": 1 / 3,
-            "recall": 1 / 3,
-            "f1": 1 / 3,
-            "precision-PER": 0.5,
-            "recall-PER": 1.0,
-            "f1-PER": 2 / 3,
-            **{f"{name}-{x}": 0.0 for name in ("precision", "recall", "f1") for x in ("LOC", "ORG")},
-        }
-    )
-
-
-def test_report() -> None:
-    report = filled().report()
-    assert report == {
-        "overall": {"correct": 1, "predicted": 3, "gold": 3},
-        "labels": {
-            "LOC": {"correct": 0, "predicted": 0, "gold": 2},
-            "ORG": {"correct": 0, "predicted": 1, "gold": 0},
-            "PER": {"correct": 1, "predicted": 2, "gold": 1},
-        },
-    }
-
-
-def test_reset() -> None:
-    metric = filled()
-    first = metric.get_metric()
-    assert metric.get_metric(reset=True) == first
-    assert metric.get_metric() == {"precision": 0.0, "recall": 0.0, "f1": 0.0}
-
-
-def test_invalid_calls_count_nothing() -> None:
-    metric, gold = EntityF1(), [["U-X"], ["O", "O"]]
-    for predicted in ([["U-X"]], [["U-X"], ["O"]], [["U-X"], ["O", "Z-PER"]]):
-        with pytest.raises(ValueError):
-            metric(predicted, gold)
-    assert metric.report() == {"overall": {"correct": 0, "predicted": 0, "gold": 0}, "labels": {}}
-
-
 def test_processes_that_see_different_types_agree(tmp_path: Path) -> None:
     other = """
 from elmo_tasks.ner.metric import EntityF1

@@ -15,7 +15,7 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.ner import model as ner_model
 from elmo_tasks.ner.model import NerTagger
 from elmo_tasks.ner.reader import NerReader
-from tests.models import check_gradients, check_null_elmo, check_penalty, fit, make_model, tensors
+from tests.models import make_model, tensors
 
 FIXTURE = Path(__file__).resolve().parents[2] / "fixtures" / "ner" / "eng.bio"
 TINY: dict[str, Any] = {
@@ -102,40 +102,6 @@ def test_missing_tags_of_known_types_are_added(build: Build) -> None:
     assert model._decode(torch.full((1, 1, 5), 9.0), torch.ones(1, 1, dtype=torch.bool))[0] in (["O"], ["U-PER"])
 
 
-@pytest.mark.parametrize("elmo", [None, {"at": "input"}, {"at": "both", "mix": "last"}])
-def test_batch_equals_singles(build: Build, elmo: dict[str, Any] | None) -> None:
-    model = build(elmo=elmo)
-    together = model(**tensors(model.vocab, corpus()))
-    loss = 0.0
-    for row, instance in enumerate(corpus()):
-        alone, length = model(**tensors(model.vocab, [instance])), len(together["words"][row])
-        loss += alone["loss"].item()
-        assert torch.allclose(together["logits"][row, :length], alone["logits"][0], atol=1e-5)
-        assert together["tags"][row] == alone["tags"][0]
-    assert loss > 1.0
-    assert together["loss"].item() == pytest.approx(loss, rel=1e-5)
-
-
-def test_outputs(build: Build) -> None:
-    model = build()
-    batch = tensors(model.vocab, corpus())
-    output = model.make_output_human_readable(model(**batch))
-    assert set(output) == {"words", "tags", "loss"}
-    assert [len(tags) for tags in output["tags"]] == [len(words) for words in output["words"]] == [9, 7, 7]
-    assert "loss" not in model(batch["tokens"], batch["metadata"])
-    assert "tags" not in model.train()(**batch)
-
-
-def test_metrics(build: Build) -> None:
-    model = build(elmo={"at": "input", "l2": 0.1})
-    model(**tensors(model.vocab, corpus()))
-    assert set(model.get_metrics()) == {"precision", "recall", "f1"}
-    metrics = model.get_metrics(reset=True)
-    assert {"f1", "recall-PER", "f1-MISC", "elmo_input_s0", "elmo_input_gamma"} <= set(metrics)
-    assert model.get_metrics()["f1"] == 0.0
-    assert set(model.train().get_metrics(reset=True)) == {f"elmo_input_{name}" for name in ("s0", "s1", "s2", "gamma")}
-
-
 def test_unknown_gold_types_are_misses_without_loss(build: Build) -> None:
     known = instances("Mira/B-PER Oakes/L-PER left/O")
     model = build(instances("Mira/B-PER Oakes/L-PER left/O"))
@@ -149,33 +115,6 @@ def test_unknown_gold_types_are_misses_without_loss(build: Build) -> None:
     alone = model(**tensors(model.vocab, foreign))
     assert alone["loss"].item() == 0.0
     alone["loss"].backward()
-
-
-@pytest.mark.parametrize(("elmo", "count"), [(None, 23), ({"at": "input"}, 25), ({"at": "both"}, 27)])
-def test_gradients_of_all_parameters(build: Build, elmo: dict[str, Any] | None, count: int) -> None:
-    model = build(elmo=elmo)
-    check_gradients(model, tensors(model.vocab, corpus()), count=count)
-
-
-def test_penalty_of_the_mix(build: Build) -> None:
-    check_penalty(build, lambda vocab: tensors(vocab, corpus()), place="input", tolerance=1e-3)
-
-
-def test_learns_three_sentences(build: Build) -> None:
-    model = build(elmo={"at": "input"}, encoder={**TINY["encoder"], "dropout": 0.0})
-    batch = tensors(model.vocab, corpus())
-    fit(model, batch, lr=0.05, steps=40)
-    assert model.get_metrics(reset=True)["f1"] == 1.0
-
-
-def test_null_elmo_is_the_baseline(build: Build) -> None:
-    check_null_elmo(build, lambda vocab: tensors(vocab, corpus()))
-
-
-def test_word_vectors_off(build: Build) -> None:
-    model = build(elmo={"at": "input"}, word_vectors=False)
-    assert not any("token_embedder_tokens" in name for name, _ in model.named_parameters())
-    assert model(**tensors(model.vocab, corpus()))["loss"].isfinite()
 
 
 def test_warns_of_unknown_gold_types_and_rejects_them_alone(build: Build, caplog: pytest.LogCaptureFixture) -> None:

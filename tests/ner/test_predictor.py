@@ -2,7 +2,6 @@
 
 import json
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,8 +14,6 @@ from allennlp.models import Model
 from elmo_tasks.errors import InputError
 from elmo_tasks.ner.predictor import NerPredictor
 from elmo_tasks.ner.reader import NerReader
-
-FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "ner"
 
 
 class CapitalsModel(Model):
@@ -66,12 +63,6 @@ def test_sentence_with_offsets(predictor: NerPredictor) -> None:
     json.dumps(result)
 
 
-def test_offsets_count_characters_not_bytes(predictor: NerPredictor) -> None:
-    sentence = "caf\u00e9 \U0001f600 \u00c9mile left"
-    (entity,) = predictor.predict(sentence)["entities"]
-    assert (entity["text"], entity["start"], entity["end"]) == ("\u00c9mile", 7, 12)
-
-
 def test_tokens_have_token_offsets_only(predictor: NerPredictor) -> None:
     result = predictor.predict_tokens(["met", "Mira", "Oakes", ",", "Tobin"])
     assert result["tokens"] == ["met", "Mira", "Oakes", ",", "Tobin"]
@@ -93,18 +84,6 @@ def test_batch_equals_single_inputs(predictor: NerPredictor) -> None:
     assert [len(one["entities"]) for one in batch] == [1, 1, 1]
     assert "start" in batch[0]["entities"][0]
     assert "start" not in batch[1]["entities"][0]
-
-
-def test_instances_of_the_reader(predictor: NerPredictor) -> None:
-    instances = list(predictor._dataset_reader.read(FIXTURES / "eng.bio"))
-    results = predictor.predict_batch_instance(instances)
-    assert len(results) == 3
-    assert results[2]["entities"][0] == {
-        "text": "Harrow Rowing Club",
-        "type": "NAME",
-        "token_start": 0,
-        "token_end": 3,
-    }
 
 
 @pytest.mark.parametrize(
@@ -139,11 +118,3 @@ def test_tokenizer_without_offsets() -> None:
     predictor = NerPredictor(CapitalsModel(), NerReader(), tokenizer=WhitespaceTokenizer())
     with pytest.raises(InputError, match="expected a tokenizer that sets the offsets"):
         predictor.predict("Mira left")
-
-
-def test_evaluation_mode() -> None:
-    model = CapitalsModel()
-    NerPredictor(model, NerReader(), frozen=False)
-    assert model.training
-    NerPredictor(model, NerReader())
-    assert not model.training

@@ -6,11 +6,9 @@ from typing import Any
 import pytest
 from allennlp.data import Instance, Vocabulary
 
-from elmo_tasks.data.spans import spans_from_tags
 from elmo_tasks.errors import InputError
 from elmo_tasks.ner.reader import NerReader
 from tests import tiny
-from tests.tiny import REAL_DATA
 
 FIXTURES = tiny.FIXTURES / "ner"
 
@@ -44,18 +42,6 @@ def test_fields_of_each_scheme(scheme: str, caplog: pytest.LogCaptureFixture) ->
     ]
     counts = f"3 sentences, 23 tokens, {scheme.upper()}, 8 entities (LOC 2, MISC 1, ORG 2, PER 3)"
     assert counts in caplog.text
-
-
-def test_tensors() -> None:
-    instance = list(NerReader().read(FIXTURES / "eng.bio"))[1]
-    vocabulary = Vocabulary.from_instances([instance])
-    instance.index_fields(vocabulary)
-    tensors = instance.as_tensor_dict()
-    shapes = {key: tuple(value.shape) for of_one in tensors["tokens"].values() for key, value in of_one.items()}
-    assert set(tensors["tokens"]) == {"tokens", "token_characters", "elmo"}
-    assert sorted(shapes.values()) == [(7,), (7, 11), (7, 50)]
-    assert tensors["tags"].shape == (7,)
-    assert vocabulary.get_vocab_size("labels") == 4
 
 
 def test_short_words_have_three_characters_with_their_marks() -> None:
@@ -95,17 +81,3 @@ def test_invalid_arguments() -> None:
         NerReader().text_to_instance([])
     with pytest.raises(InputError, match="eng.train:9: expected a tag for each of 2 tokens, got 1"):
         NerReader().text_to_instance(["red", "kite"], ["O"], file="eng.train", line=9)
-
-
-@pytest.mark.parametrize(
-    ("file", "counts"),
-    [
-        ("ner/eng.train", "3394 sentences, 62730 tokens, BIO, 1975 entities"),
-        ("ner_wikigold/eng.train", "1300 sentences, 30603 tokens, IOB1, 2693 entities"),
-    ],
-)
-def test_real_corpora(file: str, counts: str, caplog: pytest.LogCaptureFixture) -> None:
-    if not (REAL_DATA / file).is_file():
-        pytest.skip(f"{REAL_DATA / file} is absent")
-    entities = sum(len(spans_from_tags(metadata(i)["tags"])) for i in NerReader().read(REAL_DATA / file))
-    assert counts in caplog.text and counts.endswith(f"{entities} entities")

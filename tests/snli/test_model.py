@@ -10,9 +10,9 @@ from allennlp.data import Instance
 from torch import Tensor
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.snli.model import EntailmentModel, attend, pool_pairs, stack
+from elmo_tasks.snli.model import EntailmentModel, attend
 from elmo_tasks.snli.reader import LABELS, SnliReader
-from tests.models import fit, make_model, tensors
+from tests.models import make_model, tensors
 
 FIXTURE = Path(__file__).resolve().parents[2] / "fixtures" / "snli" / "snli_1.0_train.jsonl"
 LSTM = {"type": "elmo_tasks_stacked_lstm", "hidden_sizes": [3], "dropout": 0.3}
@@ -54,39 +54,10 @@ def ragged(*lengths: int) -> Tensor:
     return torch.arange(max(lengths))[None] < torch.tensor(lengths)[:, None]
 
 
-def test_attention() -> None:
-    lengths = (4, 2, 1, 3)  # two premises, then their hypotheses
-    h = torch.randn(4, 4, 3)
-    attended, weights = attend(h, ragged(*lengths))
-    for row, length in enumerate(lengths):
-        partner = (row + 2) % 4
-        other = h[partner, : lengths[partner]]
-        for word in range(length):
-            expected = torch.stack([(h[row, word] * vector).sum() for vector in other]).softmax(0)
-            assert torch.allclose(weights[row, word, : len(other)], expected, atol=1e-6)
-            assert not weights[row, word, len(other) :].any()
-            assert torch.allclose(attended[row, word], expected @ other, atol=1e-5)
-
-
 def test_low_attention_scores_do_not_lose_to_padding() -> None:
     attended, weights = attend(torch.tensor([[[30.0], [30.0]], [[-30.0], [0.0]]]), ragged(2, 1))
     assert weights[0].tolist() == [[1.0, 0.0], [1.0, 0.0]]
     assert attended[0].tolist() == [[-30.0], [-30.0]]
-
-
-def test_pooling_by_hand() -> None:
-    premise, hypothesis = [[1.0, -4.0], [3.0, -2.0]], [[-5.0, 6.0], [99.0, 99.0]]
-    pooled = pool_pairs(torch.tensor([premise, hypothesis]), ragged(2, 1))
-    assert pooled.tolist() == [[2.0, -3.0, 3.0, -2.0, -5.0, 6.0, -5.0, 6.0]]
-
-
-def test_stacking_pads_to_the_longest() -> None:
-    premise = {"tokens": {"ids": torch.tensor([[1, 2], [3, 0]])}, "c": {"ids": torch.ones(2, 2, 5, dtype=torch.long)}}
-    hypothesis = {"tokens": {"ids": torch.tensor([[4, 5, 6]])}, "c": {"ids": torch.full((1, 3, 4), 2)}}
-    stacked = stack(premise, hypothesis)
-    assert stacked["tokens"]["ids"].tolist() == [[1, 2, 0], [3, 0, 0], [4, 5, 6]]
-    assert stacked["c"]["ids"].sum((1, 2)).tolist() == [10, 10, 24]
-    assert stacked["c"]["ids"][2, :, 4].tolist() == [0, 0, 0]
 
 
 def test_logits_from_the_parts(build: Build) -> None:
@@ -146,12 +117,6 @@ def test_an_evaluation_without_gold_labels_is_an_error(build: Build) -> None:
     with pytest.raises(InputError, match="nothing to score"):
         model.get_metrics(reset=True)
     assert model.train().get_metrics(reset=True) == {"accuracy": 0.0}
-
-
-def test_learns_three_pairs(build: Build) -> None:
-    model = build({"at": "both", "layer_norm": "sentence"}, dropout=0.0, attention_dropout=0.0)
-    fit(model, tensors(model.vocab, corpus()), lr=0.05, steps=15)
-    assert model.get_metrics(reset=True)["accuracy"] == 1.0
 
 
 @pytest.mark.parametrize("key", [{"hidden_size": 0}, {"dropout": -0.1}, {"attention_dropout": 1}, {"weight_l2": -1.0}])

@@ -1,13 +1,11 @@
 """The SNLI reader: exact fields, both tokenizations, dropped pairs, invalid lines."""
 
-import gzip
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from allennlp.common import Params
-from allennlp.data import DatasetReader, Instance
+from allennlp.data import Instance
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.snli.reader import SnliReader, leaves
@@ -65,14 +63,6 @@ def test_invalid_parses(tmp_path: Path, parse: str) -> None:
     pair = {**PAIR, "sentence1_binary_parse": parse, "sentence2_binary_parse": "( A dog )"}
     with pytest.raises(InputError, match="pairs.jsonl:1: "):
         list(SnliReader(tokenization="parse").read(write(tmp_path, pair)))
-
-
-def test_gzip_and_token_indexers_of_a_config(tmp_path: Path) -> None:
-    (tmp_path / "pairs.jsonl").write_bytes(gzip.compress(FIXTURE.read_bytes()))
-    params = Params({"type": "elmo_tasks_snli", "token_indexers": {"w": {"type": "single_id"}}, "max_instances": 2})
-    instances = list(DatasetReader.from_params(params).read(tmp_path / "pairs.jsonl"))
-    assert [metadata(one)["line"] for one in instances] == [1, 3]
-    assert set(instances[0]["hypothesis"].token_indexers) == {"w"}
 
 
 def test_lines_are_streamed_and_blank_ones_skipped(tmp_path: Path) -> None:

@@ -1,7 +1,6 @@
 """The SQuAD model: padding, loss, outputs, gradients, ELMo, memory."""
 
 import math
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.squad.model import span_loss
 from elmo_tasks.squad.official import Answer
 from elmo_tasks.squad.reader import NO_SPAN, SquadReader
-from tests.models import check_gradients, check_null_elmo, check_penalty, fit, tensors
+from tests.models import tensors
 from tests.squad.samples import build, corpus
 
 
@@ -22,27 +21,6 @@ def asked(question: str, passage: str, *golds: Answer) -> Instance:
     instance = reader.text_to_instance(question, passage, golds)
     reader.apply_token_indexers(instance)
     return instance
-
-
-@pytest.mark.parametrize("elmo", [None, {"at": "input"}, {"at": "both"}])
-def test_batch_equals_singles(tmp_path: Path, elmo: dict[str, Any] | None) -> None:
-    model = build(tmp_path, elmo)
-    together, losses = model(**tensors(model.vocab, corpus())), []
-    lengths = [len(instance.fields["passage"]) for instance in corpus()]
-    assert len(set(lengths)) > 1
-    for row, (instance, length) in enumerate(zip(corpus(), lengths, strict=True)):
-        alone = model(**tensors(model.vocab, [instance]))
-        losses.append(alone["loss"].item())
-        for name in ("start_logits", "end_logits"):
-            torch.testing.assert_close(together[name][row, :length], alone[name][0], atol=1e-5, rtol=1e-5)
-        for mine, other in zip(together["spans"][row], alone["spans"][0], strict=True):
-            assert mine == {
-                **other,
-                "score": pytest.approx(other["score"], abs=1e-5),
-                "probability": pytest.approx(other["probability"], abs=1e-5),
-            }
-    assert together["loss"].item() == pytest.approx(sum(losses) / len(losses), abs=1e-5)
-    assert len({round(loss, 3) for loss in losses}) == len(losses)
 
 
 def test_loss_by_hand() -> None:
@@ -87,35 +65,6 @@ def test_outputs(tmp_path: Path) -> None:
     gold = ("span_start", "span_end")
     assert "loss" not in model(**{name: value for name, value in batch.items() if name not in gold})
     assert "spans" not in model.train()(**batch)
-
-
-def test_metrics(tmp_path: Path) -> None:
-    model = build(tmp_path, {"at": "both"})
-    model(**tensors(model.vocab, corpus()))
-    assert set(model.get_metrics()) == {"em", "f1"}
-    assert {"em", "f1", "elmo_input_s0", "elmo_output_gamma"} <= set(model.get_metrics(reset=True))
-    assert model.train().get_metrics() == {}
-
-
-@pytest.mark.parametrize(("elmo", "count"), [(None, 49), ({"at": "input"}, 51), ({"at": "both"}, 53)])
-def test_gradients_of_all_parameters(tmp_path: Path, elmo: dict[str, Any] | None, count: int) -> None:
-    model = build(tmp_path, elmo)
-    check_gradients(model, tensors(model.vocab, corpus()), count=count)
-
-
-def test_penalty_of_the_mix(tmp_path: Path) -> None:
-    check_penalty(partial(build, tmp_path), lambda vocab: tensors(vocab, corpus()), place="input", tolerance=1e-4)
-
-
-def test_null_elmo_is_the_baseline(tmp_path: Path) -> None:
-    check_null_elmo(partial(build, tmp_path), lambda vocab: tensors(vocab, corpus()))
-
-
-def test_learns_the_fixture(tmp_path: Path) -> None:
-    model = build(tmp_path, input_dropout=0.0, output_dropout=0.0, dropout=0.0)
-    batch = tensors(model.vocab, corpus()[3:])
-    fit(model, batch, lr=0.03, steps=25)
-    assert model.get_metrics(reset=True)["em"] == 1.0
 
 
 def test_out_of_memory_names_the_longest_passage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,5 @@
 """Official files: valid and invalid data, predictions."""
 
-import gzip
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import Any
 import pytest
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.squad.official import Answer, read_questions, write_predictions
+from elmo_tasks.squad.official import Answer, read_questions
 from tests.squad.samples import FIXTURES
 
 
@@ -25,21 +24,6 @@ def test_questions() -> None:
     assert [question.id for question in others] == ["hb-2", "hb-3", "hb-4", "hb-5", "rc-1", "rc-2"]
     assert others[-1].where == "article 'Harrow_Rowing_Club', paragraph 1, question rc-2"
     assert [len(question.answers) for question in read_questions(FIXTURES / "dev-v1.1.json")] == [3, 3, 2, 2, 2]
-
-
-def test_version_2(tmp_path: Path) -> None:
-    assert [len(question.answers) for question in read_questions(FIXTURES / "dev-v2.0.json")] == [2, 0]
-    data = loaded("dev-v2.0.json")
-    data["data"][0]["paragraphs"][0]["qas"][0]["is_impossible"] = True
-    (tmp_path / "x.json").write_text(json.dumps(data))
-    assert [len(question.answers) for question in read_questions(tmp_path / "x.json")] == [0, 0]
-
-
-def test_gzip_and_an_article_without_a_title(tmp_path: Path) -> None:
-    data = loaded()
-    del data["data"][0]["title"]
-    (tmp_path / "dev.json.gz").write_bytes(gzip.compress(json.dumps(data).encode()))
-    assert next(read_questions(tmp_path / "dev.json.gz")).where == "article 1, paragraph 1, question or-1"
 
 
 def without(key: str) -> Callable[[Any], None]:
@@ -99,12 +83,3 @@ def test_invalid_json(tmp_path: Path, content: str, message: str) -> None:
     (tmp_path / "broken.json").write_text(content)
     with pytest.raises(InputError, match=f"broken.json{message}"):
         list(read_questions(tmp_path / "broken.json"))
-
-
-def test_predictions(tmp_path: Path) -> None:
-    file = tmp_path / "deep" / "predictions.json"
-    write_predictions(file, {"b": "café", "a": 'the "end"'})
-    assert json.loads(file.read_text(encoding="utf-8")) == {"b": "café", "a": 'the "end"'}
-    assert [path.name for path in file.parent.iterdir()] == ["predictions.json"]
-    with pytest.raises(InputError, match="cannot write"):
-        write_predictions(file / "predictions.json", {})

@@ -13,7 +13,7 @@ from elmo_tasks.squad.metric import best, exact_match, f1, normalize
 from elmo_tasks.squad.model import SquadModel
 from elmo_tasks.squad.predictor import SquadPredictor
 from elmo_tasks.squad.reader import SquadReader
-from tests.squad.samples import FIXTURES, build, corpus
+from tests.squad.samples import FIXTURES, build
 
 PASSAGE = "In 1901 — after the flood — a steam ferry replaced the “rowing boats” of Harrow 😀 Bay."
 
@@ -36,16 +36,6 @@ def test_best_spans_with_offsets(predictor: SquadPredictor) -> None:
     json.dumps(result)
 
 
-def test_batch_equals_single_inputs(predictor: SquadPredictor) -> None:
-    inputs = [{"passage": PASSAGE, "question": "When?", "id": "a"}, {"passage": "It left.", "question": "What left?"}]
-    batch = predictor.predict_batch_json(inputs)
-    assert [one.get("id") for one in batch] == ["a", None]
-    for mine, alone in zip(batch, [predictor.predict_json(one) for one in inputs], strict=True):
-        assert mine["text"] == alone["text"]
-        assert mine["score"] == pytest.approx(alone["score"], abs=1e-5)
-    assert len(batch[1]["n_best"]) == 5
-
-
 @pytest.mark.parametrize("identifier", ["a", -0.5, 10**400])
 def test_id_is_returned(predictor: SquadPredictor, identifier: str | float) -> None:
     result = predictor.predict_json({"passage": "Mira.", "question": "Who?", "id": identifier})
@@ -54,11 +44,6 @@ def test_id_is_returned(predictor: SquadPredictor, identifier: str | float) -> N
 
 def test_passage_with_fewer_spans_than_n_best(predictor: SquadPredictor) -> None:
     assert len(predictor.predict("Who?", "Mira.")["n_best"]) == 3
-
-
-def test_instances_of_the_reader(predictor: SquadPredictor) -> None:
-    results = predictor.predict_batch_instance(corpus("dev-v1.1.json"))
-    assert [result["id"] for result in results] == ["or-1", "or-2", "or-3", "or-4", "or-5"]
 
 
 @pytest.mark.parametrize(

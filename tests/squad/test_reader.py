@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from allennlp.data import Instance
-from allennlp.data.tokenizers import WhitespaceTokenizer
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.squad.official import Answer
@@ -50,13 +49,6 @@ def test_fields() -> None:
     assert metadata(instance)["id"] == "hb-3"
     assert metadata(instance)["where"].endswith("paragraph 1, question hb-3")
     assert set(instance.fields["passage"].token_indexers) == {"tokens", "token_characters", "elmo"}
-
-
-def test_instance_without_answers() -> None:
-    instance = SquadReader().text_to_instance("What left?", "The ferry left.")
-    assert set(instance.fields) == {"passage", "question", "metadata"}
-    assert metadata(instance)["answers"] is None
-    assert metadata(instance)["offsets"] == [(0, 3), (4, 9), (10, 14), (14, 15)]
 
 
 OFFSETS = [(0, 3), (4, 7), (8, 11), (13, 16)]
@@ -121,14 +113,3 @@ def test_questions_without_an_answer() -> None:
     with pytest.raises(InputError, match=r"v2.0.json: .* question or-6: expected an answer.*drop_unanswerable"):
         list(SquadReader().read(FIXTURES / "dev-v2.0.json"))
     assert len(list(SquadReader(drop_unanswerable=True).read(FIXTURES / "dev-v2.0.json"))) == 1
-
-
-@pytest.mark.parametrize(("question", "passage", "name"), [(" ", "x", "question"), ("x", "\n", "passage")])
-def test_empty_texts(question: str, passage: str, name: str) -> None:
-    with pytest.raises(InputError, match=f"expected a word in the {name}"):
-        SquadReader().text_to_instance(question, passage)
-
-
-def test_tokenizer_without_offsets() -> None:
-    with pytest.raises(InputError, match="expected a tokenizer that sets the offsets"):
-        SquadReader(tokenizer=WhitespaceTokenizer()).text_to_instance("What left?", "The ferry left.")

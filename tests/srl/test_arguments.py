@@ -1,10 +1,8 @@
 """Arguments of several pieces, by hand and against a word-by-word implementation."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from elmo_tasks.srl.arguments import Argument, arguments_from_tags
+from elmo_tasks.srl.arguments import arguments_from_tags
 
 
 @pytest.mark.parametrize(
@@ -22,31 +20,3 @@ from elmo_tasks.srl.arguments import Argument, arguments_from_tags
 )
 def test_by_hand(tags: str, expected: list[tuple[str, tuple[tuple[int, int], ...]]]) -> None:
     assert arguments_from_tags(tags.split()) == expected
-
-
-LABELS = ("A0", "A1", "C-A0", "C-A1", "R-A0", "C-R-A0", "V", "C-V")
-TAGS = st.sampled_from(["O", *(f"{letter}-{label}" for letter in "BI" for label in LABELS)])
-
-
-def by_words(tags: list[str]) -> list[Argument]:
-    """Appends word by word to the pieces of the arguments so far."""
-    arguments: list[tuple[str, list[list[int]]]] = []
-    current: list[int] | None = None
-    for place, tag in enumerate(tags):
-        before = tags[place - 1] if place else "O"
-        if tag[0] == "I" and before != "O" and before[2:] == tag[2:] and current is not None:
-            current[1] = place + 1
-        elif tag != "O":
-            label = tag[4:] if tag[2:4] == "C-" else tag[2:]
-            same = [pieces for name, pieces in arguments if name == label] if tag[2:4] == "C-" else []
-            if not same:
-                arguments.append((label, []))
-                same = [arguments[-1][1]]
-            current = [place, place + 1]
-            same[-1].append(current)
-    return [Argument(label, tuple((start, end) for start, end in pieces)) for label, pieces in arguments]
-
-
-@given(st.lists(TAGS, max_size=12))
-def test_equals_word_by_word(tags: list[str]) -> None:
-    assert arguments_from_tags(tags) == by_words(tags)

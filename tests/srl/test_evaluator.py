@@ -8,7 +8,6 @@ from allennlp.data.data_loaders import SimpleDataLoader
 from allennlp.evaluation import Evaluator
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.srl.props import Proposition, props
 from tests.srl.samples import build, corpus
 
 GOLD = "\n".join(
@@ -37,12 +36,3 @@ def test_gold_and_predicted_propositions(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(InputError, match="cannot write"):
         evaluator(model, loader, predictions_output_file=tmp_path / "file" / "dev.props")
-
-
-def test_props_by_hand_in_any_order() -> None:
-    first = Proposition("a", 9, 0, "go", ["B-V", "B-A4", "I-A4", "O"])
-    second = Proposition("a", 9, 3, "see", ["B-A1", "B-R-A1", "B-C-A1", "B-V"])
-    later = Proposition("a", 20, 1, "-", ["O", "B-V"])
-    text = "go (V*) (A1*)\n- (A4* (R-A1*)\n- *) (C-A1*)\nsee * (V*)\n\n- *\n? (V*)\n\n"
-    assert props([first, second, later]) == props([later, second, first]) == text
-    assert props([]) == ""

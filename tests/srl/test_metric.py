@@ -1,7 +1,6 @@
 """Argument scores by hand; V is excluded from the overall score."""
 
 import pytest
-import torch.distributed
 
 from elmo_tasks.srl.metric import SrlF1
 
@@ -42,19 +41,3 @@ def test_scores_overall_and_per_label() -> None:
     assert metric.get_metric() == pytest.approx(expected)
     assert metric.get_metric(reset=True) == pytest.approx(expected)
     assert metric.get_metric() == {"precision": 0.0, "recall": 0.0, "f1": 0.0}
-
-
-def test_processes_with_different_labels(monkeypatch: pytest.MonkeyPatch) -> None:
-    other = {"A2": {"correct": 0, "predicted": 3, "gold": 1}, "V": {"correct": 1, "predicted": 1, "gold": 1}}
-
-    def gather(into: list[object], own: object) -> None:
-        into[:] = [own, other]
-
-    monkeypatch.setattr("elmo_tasks.training.distributed.is_distributed", lambda: True)
-    monkeypatch.setattr(torch.distributed, "get_world_size", lambda: 2)
-    monkeypatch.setattr(torch.distributed, "all_gather_object", gather)
-    metric = SrlF1()
-    metric([["B-A0", "O"]], [["B-A0", "B-A1"]])
-    report = metric.report()
-    assert report["overall"] == {"correct": 1, "predicted": 4, "gold": 3}
-    assert list(report["labels"]) == ["A0", "A1", "A2", "V"]

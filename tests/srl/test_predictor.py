@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 import torch
 from allennlp.data import Vocabulary
-from allennlp.data.tokenizers import WhitespaceTokenizer
 from allennlp.models import Model
 
 from elmo_tasks.errors import InputError
@@ -94,13 +93,6 @@ def test_batches(predictor: SrlPredictor, monkeypatch: pytest.MonkeyPatch) -> No
     assert [frame["tags"] for frame in short["frames"]] == [tagged(2, 0)]
 
 
-def test_instances_of_the_reader(predictor: SrlPredictor) -> None:
-    results = predictor.predict_batch_instance(corpus())
-    verbs = [frame["verb"] for one in results for frame in one["frames"]]
-    assert verbs == ["keeps", "sold", "Give", "said", "lose", "stepping", "fell"]
-    assert predictor.predict_instance(corpus()[6]) == results[6]
-
-
 @pytest.mark.parametrize(
     ("inputs", "message"),
     [
@@ -115,9 +107,3 @@ def test_instances_of_the_reader(predictor: SrlPredictor) -> None:
 def test_bad_input(predictor: SrlPredictor, inputs: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         predictor.predict_batch_json([{"sentence": "Rain fell"}, inputs])
-
-
-def test_a_tokenizer_without_offsets() -> None:
-    predictor = SrlPredictor(BeforeModel(), SrlReader(), tokenizer=WhitespaceTokenizer())
-    with pytest.raises(InputError, match="offset"):
-        predictor.predict("Rain fell")

@@ -11,7 +11,7 @@ from elmo_tasks.data.spans import Span
 from elmo_tasks.errors import InputError
 from elmo_tasks.srl.indexer import PREDICATES
 from elmo_tasks.srl.reader import SrlReader, bio_tags
-from tests.srl.samples import FIXTURES, NOTES, TALE, corpus, instance
+from tests.srl.samples import FIXTURES, NOTES, TALE, corpus
 
 pytestmark = pytest.mark.usefixtures("heard_counts")
 
@@ -57,19 +57,6 @@ def test_only_the_predicate_is_marked() -> None:
     assert tokens["tokens"]["tokens"].shape == (11,) and tokens["elmo"]["elmo_tokens"].shape == (11, 50)
     assert set(vocabulary.get_token_to_index_vocabulary(PREDICATES)) >= {"stepping"}
     assert "side" not in vocabulary.get_token_to_index_vocabulary(PREDICATES)
-
-
-def test_metadata() -> None:
-    fall = corpus()[-1]
-    words = ["Rain", "fell", "."]
-    known = {"words": words, "predicate": 1, "lemma": "fall", "tags": ["B-ARG1", "B-V", "O"]}
-    assert metadata(fall) == {**known, "file": str(NOTES), "line": 14}
-    bare = instance("Rain Fell .", 1)
-    assert "tags" not in bare.fields
-    assert metadata(bare) == {**known, "words": ["Rain", "Fell", "."], "lemma": "fell", "tags": None} | {
-        "file": None,
-        "line": None,
-    }
 
 
 def test_of_overlapping_spans_the_first_is_kept() -> None:

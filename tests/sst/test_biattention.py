@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from elmo_tasks.sst.biattention import MultiPooling, biattend, compare
+from elmo_tasks.sst.biattention import MultiPooling
 
 LENGTHS = [4, 1, 3]
 MASK = torch.arange(4)[None] < torch.tensor(LENGTHS)[:, None]  # [3, 4]
@@ -15,19 +15,6 @@ def inputs() -> Tensor:
     """[3, 4, 5]; large values at padding."""
     inputs = torch.randn(3, 4, 5, generator=torch.Generator().manual_seed(1))
     return inputs.masked_fill(~MASK[:, :, None], 50.0)
-
-
-def test_biattention(inputs: Tensor) -> None:
-    attended = biattend(inputs, MASK)
-    for row, length in enumerate(LENGTHS):
-        text = inputs[row, :length]
-        weights = torch.stack([torch.stack([(one * other).sum() for other in text]).softmax(0) for one in text])
-        assert torch.allclose(attended[row, :length], weights @ text, atol=1e-5)
-
-
-def test_comparison() -> None:
-    x, c = torch.tensor([[[1.0, -2.0]]]), torch.tensor([[[3.0, 0.5]]])
-    assert compare(x, c).tolist() == [[[1.0, -2.0, -2.0, -2.5, 3.0, -1.0]]]
 
 
 @pytest.mark.parametrize("padding", [50.0, torch.inf, torch.nan])

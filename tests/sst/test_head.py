@@ -5,7 +5,7 @@ import torch
 from allennlp.common import Lazy, Params
 from torch import Tensor, nn
 
-from elmo_tasks.sst.head import Head, MaxoutHead, ReluHead
+from elmo_tasks.sst.head import Head, MaxoutHead
 
 
 def head(**keys: object) -> Head:
@@ -21,13 +21,6 @@ def linears(part: Head) -> list[nn.Linear]:
 @pytest.fixture
 def inputs() -> Tensor:
     return torch.randn(3, 5, generator=torch.Generator().manual_seed(8))
-
-
-def test_relu_layers(inputs: Tensor) -> None:
-    part = head()
-    assert isinstance(part, ReluHead), "the default is the paper's"
-    first, second, last = linears(part)
-    assert torch.allclose(part(inputs), last(second(first(inputs).relu()).relu()), atol=1e-6)
 
 
 def test_maxout_layers(inputs: Tensor) -> None:

@@ -12,8 +12,7 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.modules import feedforward_lstm  # noqa: F401 (registers the encoder)
 from elmo_tasks.sst.model import SentimentClassifier
 from elmo_tasks.sst.reader import SstReader
-from tests.models import fit, make_model, tensors
-from tests.tiny import ELMO_DIM
+from tests.models import make_model, tensors
 
 FIXTURE = Path(__file__).resolve().parents[2] / "fixtures" / "sst" / "trees.txt"
 TINY: dict[str, Any] = {
@@ -79,21 +78,6 @@ def test_logits_from_the_parts(build: Build) -> None:
     assert set(model.get_metrics()) == {"accuracy", "accuracy_two_way"}
 
 
-@pytest.mark.parametrize(
-    ("keys", "width"),
-    [
-        ({}, 12),
-        ({"elmo": {"at": "input"}, "elmo_output_encoder": SECOND}, 12),
-        ({"elmo": {"at": "both"}}, 12 + ELMO_DIM),
-        ({"elmo": {"at": "output"}, "elmo_output_encoder": SECOND}, 12 + 4),
-    ],
-)
-def test_widths(build: Build, keys: dict[str, Any], width: int) -> None:
-    model = build(**keys)
-    assert model.lowest_layers.get_output_dim() == width and model.integrator.get_input_dim() == 3 * width
-    assert model(**tensors(model.vocab, corpus()))["loss"].isfinite()
-
-
 def test_the_second_encoder_reads_elmos_output_vectors(build: Build) -> None:
     """Appendix A.8: the output ELMo vectors are computed with a second biLSTM."""
     model = build(elmo={"at": "both"}, elmo_output_encoder=SECOND)
@@ -117,34 +101,6 @@ def test_missing_labels_are_added(build: Build) -> None:
         build([*labelled("0", "3"), *corpus(classes=2)])
     with pytest.raises(InputError, match="'3'"):
         tensors(build(corpus(classes=2)).vocab, labelled("3"))
-
-
-def test_readable_outputs_do_not_depend_on_the_order_of_the_labels(build: Build) -> None:
-    first, second = build(), build(labelled(*"41302"))
-    order = [first.labels.index(label) for label in second.labels]
-    assert order != [0, 1, 2, 3, 4]
-    batch = tensors(first.vocab, corpus())
-    scores = first.score(**batch)
-    gold = torch.tensor([order.index(label) for label in batch["label"].tolist()])
-    outputs = [
-        first.answer(scores, batch["metadata"], batch["label"]),
-        second.answer({"logits": scores["logits"][:, order]}, batch["metadata"], gold),
-    ]
-    one, other = (model.make_output_human_readable(out) for model, out in zip((first, second), outputs, strict=True))
-    assert one["label"] == other["label"] and one["loss"].item() == pytest.approx(other["loss"].item(), rel=1e-5)
-    assert all(
-        row == pytest.approx(same) for row, same in zip(one["probabilities"], other["probabilities"], strict=True)
-    )
-    assert first.get_metrics() == second.get_metrics()
-
-
-def test_learns_a_few_phrases(build: Build) -> None:
-    encoder = {**TINY["encoder"], "feedforward_dropout": 0.0}
-    keys = {"encoder": encoder, "head": {"hidden_sizes": [20, 20], "dropout": [0.0, 0.0]}}
-    model = build(elmo={"at": "both"}, **keys, input_dropout=0.0, pooled_dropout=0.0)
-    batch = tensors(model.vocab, corpus(min_phrase_length=4))
-    fit(model, batch, lr=0.02, steps=40)
-    assert model.get_metrics(reset=True)["accuracy"] == 1.0
 
 
 @pytest.mark.parametrize(

@@ -44,19 +44,9 @@ def test_raw_text_and_tokens() -> None:
     assert predictor().predict_tokens(["It", "isn't", "! !", "!"])["tokens"] == ["It", "isn't", "! !", "!"]
 
 
-def test_batches_keep_the_order() -> None:
-    inputs: list[Any] = [{"sentence": "a ! !"}, {"tokens": ["b"]}, {"sentence": "c !"}]
-    results = predictor().predict_batch_json(inputs)
-    assert [result["label"] for result in results] == ["negative", "positive", "very negative"]
-
-
 def test_two_classes() -> None:
     result = predictor(["positive", "negative"], classes=2).predict("Oh !")
     assert (result["label"], list(result["probabilities"])) == ("negative", ["negative", "positive"])
-
-
-def test_gold_labels_are_ignored() -> None:
-    assert predictor().predict_instance(SstReader().text_to_instance(["no"], "0"))["label"] == "positive"
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from allennlp.common import Params
 from allennlp.data import DatasetReader, Instance, Vocabulary
-from allennlp.data.data_loaders import MultiProcessDataLoader
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.sst.reader import SstReader
@@ -70,12 +69,6 @@ def test_fields_of_an_instance() -> None:
     shapes = {key: tuple(value.shape) for key, part in tensors["tokens"].items() for value in part.values()}
     assert shapes == {"tokens": (1,), "elmo": (1, 50)} and tensors["label"].shape == ()
     assert "label" not in SstReader().text_to_instance(["It", "works"]).fields
-
-
-def test_workers_read_every_sentence_once() -> None:
-    loader = MultiProcessDataLoader(SstReader(min_phrase_length=4), str(FIXTURE), batch_size=2, num_workers=2)
-    texts = [(" ".join(metadata(i)["words"]), metadata(i)["label"]) for i in loader.iter_instances()]
-    assert sorted(texts) == sorted(LONG_PHRASES)
 
 
 @pytest.mark.parametrize("key", [{"classes": 3}, {"min_phrase_length": 0}])

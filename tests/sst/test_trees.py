@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.sst.trees import Phrase, parse_tree, read_trees
-from tests.tiny import FIXTURES
 
 Nested = tuple[str, "str | list[Nested]"]
 WRITTEN = {"a": "a", "(": "-LRB-", "1/2": r"1\/2", "x\xa0y": "x\xa0y", "'s": "'s"}
@@ -51,15 +50,6 @@ def test_a_truncated_tree_is_an_error(tree: Nested, data: st.DataObject) -> None
     text = written(tree)
     with pytest.raises(InputError):
         parse_tree(text[: data.draw(st.integers(0, len(text) - 1))])
-
-
-def test_the_fixture() -> None:
-    trees = list(read_trees(FIXTURES / "sst" / "trees.txt"))
-    assert [(tree.line, tree.root.label, len(tree.phrases)) for tree in trees] == [
-        *((1, "3", 11), (2, "1", 23), (3, "4", 1), (4, "2", 9))
-    ]
-    assert " ".join(trees[1].words) == "Oakes 's third novel ( 1/2 ) is not good at all"
-    assert {Phrase("3", 9, 10), Phrase("1", 8, 10), Phrase("0", 7, 12)} <= set(trees[1].phrases)
 
 
 def test_any_depth() -> None:
