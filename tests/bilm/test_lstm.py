@@ -7,7 +7,6 @@ import torch
 from torch import Tensor
 
 from elmo_tasks.bilm.lstm import FORGET_BIAS, LstmStack, ProjectedLstm
-from elmo_tasks.bilm.packed_sequence import Packing
 from tests.elmo.samples import options
 
 BATCH_SIZES = [4, 4, 2, 1, 1]
@@ -91,15 +90,6 @@ def test_the_frozen_path_equals_the_one_with_gradients(clips: tuple[float | None
             assert torch.equal(ours, theirs)
 
 
-def test_products_in_bfloat16_keep_cells_in_float32() -> None:
-    lstm, inputs = random_lstm(3.0, 3.0).float(), [t.detach().float() for t in random_inputs()]
-    exact, _ = lstm(inputs[0], BATCH_SIZES, (inputs[1], inputs[2]))
-    rough, (cell, hidden) = lstm(inputs[0], BATCH_SIZES, (inputs[1], inputs[2]), precision=torch.bfloat16)
-    assert rough.dtype == cell.dtype == hidden.dtype == torch.float32
-    difference = (rough - exact).abs().max()
-    assert 0 < difference < 0.05
-
-
 def test_a_layer_adds_its_dropped_input_to_its_output() -> None:
     """Layers without weights give zero, so that only what is added is seen."""
     stack = LstmStack(options(n_layers=2))
@@ -114,14 +104,3 @@ def test_a_layer_adds_its_dropped_input_to_its_output() -> None:
     assert finals[1][1].eq(0).all()
     (first, second), _ = stack(torch.randn(3, 6), [3], states)
     assert torch.equal(first, second)
-
-
-def test_packing_by_hand() -> None:
-    """Two sentences, `b` and `c d`, with their boundaries: rows of 0..3 and 4..7, `</S>` of the first in column 2."""
-    packing = Packing.of(torch.tensor([[True, False], [True, True]]))
-    assert packing.batch_sizes == [2, 2, 2, 1]
-    assert packing.order.tolist() == [1, 0]
-    assert packing.forward_from.tolist() == [4, 0, 5, 1, 6, 2, 7]
-    assert packing.backward_from.tolist() == [7, 2, 6, 1, 5, 0, 4]
-    assert packing.forward_to.tolist() == [[3, 0], [2, 4]]
-    assert packing.backward_to.tolist() == [[3, 0], [4, 2]]

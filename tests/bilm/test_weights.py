@@ -4,7 +4,6 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import h5py
 import numpy as np
@@ -95,31 +94,11 @@ def test_claimed_sizes_allocate_no_memory(tmp_path: Path) -> None:
         assert problem in str(error.value), problem
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {},
-        {"n_highway": 0},
-        {"n_highway": 3, "n_layers": 1},
-        {"filters": ((1, 3), (4, 9)), "character_dim": 7, "dim": 5},
-    ],
-)
-def test_number_of_parameters(changes: dict[str, Any]) -> None:
-    bilm = random_bilm(**changes)
-    assert bilm.options.n_parameters == sum(parameter.numel() for parameter in bilm.parameters())
-
-
-@pytest.mark.parametrize(
-    ("changes", "found"),
-    [
-        ({"dim": 10**4000, "projection_dim": 10**4000}, r"1e\+300 parameters"),
-        ({"dim": 10**6}, r"2.32e\+08 parameters"),
-    ],
-)
-def test_options_of_a_far_larger_bilm_are_rejected(tmp_path: Path, changes: dict[str, Any], found: str) -> None:
+@pytest.mark.parametrize(("dim", "found"), [(10**4000, r"1e\+300 parameters"), (10**6, r"2.32e\+08 parameters")])
+def test_options_of_a_far_larger_bilm_are_rejected(tmp_path: Path, dim: int, found: str) -> None:
     """Before a module is created."""
     _, weight_file = write_bilm(tmp_path)
-    (tmp_path / "more.json").write_text(json.dumps(options(**changes).to_dict()))
+    (tmp_path / "more.json").write_text(json.dumps(options(dim=dim).to_dict()))
     with pytest.raises(InputError, match=rf"more.json: the options describe {found}, which .*weights.hdf5 cannot hold"):
         BiLM.from_files(tmp_path / "more.json", weight_file)
 
@@ -132,19 +111,12 @@ def test_external_values_are_rejected(tmp_path: Path, to: str) -> None:
         BiLM.from_files(*files)
 
 
-def truncate(path: Path) -> None:
-    path.write_bytes(path.read_bytes()[:5000])
-
-
-@pytest.mark.parametrize(
-    "spoil", [truncate, lambda path: path.write_text("not HDF5"), lambda path: path.write_bytes(b"")]
-)
 @pytest.mark.parametrize("dim", [12, 10**6])
-def test_a_file_that_is_not_complete_hdf5(tmp_path: Path, spoil: Callable[[Path], None], dim: int) -> None:
+def test_a_truncated_file(tmp_path: Path, dim: int) -> None:
     """The error names it, also if the options describe a far larger biLM."""
     files = write_bilm(tmp_path)
     Path(files[0]).write_text(json.dumps(options(dim=dim).to_dict()))
-    spoil(Path(files[1]))
+    Path(files[1]).write_bytes(Path(files[1]).read_bytes()[:5000])
     with pytest.raises(InputError, match="weights.hdf5: cannot read .* as HDF5: .*is the download complete"):
         BiLM.from_files(*files)
 
@@ -162,31 +134,16 @@ def test_damaged_data_inside_a_whole_file(tmp_path: Path) -> None:
         BiLM.from_files(files[0], tmp_path / "absent.hdf5")
 
 
-@pytest.mark.parametrize("changes", [{}, {"n_highway": 0, "n_layers": 1, "use_skip_connections": False}])
-def test_a_round_trip_is_exact(tmp_path: Path, changes: dict[str, int]) -> None:
-    bilm = random_bilm(**changes)
+def test_a_round_trip_is_exact(tmp_path: Path) -> None:
+    bilm = random_bilm(n_highway=3, use_skip_connections=False)
+    assert bilm.options.n_parameters == sum(parameter.numel() for parameter in bilm.parameters())
     bilm.save_files(tmp_path / "o.json", tmp_path / "w.hdf5")
     again = BiLM.from_files(tmp_path / "o.json", tmp_path / "w.hdf5")
     assert again.options == bilm.options
-    before, after = dict(bilm.named_parameters()), dict(again.named_parameters())
-    assert before.keys() == after.keys() and len(before) >= 17
-    assert all(torch.equal(before[name], after[name]) for name in before)
+    for before, after in zip(bilm.parameters(), again.parameters(), strict=True):
+        assert torch.equal(before, after)
     again.save_files(tmp_path / "o2.json", tmp_path / "w2.hdf5")
     assert file_sha256(tmp_path / "w2.hdf5") == file_sha256(tmp_path / "w.hdf5")
-
-
-def test_file_names_shapes_and_gate_order(tmp_path: Path) -> None:
-    bilm = random_bilm()
-    layer = bilm.backward_stack.layers[1]
-    i, o, f, j = layer.bias.detach().numpy().reshape(4, 12)
-    _, weight_file = write_bilm(tmp_path)
-    with h5py.File(weight_file) as file:
-        assert np.array_equal(file[f"{CELL}/B"][...].reshape(4, 12), [i, j, f, o])
-        kernel = file[f"{CELL}/W_0"][...]
-        assert np.array_equal(kernel[:6, 12:24], layer.input_weight.detach().numpy()[36:].T)
-        assert np.array_equal(kernel[6:, 36:], layer.hidden_weight.detach().numpy()[12:24].T)
-        assert file["CNN/W_cnn_2"].shape == (1, 3, 4, 8)
-        assert file["char_embed"].dtype == np.float32
 
 
 def test_rounded_weights_are_smaller_and_allennlp_reads_them(tmp_path: Path) -> None:
@@ -210,8 +167,6 @@ def test_a_failed_save_leaves_the_old_file_and_no_rest(tmp_path: Path) -> None:
         random_bilm(seed=4).save_files(*files)
     assert file_sha256(files[1]) == before
     assert sorted(os.listdir(tmp_path)) == ["options.json", "weights.hdf5"]
-    random_bilm(seed=4).save_files(*files)
-    assert file_sha256(files[1]) != before
 
 
 def test_urls_are_downloaded_to_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
