@@ -10,9 +10,8 @@ from allennlp.common.util import SigTermReceived
 
 from elmo_tasks.ablation import local, process, run_dir
 from elmo_tasks.ablation.runs import Run
-from elmo_tasks.ablation.session import Estimates
 from elmo_tasks.errors import InputError
-from tests.ablation.tables import LAST, finish, planner, row, write_table
+from tests.ablation.tables import LAST, finish, row, write_table
 from tests.test_flow import allennlp
 
 Shown = Callable[..., str]
@@ -75,17 +74,10 @@ def test_output_and_files(ablate: Shown, tmp_path: Path) -> None:
     out = tmp_path / "out"
     assert shown.rstrip().endswith(str(out / "report.html"))
     records = [json.loads(line) for line in (out / "results.jsonl").read_text().splitlines()]
-    assert [(record["row"], record["seed"]) for record in records] == [
-        ("baseline", 1),
-        ("baseline", 2),
-        ("last", 1),
-        ("last", 2),
-    ]
+    assert [record["row"] + str(record["seed"]) for record in records] == ["baseline1", "baseline2", "last1", "last2"]
     assert "15.0 ± 7.1 (n=2)" in (out / "table.md").read_text()
-    page = (out / "report.html").read_text()
-    assert "15.0 ± 7.1 (n=2)" in page and page.count("<td>60 s</td>") == 4
     command = f"ELMO_TASKS_SCALE=mini allennlp ablate {tmp_path}/table.jsonnet -s {out} --seeds 2</code>"
-    assert command in page
+    assert command in (out / "report.html").read_text()
 
 
 def test_finished_runs_are_skipped(ablate: Shown) -> None:
@@ -136,35 +128,19 @@ def test_estimates_are_corrected_by_finished_runs(ablate: Shown, tmp_path: Path)
     assert "each 3 min" in shown
 
 
-def test_estimates_of_rows_without_minutes(tmp_path: Path) -> None:
-    planned = planner(tmp_path, [row("baseline"), row("last", changes=LAST)])
-    (first, *others), estimates = planned.runs(planned.table.rows, [1, 2]), Estimates()
-    assert estimates.left([first, *others], workers=1) == "unknown"
-    estimates.add(first, 600.0)
-    assert estimates.left(others, workers=1) == "more than 10 min"
-    estimates.add(others[1], 60.0)
-    assert estimates.left([others[0], others[2]], workers=1) == "11 min"
-    assert estimates.left([others[0], others[2]], workers=2) == "10 min"
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["--rows", "nobody"], "no row matches 'nobody'"),
-        (["--seeds", "0"], "seeds .*0"),
-        (["--workers", "-1"], "workers .*-1"),
+        (["--seeds", "0"], "seeds: .*0"),
+        (["--executor", "ray"], r"the executor ray needs Ray \(pip install 'elmo-tasks\[ray\]'\)"),
     ],
 )
-def test_invalid_arguments(arguments: list[str], message: str, ablate: Shown, tmp_path: Path) -> None:
+def test_invalid_arguments(arguments: list[str], message: str, ablate: Shown, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(InputError, match=message):
         ablate(*arguments)
-    assert not (tmp_path / "out").exists()
-
-
-def test_ray_is_not_installed(ablate: Shown, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(InputError, match=r"the executor ray needs Ray \(pip install 'elmo-tasks\[ray\]'\)"):
-        ablate("--executor", "ray")
+    assert FakeProcess.started == []
 
 
 def test_the_folder_is_checked_before_the_runs(ablate: Shown, tmp_path: Path) -> None:

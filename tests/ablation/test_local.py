@@ -1,5 +1,6 @@
 """Runs as processes: their order, failures, interrupts, and the files of a run."""
 
+import json
 import os
 import signal
 import subprocess
@@ -11,7 +12,6 @@ from typing import Any
 import pytest
 
 from elmo_tasks.ablation import local, process, run_dir
-from elmo_tasks.ablation.execute import execute
 from elmo_tasks.ablation.local import RunStarted
 from elmo_tasks.ablation.runs import Run, digest_of
 from elmo_tasks.ablation.schema import Row
@@ -62,10 +62,6 @@ def events(runs: list[Run], *, workers: int) -> list[str]:
     return found
 
 
-def test_one_worker(tmp_path: Path) -> None:
-    assert events([run(tmp_path, "a"), run(tmp_path, "b")], workers=1) == ["+a", "-a", "+b", "-b"]
-
-
 def test_two_workers(tmp_path: Path) -> None:
     runs = [run(tmp_path, "a", wait_for=["b", "c"]), run(tmp_path, "b"), run(tmp_path, "c")]
     assert events(runs, workers=2) == ["+a", "+b", "-b", "+c", "-c", "-a"]
@@ -86,43 +82,32 @@ def test_failure(tmp_path: Path) -> None:
     assert found == ["+first", "-first: ValueError: no such layer", skipped, "+other", "-other"]
 
 
-@pytest.mark.parametrize(
-    ("code", "reason"), [(1, "exit code 1, see "), (-9, "killed (out of memory?), see "), (0, "exit code 0, see ")]
-)
-def test_failure_without_recorded_reason(code: int, reason: str, tmp_path: Path) -> None:
+def test_failure_without_recorded_reason(tmp_path: Path) -> None:
     one = run(tmp_path, "a")
     run_dir.prepare_run_dir(one)
-    found = run_dir.failure_of(one.folder, code)
-    assert found is not None and found.startswith(reason)
-    failure = run_dir.read_json(one.folder / run_dir.FAILURE)
-    assert failure == {"row": "a", "seed": 1, "reason": found}
-    run_dir.prepare_run_dir(one)
+    assert run_dir.failure_of(one.folder, process.BUSY) == "another process executes this run"
     assert not (one.folder / run_dir.FAILURE).exists()
+    reason = f"killed (out of memory?), see {one.folder / process.LOG}"
+    assert run_dir.failure_of(one.folder, -9) == reason
+    assert run_dir.read_json(one.folder / run_dir.FAILURE) == {"row": "a", "seed": 1, "reason": reason}
 
 
-def test_a_run_of_another_process_has_not_failed(tmp_path: Path) -> None:
-    assert run_dir.failure_of(tmp_path, process.BUSY) == "another process executes this run"
-    assert not (tmp_path / run_dir.FAILURE).exists()
-
-
-@pytest.mark.parametrize("changes", [{"hash": "0" * 12}, {"seconds": ...}, {"scores": ...}, {"curve": ...}])
-def test_incomplete_result(changes: dict[str, Any], tmp_path: Path) -> None:
+def test_an_incomplete_result_is_ignored(tmp_path: Path) -> None:
     one = run(tmp_path, "a")
     finish(one, f1=0.5, curve=[0.5])
     result = run_dir.read_result(one.folder)
     assert result is not None
-    kept = {key: value for key, value in (result | changes).items() if value is not ...}
-    run_dir.write_json(one.folder / run_dir.RESULT, kept)
-    assert run_dir.read_result(one.folder) is None
-    (one.folder / run_dir.RESULT).write_text('{"hash": ')
-    assert run_dir.read_result(one.folder) is None
+    del result["scores"]
+    for text in ('{"hash": ', json.dumps(result)):
+        (one.folder / run_dir.RESULT).write_text(text)
+        assert run_dir.read_result(one.folder) is None
 
 
 def test_workers_share_cores_and_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "cpu_count", lambda: 8)
     monkeypatch.setattr(local.torch.cuda, "device_count", lambda: 2)
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
-    for given, workers, threads in (("", 2, "4"), ("", 20, "1"), ("3", 2, "3"), ("4,2", 2, "4")):
+    for given, workers, threads in (("", 2, "4"), ("", 20, "1"), ("3", 2, "3")):
         monkeypatch.setenv("OMP_NUM_THREADS", given)
         assert local.environment(0, workers=workers)["OMP_NUM_THREADS"] == threads
     assert [local.environment(slot, workers=3)["CUDA_VISIBLE_DEVICES"] for slot in range(3)] == ["0", "1", "0"]
@@ -180,11 +165,6 @@ def test_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         pass
 
 
-def test_a_folder_without_a_plan(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"no plan.json"):
-        execute(tmp_path)
-
-
 def test_seconds_of_all_attempts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An interrupted attempt counts up to its last heartbeat."""
     file = tmp_path / run_dir.ATTEMPT
@@ -199,19 +179,10 @@ def test_seconds_of_all_attempts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert run_dir.seconds_spent(tmp_path) == pytest.approx(130.0, abs=2.0)
 
 
-@pytest.mark.parametrize(
-    ("written", "files", "resumes"),
-    [
-        ({}, ["model_state_e1_b0.th", "training_state_e1_b0.th"], True),
-        ({"random_seed": 2}, ["model_state_e1_b0.th", "training_state_e1_b0.th"], False),
-        ({}, ["model_state_e1_b0.th"], False),
-    ],
-)
-def test_only_a_checkpoint_of_the_same_config_is_resumed(
-    written: dict[str, int], files: list[str], resumes: bool, tmp_path: Path
-) -> None:
-    model, config = tmp_path / run_dir.MODEL, {"model": {"type": "x"}}
-    run_dir.write_json(model / "config.json", config | written)
-    for file in files:
+@pytest.mark.parametrize(("seed", "resumes"), [(1, True), (2, False)])
+def test_only_a_checkpoint_of_the_same_config_is_resumed(seed: int, resumes: bool, tmp_path: Path) -> None:
+    model = tmp_path / run_dir.MODEL
+    run_dir.write_json(model / "config.json", {"random_seed": 1})
+    for file in ("model_state_e1_b0.th", "training_state_e1_b0.th"):
         (model / file).touch()
-    assert run_dir.has_checkpoint(tmp_path, config) == resumes == model.exists()
+    assert run_dir.has_checkpoint(tmp_path, {"random_seed": seed}) == resumes == model.exists()
