@@ -62,16 +62,23 @@ def on_cpu(value: Any) -> Any:
 
 
 def _metrics(model: torch.nn.Module) -> Iterator[tuple[str, Metric]]:
-    """The metrics of all modules, also in lists and dictionaries, by path."""
+    """The metrics of all modules by path, also in lists, dictionaries and other metrics."""
     for owner, module in model.named_modules():
-        for attribute, value in vars(module).items():
-            if isinstance(value, dict):
-                items = [(f"[{key}]", item) for key, item in value.items()]
-            elif isinstance(value, list | tuple):
-                items = [(f"[{index}]", item) for index, item in enumerate(value)]
-            else:
-                items = [("", value)]
-            yield from ((f"{owner}.{attribute}{key}", item) for key, item in items if isinstance(item, Metric))
+        yield from _metrics_of(owner, module)
+
+
+def _metrics_of(path: str, owner: Any) -> Iterator[tuple[str, Metric]]:
+    for attribute, value in vars(owner).items():
+        if isinstance(value, dict):
+            items = [(f"[{key}]", item) for key, item in value.items()]
+        elif isinstance(value, list | tuple):
+            items = [(f"[{index}]", item) for index, item in enumerate(value)]
+        else:
+            items = [("", value)]
+        for key, item in items:
+            if isinstance(item, Metric):
+                yield f"{path}.{attribute}{key}", item
+                yield from _metrics_of(f"{path}.{attribute}{key}", item)
 
 
 def _carrying(model: torch.nn.Module) -> Iterator[tuple[str, Carrying]]:
