@@ -91,14 +91,11 @@ class Training(NamedTuple):
         The root of the data and of the biLM.
     overrides : `dict`
         With `distributed`, the workers are forked and inherit the imports and the patch.
-    package : `str`, optional
-        Another module to import.
     """
 
     config: str
     root: Path
     overrides: dict[str, Any]
-    package: str | None = None
 
     def run(self, folder: Path, *, killed_at: Place | None = None) -> int:
         """Train in a new process, resume if the folder exists; return the exit code."""
@@ -141,7 +138,6 @@ def _train(training: Training, folder: Path, killed_at: Place | None) -> None:
     torch.multiprocessing.spawn = functools.partial(torch.multiprocessing.start_processes, start_method="fork")
     config = CONFIGS / f"{training.config}.jsonnet"
     flags = ["--recover"] if folder.exists() else []
-    flags += ["--include-package", training.package] if training.package else []
     sys.argv = ["allennlp", "train", str(config), "-s", str(folder), "-o", json.dumps(training.overrides), *flags]
     main(prog="allennlp")
 

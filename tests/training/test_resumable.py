@@ -4,10 +4,11 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
+import numpy
 import pytest
 import torch
 from allennlp.data import DatasetReader, Instance, Vocabulary
-from allennlp.data.data_loaders import MultiProcessDataLoader, SimpleDataLoader
+from allennlp.data.data_loaders import MultiProcessDataLoader
 from allennlp.data.fields import TensorField
 from allennlp.data.samplers import BucketBatchSampler
 
@@ -54,15 +55,23 @@ def epochs(made: Passes, count: int) -> Iterator[list[float]]:
             random.random()
 
 
+def test_every_random_generator_is_restored() -> None:
+    def draw() -> list[float]:
+        return [random.gauss(0, 1), numpy.random.randn(), torch.rand(1).item()]
+
+    draw()
+    state = random_state()
+    expected = [draw(), draw()]
+    set_random_state(state)
+    assert [draw(), draw()] == expected
+
+
 @pytest.mark.parametrize("kind", LOADERS)
-def test_batches_are_those_of_allennlps_loader(kind: str) -> None:
+def test_batches_equal_those_of_allennlps_loader(kind: str) -> None:
     random.seed(4)
-    own = loader(kind).loader
-    expected = [numbers(batch) for _ in range(3) for batch in own]
+    expected = [numbers(batch) for batch in loader(kind).loader]
     random.seed(4)
-    made = loader(kind)
-    assert [numbers(batch) for _ in range(3) for batch in made] == expected
-    assert len({tuple(batch) for batch in expected}) > 6, "nothing was shuffled"
+    assert [numbers(batch) for batch in loader(kind)] == expected
 
 
 @pytest.mark.parametrize("kind", LOADERS)
@@ -114,6 +123,5 @@ def test_make_resumable() -> None:
         def __iter__(self) -> Iterator[Any]:
             return reversed(list(super().__iter__()))
 
-    for other in (Backwards(Numbers(), "3", batch_size=1), SimpleDataLoader(list(Numbers().read("3")), batch_size=1)):
-        with pytest.raises(InputError, match=f"got {type(other).__name__}"):
-            make_resumable(other)
+    with pytest.raises(InputError, match="got Backwards"):
+        make_resumable(Backwards(Numbers(), "3", batch_size=1))
