@@ -69,19 +69,16 @@ def test_a_new_sentence(index: CorpusIndex) -> None:
 
 
 def test_missing_occurrences(index: CorpusIndex) -> None:
-    for number in (0, 6):
-        with pytest.raises(InputError, match=f"occurrence {number} of 'play', the corpus has 5"):
-            occurrence_in_corpus(index, "play", number)
-    with pytest.raises(InputError, match="of 'gone', the corpus has 0"):
-        occurrence_in_corpus(index, "gone", 1)
+    for word, number, count in (("play", 0, 5), ("play", 6, 5), ("gone", 1, 0)):
+        with pytest.raises(InputError, match=f"occurrence {number} of '{word}', the corpus has {count}"):
+            occurrence_in_corpus(index, word, number)
     with pytest.raises(InputError, match=r"expected a sentence with 'play', got 'a play\.'"):
         occurrence_in_sentence(index, SOURCE.encoder, "play", ["a", "play."])
 
 
-@pytest.mark.parametrize("header", ["", "5 2\n"])
-def test_nearest_words(tmp_path: Path, header: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nearest_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "vectors.txt"
-    file.write_text(header + "sea 1 0\nPlay 0 1\nplay 0 2\ngame 1 9\nland -1 1\n")
+    file.write_text("sea 1 0\nPlay 0 1\nplay 0 2\ngame 1 9\nland -1 1\n")
     for chunk in (1, 3, 100):
         monkeypatch.setattr(neighbors, "_CHUNK", chunk)
         found = nearest_words(file, "play", top=3)
@@ -94,4 +91,3 @@ def test_nearest_words(tmp_path: Path, header: str, monkeypatch: pytest.MonkeyPa
 def test_the_cosine_of_a_zero_vector_is_zero() -> None:
     rows = np.array([[0.0, 0.0], [0.0, 3.0]], np.float32)
     assert cosines(rows, np.array([0.0, 1.0], np.float32)).tolist() == [0.0, 1.0]
-    assert cosines(rows, np.zeros(2, np.float32)).tolist() == [0.0, 0.0]

@@ -35,8 +35,3 @@ def test_the_minimum(data: Data) -> None:
 def test_no_convergence_is_reported(data: Data) -> None:
     fitted = fit_softmax(*data, max_steps=3)
     assert (fitted.steps, fitted.converged) == (3, False)
-
-
-def test_results_are_reproducible(data: Data) -> None:
-    one, other = (fit_softmax(*data).classifier[-1].coef_ for _ in range(2))
-    assert (one == other).all()
