@@ -4,6 +4,7 @@ import gzip
 import os
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy
 from allennlp.common import Params
@@ -32,10 +33,10 @@ CORPORA = {
 """Small files in the official formats, and their names in a data root."""
 
 
-def bilm_files(folder: Path) -> dict[str, str]:
+def bilm_files(folder: Path, **changes: Any) -> dict[str, str]:
     """Writes a random biLM in the official format; returns the two keys for a config."""
     folder.mkdir(parents=True, exist_ok=True)
-    return dict(zip(("options_file", "weight_file"), write_bilm(folder), strict=True))
+    return dict(zip(("options_file", "weight_file"), write_bilm(folder, **changes), strict=True))
 
 
 def elmo(folder: Path, **keys: object) -> ElmoTokenEmbedder:

@@ -20,7 +20,8 @@ from elmo_tasks.bilm.bilm import BiLMOutput
 from elmo_tasks.elmo import ElmoTokenEmbedder
 from elmo_tasks.elmo.cache import STORED, statistics
 from tests.disk import file_size_limit
-from tests.elmo.samples import SENTENCES, write_bilm
+from tests.elmo.samples import SENTENCES
+from tests.tiny import bilm_files
 
 IDS = batch_to_ids(SENTENCES)
 NON_EMPTY = sum(map(bool, SENTENCES))
@@ -42,11 +43,6 @@ def plain(files: dict[str, str]) -> ElmoTokenEmbedder:
 def cached(files: dict[str, str], tmp_path: Path) -> Embedder:
     """Embedders of the same biLM with a cache in `tmp_path / "cache"`."""
     return lambda **keys: ElmoTokenEmbedder(**{**files, "cache_dir": tmp_path / "cache", **keys})
-
-
-def bilm_files(folder: Path, **changes: Any) -> dict[str, str]:
-    folder.mkdir(exist_ok=True)
-    return dict(zip(("options_file", "weight_file"), write_bilm(folder, **changes), strict=True))
 
 
 def rounded(output: BiLMOutput) -> Tensor:
@@ -114,34 +110,12 @@ def test_only_missing_sentences_are_computed_and_each_once(cached: Embedder, pla
     assert torch.equal(output.layers[:, 2], output.layers[:, 7])
 
 
-@pytest.mark.parametrize("shape", [(2, 3, 50), (2, 0, 50), (0, 3, 50), (0, 0, 50)])
-def test_empty_rows_and_batches(cached: Embedder, plain: ElmoTokenEmbedder, shape: tuple[int, ...]) -> None:
-    ids = torch.zeros(shape, dtype=torch.long)
-    output, expected = cached().layers(ids), plain.layers(ids)
-    assert torch.equal(output.layers, expected.layers) and torch.equal(output.mask, expected.mask)
-    assert output.layers.dtype == expected.layers.dtype
-
-
-def test_invalid_ids_raise_the_errors_of_the_bilm(cached: Embedder) -> None:
-    elmo = cached()
-    elmo.layers(IDS)
-    for ids in (IDS[:, 0], batch_to_ids([["one", "more"]])[:, [0, 0, 1]] * torch.tensor([1, 0, 1])[:, None]):
-        with pytest.raises(ValueError, match="expected shape|expected padding"):
-            elmo.layers(ids)
-    with pytest.raises(IndexError):
-        elmo.layers(IDS + 2**16 * IDS.gt(0))
-
-
 def test_each_precision_has_its_own_entries(cached: Embedder, plain: ElmoTokenEmbedder, tmp_path: Path) -> None:
     elmo, low = cached(), cached(precision="bfloat16")
     single = elmo.layers(IDS).layers
     assert not torch.equal(low.layers(IDS).layers, single)
-    elmo.to(torch.float64)
-    double = elmo.layers(IDS).layers
-    assert double.dtype == torch.float64
-    assert torch.equal(double, rounded(copy.deepcopy(plain).to(torch.float64).layers(IDS)))
-    seen = passes(elmo.to(torch.float32).bilm)
-    assert torch.equal(elmo.layers(IDS).layers, single) and seen == []
+    double = elmo.to(torch.float64).layers(IDS)
+    assert torch.equal(double.layers, rounded(copy.deepcopy(plain).to(torch.float64).layers(IDS)))
     assert {found.bilm["precision"] for found in statistics(tmp_path / "cache")} == {"float32", "float64", "bfloat16"}
 
 
@@ -196,20 +170,17 @@ def test_a_damaged_database_is_not_used(
 def test_values_beyond_float16_are_neither_stored_nor_rounded(cached: Embedder, plain: ElmoTokenEmbedder) -> None:
     expected = plain.layers(IDS).layers
 
-    def enlarge(_: BiLM, arguments: tuple[Tensor], output: BiLMOutput) -> BiLMOutput:
+    def enlarge(_: BiLM, arguments: tuple[Tensor], output: BiLMOutput) -> None:
         """As an unclipped biLM may: one value of the sentences of five tokens."""
         output.layers[1, output.mask.sum(1) == 5, 2, 3] = 70000.0
-        return output
 
     elmo = cached()
     elmo.bilm.register_forward_hook(enlarge)
     seen = passes(elmo.bilm)
-    large, others = [0, 2], [1, 3, 4, 5, 6]
+    others = [1, 3, 4, 5, 6]
     for _ in range(2):
         found = elmo.layers(IDS).layers
-        assert found[1, large, 2, 3].tolist() == [70000.0, 70000.0]
-        found[1, large, 2, 3] = expected[1, large, 2, 3]
-        torch.testing.assert_close(found[:, large], expected[:, large], atol=1e-6, rtol=0.0)
+        assert found[1, [0, 2], 2, 3].tolist() == [70000.0, 70000.0]
         assert torch.equal(found[:, others], expected[:, others].to(STORED).float())
     assert [len(ids) for ids in seen] == [NON_EMPTY, 2]
 
@@ -295,10 +266,8 @@ def test_forks_and_copies_share_the_folder(cached: Embedder) -> None:
 
     wait_for(fork(child))
     elmo.layers(IDS)
+    copy.deepcopy(elmo).layers(IDS)
     assert len(seen) == 1
-    other = copy.deepcopy(elmo)
-    seen = passes(other.bilm)
-    assert torch.equal(other.layers(IDS[:3]).layers, expected) and seen == []
 
 
 def numbered(number: int) -> Tensor:
@@ -314,13 +283,13 @@ def test_processes_that_write_at_once_and_are_killed(cached: Embedder, plain: El
         for number in numbers:
             elmo.layers(numbered(number))
 
-    finishing, killed = fork(lambda: embed(range(40))), fork(lambda: embed(range(20, 10**6)))
+    finishing, killed = fork(lambda: embed(range(12))), fork(lambda: embed(range(6, 10**6)))
     wait_for(finishing)
     os.kill(killed, signal.SIGKILL)
     os.waitpid(killed, 0)
     elmo = cached()
     seen = passes(elmo.bilm)
-    for number in range(40):
+    for number in range(12):
         assert torch.equal(elmo.layers(numbered(number)).layers, rounded(plain.layers(numbered(number))))
     assert seen == []
 

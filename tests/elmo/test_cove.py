@@ -12,14 +12,12 @@ from allennlp.common import Params
 from torch import Tensor, nn
 
 from elmo_tasks.bilm import batch_to_ids
-from elmo_tasks.bilm.weights import file_sha256
 from elmo_tasks.elmo import ElmoTokenEmbedder
 from elmo_tasks.elmo.cache import statistics
 from elmo_tasks.elmo.cove import CoVe
-from elmo_tasks.elmo.sources import Source
 from elmo_tasks.errors import InputError
 from tests.elmo.cove_samples import WIDTH, published, write_cove, write_vectors
-from tests.elmo.samples import write_bilm
+from tests.tiny import bilm_files
 
 SENTENCES = [["The", "harbour", "froze", "over", "."], [], ["one"], ["Ångström", "one", "日" * 15]]
 
@@ -42,7 +40,6 @@ def reference(sentence: list[str], vectors: dict[str, np.ndarray]) -> Tensor:
 def test_the_layers_are_those_of_a_plain_lstm(files: dict[str, str], tmp_path: Path) -> None:
     vectors, cove = write_vectors(tmp_path / "glove.txt"), CoVe.from_files(**files)
     output = cove(batch_to_ids(SENTENCES))
-    assert output.layers.shape == (3, 4, 5, 2 * WIDTH)
     assert output.mask.sum(1).tolist() == [5, 0, 1, 3]
     assert cove(batch_to_ids([[], []])).layers.shape == (3, 2, 0, 2 * WIDTH)
     assert not output.layers[:, ~output.mask].any()
@@ -62,11 +59,10 @@ def test_unknown_words_are_zeros(files: dict[str, str], tmp_path: Path) -> None:
     assert np.allclose(layers[5].numpy(), np.tile(vectors["The"], 2))
 
 
-@pytest.mark.parametrize("zipped", [True, False])
-def test_a_prefix_of_the_names_and_the_old_file_format(files: dict[str, str], zipped: bool) -> None:
+def test_a_prefix_of_the_names_and_the_old_file_format(files: dict[str, str]) -> None:
     expected = CoVe.from_files(**files)(batch_to_ids(SENTENCES)).layers
     weights = {f"rnn.{name}": value for name, value in published().state_dict().items()}
-    torch.save(weights, files["weight_file"], _use_new_zipfile_serialization=zipped)
+    torch.save(weights, files["weight_file"], _use_new_zipfile_serialization=False)
     assert torch.equal(CoVe.from_files(**files)(batch_to_ids(SENTENCES)).layers, expected)
 
 
@@ -81,10 +77,6 @@ WRONG = [
     ({"weight_ih_l2": torch.zeros(20, 10)}, r"\n  unused: weight_ih_l2 \(20, 10\)$"),
     ({"bias_ih_l0": torch.full((20,), float("nan"))}, r"\n  not finite numbers: bias_ih_l0$"),
     ({"bias_ih_l0": torch.ones(20).to_sparse()}, r"\n  not finite numbers: bias_ih_l0$"),
-    ({"bias_ih_l0": torch.ones(20).int()}, r"\n  not finite numbers: bias_ih_l0$"),
-    ({"bias_ih_l0": torch.ones(1).expand(20)}, r"\n  not finite numbers: bias_ih_l0$"),
-    ({"bias_ih_l0": torch.full((20,), 1e300, dtype=torch.float64)}, r"\n  not finite numbers: bias_ih_l0$"),
-    ({"weight_hh_l0": torch.zeros(0, 0)}, r"expected CoVe's weights, got bias_hh_l0, .* \(the published file is"),
     ({"weight_hh_l0": None}, r"expected CoVe's weights, got bias_hh_l0, .* \(the published file is"),
 ]
 
@@ -110,16 +102,12 @@ def test_code_in_pickles_is_never_run(files: dict[str, str], tmp_path: Path) -> 
     file = Path(files["weight_file"])
     torch.save({"weight_hh_l0": Code(tmp_path / "trace")}, file)
     code, other = r"it holds code, (_io|io)\.open, which is not run", "torch did not write it, or it is damaged"
-    contents = [(file.read_bytes(), code), (pickle.dumps(Code(tmp_path / "trace")), other)]
-    contents += [(content, other) for content in (b"", b"no weights", b"e0 1 2 3\n", b"PK\x03\x04", b"\x80\x02}")]
+    contents = [(file.read_bytes(), code), (pickle.dumps(Code(tmp_path / "trace")), other), (b"no weights", other)]
     for content, reason in contents:
         file.write_bytes(content)
         message = rf"^{file}: cannot read CoVe's weights: {reason} \(the published file is"
         with warnings.catch_warnings(action="error"), pytest.raises(InputError, match=message):
             CoVe.from_files(**files)
-    torch.save([1, 2], file)
-    with pytest.raises(InputError, match="expected CoVe's weights, got list"):
-        CoVe.from_files(**files)
     assert not (tmp_path / "trace").exists()
 
 
@@ -134,7 +122,6 @@ def test_as_the_source_of_an_embedder(files: dict[str, str]) -> None:
     layers = CoVe.from_files(**files)(ids).layers
     expected = (elmo.input_mix.weights.softmax(0)[:, None, None, None] * layers).sum(0)
     assert torch.allclose(elmo(ids), expected, atol=1e-6)
-    assert not [name for name, _ in elmo.named_parameters() if "lstm" in name]
     assert torch.equal(embedder(**files, mix="layer:1")(ids), layers[1])
 
 
@@ -146,9 +133,7 @@ def test_the_cache_separates_word_vectors(files: dict[str, str], tmp_path: Path)
     expected = embedder(**files, mix="last")(ids)
     assert not torch.allclose(first, other, atol=1e-2)
     assert torch.allclose(other, expected, atol=1e-3)
-    found = statistics(tmp_path / "cache")
-    assert [held.sentences for held in found] == [3, 3]
-    assert file_sha256(files["vectors_file"]) in {held.bilm["options_sha256"] for held in found}
+    assert [held.sentences for held in statistics(tmp_path / "cache")] == [3, 3]
 
 
 def test_a_trained_model_needs_the_same_files(files: dict[str, str], tmp_path: Path) -> None:
@@ -157,25 +142,18 @@ def test_a_trained_model_needs_the_same_files(files: dict[str, str], tmp_path: P
     write_vectors(tmp_path / "glove.txt", seed=4)
     with pytest.raises(InputError, match=r"(?s)another CoVe:\n  CoVe's word vectors: expected .*vectors_file and"):
         embedder(**files).load_state_dict(state)
-    bilm = dict(zip(("options_file", "weight_file"), write_bilm(tmp_path), strict=True))
     with pytest.raises(InputError, match=r"(?s)another CoVe:.*options: expected none, got sha256 [0-9a-f]{64} "):
-        ElmoTokenEmbedder(**bilm).load_state_dict(state)
-    assert set(Source.from_state(state["_extra_state"]).files) == {"vectors_file", "weight_file"}
+        ElmoTokenEmbedder(**bilm_files(tmp_path)).load_state_dict(state)
 
 
-MISTAKES = [
-    ({"source": "glove"}, "source: expected .*, got 'glove'"),
-    ({"vectors_file": None}, "vectors_file: expected a path or URL, got None"),
-    ({"options_file": "options.json"}, "options_file: expected null where source is cove, got 'options.json'"),
-    ({"archive": True}, "archive: expected false where source is cove, got True"),
-    ({"precision": "bfloat16"}, "precision: expected float32 where source is cove, got 'bfloat16'"),
-    ({"state": "carry"}, "state: expected reset where source is cove"),
-    ({"vectors_file": "absent"}, "absent: no such file: CoVe's word vectors .set model.elmo.vectors_file"),
-    ({"weight_file": "absent"}, "absent: no such file: CoVe's weights .set model.elmo.weight_file"),
-]
-
-
-@pytest.mark.parametrize(("changes", "message"), MISTAKES)
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"vectors_file": None}, "vectors_file: expected a path or URL, got None"),
+        ({"archive": True, "state": "carry"}, "archive: expected false where .* state: expected reset where"),
+        ({"weight_file": "absent"}, "absent: no such file: CoVe's weights .set model.elmo.weight_file"),
+    ],
+)
 def test_invalid_keys(files: dict[str, str], changes: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         embedder(**{**files, **changes})

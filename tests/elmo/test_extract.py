@@ -16,12 +16,10 @@ from elmo_tasks.elmo import ElmoVectors
 from elmo_tasks.elmo import vector_writer as module
 from elmo_tasks.elmo.extract import extract
 from elmo_tasks.elmo.extraction import Extraction
-from elmo_tasks.elmo.vectors import OFFSETS
 from elmo_tasks.elmo.windows import Window, check_window, windows
 from elmo_tasks.errors import InputError
 from tests.disk import file_size_limit
 from tests.elmo.samples import random_bilm
-from tests.hdf5_elsewhere import move
 
 TEXT = [
     "The harbour froze over .",
@@ -163,16 +161,6 @@ def test_interrupted_calls_end_with_the_same_bytes(
     assert out.read_bytes() == (tmp_path / "whole").read_bytes()
 
 
-def test_an_interruption_while_the_text_is_read_leaves_nothing(bilm: BiLM, tmp_path: Path) -> None:
-    def text() -> Iterator[tuple[int, str]]:
-        yield 1, "one"
-        raise Killed
-
-    with pytest.raises(Killed):
-        extract(extraction(bilm), text(), tmp_path / "out")
-    assert os.listdir(tmp_path) == []
-
-
 @pytest.fixture
 def part(bilm: BiLM, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The file that an interrupted call has left."""
@@ -224,13 +212,6 @@ def test_force_keeps_the_old_file_until_the_new_one_is_complete(bilm: BiLM, part
     assert ElmoVectors(tmp_path / "out")[0].shape == (2, 12) and os.listdir(tmp_path) == ["out"]
     extract(extraction(bilm), numbered(["a b c"]), tmp_path / "out", force=True)
     assert ElmoVectors(tmp_path / "out")[0].shape == (3, 3, 12)
-
-
-@pytest.mark.parametrize("name", ["5", OFFSETS])
-def test_a_part_with_external_values_is_rejected(bilm: BiLM, part: Path, name: str) -> None:
-    move(part, name, "an external link")
-    with pytest.raises(InputError, match=f"out.part: expected '{name}' in the file itself, got an external link "):
-        written(bilm, part.with_name("out"))
 
 
 @pytest.mark.parametrize("damage", [b"", b"not HDF5", "max_length", "sentences"])

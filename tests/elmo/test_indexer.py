@@ -1,11 +1,8 @@
 """The indexer inside AllenNLP's fields: the same tensors as AllenNLP's own, in less memory."""
 
-import pickle
-
 import numpy as np
 import pytest
 import torch
-from allennlp.common import Params
 from allennlp.data import Batch, Instance, Token, TokenIndexer, Vocabulary
 from allennlp.data.fields import ListField, TextField
 from allennlp.data.token_indexers import ELMoTokenCharactersIndexer
@@ -29,13 +26,6 @@ def test_equal_to_batch_to_ids_and_to_allennlp() -> None:
     assert torch.equal(ids, tensors(ELMoTokenCharactersIndexer(), SENTENCES))
 
 
-def test_registered_name_and_minimal_length() -> None:
-    indexer = TokenIndexer.from_params(Params({"type": "elmo_tasks_characters", "token_min_padding_length": 9}))
-    assert isinstance(indexer, CharacterIndexer)
-    ids = tensors(indexer, [["a", "b"]])
-    assert ids.shape == (1, 9, 50) and ids[0, 2:].eq(0).all() and ids[0, :2].gt(0).all()
-
-
 def test_list_fields_are_padded() -> None:
     indexers: dict[str, TokenIndexer] = {"elmo": CharacterIndexer()}
     lists = [
@@ -56,9 +46,3 @@ def test_occurrences_share_a_read_only_array() -> None:
     assert first is third and first.dtype == np.uint16
     with pytest.raises(ValueError, match="read-only"):
         first[0] = 1
-
-
-def test_equality_and_pickling() -> None:
-    indexer = CharacterIndexer(token_min_padding_length=3)
-    assert pickle.loads(pickle.dumps(indexer)) == indexer
-    assert indexer != CharacterIndexer()

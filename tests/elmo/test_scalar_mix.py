@@ -1,4 +1,4 @@
-"""Eq. (1): properties of the mix, its penalty, and both layer norms against NumPy."""
+"""Eq. (1): the mix against AllenNLP's, its penalty, and both layer norms against NumPy."""
 
 from typing import Any
 
@@ -29,22 +29,11 @@ def with_weights(mix: ScalarMix, weights: list[float], gamma: float = 1.0) -> Sc
     return mix
 
 
-@pytest.mark.parametrize("layer", [0, 1, 2])
-def test_all_weight_on_one_layer_gives_that_layer(layers: Tensor, layer: int) -> None:
-    weights = [0.0, 0.0, 0.0]
-    weights[layer] = 200.0
-    torch.testing.assert_close(with_weights(ScalarMix(3), weights)(layers, MASK), layers[layer])
-    alone = ScalarMix(3, mix=f"layer:{layer}")
+@pytest.mark.parametrize(("mix", "layer"), [("layer:0", 0), ("layer:1", 1), ("last", 2)])
+def test_mixes_of_one_layer(layers: Tensor, mix: str, layer: int) -> None:
+    alone = ScalarMix(3, mix=mix)
     assert torch.equal(alone(layers, MASK), layers[layer])
     assert alone.layer_weights().tolist() == [float(k == layer) for k in range(3)]
-
-
-def test_softmax_and_gamma_by_hand(layers: Tensor) -> None:
-    mix = with_weights(ScalarMix(3), [0.0, np.log(2.0), np.log(5.0)], gamma=3.0)
-    expected = 3.0 * (layers[0] + 2.0 * layers[1] + 5.0 * layers[2]) / 8.0
-    torch.testing.assert_close(mix(layers, MASK), expected)
-    assert mix.layer_weights().tolist() == pytest.approx([0.125, 0.25, 0.625])
-    assert not mix.layer_weights().requires_grad
 
 
 @pytest.mark.parametrize("layer_norm", [False, "batch"])
@@ -65,11 +54,8 @@ def test_equal_to_allennlps_scalar_mix(layers: Tensor, layer_norm: bool | str) -
         ("layer:1", False, []),
     ],
 )
-def test_only_what_is_learned_is_a_parameter(layers: Tensor, mix: str, gamma: bool, names: list[str]) -> None:
-    module = ScalarMix(3, mix=mix, gamma=gamma)
-    assert [name for name, _ in module.named_parameters()] == names
-    assert sorted(module.state_dict()) == sorted(names)
-    assert module(layers, MASK).shape == (4, 5, 6)
+def test_only_what_is_learned_is_a_parameter(mix: str, gamma: bool, names: list[str]) -> None:
+    assert [name for name, _ in ScalarMix(3, mix=mix, gamma=gamma).named_parameters()] == names
 
 
 def test_the_penalty_is_on_the_weights_before_the_softmax() -> None:
@@ -79,19 +65,6 @@ def test_the_penalty_is_on_the_weights_before_the_softmax() -> None:
     penalty.backward()
     assert mix.weights.grad.tolist() == pytest.approx([0.2, -0.4, 0.6])
     assert mix.gamma.grad is None
-
-
-@pytest.mark.parametrize("l2", [None, 0.0])
-@pytest.mark.parametrize(("mix", "gamma"), [("weighted", True), ("last", True), ("layer:0", False)])
-def test_no_l2_is_no_penalty(mix: str, gamma: bool, l2: float | None) -> None:
-    penalty = ScalarMix(3, mix=mix, gamma=gamma).penalty(l2)
-    assert penalty.shape == () and penalty.item() == 0.0
-
-
-@pytest.mark.parametrize("mix", ["last", "layer:1"])
-def test_an_l2_without_weights_is_rejected(mix: str) -> None:
-    with pytest.raises(InputError, match=r"l2: expected null for a mix of one layer.*got 0\.1"):
-        ScalarMix(3, mix=mix).penalty(0.1)
 
 
 def by_numpy(layers: Tensor, over_batch: bool) -> np.ndarray:
@@ -114,16 +87,6 @@ def test_layer_norm_equals_numpy(layers: Tensor, layer_norm: str) -> None:
     np.testing.assert_allclose(found.numpy(), expected, atol=1e-5)
     mixed = ScalarMix(3, layer_norm=layer_norm)(layers, MASK)
     np.testing.assert_allclose(mixed.detach().numpy(), expected.mean(0), atol=1e-5)
-    top = ScalarMix(3, mix="last", layer_norm=layer_norm)(layers, MASK)
-    np.testing.assert_allclose(top.detach().numpy(), expected[2], atol=1e-5)
-
-
-@pytest.mark.parametrize(("layer_norm", "independent"), [("sentence", True), ("batch", False)])
-def test_sentence_norm_does_not_depend_on_the_batch(layers: Tensor, layer_norm: str, independent: bool) -> None:
-    mix = ScalarMix(3, layer_norm=layer_norm)
-    alone = mix(layers[:, :1, :4], MASK[:1, :4])
-    among = mix(layers, MASK)[:1, :4]
-    assert torch.allclose(alone, among, atol=1e-6) == independent
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
@@ -141,8 +104,3 @@ def test_invalid_values(changes: dict[str, Any]) -> None:
     ((key, value),) = changes.items()
     with pytest.raises(InputError, match=f"{key}: expected one of .*, got {value!r}"):
         ScalarMix(3, **changes)
-
-
-def test_a_wrong_number_of_layers(layers: Tensor) -> None:
-    with pytest.raises(ValueError, match="expected 2 layers, got 3"):
-        ScalarMix(2)(layers, MASK)
