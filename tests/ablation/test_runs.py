@@ -11,6 +11,8 @@ from elmo_tasks.ablation.table import read_table
 from elmo_tasks.errors import InputError
 from tests.ablation.tables import CONFIGS, LAST, finish, planner, row, write_table
 
+FINETUNE = str(CONFIGS / "bilm_finetune.jsonnet")
+
 
 def test_runs_have_a_row_a_seed_and_a_folder(tmp_path: Path) -> None:
     planned = planner(tmp_path, [row("baseline"), row("last", changes=LAST)])
@@ -40,26 +42,18 @@ def test_hash(tmp_path: Path) -> None:
 
 
 def test_rows_of_other_tables_share_runs(tmp_path: Path) -> None:
-    (run,) = planner(tmp_path, [row("one")]).runs(planner(tmp_path, [row("one")]).table.rows, [1])
+    first, second = (planner(tmp_path, [row(name)]) for name in ("one", "another"))
+    run = first.run(first.table.row("one"), 1)
     finish(run, f1=0.5)
-    planned = planner(tmp_path, [row("another")])
-    (other,) = planned.runs(planned.table.rows, [1])
-    assert other.folder == run.folder
+    assert second.run(second.table.row("another"), 1).folder == run.folder
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
         ({"model.elmo.mx": "last"}, r"model\.elmo\.mx: .*nearest: mix"),
-        ({"model.elmoo.mix": "last"}, "change keys that the config does not have"),
         ({"trainer.num_epochs": "one"}, r'trainer\.num_epochs: .*"one"'),
         ({"trainer.optimizer": {"type": "sgd", "momentun": 0.9}}, r"optimizer\.momentun: .*nearest: momentum"),
-        ({"data_loader.share": 0.1}, r"data_loader\.share: "),
-        ({"random_sed": 3}, r"random_sed: .*nearest: random_seed"),
-        (
-            {"trainer.callbacks": [{"type": "elmo_tasks_lm_progress", "evry": 3}]},
-            r"callbacks\.0\.evry: .*nearest: every",
-        ),
     ],
 )
 def test_invalid_changes(changes: dict[str, Any], message: str, tmp_path: Path) -> None:
@@ -70,11 +64,8 @@ def test_invalid_changes(changes: dict[str, Any], message: str, tmp_path: Path) 
 @pytest.mark.parametrize(
     "changes",
     [
-        {"model.elmo.cache_limit_gb": 1.0},
         {"trainer.patience": 3, "distributed": {"cuda_devices": [-1, -1]}},
         {"data_loader.type": "elmo_tasks_share", "data_loader.share": 0.1, "data_loader.batches_per_epoch": 3},
-        {"trainer.optimizer": {"type": "sgd", "lr": 0.1, "momentum": 0.9}},
-        {"validation_dataset_reader": {"type": "elmo_tasks_ner", "max_instances": 3}},
     ],
 )
 def test_keys_that_the_base_config_does_not_set(changes: dict[str, Any], tmp_path: Path) -> None:
@@ -82,12 +73,6 @@ def test_keys_that_the_base_config_does_not_set(changes: dict[str, Any], tmp_pat
     assert {key.partition(".")[0] for key in planned.differences(planned.table.row("changed"))} == {
         key.partition(".")[0] for key in changes
     }
-
-
-def test_all_problems_are_one_error(tmp_path: Path) -> None:
-    rows = [row("a", changes={"trainer.num_epoch": 3}), row("b", config="nowhere.jsonnet")]
-    with pytest.raises(InputError, match=r"row a: .*row b: no such config: .*nowhere\.jsonnet"):
-        planner(tmp_path, rows)
 
 
 def test_configs_are_found_beside_the_table_here_or_in_the_project(
@@ -104,12 +89,6 @@ def test_configs_are_found_beside_the_table_here_or_in_the_project(
         assert Planner(read_table(file), tmp_path).table.row("a").config == folder / "mine.jsonnet"
 
 
-def test_rows_must_not_resolve_to_the_same_config(tmp_path: Path) -> None:
-    rows = [row("one"), row("two", changes={"model.elmo.at": "input"})]
-    with pytest.raises(InputError, match="rows one and two resolve to the same config"):
-        planner(tmp_path, rows)
-
-
 def test_differences(tmp_path: Path) -> None:
     planned = planner(tmp_path, [row("last", changes=LAST | {"trainer.patience": 3})])
     found = planned.differences(planned.table.rows[0])
@@ -120,35 +99,30 @@ def test_differences(tmp_path: Path) -> None:
 
 
 def test_layers_are_cached_where_the_config_allows_it(tmp_path: Path) -> None:
-    table = write_table(
-        tmp_path,
-        [
-            row("baseline"),
-            row("elmo"),
-            row("carry", changes={"model.elmo.state": "carry"}),
-            row("batch", changes={"model.elmo.layer_norm": "batch"}),
-            row("own", changes={"model.elmo.cache_dir": "own"}),
-        ],
-    )
-    planned = Planner(read_table(table), tmp_path / "runs")
-    runs = {run.row.name: run for run in planned.runs(planned.table.rows, [1])}
-    folders = {
-        name: runnable(run.plan, planned.home)["model"].get("elmo", {}).get("cache_dir") for name, run in runs.items()
-    }
-    layers = str(tmp_path / "runs" / "layers")
-    assert folders == {"baseline": None, "elmo": layers, "carry": None, "batch": None, "own": "own"}
-    elsewhere = Planner(read_table(table), tmp_path / "other")
-    assert elsewhere.runs([elsewhere.table.row("elmo")], [1])[0].digest == runs["elmo"].digest
-    plain = Planner(read_table(table), tmp_path / "runs", cached=False)
-    assert plain.runs([plain.table.row("elmo")], [1])[0].digest != runs["elmo"].digest, "rounded layers are another run"
+    rows = [
+        row("baseline"),
+        row("elmo"),
+        row("carry", changes={"model.elmo.state": "carry"}),
+        row("batch", changes={"model.elmo.layer_norm": "batch"}),
+        row("own", changes={"model.elmo.cache_dir": "own"}),
+    ]
+    planned = planner(tmp_path, rows)
+    runs = planned.runs(planned.table.rows, [1])
+    models = [runnable(run.plan, planned.home)["model"] for run in runs]
+    folders = [model.get("elmo", {}).get("cache_dir") for model in models]
+    assert folders == [None, str(tmp_path / "runs" / "layers"), None, None, "own"]
+    elsewhere = Planner(planned.table, tmp_path / "other")
+    assert elsewhere.run(planned.table.row("elmo"), 1).digest == runs[1].digest
+    plain = Planner(planned.table, tmp_path / "runs", cached=False)
+    assert plain.run(planned.table.row("elmo"), 1).digest != runs[1].digest, "rounded layers are another run"
 
 
 def test_runs_that_ensembles_and_tuned_bilms_need(tmp_path: Path) -> None:
-    snli = row("x")["config"].replace("ner_elmo", "snli_elmo")
+    snli = str(CONFIGS / "snli_elmo.jsonnet")
     rows = [
         row("elmo", config=snli),
         row("together", config=snli, ensemble={"of": "elmo", "members": 3}),
-        row("lm", config=row("x")["config"].replace("ner_elmo", "bilm_finetune"), finetune=True),
+        row("lm", config=FINETUNE, finetune=True),
         row("tuned", bilm_of="lm"),
     ]
     planned = planner(tmp_path, rows)
@@ -170,8 +144,15 @@ def test_runs_that_ensembles_and_tuned_bilms_need(tmp_path: Path) -> None:
     [
         ([row("a", seed_keys=["random_sed"])], r"row a: random_sed: .*nearest: random_seed"),
         (
-            [row("lm", config=row("x")["config"].replace("ner_elmo", "bilm_finetune"), finetune=True)]
-            + [row("baseline", bilm_of="lm")],
+            [row("a", changes={"trainer.num_epoch": 3}), row("b", config="nowhere.jsonnet")],
+            r"row a: .*row b: no such config: .*nowhere\.jsonnet",
+        ),
+        (
+            [row("one"), row("two", changes={"model.elmo.at": "input"})],
+            "rows one and two resolve to the same config",
+        ),
+        (
+            [row("lm", config=FINETUNE, finetune=True), row("baseline", bilm_of="lm")],
             "row baseline: bilm_of needs a config with model.elmo",
         ),
         (
@@ -187,9 +168,3 @@ def test_runs_that_ensembles_and_tuned_bilms_need(tmp_path: Path) -> None:
 def test_invalid_rows(rows: list[dict[str, Any]], message: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=message):
         planner(tmp_path, rows)
-
-
-def test_a_config_must_be_an_object(tmp_path: Path) -> None:
-    (tmp_path / "list.jsonnet").write_text("[1]")
-    with pytest.raises(InputError, match=r"row a: .*list.jsonnet: expected a JSON object"):
-        planner(tmp_path, [row("a", config="list.jsonnet")])

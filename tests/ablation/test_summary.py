@@ -6,7 +6,7 @@ import pytest
 
 from elmo_tasks import settings
 from elmo_tasks.ablation.runs import Planner
-from elmo_tasks.ablation.summary import Summary, gain
+from elmo_tasks.ablation.summary import Summary
 from elmo_tasks.ablation.text import markdown, remarks, terminal
 from tests.ablation.tables import LAST, fail, finish, planner, row
 
@@ -15,11 +15,6 @@ ROWS = [
     row("elmo", column="ELMo", paper={"mean": 92.22, "deviation": 0.1}),
     row("last", column="last", changes=LAST, paper={"says": "failed"}),
     row("cove", column="CoVe", needs=["/nowhere/cove.hdf5"], paper=88.2),
-]
-
-OTHER_DATA = [
-    "cove: missing: needs /nowhere/cove.hdf5",
-    "all rows: the paper's numbers are of other data: compare increases, not scores",
 ]
 
 
@@ -33,16 +28,11 @@ def finished(planned: Planner, name: str, *scores: float) -> None:
         finish(planned.run(planned.table.row(name), seed), f1=f1)
 
 
-def test_the_increase_of_table_1() -> None:
-    papers = gain(85.8, 81.1)
-    assert papers is not None
-    assert (round(papers.absolute, 1), round(papers.relative, 1)) == (4.7, 24.9)
-    assert gain(None, 81.1) is None and gain(85.8, None) is None
-
-
 def test_terminal_and_markdown(planned: Planner) -> None:
     finished(planned, "baseline", 0.60, 0.61, 0.65)
     finished(planned, "elmo", 0.66)
+    file = planned.run(planned.table.row("elmo"), 1).folder / "result.json"
+    file.write_text(file.read_text().replace("c" * 40, "d" * 40))
     fail(planned.run(planned.table.row("last"), 1), "ValueError: diverged")
     summary = Summary(planned, seeds=1)
     shown = markdown(summary)
@@ -50,7 +40,12 @@ def test_terminal_and_markdown(planned: Planner) -> None:
     assert "| NER | ours | 62.0 ± 2.6 (n=3) | 66.0 (n=1) | failed | missing | +4.0 / 10.5% |" in shown
     assert "|  | paper | 90.15 | 92.22 ± 0.1 | failed | 88.2 | +2.1 / 21.0% |" in shown
     assert "|  | difference |  |  |  |  | +1.9 |" in shown
-    assert remarks(summary) == ["last: seed 1 failed: ValueError: diverged", *OTHER_DATA]
+    assert remarks(summary) == [
+        "last: seed 1 failed: ValueError: diverged",
+        "cove: missing: needs /nowhere/cove.hdf5",
+        "all rows: the paper's numbers are of other data: compare increases, not scores",
+        "runs of 2 commits: cccccccccccc, dddddddddddd",
+    ]
     assert "62.0 ± 2.6 (n=3)  66.0 (n=1)" in terminal(summary)
 
 
@@ -88,14 +83,6 @@ def test_a_failed_seed_does_not_hide_the_others(planned: Planner) -> None:
     assert "60.0 (n=1, some failed)" in shown and "- elmo: seed 2 failed: killed" in shown
 
 
-def test_results_of_another_config_do_not_count(tmp_path: Path) -> None:
-    before = planner(tmp_path, [row("elmo", changes={"trainer.num_epochs": 3})])
-    finished(before, "elmo", 0.9)
-    after = planner(tmp_path, [row("elmo", changes={"trainer.num_epochs": 4})])
-    place = Summary(after, seeds=1).cell("NER", "elmo")
-    assert place is not None and place.values == []
-
-
 def test_the_epoch_that_passes_the_baseline(tmp_path: Path) -> None:
     cells = [{"column": "passes", "metric": "passes", "over": "baseline", "paper": 10}]
     planned = planner(
@@ -109,12 +96,3 @@ def test_the_epoch_that_passes_the_baseline(tmp_path: Path) -> None:
     cell = table.row("elmo").cells[0]
     assert summary.shown(table.row("elmo"), cell).values == [3.0]
     assert summary.shown(table.row("last"), cell).remarks == ["never, or the other row is missing"]
-
-
-def test_runs_of_several_commits(planned: Planner) -> None:
-    finished(planned, "elmo", 0.6, 0.7)
-    file = planned.run(planned.table.row("elmo"), 2).folder / "result.json"
-    file.write_text(file.read_text().replace("c" * 40, "d" * 40 + "+"))
-    found = remarks(Summary(planned, seeds=2))
-    assert "runs of 2 commits: cccccccccccc, dddddddddddd" in found
-    assert any("uncommitted changes" in line for line in found)

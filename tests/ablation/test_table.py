@@ -1,6 +1,5 @@
 """The paper's tables, and invalid ones."""
 
-import itertools
 import re
 from pathlib import Path
 from typing import Any
@@ -9,7 +8,6 @@ import pytest
 
 from elmo_tasks import settings
 from elmo_tasks.ablation.runs import Planner
-from elmo_tasks.ablation.schema import Increase, Paper
 from elmo_tasks.ablation.table import choose_rows, read_table
 from elmo_tasks.errors import InputError
 from tests.ablation.tables import CONFIGS, row, write_table
@@ -24,7 +22,7 @@ def paper_table(name: str, home: Path) -> Planner:
 
 @pytest.mark.parametrize(
     ("name", "scale"),
-    [*((name, "mini") for name in TABLES), *itertools.product(["table1", "figure1"], ["small", "paper"])],
+    [*((name, "mini") for name in TABLES), ("figure1", "small"), ("figure1", "paper")],
 )
 def test_tables_resolve(name: str, scale: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(settings.SCALE_VARIABLE, scale)
@@ -34,14 +32,6 @@ def test_tables_resolve(name: str, scale: str, tmp_path: Path, monkeypatch: pyte
     assert len(runs) >= sum(not row.missing for row in planned.table.rows) > 1
     assert all(scale == "paper" or run.row.split == "dev" for run in runs)
     assert planned.table.about.rstrip().endswith(".")
-
-
-def test_table1_has_the_numbers_of_the_paper(tmp_path: Path) -> None:
-    table = paper_table("table1", tmp_path).table
-    assert table.columns == ["baseline", "ELMo"] and table.increase == Increase(over="baseline", of="ELMo")
-    found = {row.name: row.cells[0].paper for row in table.rows}
-    assert found["squad-baseline"] == Paper(mean=81.1) and found["ner-elmo"] == Paper(mean=92.22, deviation=0.10)
-    assert len(found) == 12
 
 
 def test_table1_scores_test_data_at_paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,29 +72,16 @@ def test_table2(tmp_path: Path) -> None:
         ([row("a")], {"titel": "x"}, r"titel: unknown key \(nearest: title\)"),
         ([row("a"), row("a")], {}, "2 rows have the name a"),
         ([row("a/b")], {}, 'row a/b: name: .*got "a/b"'),
-        ([row("a" * 101)], {}, "row a{101}: name: "),
         ([row("a", split="test")], {}, "row a: split test needs the key file"),
         ([row("a", split="train")], {}, "row a: split: expected .*'dev' or 'test', got \"train\""),
         ([row("a", bilm_of="bb")], {}, r"row a: no row 'bb' \(known: a\)"),
-        ([row("a", bilm_of="a")], {}, "row a: bilm_of must name a row with finetune, got a"),
         ([row("a", bilm_of="a", finetune=True)], {}, "row a: a row with finetune cannot use other rows"),
         ([row("a", ensemble={"of": "a", "members": 2})], {}, "row a: .* needs a row with seeds, a has one run"),
-        ([row("a", ensemble={"of": "a", "members": 1})], {}, "row a: ensemble.members: .* 2, got 1"),
-        ([row("a", ensemble={"of": "a", "member": 3})], {}, r"row a: ensemble.member: unknown key \(nearest: members"),
         ([row("a")], {"increase": {"of": "a", "over": "b"}}, "increase: no row has the column 'b'"),
-        ([row("a")], {"increase": {"of": "a"}}, "increase.over: required key is missing"),
-        ([row("a")], {"figure": "pie"}, "figure: expected .*'share', got \"pie\""),
         ([row("a")], {"figure": "share"}, "figure 'share' needs rows with the key fraction"),
-        ([row("a", fraction=0)], {}, "row a: fraction: .*greater than 0, got 0"),
-        ([row("a", minutes="two")], {}, 'row a: minutes: expected .* number, got "two"'),
-        ([row("a", column=None)], {}, "row a: cells.0.column: required key is missing"),
         ([row("a", paper={"mean": "85"})], {}, 'row a: cells.0.paper.mean: .*got "85"'),
-        ([row("a", needs=[3])], {}, "row a: needs.0: expected .* string, got 3"),
-        ([row("a", seed_keys=[])], {}, "row a: seed_keys: .*at least 1 item"),
         ([row("a", metric="passes")], {}, "row a: cells.0: metric 'passes' and the key over"),
         ([row("a", column="x"), row("b", column="x")], {}, "2 cells have the row_label 'NER' and the column 'x'"),
-        ([], {}, "rows: .*at least 1 item"),
-        ([{"name": "a", "column": "x", "metric": "f1"}], {}, "row a: config: required key is missing"),
         ([3], {}, "row 0: expected .*got 3"),
     ],
 )
