@@ -56,7 +56,7 @@ def check_gradients(model: Model, batch: dict[str, Any], *, count: int, passes: 
         model.train()(**batch)["loss"].backward()
     parameters = {name: p for name, p in model.named_parameters() if p.requires_grad}
     assert len(parameters) == count
-    assert [name for name, p in parameters.items() if p.grad is None or not p.grad.any()] == []
+    assert all(p.grad is not None and p.grad.any() and p.grad.isfinite().all() for p in parameters.values())
 
 
 def check_null_elmo(build: Callable[..., Model], batch: Callable[[Vocabulary], dict[str, Any]]) -> None:

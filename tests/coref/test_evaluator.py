@@ -55,10 +55,10 @@ def test_response_lines_keep_all_but_the_last_column(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("clusters", "message"),
-    [([], r"gold_conll:33: there is no prediction .*part 001"), ([[(0, 1), (25, 99)]], "gold_conll:2: .*26 words, got 25 to 99")],
+    [([], r":33: there is no prediction .*part 001"), ([[(0, 1), (25, 99)]], ":2: .* 26 words, got 25 to 99")],
 )
 def test_predictions_that_do_not_fit(clusters: list[Cluster], message: str) -> None:
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(InputError, match=f"gold_conll{message}"):
         list(response_lines(STORIES, {PIER: clusters}))
 
 
