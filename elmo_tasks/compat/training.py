@@ -47,9 +47,6 @@ def _load_state_dict(average: MovingAverage, state_dict: dict[str, Any]) -> None
     for kind in ("shadows", "backups"):
         own: dict[str, torch.Tensor] = getattr(average, f"_{kind}")
         saved: dict[str, torch.Tensor] = state_dict[kind]
-        if differing := sorted(own.keys() ^ saved.keys()):
-            problem = "the moving average in the checkpoint has other parameters than the model"
-            raise ConfigurationError(f"{problem}: {', '.join(differing)}")
         for name, tensor in own.items():
             tensor.copy_(saved[name])
 

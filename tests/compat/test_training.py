@@ -1,14 +1,12 @@
 """Schedules, checkpoints and moving averages, each of which fails without its patch."""
 
 import logging
-import pickle
 import struct
 import sys
 import warnings
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -18,13 +16,12 @@ import torch
 from allennlp.commands import train
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
-from allennlp.data import DatasetReader, Instance, Vocabulary
+from allennlp.data import Instance, Vocabulary
 from allennlp.data.data_loaders import SimpleDataLoader
 from allennlp.data.fields import TensorField
 from allennlp.models import Model
-from allennlp.predictors import Predictor
 from allennlp.training import Checkpointer, GradientDescentTrainer
-from allennlp.training.learning_rate_schedulers import CosineWithRestarts, LearningRateScheduler
+from allennlp.training.learning_rate_schedulers import LearningRateScheduler
 from allennlp.training.moving_average import ExponentialMovingAverage, MovingAverage
 
 from elmo_tasks import compat
@@ -44,16 +41,8 @@ class Line(Model):
 
 
 def batches(count: int = 5) -> SimpleDataLoader:
-    generator = numpy.random.default_rng(7)
-    instances = [
-        Instance(
-            {
-                "x": TensorField(torch.tensor(generator.normal(size=3)).float()),
-                "y": TensorField(torch.tensor(generator.normal(size=1)).float()),
-            }
-        )
-        for _ in range(count)
-    ]
+    numbers = torch.randn(count, 4, generator=torch.Generator().manual_seed(7))
+    instances = [Instance({"x": TensorField(row[:3]), "y": TensorField(row[3:])}) for row in numbers]
     return SimpleDataLoader(instances, batch_size=1, vocab=Vocabulary())
 
 
@@ -70,7 +59,7 @@ def trainer_in(folder: Path, *, epochs: int, **parts: Any) -> GradientDescentTra
         data_loader=batches(),
         num_epochs=epochs,
         serialization_dir=str(folder),
-        checkpointer=Checkpointer(str(folder), keep_most_recent_by_count=3),
+        checkpointer=Checkpointer(str(folder), keep_most_recent_by_count=4),
         **options,
     )
 
@@ -79,10 +68,11 @@ def weights_of(trainer: GradientDescentTrainer) -> torch.Tensor:
     return torch.cat([p.detach().flatten() for p in trainer.model.parameters()])
 
 
-def whole_run(folder: Path) -> GradientDescentTrainer:
+def uninterrupted(folder: Path) -> torch.Tensor:
+    """The weights after four epochs."""
     whole = trainer_in(folder / "whole", epochs=4)
     whole.train()
-    return whole
+    return weights_of(whole)
 
 
 @contextmanager
@@ -94,48 +84,19 @@ def heard(caplog: pytest.LogCaptureFixture, name: str) -> Iterator[None]:
     logger.removeHandler(caplog.handler)
 
 
-def test_reduce_on_plateau_halves_the_rate() -> None:
+def test_reduce_on_plateau() -> None:
     optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=1.0)
-    config = {"type": "reduce_on_plateau", "mode": "max", "factor": 0.5, "patience": 0}
-    schedule = LearningRateScheduler.from_params(Params({**config, "verbose": True}), optimizer=optimizer)
+    config = {"type": "reduce_on_plateau", "mode": "max", "factor": 0.5, "patience": 0, "verbose": True}
+    schedule = LearningRateScheduler.from_params(Params(config), optimizer=optimizer)
     for metric in (0.3, 0.2, 0.4, 0.1):
         schedule.step(metric)
     assert schedule.get_values() == [0.25]
 
 
-def test_reduce_on_plateau_has_the_defaults_of_pytorch() -> None:
-    kept = LearningRateScheduler.by_name("reduce_on_plateau")
-    keys = {name: p.default for name, p in signature(kept.__init__).parameters.items()}
-    torchs = signature(torch.optim.lr_scheduler.ReduceLROnPlateau).parameters
-    own = {"self": Parameter.empty, "verbose": False}
-    assert keys == own | {name: p.default for name, p in torchs.items()}
-
-
-def cosine(model: Model, optimizer: torch.optim.Optimizer) -> CosineWithRestarts:
-    return CosineWithRestarts(optimizer, t_initial=5)
-
-
-def test_resuming_with_numpy_numbers_in_the_trainer_state(tmp_path: Path) -> None:
-    trainer_in(tmp_path, epochs=2, learning_rate_scheduler=cosine).train()
-    state = (tmp_path / "training_state_e2_b0.th").read_bytes()
-    assert b"numpy" in state, "nothing was tried: the state holds no NumPy number"
-    resumed = trainer_in(tmp_path, epochs=4, learning_rate_scheduler=cosine)
-    resumed.train()
-    whole = trainer_in(tmp_path / "whole", epochs=4, learning_rate_scheduler=cosine)
-    whole.train()
-    assert torch.equal(weights_of(resumed), weights_of(whole))
-
-
-@pytest.mark.parametrize("code", ["?", "int32", "int64", "float32", "float64"])
+@pytest.mark.parametrize("code", ["?", "int64", "float32", "float64"])
 def test_numpy_numbers_are_loaded(tmp_path: Path, code: str) -> None:
     torch.save({"metric": numpy.dtype(code).type(1)}, tmp_path / "state.th")
     assert torch.load(tmp_path / "state.th")["metric"] == 1
-
-
-def test_other_types_are_rejected(tmp_path: Path) -> None:
-    torch.save({"reader": DatasetReader}, tmp_path / "state.th")
-    with pytest.raises(pickle.UnpicklingError, match="DatasetReader"):
-        torch.load(tmp_path / "state.th")
 
 
 def cut_in_half(path: Path) -> None:
@@ -152,35 +113,39 @@ def change_a_bit(path: Path) -> None:
     path.write_bytes(data)
 
 
-@pytest.mark.parametrize("harm", [cut_in_half, change_a_bit, Path.unlink])
-@pytest.mark.parametrize("damaged", ["model_state", "training_state"])
+@pytest.mark.parametrize(
+    ("damaged", "harm"),
+    [
+        ("model_state", cut_in_half),
+        ("model_state", change_a_bit),
+        ("training_state", cut_in_half),
+        ("training_state", Path.unlink),
+    ],
+)
+@pytest.mark.parametrize("epochs", [1, 3])
 def test_damaged_checkpoint_is_reported_and_the_previous_one_used(
-    tmp_path: Path, harm: Callable[[Path], None], damaged: str, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, damaged: str, harm: Callable[[Path], None], epochs: int, caplog: pytest.LogCaptureFixture
 ) -> None:
-    trainer_in(tmp_path, epochs=3).train()
-    path = tmp_path / f"{damaged}_e3_b0.th"
+    trainer_in(tmp_path, epochs=epochs).train()
+    path = tmp_path / f"{damaged}_e{epochs}_b0.th"
     harm(path)
     resumed = trainer_in(tmp_path, epochs=4)
     with heard(caplog, "elmo_tasks.compat.checkpoints"):
         resumed.train()
-    if (damaged, harm) != ("model_state", Path.unlink):  # without it there is no checkpoint of that name
-        assert f"damaged checkpoint: {path}: " in caplog.text
-        assert "; using the previous one, model_state_e2_b0.th" in caplog.text
-        assert (tmp_path / f"{path.name}.damaged").exists() == (harm is not Path.unlink)
-    assert torch.equal(weights_of(resumed), weights_of(whole_run(tmp_path)))
+    assert f"damaged checkpoint: {path}: " in caplog.text
+    instead = "the run starts from scratch" if epochs == 1 else "using the previous one, model_state_e2_b0.th"
+    assert instead in caplog.text
+    assert (tmp_path / f"{path.name}.damaged").exists() == (harm is not Path.unlink)
+    assert torch.equal(weights_of(resumed), uninterrupted(tmp_path))
     assert damage(path) is None, "written again"
 
 
-def test_run_starts_from_scratch_if_every_checkpoint_is_damaged(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    trainer_in(tmp_path, epochs=1).train()
-    cut_in_half(tmp_path / "model_state_e1_b0.th")
+def test_trainer_state_without_a_model_is_ignored(tmp_path: Path) -> None:
+    trainer_in(tmp_path, epochs=3).train()
+    (tmp_path / "model_state_e3_b0.th").unlink()
     resumed = trainer_in(tmp_path, epochs=4)
-    with heard(caplog, "elmo_tasks.compat.checkpoints"):
-        resumed.train()
-    assert "; the run starts from scratch" in caplog.text
-    assert torch.equal(weights_of(resumed), weights_of(whole_run(tmp_path)))
+    resumed.train()
+    assert torch.equal(weights_of(resumed), uninterrupted(tmp_path))
 
 
 def test_resumed_run_saves_the_same_checkpoints(tmp_path: Path) -> None:
@@ -194,12 +159,6 @@ def test_resumed_run_saves_the_same_checkpoints(tmp_path: Path) -> None:
         for path in [*tmp_path.glob("*e0_b4.th"), *tmp_path.glob("*e1_b0.th")]:
             path.unlink()
     assert saved[0] == saved[1] > {"model_state_e0_b2.th", "model_state_e0_b4.th", "model_state_e1_b0.th"}
-
-
-def test_unreadable_file_is_not_damaged(tmp_path: Path) -> None:
-    assert damage(tmp_path / "none.th") == "the file is missing"
-    with pytest.raises(IsADirectoryError):
-        damage(tmp_path)
 
 
 def test_failed_save_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -229,13 +188,6 @@ def test_resumed_average_equals_the_uninterrupted_one(tmp_path: Path) -> None:
     assert not torch.allclose(unaveraged, weights_of(whole)[-1:], atol=1e-3)
 
 
-def test_average_of_other_parameters_is_rejected() -> None:
-    saved = ExponentialMovingAverage([("old", torch.nn.Parameter(torch.ones(2)))]).state_dict()
-    loaded = ExponentialMovingAverage([("new", torch.nn.Parameter(torch.ones(2)))])
-    with pytest.raises(ConfigurationError, match="other parameters than the model: new, old"):
-        loaded.load_state_dict(saved)
-
-
 def test_elmo_tasks_exponential_has_a_constant_decay() -> None:
     live = torch.nn.Parameter(torch.zeros(1))
     config = Params({"type": "elmo_tasks_exponential", "decay": 0.9})
@@ -262,6 +214,6 @@ def test_only_the_autocast_warning_is_hidden(tmp_path: Path) -> None:
 
 def test_patches_are_applied_once() -> None:
     compat.apply()  # torch.distributed may have replaced the exception hook
-    before = sys.excepthook, train.train_model, Checkpointer.save_checkpoint, Predictor.from_archive.__func__
+    before = sys.excepthook, train.train_model, Checkpointer.save_checkpoint
     compat.apply()
-    assert before == (sys.excepthook, train.train_model, Checkpointer.save_checkpoint, Predictor.from_archive.__func__)
+    assert before == (sys.excepthook, train.train_model, Checkpointer.save_checkpoint)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from allennlp.data import DatasetReader
 from allennlp.models import load_archive
 
 import elmo_tasks.plugin  # noqa: F401 - registers what archives name
@@ -32,26 +31,18 @@ from tests.archives.make import STORED
 from tests.elmo.samples import write_bilm
 from tests.tiny import FIXTURES
 
+ARCHIVE = STORED / "1/sst.tar.gz"
+
 
 @dataclass(frozen=True)
 class Subject:
-    """
-    # Parameters
-
-    sample : `bytes`
-        A valid file.
-    read : `Callable[[Path], Any]`
-        Reads the whole file.
-    name : `str`
-        The name of the file.
-    framework : `bool`
-        Whether errors of AllenNLP are valid, too, if the command line shows them in one line.
-    """
+    """A valid file, and what reads it completely."""
 
     sample: bytes
     read: Callable[[Path], Any]
     name: str = "file.txt"
     framework: bool = False
+    """Whether errors of AllenNLP are valid, too, if the command line shows them in one line."""
 
 
 def subjects(folder: Path) -> dict[str, Subject]:
@@ -60,16 +51,13 @@ def subjects(folder: Path) -> dict[str, Subject]:
     senses = FIXTURES / "wsd/SemCor"
     options, weights = map(Path, write_bilm(folder))
     return {
-        "squad": Subject(squad.read_bytes(), _instances(SquadReader(drop_unanswerable=True))),
-        "snli": Subject(snli.read_bytes(), _instances(SnliReader())),
-        "snli, parses": Subject(snli.read_bytes(), _instances(SnliReader(tokenization="parse"))),
-        "sst": Subject((trees / "trees.txt").read_bytes(), _instances(SstReader(min_phrase_length=2))),
-        "ner": Subject((FIXTURES / "ner/eng.bio").read_bytes(), _instances(NerReader())),
-        "srl": Subject(
-            (FIXTURES / "srl/tale.v4_gold_conll").read_bytes(),
-            _instances(SrlReader(verbs_only=False)),
-        ),
-        "coref": Subject((FIXTURES / "coref/stories.gold_conll").read_bytes(), _instances(CorefReader())),
+        "squad": Subject(squad.read_bytes(), _reads(SquadReader(drop_unanswerable=True).read)),
+        "snli": Subject(snli.read_bytes(), _reads(SnliReader().read)),
+        "snli, parses": Subject(snli.read_bytes(), _reads(SnliReader(tokenization="parse").read)),
+        "sst": Subject((trees / "trees.txt").read_bytes(), _reads(SstReader(min_phrase_length=2).read)),
+        "ner": Subject((FIXTURES / "ner/eng.bio").read_bytes(), _reads(NerReader().read)),
+        "srl": Subject((FIXTURES / "srl/tale.v4_gold_conll").read_bytes(), _reads(SrlReader(verbs_only=False).read)),
+        "coref": Subject((FIXTURES / "coref/stories.gold_conll").read_bytes(), _reads(CorefReader().read)),
         "word vectors": Subject(_vectors(), lambda file: [_all_of(read_vectors(file, width=4)), width_of(file)]),
         "word vectors by place": Subject(_vectors(), _by_place),
         "text": Subject(b"The cook bakes .\nIt rains .\n" * 3, lambda file: _all_of(first_sentences([file]))),
@@ -77,28 +65,22 @@ def subjects(folder: Path) -> dict[str, Subject]:
         "biLM options": Subject(options.read_bytes(), lambda file: BiLM.from_files(file, weights), "options.json"),
         "biLM weights": Subject(weights.read_bytes(), lambda file: BiLM.from_files(options, file), "weights.hdf5"),
         "ELMo vectors": Subject(_elmo_vectors(folder, options, weights), _all_vectors, "vectors.hdf5"),
-        "senses": Subject(
-            (senses / "semcor.data.xml").read_bytes(), lambda file: _all_of(read_corpus(file)), "a.data.xml"
-        ),
+        "senses": Subject((senses / "semcor.data.xml").read_bytes(), _reads(read_corpus), "a.data.xml"),
         "senses with keys": Subject(
             (senses / "semcor.data.xml").read_bytes(), lambda file: _senses(file, senses), "semcor.data.xml"
         ),
         "keys": Subject((senses / "semcor.gold.key.txt").read_bytes(), read_keys),
         "first senses": Subject((FIXTURES / "wsd/index.sense").read_bytes(), read_first_senses),
-        "CoNLL-U": Subject((FIXTURES / "pos/dev.conllu").read_bytes(), lambda file: _all_of(read_tagged(file))),
-        "word/tag": Subject((FIXTURES / "pos/train.slash").read_bytes(), lambda file: _all_of(read_tagged(file))),
-        "archive": Subject((STORED / "1/sst.tar.gz").read_bytes(), load_archive, "model.tar.gz", True),
-        "archived weights": Subject(
-            _member("weights.th"), lambda file: load_archive(_archive(file)), "weights.th", True
-        ),
-        "archived config": Subject(
-            _member("config.json"), lambda file: load_archive(_archive(file)), "config.json", True
-        ),
+        "CoNLL-U": Subject((FIXTURES / "pos/dev.conllu").read_bytes(), _reads(read_tagged)),
+        "word/tag": Subject((FIXTURES / "pos/train.slash").read_bytes(), _reads(read_tagged)),
+        "archive": Subject(ARCHIVE.read_bytes(), load_archive, "model.tar.gz", True),
+        "archived weights": Subject(_member("weights.th"), _load_with, "weights.th", True),
+        "archived config": Subject(_member("config.json"), _load_with, "config.json", True),
     }
 
 
-def _instances(reader: DatasetReader) -> Callable[[Path], Any]:
-    return lambda file: _all_of(reader.read(file))
+def _reads(read: Callable[[Path], Iterable[Any]]) -> Callable[[Path], Any]:
+    return lambda file: _all_of(read(file))
 
 
 def _all_of(items: Iterable[Any]) -> None:
@@ -134,22 +116,31 @@ def _senses(file: Path, folder: Path) -> None:
 
 
 def _member(name: str) -> bytes:
-    with tarfile.open(STORED / "1/sst.tar.gz") as archive:
-        member = archive.extractfile(name)
-        return b"" if member is None else member.read()
-
-
-def _archive(damaged: Path) -> Path:
-    """The stored archive with one member replaced."""
-    made = damaged.with_name("made.tar.gz")
-    with tarfile.open(STORED / "1/sst.tar.gz") as sound, tarfile.open(made, "w:gz", compresslevel=1) as out:
-        for member in sound.getmembers():
-            content = damaged.read_bytes() if member.name == damaged.name else _content(sound, member)
-            member.size = len(content)
-            out.addfile(member, io.BytesIO(content))
-    return made
+    with tarfile.open(ARCHIVE) as archive:
+        return _content(archive, archive.getmember(name))
 
 
 def _content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
     file = archive.extractfile(member)
     return b"" if file is None else file.read()
+
+
+def with_member(name: str, content: bytes | None) -> bytes:
+    """The stored archive without one of its members, or with another file in its place."""
+    packed = io.BytesIO()
+    with tarfile.open(ARCHIVE) as sound, tarfile.open(fileobj=packed, mode="w:gz", compresslevel=1) as archive:
+        for member in sound.getmembers():
+            if member.name.split("/")[0] != name:
+                archive.addfile(member, io.BytesIO(_content(sound, member)))
+        if content is not None:
+            added = tarfile.TarInfo(name)
+            added.size = len(content)
+            archive.addfile(added, io.BytesIO(content))
+    return packed.getvalue()
+
+
+def _load_with(damaged: Path) -> None:
+    """The stored archive with one member replaced."""
+    archive = damaged.with_name("made.tar.gz")
+    archive.write_bytes(with_member(damaged.name, damaged.read_bytes()))
+    load_archive(archive)
