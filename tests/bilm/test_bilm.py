@@ -1,5 +1,7 @@
 """The layers: equality with AllenNLP and NumPy, long texts and bfloat16."""
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -143,3 +145,13 @@ def test_bfloat16_gives_nearly_the_same_layers_in_float32(tmp_path: Path, monkey
         assert layer.dtype == torch.float32
         assert not torch.equal(layer, expected)
         assert torch.cosine_similarity(layer[mask], expected[mask], dim=1).min() > 0.999
+
+
+def test_the_bilm_needs_no_allennlp() -> None:
+    program = """
+import sys
+sys.modules.update(dict.fromkeys(("allennlp", "spacy", "transformers", "pydantic")))  # importing them fails
+from elmo_tasks.bilm import BiLM, BiLMOptions, batch_to_ids
+BiLM(BiLMOptions(filters=((1, 2),), dim=4, projection_dim=3))(batch_to_ids([["a", "b"]]))
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
