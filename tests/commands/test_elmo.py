@@ -108,22 +108,22 @@ def test_wrong_arguments(bilm: tuple[str, ...], text: Path, tmp_path: Path) -> N
     part.write_text(TEXT)
     (tmp_path / "begun.part").mkdir()
     for arguments, message in (
-        ((text, tmp_path / "out", *bilm[:2]), "--options-file and --weight-file belong together, only one is given"),
+        ((text, tmp_path / "out", *bilm[:2]), "expected both --options-file and --weight-file"),
         (
             (text, tmp_path / "out", *bilm, "--cuda-device", 99),
             "--cuda-device 99: there are [0-9]+ GPUs, counted from 0",
         ),
         ((text, tmp_path / "out", *bilm, "--cuda-device", -7), "--cuda-device -7: .*; -1 is the CPU$"),
-        ((text, text, *bilm, "--force"), "in.txt: the output would be written over a file that is read"),
-        ((text, bilm[3], *bilm, "--force"), "weights.hdf5: the output would be written over a file that is read"),
-        ((part, tmp_path / "in", *bilm, "--force"), "in.part: the output would be written over a file that is read"),
-        ((text, tmp_path, *bilm), f"{tmp_path}: a file was wanted, this is a folder .name a file in it"),
-        ((text, "", *bilm), "the name of a file was wanted, it is empty"),
-        ((text, "/dev/null", *bilm, "--force"), "/dev/null: a file was wanted, this is a device or a pipe"),
-        ((text, text / "out", *bilm), "in.txt: a folder that can be written was wanted"),
+        ((text, text, *bilm, "--force"), "in.txt: the output would overwrite an input file"),
+        ((text, bilm[3], *bilm, "--force"), "weights.hdf5: the output would overwrite an input file"),
+        ((part, tmp_path / "in", *bilm, "--force"), "in.part: the output would overwrite an input file"),
+        ((text, tmp_path, *bilm), f"{tmp_path}: expected a file, got a folder"),
+        ((text, "", *bilm), "expected a file name"),
+        ((text, "/dev/null", *bilm, "--force"), "/dev/null: expected a file, got"),
+        ((text, text / "out", *bilm), "in.txt: expected a writable folder"),
         ((text, part, *bilm), "in.part: expected a file name that does not end in .part"),
-        ((text, tmp_path / "begun", *bilm), "begun.part: a file was wanted, this is a folder"),
-        ((text, tmp_path / "begun", *bilm, "--force"), "begun.part: a file was wanted, this is a folder"),
+        ((text, tmp_path / "begun", *bilm), "begun.part: expected a file, got a folder"),
+        ((text, tmp_path / "begun", *bilm, "--force"), "begun.part: expected a file, got a folder"),
         ((tmp_path / "gone", tmp_path / "out", *bilm), "gone: no such file"),
         (
             (text, tmp_path / "out", *bilm, "--overlap", 300),

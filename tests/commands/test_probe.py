@@ -139,7 +139,7 @@ def test_errors_leave_no_output(tmp_path: Path, files: list[str]) -> None:
         probe("wsd", WSD, "--evaluate", SEMCOR, *more)
     with pytest.raises(InputError, match="--weight-file"):
         probe("pos", POS / "train.conllu", POS / "dev.conllu", "--cove-vectors", "g.txt")
-    with pytest.raises(InputError, match="top .*0"):
+    with pytest.raises(InputError, match="top: .*0"):
         probe("neighbors", "play", "--corpus", SEMCOR, "--index", tmp_path / "index", "--top", 0, *more)
     assert list(tmp_path.iterdir()) == []
 

@@ -79,10 +79,10 @@ def test_batch_equals_one_by_one_in_order(predictor: CorefPredictor) -> None:
     [
         ({}, "sentences"),
         ({"text": "a", "sentences": [["a"]]}, "both"),
-        ({"text": " \n"}, "'text' is empty"),
+        ({"text": " \n"}, "'text': expected a word"),
         ({"text": "a", "speakers": [["x"]]}, "'speakers' only with 'sentences'"),
         ({"text": "a", "genres": "nw"}, "'genres'"),
-        ({"text": "a", "genre": 3}, "'genre' .* 3"),
+        ({"text": "a", "genre": 3}, "'genre': .* 3"),
         ({"sentences": []}, "'sentences'"),
         ({"sentences": [["Mira"], []]}, "number 1 of 'sentences'"),
         ({"sentences": [["Mira"]], "speakers": [["x", "y"]]}, "one speaker for each word"),

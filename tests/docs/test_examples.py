@@ -106,7 +106,7 @@ def test_examples(page: Path, environment: dict[str, str], tmp_path: Path) -> No
             file = tmp_path / f"block{number}.py"
             file.write_text(block.text)
             command = ["python", file.name]
-        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300)
+        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=1200)
         assert done.returncode == 0, (
             f"{page.name}:{block.line}:\n{block.text}\n{done.stdout[-3000:]}{done.stderr[-3000:]}"
         )

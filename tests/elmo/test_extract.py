@@ -302,7 +302,7 @@ def test_invalid_settings(bilm: BiLM, tmp_path: Path) -> None:
     for changes, message in (
         ({"output": "bottom"}, "output: expected one of all, top, average, got 'bottom'"),
         ({"overlap": 6}, "overlap: expected a number from 0 to half of max_length, 5, got 6"),
-        ({"batch_size": 0}, "batch_size .* 0"),
+        ({"batch_size": 0}, "batch_size: .* 0"),
         ({"bilm": carrying}, "state reset, got carry"),
     ):
         with pytest.raises(InputError, match=f"{message}$"):

@@ -44,10 +44,10 @@ def test_a_batch(predictor: SnliPredictor) -> None:
     ("inputs", "message"),
     [
         (["a", "b"], "premise"),
-        ({"premise": "a"}, "'hypothesis'"),
-        ({"premise": 3, "hypothesis": "b"}, "'premise' .* 3"),
-        ({"premise": "a", "hypothesis": "  "}, "'hypothesis' is empty"),
-        ({"premise": "a", "hypothesis": ["b", 7]}, "word 1 of 'hypothesis' .* 7"),
+        ({"premise": "a"}, "expected .*hypothesis"),
+        ({"premise": 3, "hypothesis": "b"}, "'premise': .* 3"),
+        ({"premise": "a", "hypothesis": "  "}, "'hypothesis': expected a word"),
+        ({"premise": "a", "hypothesis": ["b", 7]}, r"'hypothesis'\[1\]: .* 7"),
     ],
 )
 def test_bad_input(predictor: SnliPredictor, inputs: Any, message: str) -> None:

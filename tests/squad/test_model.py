@@ -81,8 +81,8 @@ def test_out_of_memory_names_the_longest_passage(tmp_path: Path, monkeypatch: py
 @pytest.mark.parametrize(
     ("keys", "message"),
     [
-        ({"n_best": 0}, "n_best must be a whole number of at least 1, found 0"),
-        ({"max_span_length": 0}, "max_span_length must be a whole number of at least 1, found 0"),
+        ({"n_best": 0}, "n_best: .* 0"),
+        ({"max_span_length": 0}, "max_span_length: .* 0"),
         ({"encoder": {"type": "gru", "hidden_size": 3}}, "expected an encoder with an even output size"),
     ],
 )

@@ -97,7 +97,7 @@ def test_batches(predictor: SrlPredictor, monkeypatch: pytest.MonkeyPatch) -> No
     ("inputs", "message"),
     [
         ({}, "sentence"),
-        ({"sentence": "Mira", "tokens": ["Mira"]}, "both"),
+        ({"sentence": "Mira", "tokens": ["Mira"]}, "expected .*sentence.* or .*tokens"),
         ({"tokens": ["a"], "predicates": [True]}, r"'predicates', got \[True\]"),
         ({"tokens": ["a"], "predicates": [1]}, "'predicates' from 0 to 0, got 1"),
         ({"tokens": ["a"], "predicates": [-1]}, "got -1"),

@@ -106,7 +106,7 @@ def test_missing_labels_are_added(build: Build) -> None:
 @pytest.mark.parametrize(
     ("keys", "message"),
     [
-        ({"pooled_dropout": 1.0}, "pooled_dropout .* 1.0"),
+        ({"pooled_dropout": 1.0}, "pooled_dropout: .* 1.0"),
         ({"head": {"hidden_sizes": [], "dropout": []}}, r"head.hidden_sizes .*\[\]"),
         ({"head": {"hidden_sizes": [3, 4], "dropout": [0.1]}}, r"2 values in head.dropout, got \[0.1\]"),
         ({"head": {"hidden_sizes": [0], "dropout": [0.1]}}, "each of head.hidden_sizes"),
