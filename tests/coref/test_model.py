@@ -132,18 +132,12 @@ def test_random_windows_during_training(build: Build) -> None:
     model = build(max_training_sentences=2, dropout=0.0, input_dropout=0.0, output_dropout=0.0)
     model.lowest_layers.encoder.dropout = 0.0
     batch, document = story(model)
-    whole = model(**batch)["loss"].item()
     parts = [model._resolve(window(document, start, start + 2))[0].item() for start in range(2)]
     model.train()
     drawn = [model(**batch)["loss"].item() for _ in range(20)]
     for loss in drawn:
         assert any(loss == pytest.approx(part, rel=1e-4) for part in parts)
     assert len({round(loss, 3) for loss in drawn}) == 2
-    torch.manual_seed(7)
-    first = [model(**batch)["loss"].item() for _ in range(8)]
-    torch.manual_seed(7)
-    assert first == [model(**batch)["loss"].item() for _ in range(8)]
-    assert model.eval()(**batch)["loss"].item() == pytest.approx(whole, rel=1e-6)
 
 
 def test_unknown_genres_share_a_row(build: Build) -> None:
@@ -162,9 +156,7 @@ def test_unknown_genres_share_a_row(build: Build) -> None:
 @pytest.mark.parametrize(
     ("head_values", "elmo", "width"),
     [
-        ("embeddings", None, 12),
         ("embeddings", {"at": "input"}, 12),
-        ("input", None, 12),
         ("input", {"at": "input"}, 12 + ELMO_DIM),
         ("input", {"at": "output"}, 12),
     ],

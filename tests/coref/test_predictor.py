@@ -12,7 +12,6 @@ from allennlp.models import Model
 from elmo_tasks.coref.predictor import CorefPredictor
 from elmo_tasks.coref.reader import CorefReader
 from elmo_tasks.data.mentions import Cluster
-from elmo_tasks.errors import InputError
 
 
 class EqualWordsModel(Model):
@@ -61,33 +60,3 @@ def test_speakers_and_genre_reach_the_model(predictor: CorefPredictor) -> None:
     assert isinstance(model, EqualWordsModel)
     assert model.seen[0].tolist() == [[0, 0, 1]]
     assert model.seen[1].tolist() == [-1]
-
-
-def test_batch_equals_one_by_one_in_order(predictor: CorefPredictor) -> None:
-    inputs: list[dict[str, Any]] = [
-        {"text": "Mira left. Mira came."},
-        {"sentences": [["no", "one"]]},
-        {"text": "See Tarn Bay."},
-    ]
-    batch = predictor.predict_batch_json(inputs)
-    assert batch == [predictor.predict_json(one) for one in inputs]
-    assert [len(one["clusters"]) for one in batch] == [1, 0, 0]
-
-
-@pytest.mark.parametrize(
-    ("inputs", "message"),
-    [
-        ({}, "sentences"),
-        ({"text": "a", "sentences": [["a"]]}, "both"),
-        ({"text": " \n"}, "'text': expected a word"),
-        ({"text": "a", "speakers": [["x"]]}, "'speakers' only with 'sentences'"),
-        ({"text": "a", "genres": "nw"}, "'genres'"),
-        ({"text": "a", "genre": 3}, "'genre': .* 3"),
-        ({"sentences": []}, "'sentences'"),
-        ({"sentences": [["Mira"], []]}, "number 1 of 'sentences'"),
-        ({"sentences": [["Mira"]], "speakers": [["x", "y"]]}, "one speaker for each word"),
-    ],
-)
-def test_bad_input(predictor: CorefPredictor, inputs: Any, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        predictor.predict_json(inputs)

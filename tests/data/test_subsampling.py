@@ -73,10 +73,8 @@ def test_data_loader(file: Path) -> None:
     assert names(built.iter_instances()) == sample(file, 0.2)
     assert [len(batch["metadata"]) for batch in built] == [4, 4, 2]
     assert names(loader(file, share=0.2, share_seed=3).iter_instances()) == sample(file, 0.2, seed=3)
-
-
-def test_data_loader_with_worker_processes(file: Path) -> None:
-    assert sorted(names(loader(file, share=0.2, num_workers=2).iter_instances())) == sorted(sample(file, 0.2))
+    workers = loader(file, share=0.2, num_workers=2)
+    assert sorted(names(workers.iter_instances())) == sorted(sample(file, 0.2))
 
 
 @pytest.mark.parametrize("share", [0, 1.5, "half", True])

@@ -65,12 +65,9 @@ def test_widths_and_gradients(name: str) -> None:
     ("name", "keys"),
     [
         ("coupled_lstm", {"hidden_size": 0}),
-        ("coupled_lstm", {"dropout": 1.0}),
         ("gru", {"hidden_size": 0}),
         ("highway_lstm", {"num_layers": 0}),
-        ("highway_lstm", {"dropout": 1.0}),
         ("highway_lstm", {"precision": "float16"}),
-        ("stacked_lstm", {"hidden_sizes": []}),
         ("stacked_lstm", {"hidden_sizes": [3, 0]}),
         ("stacked_lstm", {"dropout": -0.1}),
         ("feedforward_lstm", {"feedforward_size": 0}),

@@ -73,47 +73,6 @@ def test_tokens_have_token_offsets_only(predictor: NerPredictor) -> None:
     ]
 
 
-def test_batch_equals_single_inputs(predictor: NerPredictor) -> None:
-    inputs: list[dict[str, Any]] = [
-        {"sentence": "Mira left."},
-        {"tokens": ["see", "Harrow", "Bay"]},
-        {"sentence": "the boat of Tobin Oakes sank"},
-    ]
-    batch = predictor.predict_batch_json(inputs)
-    assert batch == [predictor.predict_json(one) for one in inputs]
-    assert [len(one["entities"]) for one in batch] == [1, 1, 1]
-    assert "start" in batch[0]["entities"][0]
-    assert "start" not in batch[1]["entities"][0]
-
-
-@pytest.mark.parametrize(
-    ("inputs", "message"),
-    [
-        ({}, r"expected \{\"sentence\": .*, got \{\}"),
-        ({"text": "Mira"}, "expected the keys 'sentence', 'tokens', 'id', got the unknown 'text'"),
-        ({"sentence": "Mira", "tokens": ["Mira"]}, "got .'sentence'"),
-        (["Mira"], r"got \['Mira'\]"),
-        ({"sentence": None}, "'sentence': expected a valid string, got None"),
-        ({"sentence": " \n\t "}, "'sentence': expected a word"),
-        ({"tokens": "Mira left"}, "'tokens': expected a valid list, got 'Mira left'"),
-        ({"tokens": []}, "'tokens': List should have at least 1 item"),
-        ({"tokens": ["Mira", 7]}, r"'tokens'\[1\]: expected a valid string, got 7"),
-        ({"sentence": "a \ud800"}, "'sentence': expected valid Unicode"),
-        ({"sentence": ["x" * 500]}, r"got \['x{58}\.\.\.$"),
-    ],
-)
-def test_invalid_input(predictor: NerPredictor, inputs: Any, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        predictor.predict_batch_json([{"sentence": "Mira"}, inputs])
-
-
-def test_lines(predictor: NerPredictor) -> None:
-    line = predictor.dump_line(predictor.predict_json(predictor.load_line('{"sentence": "Mira left."}\n')))
-    assert json.loads(line)["tags"] == ["U-NAME", "O", "O"]
-    with pytest.raises(InputError, match="expected one JSON object per line, got 'Mira left': "):
-        predictor.load_line("Mira left\n")
-
-
 def test_tokenizer_without_offsets() -> None:
     predictor = NerPredictor(CapitalsModel(), NerReader(), tokenizer=WhitespaceTokenizer())
     with pytest.raises(InputError, match="expected a tokenizer that sets the offsets"):

@@ -1,11 +1,9 @@
 """The SNLI predictor: tokenization, attention without padding, invalid input."""
 
 import json
-from typing import Any
 
 import pytest
 
-from elmo_tasks.errors import InputError
 from elmo_tasks.snli.predictor import SnliPredictor
 from elmo_tasks.snli.reader import SnliReader
 from tests.snli.test_model import PAIRS, Build, build
@@ -38,18 +36,3 @@ def test_a_batch(predictor: SnliPredictor) -> None:
             assert sum(row) == pytest.approx(1.0, abs=1e-5)
         assert sum(result["probabilities"].values()) == pytest.approx(1.0, abs=1e-5)
         assert result["label"] == max(result["probabilities"], key=result["probabilities"].get)
-
-
-@pytest.mark.parametrize(
-    ("inputs", "message"),
-    [
-        (["a", "b"], "premise"),
-        ({"premise": "a"}, "expected .*hypothesis"),
-        ({"premise": 3, "hypothesis": "b"}, "'premise': .* 3"),
-        ({"premise": "a", "hypothesis": "  "}, "'hypothesis': expected a word"),
-        ({"premise": "a", "hypothesis": ["b", 7]}, r"'hypothesis'\[1\]: .* 7"),
-    ],
-)
-def test_bad_input(predictor: SnliPredictor, inputs: Any, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        predictor.predict_batch_json([{"premise": "a", "hypothesis": "b"}, inputs])

@@ -58,7 +58,7 @@ def test_words_from_parses(tmp_path: Path) -> None:
         list(SnliReader(tokenization="parse").read(write(tmp_path, PAIR)))
 
 
-@pytest.mark.parametrize("parse", ["( ( A dog", "A dog )", ") A (", "(A dog)", "( A ) ( B )", "A dog"])
+@pytest.mark.parametrize("parse", ["( ( A dog", ") A (", "( A ) ( B )", "A dog"])
 def test_invalid_parses(tmp_path: Path, parse: str) -> None:
     pair = {**PAIR, "sentence1_binary_parse": parse, "sentence2_binary_parse": "( A dog )"}
     with pytest.raises(InputError, match="pairs.jsonl:1: "):
@@ -93,9 +93,7 @@ def test_dropped_pairs_may_be_blank_but_not_all(tmp_path: Path) -> None:
     ("record", "message"),
     [
         ("{'single': 'quotes'}", "invalid JSON"),
-        ("1" * 5000, "invalid JSON"),
         ("[" * 100_000, "invalid JSON"),
-        (["a", "b"], r"got \['a', 'b'\]"),
         ({**PAIR, "gold_label": "maybe"}, "entailment, neutral, contradiction, - .*got 'maybe'"),
         ({"gold_label": "neutral", "sentence1": "x"}, r"'sentence2', got \['gold_label', 'sentence1'\]"),
         ({**PAIR, "sentence1": ["A", "dog"]}, r"'sentence1': .*\['A', 'dog'\]"),

@@ -46,16 +46,11 @@ ANSWER_PATH = rf"{QUESTION_PATH}.answers.1."
     ("place", "change", "message"),
     [
         ((), without("data"), r"the file.data: missing, got \{'version'"),
-        (("data", 0), setting("title", 3), r"data.0..title: expected a valid string, got 3"),
         (PARAGRAPH, setting("context", " \n"), rf"{PARAGRAPH_PATH}.context: expected a word"),
-        (PARAGRAPH, setting("qas", {}), rf"{PARAGRAPH_PATH}.qas: expected a valid list"),
         (QUESTION, without("answers"), rf"{QUESTION_PATH}.answers: missing"),
-        (QUESTION, setting("is_impossible", "false"), rf"{QUESTION_PATH}.is_impossible: expected a valid boolean"),
         (QUESTION, setting("id", "or-4"), "article 'Orrick', paragraph 2, question or-4: duplicate id"),
-        (QUESTION, setting("answers", ["x"]), rf"{QUESTION_PATH}.answers.0.: .* got 'x'"),
         (ANSWER, setting("answer_start", True), rf"{ANSWER_PATH}.answer_start: expected a valid integer, got True"),
         (ANSWER, setting("answer_start", -1), "article .* question or-5: expected answer_start below .* got .82, -1"),
-        (ANSWER, setting("answer_start", 10**30), "article .* question or-5: expected answer_start below"),
         (ANSWER, setting("text", "\ud800"), rf"{ANSWER_PATH}.text: expected valid Unicode"),
     ],
 )
@@ -73,10 +68,8 @@ def test_invalid_values(tmp_path: Path, place: tuple[Any, ...], change: Callable
     ("content", "message"),
     [
         ('{"data": [\n\n}', ":3: expected JSON"),
-        ("", ":1: expected JSON"),
         ("[" * 100_000, ": expected JSON"),
         ('{"data": []}', ": expected questions, got none .SQuAD v1.1 is at"),
-        ("[]", r": the file: .* got \[\]"),
     ],
 )
 def test_invalid_json(tmp_path: Path, content: str, message: str) -> None:

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from allennlp.data.data_loaders import SimpleDataLoader
 
-from elmo_tasks.errors import InputError
 from elmo_tasks.squad.evaluator import SquadEvaluator
 from elmo_tasks.squad.metric import best, exact_match, f1, normalize
 from elmo_tasks.squad.model import SquadModel
@@ -34,32 +33,6 @@ def test_best_spans_with_offsets(predictor: SquadPredictor) -> None:
         assert PASSAGE[span["start"] : span["end"]] == span["text"]
     assert result["question"] == "What replaced the boats?" and "id" not in result
     json.dumps(result)
-
-
-@pytest.mark.parametrize("identifier", ["a", -0.5, 10**400])
-def test_id_is_returned(predictor: SquadPredictor, identifier: str | float) -> None:
-    result = predictor.predict_json({"passage": "Mira.", "question": "Who?", "id": identifier})
-    assert result["id"] == identifier and type(result["id"]) is type(identifier)
-
-
-def test_passage_with_fewer_spans_than_n_best(predictor: SquadPredictor) -> None:
-    assert len(predictor.predict("Who?", "Mira.")["n_best"]) == 3
-
-
-@pytest.mark.parametrize(
-    ("inputs", "message"),
-    [
-        ({"passage": "x"}, r"expected \{\"passage\": .*, got \{'passage': 'x'\}"),
-        (["x"], r"got \['x'\]"),
-        ({"passage": "x", "question": 7}, "'question': expected a valid string, got 7"),
-        ({"passage": " \n", "question": "x"}, "'passage': expected a word"),
-        ({"passage": "x", "question": "x", "id": float("nan")}, "finite number as 'id', got nan"),
-        ({"passage": "x", "question": "x", "id": True}, "finite number as 'id', got True"),
-    ],
-)
-def test_invalid_input(predictor: SquadPredictor, inputs: Any, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        predictor.predict_json(inputs)
 
 
 def official_scores(data_file: Path, predictions_file: Path) -> dict[str, float]:

@@ -8,7 +8,6 @@ import torch
 from allennlp.data import Vocabulary
 from allennlp.models import Model
 
-from elmo_tasks.errors import InputError
 from elmo_tasks.srl.predictor import SrlPredictor
 from elmo_tasks.srl.reader import SrlReader
 from tests.srl.samples import corpus
@@ -91,19 +90,3 @@ def test_batches(predictor: SrlPredictor, monkeypatch: pytest.MonkeyPatch) -> No
     assert predictor._model.batches == [1 + 1, 2, 2, 2, 2, 1]
     assert [frame["tags"] for frame in long["frames"]] == [tagged(10, place) for place in range(10)]
     assert [frame["tags"] for frame in short["frames"]] == [tagged(2, 0)]
-
-
-@pytest.mark.parametrize(
-    ("inputs", "message"),
-    [
-        ({}, "sentence"),
-        ({"sentence": "Mira", "tokens": ["Mira"]}, "expected .*sentence.* or .*tokens"),
-        ({"tokens": ["a"], "predicates": [True]}, r"'predicates', got \[True\]"),
-        ({"tokens": ["a"], "predicates": [1]}, "'predicates' from 0 to 0, got 1"),
-        ({"tokens": ["a"], "predicates": [-1]}, "got -1"),
-        ({"tokens": ["a"], "predicates": [0, 0]}, r"distinct 'predicates', got \[0, 0\]"),
-    ],
-)
-def test_bad_input(predictor: SrlPredictor, inputs: Any, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        predictor.predict_batch_json([{"sentence": "Rain fell"}, inputs])

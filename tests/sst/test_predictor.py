@@ -2,13 +2,11 @@
 
 from typing import Any
 
-import pytest
 import torch
 from allennlp.data import Vocabulary
 from allennlp.data.token_indexers import SingleIdTokenIndexer
 from allennlp.models import Model
 
-from elmo_tasks.errors import InputError
 from elmo_tasks.sst.predictor import SstPredictor
 from elmo_tasks.sst.reader import SstReader
 
@@ -47,11 +45,3 @@ def test_raw_text_and_tokens() -> None:
 def test_two_classes() -> None:
     result = predictor(["positive", "negative"], classes=2).predict("Oh !")
     assert (result["label"], list(result["probabilities"])) == ("negative", ["negative", "positive"])
-
-
-@pytest.mark.parametrize(
-    "inputs", [{}, {"sentence": "It", "tokens": ["It"]}, {"sentence": " \n"}, {"tokens": ["a", 7]}]
-)
-def test_bad_input(inputs: Any) -> None:
-    with pytest.raises(InputError, match="sentence|tokens"):
-        predictor().predict_json(inputs)

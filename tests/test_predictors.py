@@ -1,0 +1,65 @@
+"""What the predictors of all six tasks have in common, with stored models."""
+
+import json
+from functools import cache
+from typing import Any
+
+import pytest
+from allennlp.models import load_archive
+from allennlp.predictors import Predictor
+
+from elmo_tasks.errors import InputError
+from tests.archives.make import STORED, TASKS
+from tests.archives.test_stored import assert_close
+
+OTHERS: dict[str, dict[str, Any]] = {
+    "ner": {"tokens": ["Mira", "left"]},
+    "snli": {"premise": ["Don't", "shout"], "hypothesis": "Don't shout"},
+    "sst": {"sentence": "It isn't bad"},
+    "srl": {"tokens": ["nothing"]},
+    "squad": {"passage": "Mira.", "question": "Who?", "id": 2.5},
+    "coref": {"text": "Mira left. Mira came."},
+}
+"""A second input of each task."""
+
+
+@cache
+def stored(task: str) -> Predictor:
+    return Predictor.from_archive(load_archive(STORED / "1" / f"{task}.tar.gz"))
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_a_batch_equals_single_inputs(task: str) -> None:
+    inputs = [TASKS[task][2], OTHERS[task], TASKS[task][2]]
+    batch = stored(task).predict_batch_json(inputs)
+    assert_close(batch, [stored(task).predict_json(one) for one in inputs])
+    assert [one.get("id") for one in batch] == [one.get("id") for one in inputs]
+    assert json.loads(json.dumps(batch)) == batch
+
+
+@pytest.mark.parametrize(
+    ("task", "inputs", "message"),
+    [
+        ("ner", {}, r"expected \{\"sentence\": .*, got \{\}"),
+        ("ner", {"text": "Mira"}, "expected the keys 'sentence', 'tokens', 'id', got the unknown 'text'"),
+        ("ner", {"sentence": "Mira", "tokens": ["Mira"]}, "got .'sentence'"),
+        ("ner", ["x" * 500], r"got \['x{58}\.\.\.$"),
+        ("ner", {"sentence": " \n\t "}, "'sentence': expected a word"),
+        ("ner", {"sentence": "a \ud800"}, "'sentence': expected valid Unicode"),
+        ("sst", {"tokens": ["a", 7]}, r"'tokens'\[1\]: expected a valid string, got 7"),
+        ("srl", {"tokens": ["a"], "predicates": [True]}, "'predicates'.* got .*True"),
+        ("srl", {"tokens": ["a"], "predicates": [1]}, "'predicates' from 0 to 0, got 1"),
+        ("srl", {"tokens": ["a"], "predicates": [0, 0]}, r"distinct 'predicates', got \[0, 0\]"),
+        ("snli", {"premise": "a"}, '"hypothesis": .* got .*premise'),
+        ("snli", {"premise": "a", "hypothesis": ["b", 7]}, "'hypothesis'.* 7"),
+        ("squad", {"passage": " \n", "question": "x"}, "'passage': expected a word"),
+        ("squad", {"passage": "x", "question": "x", "id": float("nan")}, "'id'.* got nan"),
+        ("coref", {"text": "a", "speakers": [["x"]]}, "'speakers' only with 'sentences'"),
+        ("coref", {"text": "a", "genre": 3}, "'genre'.* 3"),
+        ("coref", {"sentences": [["Mira"], []]}, "'sentences'"),
+        ("coref", {"sentences": [["Mira"]], "speakers": [["x", "y"]]}, "one speaker for each word"),
+    ],
+)
+def test_invalid_input(task: str, inputs: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        stored(task).predict_batch_json([TASKS[task][2], inputs])
