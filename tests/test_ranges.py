@@ -1,6 +1,7 @@
 """Range checks of numbers in configs."""
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -9,22 +10,17 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.ranges import require_dropouts, require_factors, require_sizes
 
 
-@pytest.mark.parametrize("size", [0, -3, 2.0, "2", None, True])
-def test_sizes(size: Any) -> None:
-    require_sizes(width=1, height=10**9)
-    with pytest.raises(InputError, match="^height: expected an integer of at least 1, got"):
-        require_sizes(width=1, height=size)
-
-
-@pytest.mark.parametrize("rate", [-0.1, 1, 1.5, math.nan, "0", None, False])
-def test_dropouts(rate: Any) -> None:
-    require_dropouts(input_dropout=0, dropout=0.999)
-    with pytest.raises(InputError, match="^dropout: expected a number of at least 0 and below 1, got"):
-        require_dropouts(input_dropout=0, dropout=rate)
-
-
-@pytest.mark.parametrize("factor", [-1e-9, math.inf, math.nan, "0", None, True])
-def test_factors(factor: Any) -> None:
-    require_factors(l2=0, other=7.5)
-    with pytest.raises(InputError, match="^l2: expected a number of at least 0, got"):
-        require_factors(l2=factor)
+@pytest.mark.parametrize(
+    ("require", "expected", "valid", "invalid"),
+    [
+        (require_sizes, "an integer of at least 1", (1, 10**9), (0, -3, 2.0, "2", None, True)),
+        (require_dropouts, "a number of at least 0 and below 1", (0, 0.999), (-0.1, 1, math.nan, "0", None, False)),
+        (require_factors, "a number of at least 0", (0, 7.5), (-1e-9, math.inf, math.nan, "0", None, True)),
+    ],
+)
+def test_ranges(require: Callable[..., None], expected: str, valid: tuple[Any, ...], invalid: tuple[Any, ...]) -> None:
+    for value in valid:
+        require(key=value)
+    for value in invalid:
+        with pytest.raises(InputError, match=f"^key: expected {expected}, got"):
+            require(other=valid[0], key=value)

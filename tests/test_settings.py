@@ -1,6 +1,5 @@
 """Scale and data root: defaults, errors, and what child processes inherit."""
 
-import logging
 from pathlib import Path
 
 import pytest
@@ -32,22 +31,17 @@ def test_defaults(monkeypatch: pytest.MonkeyPatch) -> None:
     assert values(monkeypatch) == ("mini", str(fixtures / "miniworld"), str(fixtures))
 
 
-@pytest.mark.parametrize("root", ["corpora", "~/corpora"])
-def test_data_root_becomes_absolute(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, root: str) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_data_root_becomes_absolute(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert values(monkeypatch, SCALE="small", DATA=root)[:2] == ("small", str(tmp_path / "corpora"))
+    assert values(monkeypatch, SCALE="small", DATA="~/corpora")[:2] == ("small", str(tmp_path / "corpora"))
+    monkeypatch.chdir(tmp_path)
+    assert values(monkeypatch, DATA="here")[1] == str(tmp_path / "here")
 
 
-@pytest.mark.parametrize("scale", ["small", "paper"])
-def test_no_default_data_root_above_mini(monkeypatch: pytest.MonkeyPatch, scale: str) -> None:
-    assert values(monkeypatch, SCALE=scale)[1] == ""
-    assert settings.data_root() is None
-
-
-def test_child_process_does_not_inherit_the_default_data_root(monkeypatch: pytest.MonkeyPatch) -> None:
-    settings.apply_defaults()
+def test_no_default_data_root_above_mini(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings.apply_defaults()  # in a parent process
     assert values(monkeypatch, SCALE="small")[1] == ""
+    assert settings.data_root() is None
 
 
 def test_synthetic_corpus_can_be_chosen_at_any_scale(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -58,25 +52,11 @@ def test_synthetic_corpus_can_be_chosen_at_any_scale(monkeypatch: pytest.MonkeyP
 
 
 def test_unknown_scale(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ELMO_TASKS_SCALE", "huge")
+    assert values(monkeypatch, SCALE="huge")[:2] == ("huge", "")
     with pytest.raises(InputError, match="expected one of mini, small, paper, got 'huge'"):
         settings.scale()
-
-
-def test_unknown_scale_in_a_config(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert values(monkeypatch, SCALE="huge")[:2] == ("huge", "")
     with pytest.raises(RuntimeError, match='ELMO_TASKS_SCALE must be one of mini, small, paper, not "huge"'):
         Params.from_file(ROOT / "training_config" / "ner.jsonnet")
-
-
-def test_scale_and_data_root_are_logged(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
-    values(monkeypatch, SCALE="paper", DATA="/corpora")
-    with caplog.at_level(logging.INFO, logger="elmo_tasks"):
-        settings.announce()
-    assert caplog.messages == [
-        "scale: paper (ELMO_TASKS_SCALE)",
-        "data root: /corpora (ELMO_TASKS_DATA)",
-    ]
 
 
 def test_commands_read_the_bilm_of_the_scale(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -1,15 +1,20 @@
 """Small random biLMs, vectors and data roots."""
 
 import gzip
+import logging
 import os
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy
+import pytest
 from allennlp.common import Params
 from allennlp.data import Vocabulary
 
+from elmo_tasks import settings
 from elmo_tasks.elmo.embedder import ElmoTokenEmbedder
 from tests.elmo.samples import options, write_bilm
 from tests.pretraining import toy
@@ -69,3 +74,20 @@ def write_data_root(root: Path) -> Path:
     bilm_files(root / "bilm")
     (root / "bilm" / "vocabulary.txt").write_text(words)
     return root
+
+
+def use_data_root(monkeypatch: pytest.MonkeyPatch, root: Path, *, scale: str = "mini") -> None:
+    """Sets the variables that configs read."""
+    monkeypatch.setenv(settings.SCALE_VARIABLE, scale)
+    for name in (settings.DATA_VARIABLE, settings.FIXTURES_VARIABLE):
+        monkeypatch.setenv(name, str(root))
+
+
+@contextmanager
+def heard(caplog: pytest.LogCaptureFixture, name: str) -> Iterator[None]:
+    """`caplog` for a logger, even if AllenNLP has reconfigured the root logger."""
+    logger = logging.getLogger(name)
+    logger.addHandler(caplog.handler)
+    with caplog.at_level(logging.INFO, logger=name):
+        yield
+    logger.removeHandler(caplog.handler)

@@ -1,7 +1,6 @@
 """`allennlp train` rejects an invalid config of our models before it reads or writes anything."""
 
 import json
-import logging
 from pathlib import Path
 from typing import Any
 
@@ -9,19 +8,19 @@ import pytest
 import torch
 from allennlp.commands import train
 from allennlp.common import Params
+from allennlp.common.checks import ConfigurationError
 
 from elmo_tasks import settings
 from elmo_tasks.checks import training
 from elmo_tasks.errors import InputError
 from tests.test_configs import FOLDER
-from tests.tiny import write_data_root
+from tests.tiny import heard
 
 TAGGER = Path(__file__).parent / "broken" / "tagger.libsonnet"
 
 
 @pytest.fixture(autouse=True)
-def mini(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv(settings.SCALE_VARIABLE, "mini")
+def missing_data(mini: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv(settings.DATA_VARIABLE, str(tmp_path / "data"))
 
 
@@ -39,30 +38,15 @@ def test_all_problems_are_reported_before_anything_is_read_or_written(tmp_path: 
     assert list(tmp_path.iterdir()) == []
 
 
-def test_misspelt_model_is_rejected(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match='model.type: expected the name of a Model, got "elmo_tasks_nre"; nearest: '):
-        run(FOLDER / "ner.jsonnet", tmp_path / "run", **{"model.type": "elmo_tasks_nre"})
-
-
-def test_valid_config_reads_its_data(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="eng.train: no such file"):
-        run(FOLDER / "ner.jsonnet", tmp_path / "run")
-
-
-def test_models_of_other_packages_are_not_checked(tmp_path: Path) -> None:
-    write_data_root(tmp_path / "data")
+def test_models_of_other_packages_are_not_checked(finished: Path, tmp_path: Path) -> None:
     run(TAGGER, tmp_path / "run", **{"trainer.num_epoch": 3})
     assert (tmp_path / "run" / "vocabulary").is_dir()
 
 
 def test_recovered_run_gets_a_warning(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     overrides = {"trainer.num_epoch": 3}
-    (tmp_path / "run").mkdir()
-    Params.from_file(FOLDER / "ner.jsonnet", json.dumps(overrides)).to_file(str(tmp_path / "run" / "config.json"))
-    training.logger.addHandler(caplog.handler)
-    with caplog.at_level(logging.WARNING, logger=training.logger.name), pytest.raises(InputError, match="no such file"):
+    with heard(caplog, training.__name__), pytest.raises(ConfigurationError, match="nothing to recover"):
         run(FOLDER / "ner.jsonnet", tmp_path / "run", recover=True, **overrides)
-    training.logger.removeHandler(caplog.handler)
     assert "trainer.num_epoch" in caplog.text
 
 
@@ -83,7 +67,7 @@ def test_missing_gpu_is_an_error_before_anything_is_written(
         ("elmo_tasks_bilm", True),
         ({"type": "elmo_tasks.ner.model.NerTagger"}, True),
         ({"type": "simple_tagger"}, False),
-        ({"type": "nobody"}, False),
+        ({"type": "elmo_tasks_nre"}, True),
         ({"type": 3}, False),
         (None, False),
     ],
@@ -97,20 +81,19 @@ def force(file: Path, out: Path, **overrides: Any) -> None:
 
 
 @pytest.fixture
-def finished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def finished(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with a finished run, in the current folder."""
-    write_data_root(tmp_path / "data")
+    monkeypatch.setenv(settings.DATA_VARIABLE, str(root))
     monkeypatch.chdir(tmp_path)
     (tmp_path / "good").mkdir()
     (tmp_path / "good" / "model.tar.gz").write_text("finished")
     return tmp_path / "good"
 
 
-@pytest.mark.parametrize("below", [".", "below"])
-def test_force_does_not_delete_the_current_folder(finished: Path, monkeypatch: pytest.MonkeyPatch, below: str) -> None:
+def test_force_does_not_delete_the_current_folder(finished: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (finished / "below").mkdir()
-    monkeypatch.chdir(finished / below)
-    with pytest.raises(InputError, match=r"good: --force would delete the current folder \(give -s another folder\)"):
+    monkeypatch.chdir(finished / "below")
+    with pytest.raises(InputError, match=r"good: --force would delete the current folder"):
         force(FOLDER / "ner.jsonnet", finished)
     assert (finished / "model.tar.gz").is_file()
 
@@ -125,33 +108,25 @@ def test_force_does_not_delete_a_symbolic_link(finished: Path, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("key", "value"),
     [
-        ("train_data_path", "good/read.txt"),
-        ("validation_data_path", ["good/read.txt"]),
-        ("test_data_path", "good/../good/read.txt"),
-        ("test_data_path", "link.txt"),
-        ("model", {"type": "simple_tagger", "embedder": {"weight_file": "good/read.txt"}}),
+        ("train_data_path", "good/../good/config.json"),
+        ("validation_data_path", ["link.txt"]),
+        ("model", {"type": "simple_tagger", "embedder": {"weight_file": "good/config.json"}}),
         ("vocabulary", {"type": "from_files", "directory": "good"}),
+        (None, None),
     ],
 )
-def test_force_does_not_delete_what_is_read(finished: Path, key: str, value: Any) -> None:
-    (finished / "read.txt").write_text("")
-    Path("link.txt").symlink_to(finished / "read.txt")
+def test_force_does_not_delete_what_is_read(finished: Path, key: str | None, value: Any) -> None:
+    config = finished / "config.json"
+    config.write_text(json.dumps(Params.from_file(TAGGER).as_dict(quiet=True)))
+    Path("link.txt").symlink_to(config)
     with pytest.raises(InputError, match=r"good: --force would delete \S+, which the training reads \(give -s another"):
-        force(TAGGER, Path("good"), **{key: value})
+        force(TAGGER if key else Path("good/config.json"), Path("good"), **({key: value} if key else {}))
     assert (finished / "model.tar.gz").is_file()
 
 
-def test_force_does_not_delete_the_config(finished: Path) -> None:
-    (finished / "config.json").write_text(json.dumps(Params.from_file(TAGGER).as_dict(quiet=True)))
-    with pytest.raises(InputError, match="good: --force would delete good/config.json, which the training reads"):
-        force(Path("good/config.json"), Path("good"))
-    assert (finished / "model.tar.gz").is_file()
-
-
-@pytest.mark.parametrize("config", [TAGGER, FOLDER / "ner.jsonnet"])
-def test_force_keeps_a_run_that_cannot_be_replaced(finished: Path, config: Path) -> None:
+def test_force_keeps_a_run_that_cannot_be_replaced(finished: Path) -> None:
     with pytest.raises(InputError, match="train_data_path: expected an existing file, got nothing at no/such.txt"):
-        force(config, finished, train_data_path="no/such.txt")
+        force(TAGGER, finished, train_data_path="no/such.txt")
     assert (finished / "model.tar.gz").is_file()
-    force(config, finished)
+    force(TAGGER, finished)
     assert not (finished / "model.tar.gz").exists()

@@ -17,7 +17,6 @@ from elmo_tasks import settings
 from elmo_tasks.training.trainer import ResumableTrainer
 from tests.pretraining import toy
 from tests.test_configs import FOLDER
-from tests.tiny import write_data_root
 
 OVERRIDES = {
     "model.encoder.hidden_sizes": [5, 4],
@@ -46,15 +45,11 @@ def interrupt_at(monkeypatch: pytest.MonkeyPatch, method: str, call: int, error:
 
 
 @pytest.fixture
-def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Start:
+def start(mini: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Start:
     """Runs a command with the exception hook; returns the lines on stderr and the exit status."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("ELMO_TASKS_TRACEBACK", raising=False)
-    root = write_data_root(tmp_path / "data")
-    monkeypatch.setenv(settings.SCALE_VARIABLE, "mini")
     monkeypatch.delenv(settings.DEFAULT_VARIABLE, raising=False)
-    for name in (settings.DATA_VARIABLE, settings.FIXTURES_VARIABLE):
-        monkeypatch.setenv(name, str(root))
 
     def run(*command: str) -> list[str]:
         status: object = 0
@@ -78,7 +73,7 @@ COMMAND = ("train", str(FOLDER / "ner.jsonnet"), "-s", "run", "-o", json.dumps(O
 def resumed(line: str) -> list[str]:
     """The arguments of the command in a line `to resume: ...`."""
     assignment, program, *arguments = shlex.split(line.partition(": ")[2])
-    assert re.fullmatch("ELMO_TASKS_DATA=.*/data", assignment) and program == "allennlp"
+    assert re.fullmatch("ELMO_TASKS_DATA=.*/data\\d", assignment) and program == "allennlp"
     return arguments
 
 

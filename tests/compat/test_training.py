@@ -1,12 +1,10 @@
 """Schedules, checkpoints and moving averages, each of which fails without its patch."""
 
-import logging
 import struct
 import sys
 import warnings
 import zipfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -27,6 +25,7 @@ from allennlp.training.moving_average import ExponentialMovingAverage, MovingAve
 from elmo_tasks import compat
 from elmo_tasks.compat.checkpoints import damage
 from elmo_tasks.errors import InputError
+from tests.tiny import heard
 
 
 class Line(Model):
@@ -73,15 +72,6 @@ def uninterrupted(folder: Path) -> torch.Tensor:
     whole = trainer_in(folder / "whole", epochs=4)
     whole.train()
     return weights_of(whole)
-
-
-@contextmanager
-def heard(caplog: pytest.LogCaptureFixture, name: str) -> Iterator[None]:
-    """`caplog` for a logger, even if AllenNLP has reconfigured the root logger."""
-    logger = logging.getLogger(name)
-    logger.addHandler(caplog.handler)
-    yield
-    logger.removeHandler(caplog.handler)
 
 
 def test_reduce_on_plateau() -> None:
