@@ -24,14 +24,7 @@ def tensors(vocab: Vocabulary, given: Sequence[Instance]) -> dict[str, Any]:
 def make_model(
     params: dict[str, Any], given: Sequence[Instance], folder: Path, elmo: dict[str, Any] | None, **keys: Any
 ) -> Model:
-    """
-    The model of a config with some keys replaced, with the vocabulary of these instances, in evaluation mode.
-
-    # Parameters
-
-    folder : `Path`
-        For the files of a random biLM, if `elmo` is given.
-    """
+    """A model in evaluation mode, with the vocabulary of these instances; `elmo` uses a random biLM in `folder`."""
     params = {**deepcopy(params), **keys}
     if elmo is not None:
         params["elmo"] = {**bilm_files(folder), **elmo}

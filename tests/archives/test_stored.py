@@ -17,15 +17,7 @@ from elmo_tasks.modules.task_model import TaskModel
 from tests.archives.make import EXPECTED, STORED, TASKS, prediction
 from tests.sst import test_model as sst
 
-VERSIONS = sorted(int(folder.name) for folder in STORED.iterdir() if folder.name.isdecimal())
-
-
-def test_every_version_has_archives() -> None:
-    assert list(range(1, TaskModel._version + 1)) == VERSIONS
-    assert all({path.name for path in (STORED / str(version)).iterdir()} == NAMES for version in VERSIONS)
-
-
-NAMES = {EXPECTED, *(f"{task}.tar.gz" for task in TASKS)}
+VERSIONS = range(1, TaskModel._version + 1)
 
 
 @pytest.mark.parametrize("task", TASKS)

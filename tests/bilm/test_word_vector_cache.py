@@ -1,6 +1,5 @@
-"""Caching of word vectors, and their independence of the batch."""
+"""Word vectors: their cache, their independence of the batch, and grouping by length."""
 
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +9,16 @@ from torch import Tensor
 
 from elmo_tasks.bilm import BiLM, batch_to_ids
 from elmo_tasks.bilm import token_encoder as module
+from elmo_tasks.bilm.characters import tokens_to_ids
 from elmo_tasks.bilm.word_vector_cache import WordVectorCache
 from tests.elmo.samples import SENTENCES, random_bilm, write_bilm
 
 EMBEDDED = {"filters": ((1, 32), (7, 480)), "character_dim": 16, "dim": 64, "projection_dim": 160}
 ODD = {"filters": ((1, 3), (2, 38)), "character_dim": 5, "dim": 7, "projection_dim": 9}
+
+
+WORDS = ["<S>", "</S>", *("y" * length for length in (48, 8, 1, 13, 9, 12, 0, 30, 11, 47, 7, 49))]
+"""Of all lengths around the groups' limits, in mixed order."""
 
 
 class Encoder:
@@ -48,21 +52,6 @@ def test_the_least_recently_used_word_is_dropped() -> None:
         cache.vectors(words(number), encode)
     assert encode.calls == [[1], [2], [3], [2]] and len(cache) == 2
     assert cache.vectors(words(1, 2, 4, 5), encode)[:, 0].tolist() == [1, 2, 4, 5] and len(cache) == 2
-
-
-def test_threads_do_not_mix_words_up() -> None:
-    cache, encode = WordVectorCache(capacity=40), Encoder()
-
-    def check(seed: int) -> bool:
-        generator = torch.Generator().manual_seed(seed)
-        for _ in range(200):
-            numbers = torch.randperm(100, generator=generator)[:15]
-            if not torch.equal(cache.vectors(words(*numbers.tolist()), encode)[:, 0], numbers.float()):
-                return False
-        return True
-
-    with ThreadPoolExecutor(8) as pool:
-        assert all(pool.map(check, range(8)))
 
 
 @pytest.mark.parametrize("precision", [None, torch.bfloat16])
@@ -113,8 +102,6 @@ def test_a_frozen_bilm_encodes_a_word_once(frozen: BiLM, monkeypatch: pytest.Mon
     first = frozen(batch_to_ids(SENTENCES)).layers
     assert torch.equal(frozen(batch_to_ids(SENTENCES)).layers, first)
     frozen(batch_to_ids([["one", "new"]]))
-    with pytest.raises(IndexError):
-        frozen(batch_to_ids([["one"]]) + 2**16)
     assert counts[:2] == [len({word for sentence in SENTENCES for word in sentence}), 1]  # <S> and </S> are among them
 
 
@@ -133,3 +120,24 @@ def test_changed_weights_empty_the_cache(frozen: BiLM, packed: bool) -> None:
     bilm.load_state_dict(weights)
     torch.testing.assert_close(bilm(ids).layers, other(ids).layers)
     assert not torch.equal(changed[0], other(ids).layers[0])
+
+
+def ids(words: list[str]) -> Tensor:
+    return torch.from_numpy(tokens_to_ids(words).astype("int64"))
+
+
+def vectors_and_gradients(encoder: module.TokenEncoder) -> list[Tensor]:
+    encoder.zero_grad()
+    vectors = encoder(ids(WORDS))
+    (vectors * torch.arange(1.0, len(WORDS) + 1)[:, None]).sum().backward()
+    return [vectors.detach(), *(parameter.grad.clone() for parameter in encoder.parameters())]
+
+
+def test_grouping_by_length_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    encoder = random_bilm().double().token_encoder
+    _, groups = encoder._by_length(ids(WORDS))
+    assert [tuple(group.shape) for group in groups] == [(6, 10 + 7), (3, 14 + 7), (5, 50)]
+    grouped = vectors_and_gradients(encoder)
+    monkeypatch.setattr(encoder, "_by_length", lambda given: (torch.arange(len(given)), [given]))
+    torch.testing.assert_close(grouped, vectors_and_gradients(encoder))
+    assert all(tensor.any() for tensor in grouped)

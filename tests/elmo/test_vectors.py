@@ -15,7 +15,7 @@ from elmo_tasks.elmo.extraction import Extraction
 from elmo_tasks.elmo.vectors import DONE, OFFSETS, SENTENCES, TOKENS
 from elmo_tasks.errors import InputError
 from tests.elmo.samples import random_bilm
-from tests.hdf5_elsewhere import ELSEWHERE, move
+from tests.hdf5_elsewhere import move
 
 TEXT = ["The harbour froze", "", "one"]
 
@@ -76,51 +76,33 @@ def test_claimed_sizes_are_checked_before_memory_is_allocated(file: Path) -> Non
                 read()
 
 
-@pytest.mark.parametrize("to", ELSEWHERE)
-def test_external_values_are_rejected(file: Path, to: str) -> None:
-    move(file, "0", to)
-    with pytest.raises(InputError, match=f"out.hdf5: expected '0' in the file itself, got {to} "):
+def test_external_values_are_rejected(file: Path) -> None:
+    move(file, "0", "a virtual dataset")
+    with pytest.raises(InputError, match="out.hdf5: expected '0' in the file itself, got a virtual dataset "):
         read_all(file)
 
 
-@pytest.mark.parametrize("value", [np.array([1, 2]), -1, "[", b"\xff"], ids=repr)
-@pytest.mark.parametrize("name", ["sentences", "pieces", "layers", "format"])
-def test_a_damaged_attribute_is_one_error(file: Path, name: str, value: object) -> None:
+@pytest.mark.parametrize("name", ["sentences", "layers", "0", DONE, OFFSETS, SENTENCES, TOKENS])
+def test_a_damaged_value_is_one_error(file: Path, name: str) -> None:
     with h5py.File(file, "r+") as hdf5:
-        hdf5.attrs[name] = value
-    with pytest.raises(InputError, match=f"^{file}: "):
-        read_all(file)
-
-
-@pytest.mark.parametrize("value", [None, h5py.Empty("f4"), "text", np.zeros((4, 4))], ids=repr)
-@pytest.mark.parametrize("name", ["0", DONE, OFFSETS, SENTENCES, TOKENS])
-def test_a_damaged_dataset_is_one_error(file: Path, name: str, value: object) -> None:
-    with h5py.File(file, "r+") as hdf5:
-        del hdf5[name]
-        if value is None:
-            hdf5.create_group(name)
-        else:
-            hdf5[name] = value
+        values = hdf5.attrs if name in hdf5.attrs else hdf5
+        del values[name]
+        values[name] = np.zeros((4, 4))
     with pytest.raises(InputError, match=f"^{file}: "):
         read_all(file)
 
 
 def test_incomplete_and_foreign_files(file: Path, tmp_path: Path) -> None:
     (tmp_path / "truncated").write_bytes(file.read_bytes()[:-1])
-    (tmp_path / "text").write_text("The harbour froze")
     with h5py.File(tmp_path / "old", "w") as old:
         old["0"] = np.zeros((3, 2, 4))
-    with h5py.File(tmp_path / "newer", "w") as newer:
-        newer.attrs["format"] = "elmo_tasks vectors 2"
     with h5py.File(file, "r+") as hdf5:
         hdf5[DONE][0] = 1
     for name, message in (
         ("out.hdf5", "incomplete: 1 of 2 windows"),
         ("truncated", r"cannot be read as HDF5: .*truncated.*\(is the copy complete\?\)"),
-        ("text", "cannot be read as HDF5"),
         ("gone", "no such file"),
         ("old", "expected the format 'elmo_tasks vectors 1', got None .h5py reads"),
-        ("newer", "expected the format 'elmo_tasks vectors 1', got 'elmo_tasks vectors 2'"),
     ):
         with pytest.raises(InputError, match=f"^{tmp_path / name}: {message}"):
             ElmoVectors(tmp_path / name)
