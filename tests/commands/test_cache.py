@@ -102,18 +102,15 @@ def described(cache_dir: Path, weights_sha256: str, *, version: int = FORMAT) ->
     return folder
 
 
-@pytest.mark.parametrize("by", ["file", "sha256", "SHA256", "first digits"])
-def test_clear_of_one_bilm(cache_dir: Path, weights: list[str], by: str, capsys: pytest.CaptureFixture[str]) -> None:
-    sha256 = file_sha256(weights[1])
-    given = {"file": weights[1], "sha256": sha256, "SHA256": sha256.upper(), "first digits": sha256[:12]}
-    expected = f"removed {size(cache_dir, weights[1]):,} bytes of weights.hdf5, options.json\n"
-    cache("clear", cache_dir, "--weights", given[by])
-    assert capsys.readouterr().out == expected
-    cache("stats", cache_dir)
-    assert list(rows(capsys.readouterr().out)) == [file_sha256(weights[0])[:12]]
+def test_clear_of_one_bilm(cache_dir: Path, weights: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    for weight_file, given in zip(weights, (weights[0], file_sha256(weights[1])[:12].upper()), strict=True):
+        expected = f"removed {size(cache_dir, weight_file):,} bytes of weights.hdf5, options.json\n"
+        cache("clear", cache_dir, "--weights", given)
+        assert capsys.readouterr().out == expected
+    assert [path.name for path in cache_dir.rglob("*") if path.is_file()] == ["notes.txt"]
 
 
-@pytest.mark.parametrize("given", ["1", "gone.hdf5", "", "00"], ids=["unknown", "no file", "empty", "ambiguous"])
+@pytest.mark.parametrize("given", ["1", "", "00"], ids=["unknown", "empty", "ambiguous"])
 def test_clear_needs_one_weight_file(tmp_path: Path, given: str) -> None:
     hashes = ["0" * 63 + last for last in "ab"]
     for sha256 in hashes:
@@ -126,12 +123,12 @@ def test_clear_needs_one_weight_file(tmp_path: Path, given: str) -> None:
 
 
 @pytest.mark.parametrize("action", ["stats", "clear"])
-def test_a_folder_that_is_not_a_cache_is_left_alone(tmp_path: Path, weights: list[str], action: str) -> None:
+def test_a_folder_that_is_not_a_cache_is_left_alone(tmp_path: Path, action: str) -> None:
     foreign = tmp_path / ("0" * 32)
     foreign.mkdir()
     for name in ("bilm.json", "x.layers", "data.mdb"):
         (foreign / name).write_text("{}")
-    for folder in (tmp_path, tmp_path / "gone", Path(weights[0]), foreign):
+    for folder in (tmp_path, tmp_path / "gone", foreign):
         with pytest.raises(InputError, match=f"^{folder}: expected a layer cache .give the folder"):
             cache(action, folder)
     assert len(list(foreign.iterdir())) == 3
@@ -156,12 +153,3 @@ def test_an_earlier_format_is_counted_and_cleared(tmp_path: Path, capsys: pytest
     cache("clear", tmp_path)
     assert capsys.readouterr().out == "removed 800 bytes of weights.hdf5, options.json\n"
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_run_continues_and_stores_again_after_clear(cache_dir: Path, weights: list[str]) -> None:
-    elmo = embedder(cache_dir, weights[0])
-    expected = elmo(batch_to_ids(SENTENCES[:3]))
-    cache("clear", cache_dir)
-    assert expected.equal(elmo(batch_to_ids(SENTENCES[:3])))
-    cache("stats", cache_dir)
-    assert len(list(cache_dir.rglob("data.mdb"))) == 1

@@ -37,10 +37,6 @@ def test_several_configs_and_overrides(capsys: pytest.CaptureFixture[str]) -> No
     overrides = json.dumps({"trainer.num_epoch": 3})
     assert check(FOLDER / "ner.jsonnet", FOLDER / "sst.jsonnet", "-o", overrides, "--no-build") == 1
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split(":")[0].split("/")[-1] for line in lines] == [
-        "ner.jsonnet",
-        "  trainer.num_epoch",
-        "sst.jsonnet",
-        "  trainer.num_epoch",
-    ]
+    places = [line.split(":")[0].split("/")[-1] for line in lines]
+    assert places == ["ner.jsonnet", "  trainer.num_epoch", "sst.jsonnet", "  trainer.num_epoch"]
     assert "1 problem, " in lines[0]

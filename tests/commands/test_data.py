@@ -93,14 +93,6 @@ def test_units_are_counted(unit: str, text: str, count: int, tmp_path: Path) -> 
     assert data.COUNTERS[unit]([file]) == count
 
 
-@pytest.mark.parametrize("unit", ["questions", "pairs"])
-def test_file_of_another_kind_is_an_error(unit: str, tmp_path: Path) -> None:
-    file = tmp_path / "file"
-    file.write_text("[1]\n")
-    with pytest.raises(InputError, match="file"):
-        data.COUNTERS[unit]([file])
-
-
 def _touch(root: Path, *names: str) -> None:
     for name in names:
         (root / name).parent.mkdir(parents=True, exist_ok=True)

@@ -5,7 +5,6 @@ import re
 import socket
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from allennlp.common import Params
@@ -13,13 +12,12 @@ from allennlp.models import load_archive
 from allennlp.predictors import Predictor
 
 from elmo_tasks.checks.config import check_config
-from elmo_tasks.compat.predictors import default_predictor
 from elmo_tasks.errors import InputError
-from elmo_tasks.prediction.tagger_predictor import TaggerPredictor
 from tests.elmo.samples import options
 from tests.test_flow import allennlp
 from tests.tiny import FIXTURES, ROOT, bilm_files
 
+CORPUS = FIXTURES / "ner" / "eng.bio"
 TOKENS = ["Captain", "Oakes", "sold", "the", "ferry", "."]
 
 
@@ -30,7 +28,7 @@ def config(tmp_path_factory: pytest.TempPathFactory) -> Path:
     text = (ROOT / "docs" / "LAYERS.md").read_text()
     (example,) = re.findall(r"cat > tagger.jsonnet <<'EOF'\n(.*?)EOF\n", text, re.DOTALL)
     (folder / "example.jsonnet").write_text(example)
-    paths = {f"{split}_data_path": str(FIXTURES / "ner" / "eng.bio") for split in ("train", "validation")}
+    paths = {f"{split}_data_path": str(CORPUS) for split in ("train", "validation")}
     sizes = {"model.encoder.input_size": 2 * options().projection_dim, "trainer.num_epochs": 1}
     elmo = {f"model.text_field_embedder.token_embedders.elmo.{k}": v for k, v in bilm_files(folder / "bilm").items()}
     file = folder / "tagger.json"
@@ -46,17 +44,12 @@ def archive(config: Path) -> Iterator[Path]:
         yield config.parent / "run" / "model.tar.gz"
 
 
-def predict(archive: Path, folder: Path, lines: list[dict[str, Any]], *arguments: object) -> list[dict[str, Any]]:
-    given, out = folder / "in.jsonl", folder / "out.jsonl"
-    given.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    allennlp("predict", archive, given, "--output-file", out, "--silent", *arguments)
-    return [json.loads(line) for line in out.read_text().splitlines()]
-
-
-@pytest.mark.parametrize("batch_size", [1, 3])
-def test_tokens_and_text(archive: Path, tmp_path: Path, batch_size: int) -> None:
+def test_tokens_and_text(archive: Path, tmp_path: Path) -> None:
     lines = [{"tokens": TOKENS, "id": "a"}, {"sentence": " ".join(TOKENS)}, {"tokens": ["Oakes"]}]
-    named, text, short = predict(archive, tmp_path, lines, "--batch-size", batch_size)
+    given, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    given.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    allennlp("predict", archive, given, "--output-file", out, "--silent", "--batch-size", 3)
+    named, text, short = map(json.loads, out.read_text().splitlines())
     assert named.keys() == {"id", "tokens", "tags"} and text.keys() == {"tokens", "tags", "offsets"}
     assert named["tokens"] == text["tokens"] == TOKENS and named["tags"] == text["tags"]
     assert len(named["tags"]) == len(TOKENS) and len(short["tags"]) == 1
@@ -65,21 +58,12 @@ def test_tokens_and_text(archive: Path, tmp_path: Path, batch_size: int) -> None
 
 def test_a_file_of_the_corpus(archive: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.jsonl"
-    file = FIXTURES / "ner" / "eng.bio"
-    allennlp("predict", archive, file, "--use-dataset-reader", "--output-file", out, "--silent")
+    allennlp("predict", archive, CORPUS, "--use-dataset-reader", "--output-file", out, "--silent")
     found = [json.loads(line) for line in out.read_text().splitlines()]
     assert [len(one["tokens"]) for one in found] == [len(one["tags"]) for one in found] == [9, 7, 7]
 
 
-def test_our_reader_takes_the_same_tokens(archive: Path, tmp_path: Path) -> None:
-    ours = {"type": "elmo_tasks_ner", "token_indexers": {"elmo": {"type": "elmo_tasks_characters"}}}
-    loaded = load_archive(archive, overrides={"dataset_reader": ours, "validation_dataset_reader": ours})
-    predictor = Predictor.from_archive(loaded)
-    assert isinstance(predictor, TaggerPredictor)
-    assert predictor.predict(" ".join(TOKENS)).keys() == {"tokens", "tags", "offsets"}
-
-
-def test_other_outputs_and_inputs_are_refused(archive: Path) -> None:
+def test_other_inputs_and_outputs_are_rejected(archive: Path) -> None:
     predictor = Predictor.from_archive(load_archive(archive))
     with pytest.raises(InputError, match="expected .*sentence.* or .*tokens"):
         predictor.predict_json({"id": 3})
@@ -92,11 +76,3 @@ def test_check_names_the_predictor(config: Path, capsys: pytest.CaptureFixture[s
         allennlp("check", config, "--no-build")
     assert "no problems, predictor elmo_tasks_tagger, " in capsys.readouterr().out
     assert check_config(config, '{"model": {"type": "nobody"}}', build=False).predictor is None
-    assert check_config(config, '{"model": null}', build=False).predictor is None
-
-
-def test_other_archives_keep_their_predictor() -> None:
-    embedders = {"token_embedders": {"tokens": {"type": "embedding"}}}
-    assert default_predictor({"type": "simple_tagger", "text_field_embedder": embedders}) == "sentence_tagger"
-    assert default_predictor({"type": "elmo_tasks_ner"}) == "elmo_tasks_ner"
-    assert default_predictor({"type": "elmo_tasks_bilm"}) is None
