@@ -31,16 +31,8 @@ IGNORED = ("duration", "memory", "seconds", "best_model_filename")
 
 class Place(NamedTuple):
     """
-    Where a process kills itself: before the n-th call of a function.
-
-    # Parameters
-
-    function : `str`
-        `module:name` or `module:Class.name`.
-    call : `int`
-        Counted from 1.
-    half : `bool`
-        For `torch.save`: after half of the bytes.
+    Where a process kills itself: before the n-th call, counted from 1, of `module:name` or `module:Class.name`; with
+    `half`, after half of the bytes of `torch.save`.
     """
 
     function: str
@@ -81,21 +73,13 @@ def write_half(state: Any, file: BinaryIO | str) -> None:
 
 class Training(NamedTuple):
     """
-    An `allennlp train`.
-
-    # Parameters
-
-    config : `str`
-        The file's name in `training_config`.
-    root : `Path`
-        The root of the data and of the biLM.
-    overrides : `dict`
-        With `distributed`, the workers are forked and inherit the imports and the patch.
+    `allennlp train` of a file in `training_config`, with the data and the biLM in `root`, and another imported module.
     """
 
     config: str
     root: Path
     overrides: dict[str, Any]
+    package: str | None = None
 
     def run(self, folder: Path, *, killed_at: Place | None = None) -> int:
         """Train in a new process, resume if the folder exists; return the exit code."""
@@ -138,6 +122,7 @@ def _train(training: Training, folder: Path, killed_at: Place | None) -> None:
     torch.multiprocessing.spawn = functools.partial(torch.multiprocessing.start_processes, start_method="fork")
     config = CONFIGS / f"{training.config}.jsonnet"
     flags = ["--recover"] if folder.exists() else []
+    flags += ["--include-package", training.package] if training.package else []
     sys.argv = ["allennlp", "train", str(config), "-s", str(folder), "-o", json.dumps(training.overrides), *flags]
     main(prog="allennlp")
 

@@ -35,16 +35,7 @@ os._exit(0)  # the normal exit with a process group sometimes aborts
 
 @contextmanager
 def other_process(folder: Path, code: str) -> Iterator[subprocess.Popen[str]]:
-    """
-    Run code in a second process, as rank 1 of 2; this process is rank 0.
-
-    # Parameters
-
-    folder : `Path`
-        For the file that the processes share.
-    code : `str`
-        Prints its result.
-    """
+    """Run code, which prints its result, as rank 1 of 2; this process is rank 0. They meet in a file in `folder`."""
     meeting = f"file://{folder}/meeting"
     command = [sys.executable, "-c", _BEGIN + code + _END, meeting, str(SECONDS)]
     with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:

@@ -10,13 +10,12 @@ from pathlib import Path
 import h5py
 import pytest
 import torch
-from allennlp.commands import main
 
 from elmo_tasks.compat.terminal import one_line
 from elmo_tasks.errors import InputError
 from tests.archives.make import STORED, config
 from tests.elmo.samples import write_bilm
-from tests.pretraining import toy
+from tests.test_flow import allennlp
 from tests.tiny import FIXTURES, ROOT
 
 ARCHIVE = STORED / "1" / "sst.tar.gz"
@@ -25,8 +24,8 @@ CONFIG = str(ROOT / "training_config" / "sst.jsonnet")
 
 def message(*arguments: object) -> str:
     """The error of a command."""
-    with toy.own_terminal(*map(str, arguments)), pytest.raises(InputError) as raised:
-        main(prog="allennlp")
+    with pytest.raises(InputError) as raised:
+        allennlp(*arguments)
     return str(raised.value)
 
 
@@ -103,8 +102,6 @@ def test_nan_loss(tmp_path: Path) -> None:
     training["trainer"] |= {"optimizer": {"type": "sgd", "lr": 1e15}}
     training["train_data_path"] = str(FIXTURES / "sst" / "trees.txt")
     (tmp_path / "config").write_text(json.dumps(training))
-    arguments = ("train", str(tmp_path / "config"), "-s", str(tmp_path / "run"))
-    with toy.own_terminal(*arguments), pytest.raises(ValueError, match="nan loss") as raised:
-        main(prog="allennlp")
-    line = one_line(raised.value)
-    assert line is not None and line.startswith("the loss is NaN (lower the learning rate")
+    with pytest.raises(ValueError, match="nan loss") as raised:
+        allennlp("train", tmp_path / "config", "-s", tmp_path / "run")
+    assert (one_line(raised.value) or "").startswith("the loss is NaN (lower the learning rate")

@@ -1,14 +1,17 @@
 """`allennlp bilm`: arguments and output."""
 
 import re
+from functools import partial
 from pathlib import Path
 
 import pytest
-from allennlp.commands import main
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.pretraining.export import EXPORTED
 from tests.pretraining import toy
+from tests.test_flow import allennlp
+
+bilm = partial(allennlp, "bilm")
 
 WORDS = ["the", "cook", "bakes", "."]
 
@@ -24,11 +27,6 @@ def text(tmp_path: Path) -> Path:
     path = tmp_path / "text.txt"
     path.write_text("the cook bakes .\nthe sailor bakes .\n")
     return path
-
-
-def bilm(*arguments: object) -> None:
-    with toy.own_terminal("bilm", *map(str, arguments)):
-        main(prog="allennlp")
 
 
 def test_export_then_perplexity(run: Path, text: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,10 +1,10 @@
 """`allennlp cache`: arguments and output."""
 
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
-from allennlp.commands import main
 
 from elmo_tasks.bilm import batch_to_ids
 from elmo_tasks.bilm.weights import file_sha256
@@ -12,7 +12,9 @@ from elmo_tasks.elmo import ElmoTokenEmbedder
 from elmo_tasks.elmo.cache import FORMAT, folder_name
 from elmo_tasks.errors import InputError
 from tests.elmo.samples import SENTENCES, write_bilm
-from tests.pretraining import toy
+from tests.test_flow import allennlp
+
+cache = partial(allennlp, "cache")
 
 TOKENS = sum(map(len, SENTENCES))
 NON_EMPTY = sum(map(bool, SENTENCES))
@@ -38,11 +40,6 @@ def cache_dir(tmp_path: Path, weights: list[str]) -> Path:
 def embedder(folder: Path, weight_file: str) -> ElmoTokenEmbedder:
     options_file = Path(weight_file).with_name("options.json")
     return ElmoTokenEmbedder(options_file=options_file, weight_file=weight_file, cache_dir=folder)
-
-
-def cache(*arguments: object) -> None:
-    with toy.own_terminal("cache", *map(str, arguments)):
-        main(prog="allennlp")
 
 
 def rows(shown: str) -> dict[str, list[str]]:

@@ -4,11 +4,10 @@ import json
 from pathlib import Path
 
 import pytest
-from allennlp.commands import main
 
 from elmo_tasks import settings
-from tests.pretraining import toy
 from tests.test_configs import FOLDER
+from tests.test_flow import allennlp
 from tests.tiny import write_data_root
 
 
@@ -22,8 +21,8 @@ def mini(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 def check(*arguments: object) -> int | str | None:
     """The exit status."""
-    with toy.own_terminal("check", *map(str, arguments)), pytest.raises(SystemExit) as stopped:
-        main(prog="allennlp")
+    with pytest.raises(SystemExit) as stopped:
+        allennlp("check", *arguments)
     return stopped.value.code
 
 

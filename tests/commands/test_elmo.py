@@ -6,11 +6,11 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
-from allennlp.commands import main
 
 from elmo_tasks.bilm import BiLM, batch_to_ids
 from elmo_tasks.bilm.weights import file_sha256
@@ -18,7 +18,9 @@ from elmo_tasks.elmo import ElmoVectors
 from elmo_tasks.errors import InputError
 from elmo_tasks.settings import fixtures_root
 from tests.elmo.samples import write_bilm
-from tests.pretraining import toy
+from tests.test_flow import allennlp
+
+elmo = partial(allennlp, "elmo")
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = "The harbour froze over.\n\none two three four five six\n"
@@ -35,11 +37,6 @@ def bilm(tmp_path: Path) -> tuple[str, ...]:
 def text(tmp_path: Path) -> Path:
     (tmp_path / "in.txt").write_text(TEXT)
     return tmp_path / "in.txt"
-
-
-def elmo(*arguments: object) -> None:
-    with toy.own_terminal("elmo", *map(str, arguments)):
-        main(prog="allennlp")
 
 
 def test_output_and_file(bilm: tuple[str, ...], text: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

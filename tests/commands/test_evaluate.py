@@ -5,19 +5,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from allennlp.commands import main
 
 from elmo_tasks.errors import InputError
 from tests.archives.make import STORED
-from tests.pretraining import toy
+from tests.test_flow import allennlp
 from tests.tiny import FIXTURES
-
-ARCHIVES = STORED / "1"
-
-
-def evaluate(task: str, data: Path, out: Path) -> None:
-    with toy.own_terminal("evaluate", str(ARCHIVES / f"{task}.tar.gz"), str(data), "--output-file", str(out)):
-        main(prog="allennlp")
 
 
 def columns(file: str, change: Callable[[list[str]], list[str]]) -> str:
@@ -56,5 +48,5 @@ def test_data_without_labels(name: str, tmp_path: Path) -> None:
     data, out = tmp_path / "data", tmp_path / "scores.json"
     data.write_text(content)
     with pytest.raises(InputError, match=message):
-        evaluate(task, data, out)
+        allennlp("evaluate", STORED / "1" / f"{task}.tar.gz", data, "--output-file", out)
     assert not out.exists()

@@ -11,14 +11,13 @@ from typing import Any
 from unittest.mock import Mock
 
 import pytest
-from allennlp.commands import main
 from allennlp.common.util import JsonDict
 
 from elmo_tasks.commands.predict import LinePredictions
 from elmo_tasks.errors import InputError
 from elmo_tasks.prediction.json_input import JsonLinesPredictor
 from tests.memory import resident
-from tests.pretraining import toy
+from tests.test_flow import allennlp
 
 
 class Doubling(JsonLinesPredictor):
@@ -126,12 +125,6 @@ def test_into_a_pipe(tmp_path: Path) -> None:
     assert received == ['{"twice": 2}\n'] and pipe.is_fifo()
 
 
-def allennlp(*words: object) -> None:
-    """Run the command."""
-    with toy.own_terminal("predict", *map(str, words)):
-        main(prog="allennlp")
-
-
 def test_invalid_options_and_missing_files_leave_the_files_unchanged(tmp_path: Path) -> None:
     read, written = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
     for file in (read, written):
@@ -144,7 +137,7 @@ def test_invalid_options_and_missing_files_leave_the_files_unchanged(tmp_path: P
         (FileNotFoundError, (tmp_path / "*.jsonl", "--use-dataset-reader"), "none.tar.gz"),
     ):
         with pytest.raises(error, match=message):
-            allennlp(tmp_path / "none.tar.gz", *words)
+            allennlp("predict", tmp_path / "none.tar.gz", *words)
     assert read.read_text() == written.read_text() == '{"n": 1}\n'
 
 

@@ -2,19 +2,21 @@
 
 import json
 import re
+from functools import partial
 from pathlib import Path
 
 import pytest
-from allennlp.commands import main
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.probing.scorer import score
 from elmo_tasks.probing.senses import key_file_of, read_keys
 from tests.elmo.cove_samples import write_cove
 from tests.elmo.samples import write_bilm
-from tests.pretraining import toy
 from tests.probing.samples import SEMCOR, SETS, WSD
+from tests.test_flow import allennlp
 from tests.tiny import FIXTURES, write_vectors
+
+probe = partial(allennlp, "probe")
 
 POS = FIXTURES / "pos"
 
@@ -23,11 +25,6 @@ POS = FIXTURES / "pos"
 def files(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     options_file, weight_file = write_bilm(tmp_path_factory.mktemp("bilm"))
     return ["--options-file", options_file, "--weight-file", weight_file]
-
-
-def probe(*arguments: object) -> None:
-    with toy.own_terminal("probe", *map(str, arguments)):
-        main(prog="allennlp")
 
 
 def rows(shown: str) -> dict[str, list[str]]:

@@ -12,6 +12,7 @@ from allennlp.models import load_archive
 from allennlp.predictors import Predictor
 
 from elmo_tasks.checks.config import check_config
+from elmo_tasks.compat.predictors import default_predictor
 from elmo_tasks.errors import InputError
 from tests.elmo.samples import options
 from tests.test_flow import allennlp
@@ -65,7 +66,7 @@ def test_a_file_of_the_corpus(archive: Path, tmp_path: Path) -> None:
 
 def test_other_inputs_and_outputs_are_rejected(archive: Path) -> None:
     predictor = Predictor.from_archive(load_archive(archive))
-    with pytest.raises(InputError, match="expected .*sentence.* or .*tokens"):
+    with pytest.raises(InputError, match="got {'id': 3}"):
         predictor.predict_json({"id": 3})
     with pytest.raises(InputError, match="expected a model whose output has 'tags', got one with label"):
         predictor.result(None, {"label": "A"})  # type: ignore[attr-defined]
@@ -76,3 +77,9 @@ def test_check_names_the_predictor(config: Path, capsys: pytest.CaptureFixture[s
         allennlp("check", config, "--no-build")
     assert "no problems, predictor elmo_tasks_tagger, " in capsys.readouterr().out
     assert check_config(config, '{"model": {"type": "nobody"}}', build=False).predictor is None
+
+
+def test_other_archives_keep_their_predictor() -> None:
+    embedders = {"token_embedders": {"tokens": {"type": "embedding"}}}
+    assert default_predictor({"type": "simple_tagger", "text_field_embedder": embedders}) == "sentence_tagger"
+    assert default_predictor({"type": "elmo_tasks_ner"}) == "elmo_tasks_ner"

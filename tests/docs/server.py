@@ -1,91 +1,66 @@
 """
 Runs `allennlp` and `python` commands in forks of one process that has imported everything: importing AllenNLP takes ten
-seconds, a fork a few milliseconds. Single-threaded, so forking is safe.
+seconds, a fork a few milliseconds.
 
 A client (`client.py`) connects to the Unix socket, sends its argv, folder, environment and standard streams, and
 receives the exit status.
 """
 
-import array
 import json
 import os
 import runpy
 import socket
+import socketserver
 import sys
 import traceback
-from collections.abc import Callable
 
 
-def serve(path: str) -> None:
-    """Accept commands on the Unix socket at `path` until the process is terminated."""
-    import elmo_tasks.plugin  # noqa: F401
+class Handler(socketserver.BaseRequestHandler):
+    """In a fork: run one command on the client's streams, and send its status."""
 
-    with socket.socket(socket.AF_UNIX) as server:
-        server.bind(path)
-        server.listen()
-        while True:
-            connection, _ = server.accept()
-            with connection:
-                if os.fork() == 0:
-                    server.close()
-                    _answer(connection)
-            _reap()
-
-
-def _reap() -> None:
-    try:
-        while os.waitpid(-1, os.WNOHANG)[0]:
-            pass
-    except ChildProcessError:
-        pass
-
-
-def _answer(connection: socket.socket) -> None:
-    """In the fork: run one command on the client's streams, send its status, and end this process."""
-    message, ancillary, _, _ = connection.recvmsg(1 << 20, socket.CMSG_SPACE(3 * 4))
-    streams = array.array("i", ancillary[0][2][:12])
-    for target, stream in enumerate(streams):
-        os.dup2(stream, target)
-    request = json.loads(message)
-    os.chdir(request["folder"])
-    os.environ.clear()
-    os.environ.update(request["environment"])
-    status = 1
-    try:
-        status = _status_of(lambda: _run(request["argv"]))
-    finally:
-        for stream in (sys.stdout, sys.stderr):
-            stream.flush()
-        connection.sendall(bytes([status]))
-        os._exit(status)
+    def handle(self) -> None:
+        message, streams, _, _ = socket.recv_fds(self.request, 1 << 20, 3)
+        for target, stream in enumerate(streams):
+            os.dup2(stream, target)
+        request = json.loads(message)
+        os.chdir(request["folder"])
+        os.environ.clear()
+        os.environ.update(request["environment"])
+        status = 1
+        try:
+            run(request["argv"])
+            status = 0
+        except SystemExit as end:
+            status = end.code if isinstance(end.code, int) else int(end.code is not None)
+        except BaseException as error:
+            sys.excepthook(type(error), error, error.__traceback__)
+            traceback.print_exc()
+        finally:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            self.request.sendall(bytes([status]))
 
 
-def _run(argv: list[str]) -> None:
+def run(argv: list[str]) -> None:
+    from allennlp.commands import main
+
     from elmo_tasks import settings
 
     settings.apply_defaults()
-    name = os.path.basename(argv[0])
     sys.argv = argv
-    if name == "python":
+    if argv[0] == "python":
         sys.path.insert(0, os.getcwd())
         runpy.run_path(argv[1], run_name="__main__")
     else:
-        from allennlp.commands import main
-
-        main(prog=name)
+        main(prog=argv[0])
 
 
-def _status_of(command: Callable[[], None]) -> int:
-    try:
-        command()
-    except SystemExit as end:
-        return end.code if isinstance(end.code, int) else int(end.code is not None)
-    except BaseException as error:
-        sys.excepthook(type(error), error, error.__traceback__)
-        traceback.print_exc()
-        return 1
-    return 0
+class Server(socketserver.ForkingMixIn, socketserver.UnixStreamServer):
+    pass
 
 
 if __name__ == "__main__":
-    serve(sys.argv[1])
+    import elmo_tasks.plugin  # noqa: F401
+
+    with Server(sys.argv[1], Handler) as server:
+        server.serve_forever()
