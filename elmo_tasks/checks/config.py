@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from elmo_tasks.checks.files import file_problems, split_problems
 from elmo_tasks.checks.problem import Problem
 from elmo_tasks.checks.regexes import invalid_regexes
 from elmo_tasks.checks.schema import shape_problems
-from elmo_tasks.checks.step import Step, take_step
+from elmo_tasks.checks.step import take_step
 from elmo_tasks.checks.unused_keys import unused_key_problems
 from elmo_tasks.compat.predictors import default_predictor
 from elmo_tasks.compat.terminal import one_line
@@ -36,21 +36,14 @@ PREVENTING = ("key", "type", "value", "name", "missing", "file", "regex")
 
 @dataclass
 class Report:
-    """
-    # Parameters
+    """The result of all checks."""
 
-    problems : `list[Problem]`
-        Sorted by path.
-    loss : `float`, optional
-        Of the training step; `None` if there was none.
-    predictor : `str`, optional
-        The default of `allennlp predict` for an archive of this config.
-    seconds : `float`
-    """
-
-    problems: list[Problem] = field(default_factory=list)
+    problems: list[Problem]
+    """Sorted by path."""
     loss: float | None = None
+    """Of the training step; `None` if there was none."""
     predictor: str | None = None
+    """The default of `allennlp predict` for an archive of this config."""
     seconds: float = 0.0
 
 
@@ -58,14 +51,7 @@ def check_config(file: str | Path, overrides: str = "", *, build: bool = True) -
     """
     Reads a config as `allennlp train` does, and reports all problems.
 
-    # Parameters
-
-    file : `str` or `Path`
-        JSON or Jsonnet.
-    overrides : `str`
-        As for `-o`.
-    build : `bool`
-        Whether to build it on a few instances and run a training step, if there are no problems that prevent it.
+    With `build`, the config is built on a few instances and takes a training step, unless problems prevent it.
     """
     start = time.perf_counter()
     try:
@@ -77,9 +63,9 @@ def check_config(file: str | Path, overrides: str = "", *, build: bool = True) -
         return Report([Problem(path="", expected="a readable config", got=line, kind="build")])
     problems = [problem for check in STATIC for problem in check(config)]
     can_build = build and not any(problem.kind in PREVENTING for problem in problems)
-    step = take_step(config) if can_build else Step()
-    problems = sorted([*problems, *step.problems], key=lambda problem: problem.path)
-    return Report(problems, step.loss, _predictor(config), time.perf_counter() - start)
+    found, loss = take_step(config) if can_build else ([], None)
+    problems = sorted([*problems, *found], key=lambda problem: problem.path)
+    return Report(problems, loss, _predictor(config), time.perf_counter() - start)
 
 
 def _predictor(config: dict[str, Any]) -> str | None:

@@ -37,14 +37,7 @@ def _missing_device(path: str, device: Any) -> Iterator[Problem]:
 
 
 def distributed_problems(given: Any, config: dict[str, Any]) -> Iterator[Problem]:
-    """
-    # Parameters
-
-    given : `Any`
-        The value of `distributed`.
-    config : `dict[str, Any]`
-        The rest of the config.
-    """
+    """Problems of the value of `distributed`, given the rest of the config."""
     if given is None:
         return
     if not isinstance(given, Mapping):

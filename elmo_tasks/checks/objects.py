@@ -25,37 +25,22 @@ Supplied = frozenset[str] | None
 
 @dataclass(frozen=True)
 class Target:
-    """
-    # Parameters
-
-    cls : `Any`
-        What an object of the config constructs.
-    parameters : `dict[str, Parameter]`
-        What the config can set.
-    accepts_any : `bool`
-        Whether other keys can be valid, too, as for `**kwargs`.
-    is_registered : `bool`
-        Whether it is selected by the key `type`.
-    """
+    """The class that an object of the config constructs, and the parameters that the config can set."""
 
     cls: Any
     parameters: dict[str, Parameter]
     accepts_any: bool = False
+    """Whether other keys can be valid, too, as for `**kwargs`."""
     is_registered: bool = False
+    """Whether the key `type` selects it."""
 
 
 def object_problems(
     path: str, value: Any, cls: Any, supplied: Supplied, *, other_keys: tuple[str, ...] = ()
 ) -> Iterator[Problem]:
     """
-    # Parameters
-
-    path, value
-        A part of the config from which `FromParams` constructs a `cls`.
-    supplied : `Supplied`
-        Arguments that code passes in addition.
-    other_keys : `tuple[str, ...]`
-        Keys that are valid here, although the constructor does not take them.
+    Problems of a part of the config from which `FromParams` constructs a `cls`; `other_keys` are valid here, although
+    the constructor does not take them.
     """
     if isinstance(value, str) and cls in Registrable._registry:
         value = {"type": value}

@@ -14,18 +14,11 @@ PATH = "config_path"
 
 
 class Record:
-    """
-    # Parameters
-
-    objects : `list[tuple[str, Any]]`
-        Path and object, in the order of construction.
-    applied : `list[tuple[Any, nn.Module]]`
-        Initializers and regularizers, and the modules that they were applied to.
-    """
+    """The objects of a config."""
 
     def __init__(self) -> None:
-        self.objects: list[tuple[str, Any]] = []
-        self.applied: list[tuple[Any, nn.Module]] = []
+        self.objects: list[tuple[str, Any]] = []  # path and object, in the order of construction
+        self.applied: list[tuple[Any, nn.Module]] = []  # initializers and regularizers, with their modules
         self.open_paths: list[str] = [""]
 
     def modules(self) -> list[tuple[str, nn.Module]]:

@@ -36,16 +36,7 @@ def _regexes(path: str, value: Any) -> Iterator[tuple[str, str]]:
 
 
 def regex_problems(config: dict[str, Any], model: nn.Module, record: Record) -> Iterator[Problem]:
-    """
-    # Parameters
-
-    config : `dict[str, Any]`
-        Resolved.
-    model : `nn.Module`
-        Built from the config, after a step.
-    record : `Record`
-        Of building it, and of the step.
-    """
+    """Regexes that match nothing in a model, which was built from this config and has taken a step."""
     applicators = {id(applicator): applicator for applicator, _ in record.applied}
     for applicator in applicators.values():
         path = record.path_of(applicator)

@@ -26,16 +26,8 @@ GROUP_OPTIONS = ("requires_grad", "optimizer_name")
 def shape_problems(config: Mapping[str, Any]) -> list[Problem]:
     """
     Everything that the signatures of constructors tell about a config: unknown keys, wrong types, numbers out of range,
-    unknown registered names, missing keys. No file is opened, nothing is constructed.
-
-    # Parameters
-
-    config : `Mapping[str, Any]`
-        The resolved config that `allennlp train` reads: plain dictionaries and lists. It is not modified.
-
-    # Returns
-
-    `list[Problem]`, sorted by path.
+    unknown registered names, missing keys; sorted by path. No file is opened, nothing is constructed. Takes a resolved
+    config, which is not modified.
     """
     plain = Params(copy.deepcopy(dict(config))).as_dict(quiet=True)  # "None" is null, as for AllenNLP
     separate = {key: plain.pop(key) for key in BESIDE_TRAINING if key in plain}

@@ -5,7 +5,6 @@ import math
 import re
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -28,32 +27,14 @@ from elmo_tasks.compat.terminal import causes, one_line
 INSTANCES = 8
 
 
-@dataclass
-class Step:
-    """
-    # Parameters
-
-    problems : `list[Problem]`
-        Found while building and running.
-    loss : `float`, optional
-        `None` if there was no step.
-    """
-
-    problems: list[Problem] = field(default_factory=list)
-    loss: float | None = None
-
-
-def take_step(config: dict[str, Any]) -> Step:
+def take_step(config: dict[str, Any]) -> tuple[list[Problem], float | None]:
     """
     Reads a few instances, builds model and trainer, runs the model forward and backward on one batch, and forward on
-    one batch of validation data. Nothing is kept on disk.
-
-    # Parameters
-
-    config : `dict[str, Any]`
-        Resolved, without problems of `shape_problems`.
+    one batch of validation data. Nothing is kept on disk. Takes a resolved config without problems of `shape_problems`;
+    returns the problems and the loss, `None` if there was no step.
     """
-    step = Step()
+    problems: list[Problem] = []
+    loss = None
     smaller = Params(shrink_config(config))
     running: list[str] = []  # paths of the running modules, the innermost last
     with recorded() as record, tempfile.TemporaryDirectory() as folder:
@@ -65,11 +46,14 @@ def take_step(config: dict[str, Any]) -> Step:
             built = TrainModel.from_params(params=smaller, serialization_dir=folder, local_rank=0)
             for path, module in record.modules():
                 _track(module, path, running)
-            step.problems += _run(built, config, step, running)
-            step.problems += regex_problems(config, built.model, record)
+            loss = _train(built, running)
+            problems += _loss_problems(loss)
+            if loss is not None:
+                problems += _validate(built.trainer, built.model, config, running)
+            problems += regex_problems(config, built.model, record)
         except Exception as error:
-            step.problems.append(_failure(error, running))
-    return step
+            problems.append(_failure(error, running))
+    return problems, loss
 
 
 def _track(module: nn.Module, path: str, running: list[str]) -> None:
@@ -124,23 +108,27 @@ def _limit_loader(loader: Any) -> None:
         loader["quiet"] = True
 
 
-def _run(built: TrainModel, config: dict[str, Any], step: Step, running: list[str]) -> Iterator[Problem]:
+def _train(built: TrainModel, running: list[str]) -> float | None:
+    """The loss of one step; `None` if there are no instances."""
     trainer, model = built.trainer, built.model
     running[:] = ["data_loader"]
     batch = next(iter(trainer.data_loader), None)
     if batch is None:
-        yield Problem(path="train_data_path", expected="instances", got="none", kind="build")
-        return
+        return None
     running[:] = ["model"]
     model.train()
     batch = move_to_device(batch, trainer.cuda_device)
     outputs = trainer.batch_outputs(batch, for_training=True) if hasattr(trainer, "batch_outputs") else model(**batch)
-    loss = outputs["loss"]
-    loss.backward()
-    step.loss = loss.item()
-    if not math.isfinite(step.loss):
-        yield Problem(path="model", expected="a finite loss", got=str(step.loss), kind="build")
-    yield from _validate(trainer, model, config, running)
+    outputs["loss"].backward()
+    loss: float = outputs["loss"].item()
+    return loss
+
+
+def _loss_problems(loss: float | None) -> Iterator[Problem]:
+    if loss is None:
+        yield Problem(path="train_data_path", expected="instances", got="none", kind="build")
+    elif not math.isfinite(loss):
+        yield Problem(path="model", expected="a finite loss", got=str(loss), kind="build")
 
 
 def _validate(trainer: Any, model: Any, config: dict[str, Any], running: list[str]) -> Iterator[Problem]:

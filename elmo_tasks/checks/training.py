@@ -35,12 +35,7 @@ def is_ours(config: Mapping[str, Any]) -> bool:
 
 
 def require_none(problems: Sequence[Problem]) -> None:
-    """
-    # Raises
-
-    `InputError`
-        If the config has problems; it lists all of them.
-    """
+    """Raises `InputError`, which lists all problems, if there are any."""
     if problems:
         lines = "".join(f"\n  {problem}" for problem in problems)
         count = "one problem" if len(problems) == 1 else f"{len(problems)} problems"
@@ -48,14 +43,7 @@ def require_none(problems: Sequence[Problem]) -> None:
 
 
 def require_shared_entity_types(config: Mapping[str, Any]) -> None:
-    """
-    Logs the problems of `entity_type_problems` as warnings.
-
-    # Raises
-
-    `InputError`
-        If validation or test data have no entity type of the training data.
-    """
+    """Logs suspicious entity types; raises `InputError` if the splits share none."""
     problems = list(entity_type_problems(config))
     for problem in problems:
         if problem.kind == DISJOINT:
@@ -125,14 +113,7 @@ def _check_schema(config: dict[str, Any], *, recover: bool) -> None:
 
 
 def require_replaceable(folder: str | os.PathLike[str], read: Iterable[str | os.PathLike[str]]) -> None:
-    """
-    Checks a serialization folder before `--force` deletes it.
-
-    # Raises
-
-    `InputError`
-        If the folder is a symbolic link, or contains the current folder or a file in `read`.
-    """
+    """Raises `InputError` if `--force` would delete a symbolic link, the current folder or a file in `read`."""
     target = Path(folder)
     if not target.is_dir():
         return
