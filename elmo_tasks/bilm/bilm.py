@@ -96,10 +96,8 @@ class BiLM(nn.Module):
 
         options_file, weight_file : `str` or `Path`
             `options.json` and `weights.hdf5`: paths, or URLs if the package `cached_path` is installed.
-        state : `str`
-            `reset` or `carry`.
-        precision : `str`
-            `float32` or `bfloat16`.
+        state, precision : `str`
+            See `BiLM`.
         packed : `bool`
             Whether to `pack` the weights for inference on a CPU.
         compact : `bool`, optional
@@ -127,11 +125,8 @@ class BiLM(nn.Module):
         """
         Write the official format, which AllenNLP and bilm-tf load; each file is written atomically.
 
-        # Parameters
-
-        options_file, weight_file : `str` or `Path`
-        mantissa_bits : `int`, optional
-            Round the float32 values to so many bits after the leading one (0..23), which makes files smaller.
+        With `mantissa_bits`, float32 values are rounded to so many bits after the leading one (0..23), which makes
+        files smaller.
         """
         from elmo_tasks.bilm.weights import save_options, save_weights
 
@@ -166,11 +161,7 @@ class BiLM(nn.Module):
         return self
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
-        """
-        # Raises
-
-        `RuntimeError` if a packed biLM is asked for gradients.
-        """
+        """Raises `RuntimeError` if a packed biLM is asked for gradients."""
         for layer in packable_layers(self):
             layer.requires_grad_(requires_grad)  # raises the error
         return super().requires_grad_(requires_grad)
@@ -233,16 +224,8 @@ class BiLM(nn.Module):
 
     def encode_types(self, character_ids: Tensor) -> Tensor:
         """
-        Return the context-free vectors of words, computing each distinct word once. A frozen biLM on a CPU caches the
-        vectors of the most recently used words.
-
-        # Parameters
-
-        character_ids : `Tensor`, shape [N, 50]
-
-        # Returns
-
-        `Tensor`, shape [N, P].
+        Context-free vectors [N, P] of words with ids [N, 50], computing each distinct word once. A frozen biLM on a CPU
+        caches the vectors of the most recently used words.
         """
         distinct, index = _distinct_rows(character_ids)
         cache = self._word_vector_cache(distinct)

@@ -134,10 +134,6 @@ class LstmStack(nn.Module):
     """
     The LSTM layers of one direction. With skip connections, each layer after the first adds its input (after dropout)
     to its output; the recurrent state excludes that sum.
-
-    # Parameters
-
-    options : `BiLMOptions`
     """
 
     def __init__(self, options: BiLMOptions) -> None:
@@ -169,25 +165,8 @@ class LstmStack(nn.Module):
         precision: torch.dtype | None = None,
     ) -> tuple[list[Tensor], list[State]]:
         """
-        # Parameters
-
-        inputs : `Tensor`, shape [N, P]
-            Packed token vectors, in the order of this direction.
-        batch_sizes : `Sequence[int]`
-            The number of rows at each step.
-        states : `Sequence[State]`
-            The initial state of each layer.
-        dropout : `float`
-            Probability of an element of a layer's input to be zeroed.
-        precision : `torch.dtype`, optional
-            Data type of the matrix products.
-
-        # Returns
-
-        `list[Tensor]`
-            The outputs of the L layers, each of shape [N, P].
-        `list[State]`
-            The state of each layer after the last step of each row.
+        The outputs [N, P] of the L layers for packed inputs [N, P], and the last state of each layer; see
+        `ProjectedLstm.forward`. `dropout` is the probability of an element of a layer's input to be zeroed.
         """
         outputs: list[Tensor] = []
         finals: list[State] = []

@@ -20,12 +20,8 @@ class PackedWeight:
     """
     A constant weight matrix in the memory layout in which oneDNN computes.
 
-    # Parameters
-
-    weight : `Tensor`, shape [M, ...]
-        Axes after the first are flattened to K.
-    dtype : `torch.dtype`
-        The data type of the packed values, of the products and of their outputs: float32 or bfloat16.
+    Axes of the weight [M, ...] after the first are flattened to K; `dtype`, float32 or bfloat16, is the data type of
+    the packed values, of the products and of their outputs.
     """
 
     def __init__(self, weight: Tensor, dtype: torch.dtype) -> None:
@@ -53,15 +49,8 @@ def packed_linear(weight: Tensor, bias: Tensor | None = None, *, dtype: torch.dt
     Return the function `inputs @ weight.T + bias`, for a weight that is constant as long as the function is used.
 
     The weight is packed now where `can_pack` says so. Packing takes as long as the product of about a hundred rows,
-    so it pays off if the function is used for more. No gradient reaches the weight.
-
-    # Parameters
-
-    weight : `Tensor`, shape [M, ...]
-        Axes after the first are flattened to K.
-    bias : `Tensor`, optional, shape [M]
-    dtype : `torch.dtype`, optional
-        The data type of product and outputs. Default: the weight's.
+    so it pays off if the function is used for more. No gradient reaches the weight. `dtype` is the data type of product
+    and outputs, by default the weight's.
     """
     dtype = dtype or weight.dtype
     bias = None if bias is None else bias.detach().to(dtype)
@@ -111,21 +100,8 @@ class PackableModule(nn.Module):
 
     def linear(self, name: str, bias: Tensor | None = None, *, dtype: torch.dtype, grad: bool) -> Linear:
         """
-        Return the function `inputs @ weight.T + bias` with a weight of this layer, to be used during one forward pass.
-
-        # Parameters
-
-        name : `str`
-            The weight's name, one of `packable`.
-        bias : `Tensor`, optional, shape [M]
-        dtype : `torch.dtype`
-            The data type of product and outputs.
-        grad : `bool`
-            Whether a gradient may be computed; see `needs_grad`.
-
-        # Raises
-
-        `RuntimeError` for a gradient of a packed layer.
+        Return the function `inputs @ weight.T + bias` in `dtype` with the weight `name`, one of `packable`, to be used
+        during one forward pass. `grad` is what `needs_grad` returns; with a packed layer, it raises `RuntimeError`.
         """
         packed = self._packed.get(name)
         if packed is not None and grad:
@@ -137,11 +113,7 @@ class PackableModule(nn.Module):
         return _plain_linear(weight, bias, dtype) if grad else packed_linear(weight, bias, dtype=dtype)
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
-        """
-        # Raises
-
-        `RuntimeError` if a packed layer is asked for gradients.
-        """
+        """Raises `RuntimeError` if a packed layer is asked for gradients."""
         if requires_grad and self._packed:
             raise _no_gradient()
         return super().requires_grad_(requires_grad)
@@ -151,11 +123,7 @@ class PackableModule(nn.Module):
         return super().__getattr__(name)
 
     def register_parameter(self, name: str, param: nn.Parameter | None) -> None:
-        """
-        # Raises
-
-        `AttributeError` for the name of a packed weight, which would still be used instead.
-        """
+        """Raises `AttributeError` for the name of a packed weight, which would still be used instead."""
         self._check_not_packed(name)
         super().register_parameter(name, param)
 

@@ -33,12 +33,7 @@ class Packing:
 
     @classmethod
     def of(cls, mask: Tensor) -> "Packing":
-        """
-        # Parameters
-
-        mask : `Tensor`, bool, shape [B, T]
-            True for tokens, which are at the beginning of each row.
-        """
+        """The packing for a mask [B, T], true for the tokens at the beginning of each row."""
         lengths = mask.sum(1).cpu()  # [B]
         rows, longest = mask.shape
         steps = int(lengths.max()) + 2

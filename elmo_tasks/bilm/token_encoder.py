@@ -31,14 +31,7 @@ class PackableLinear(PackableModule, nn.Linear):
 
 
 class Highway(nn.Module):
-    """
-    A highway layer: `g * relu(W_t x + b_t) + (1 - g) * x` with `g = sigmoid(W_g x + b_g)`.
-
-    # Parameters
-
-    width : `int`
-        Size F of input and output.
-    """
+    """A highway layer of `width` units: `g * relu(W_t x + b_t) + (1 - g) * x` with `g = sigmoid(W_g x + b_g)`."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -68,10 +61,6 @@ class TokenEncoder(nn.Module):
 
     On a CPU without gradients, words are encoded in padded chunks of few different sizes. All matrix products then
     have one of a few shapes, whatever the batch; see `is_batch_invariant`.
-
-    # Parameters
-
-    options : `BiLMOptions`
     """
 
     def __init__(self, options: BiLMOptions) -> None:
@@ -102,17 +91,10 @@ class TokenEncoder(nn.Module):
 
     def forward(self, character_ids: Tensor, *, precision: torch.dtype | None = None) -> Tensor:
         """
-        # Parameters
+        Vectors [N, P] of the words with ids [N, 50].
 
-        character_ids : `Tensor`, shape [N, 50]
-            Ids 0..261 of N words.
-        precision : `torch.dtype`, optional
-            Data type of the matrix products and everything between them. Character embeddings keep the type of the
-            parameters: their gradients are sums over so many characters that bfloat16 would lose most of them.
-
-        # Returns
-
-        `Tensor`, shape [N, P], with the data type of the parameters.
+        `precision` is the data type of the matrix products and everything between them. Character embeddings keep the
+        type of the parameters: their gradients are sums over so many characters that bfloat16 would lose most of them.
         """
         grad = needs_grad(self)
         convolve, highways, projection = self._functions(precision or self.characters.dtype, grad=grad)

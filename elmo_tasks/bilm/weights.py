@@ -3,7 +3,7 @@
 import copy
 import hashlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import NamedTuple
@@ -11,12 +11,11 @@ from typing import NamedTuple
 import h5py
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from elmo_tasks.atomic import atomic_write
 from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.bilm.characters import CHARACTERS
-from elmo_tasks.bilm.lstm import ProjectedLstm
 from elmo_tasks.bilm.options import BiLMOptions
 from elmo_tasks.errors import InputError
 from elmo_tasks.hdf5 import own_item, reading, write_hdf5
@@ -29,12 +28,40 @@ _SMALL_BYTES = 2**24  # memory that may be allocated for any file
 
 
 class _Dataset(NamedTuple):
-    """Name and shape of a dataset in the file, and functions that set and return its parameter."""
+    """A dataset of the file, and the parameters that it holds side by side; files have all axes in reverse order."""
 
     name: str
-    shape: tuple[int, ...]
-    put: Callable[[np.ndarray], None]
-    get: Callable[[], np.ndarray]
+    parameters: tuple[Tensor, ...]
+    gates: bool = False
+    reversed: bool = True
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape in the file; convolutions have an additional axis."""
+        shape = (*self.parameters[0].shape[:-1], sum(self._widths))
+        shape = shape[::-1] if self.reversed else shape
+        return (1, *shape) if len(shape) == 3 else shape
+
+    @property
+    def _widths(self) -> list[int]:
+        return [parameter.shape[-1] for parameter in self.parameters]
+
+    def get(self) -> np.ndarray:
+        """The values for the file."""
+        values = np.concatenate([parameter.detach().float().cpu().numpy() for parameter in self.parameters], -1)
+        values = _reorder(values, _OUR_GATES, _FILE_GATES) if self.gates else values
+        values = values.T if self.reversed else values
+        return values[None] if values.ndim == 3 else values
+
+    def put(self, values: np.ndarray) -> None:
+        """Set the parameters."""
+        values = values[0] if values.ndim == 4 else values
+        values = values.T if self.reversed else values
+        values = _reorder(values, _FILE_GATES, _OUR_GATES) if self.gates else values
+        tensor = torch.from_numpy(np.ascontiguousarray(values, dtype=np.float32))
+        with torch.no_grad():
+            for parameter, part in zip(self.parameters, tensor.split(self._widths, -1), strict=True):
+                parameter.copy_(part)
 
 
 def local_path(path_or_url: str | Path) -> Path:
@@ -160,74 +187,25 @@ def _fits_float32(array: np.ndarray) -> bool:
 
 def _datasets(bilm: BiLM) -> Iterator[_Dataset]:
     encoder = bilm.token_encoder
-    yield _plain("char_embed", encoder.characters)
+    yield _Dataset("char_embed", (encoder.characters,), reversed=False)
     for index, convolution in enumerate(encoder.convolutions):
-        yield _convolution(f"CNN/W_cnn_{index}", convolution.weight)
-        yield _plain(f"CNN/b_cnn_{index}", convolution.bias)
+        yield _Dataset(f"CNN/W_cnn_{index}", (convolution.weight,))
+        yield _Dataset(f"CNN/b_cnn_{index}", (convolution.bias,))
     for index, highway in enumerate(encoder.highways):
         for name, linear in (("carry", highway.gate), ("transform", highway.transform)):
-            yield _transposed(f"CNN_high_{index}/W_{name}", linear.weight)
-            yield _plain(f"CNN_high_{index}/b_{name}", linear.bias)
-    yield _transposed("CNN_proj/W_proj", encoder.projection.weight)
-    yield _plain("CNN_proj/b_proj", encoder.projection.bias)
+            yield _Dataset(f"CNN_high_{index}/W_{name}", (linear.weight,))
+            yield _Dataset(f"CNN_high_{index}/b_{name}", (linear.bias,))
+    yield _Dataset("CNN_proj/W_proj", (encoder.projection.weight,))
+    yield _Dataset("CNN_proj/b_proj", (encoder.projection.bias,))
     for direction, stack in enumerate((bilm.forward_stack, bilm.backward_stack)):
         for depth, layer in enumerate(stack.layers):
-            yield from _lstm(f"RNN_{direction}/RNN/MultiRNNCell/Cell{depth}/LSTMCell", layer)
-
-
-def _lstm(prefix: str, layer: ProjectedLstm) -> Iterator[_Dataset]:
-    split = layer.input_weight.shape[1]
-
-    def put_kernel(kernel: np.ndarray) -> None:
-        rows = _reorder(kernel.T, _FILE_GATES, _OUR_GATES)
-        _assign(layer.input_weight, rows[:, :split])
-        _assign(layer.hidden_weight, rows[:, split:])
-
-    def get_kernel() -> np.ndarray:
-        joint = np.concatenate([_array(layer.input_weight), _array(layer.hidden_weight)], 1)
-        return _reorder(joint, _OUR_GATES, _FILE_GATES).T
-
-    width = split + layer.projection_dim
-    yield _Dataset(f"{prefix}/W_0", (width, 4 * layer.dim), put_kernel, get_kernel)
-    yield _Dataset(
-        f"{prefix}/B",
-        (4 * layer.dim,),
-        lambda bias: _assign(layer.bias, _reorder(bias, _FILE_GATES, _OUR_GATES)),
-        lambda: _reorder(_array(layer.bias), _OUR_GATES, _FILE_GATES),
-    )
-    yield _transposed(f"{prefix}/W_P_0", layer.projection)
+            cell = f"RNN_{direction}/RNN/MultiRNNCell/Cell{depth}/LSTMCell"
+            yield _Dataset(f"{cell}/W_0", (layer.input_weight, layer.hidden_weight), gates=True)
+            yield _Dataset(f"{cell}/B", (layer.bias,), gates=True)
+            yield _Dataset(f"{cell}/W_P_0", (layer.projection,))
 
 
 def _reorder(rows: np.ndarray, source: str, target: str) -> np.ndarray:
     """Rearrange the four gate blocks along the first axis."""
     blocks = dict(zip(source, np.split(rows, 4), strict=True))
     return np.concatenate([blocks[gate] for gate in target])
-
-
-def _plain(name: str, parameter: Tensor) -> _Dataset:
-    return _Dataset(name, tuple(parameter.shape), lambda a: _assign(parameter, a), lambda: _array(parameter))
-
-
-def _transposed(name: str, parameter: Tensor) -> _Dataset:
-    shape = (parameter.shape[1], parameter.shape[0])
-    return _Dataset(name, shape, lambda a: _assign(parameter, a.T), lambda: _array(parameter).T)
-
-
-def _convolution(name: str, weight: nn.Parameter) -> _Dataset:
-    """TensorFlow's [1, width, in, out] against torch's [out, in, width]."""
-    count, channels, width = weight.shape
-    return _Dataset(
-        name,
-        (1, width, channels, count),
-        lambda a: _assign(weight, a[0].transpose(2, 1, 0)),
-        lambda: _array(weight).transpose(2, 1, 0)[None],
-    )
-
-
-def _assign(parameter: Tensor, values: np.ndarray) -> None:
-    with torch.no_grad():
-        parameter.copy_(torch.from_numpy(np.ascontiguousarray(values, dtype=np.float32)))
-
-
-def _array(parameter: Tensor) -> np.ndarray:
-    return parameter.detach().float().cpu().numpy()

@@ -12,14 +12,7 @@ CAPACITY = 32768
 
 
 class WordVectorCache:
-    """
-    Least-recently-used cache: a word's character ids -> its vector. Safe to use from several threads.
-
-    # Parameters
-
-    capacity : `int`
-        The largest number of words kept.
-    """
+    """Least-recently-used cache: a word's character ids -> its vector. Safe to use from several threads."""
 
     def __init__(self, capacity: int = CAPACITY) -> None:
         self.capacity = capacity
@@ -31,18 +24,9 @@ class WordVectorCache:
 
     def vectors(self, character_ids: Tensor, encode: Callable[[Tensor], Tensor]) -> Tensor:
         """
-        Return `encode(character_ids)`, calling `encode` only with the words that are not in the cache.
+        Return `encode(character_ids)`, [N, P], calling `encode` only with the words that are not in the cache.
 
-        # Parameters
-
-        character_ids : `Tensor`, shape [N, 50]
-            Ids of at least one word; they fit 16 bits.
-        encode : `Callable[[Tensor], Tensor]`
-            Ids [n, 50] -> vectors [n, P]; a word's vector must not depend on the other words of a call.
-
-        # Returns
-
-        `Tensor`, shape [N, P].
+        There is at least one word, and ids fit 16 bits. A word's vector must not depend on the other words of a call.
         """
         keys = [row.tobytes() for row in character_ids.to(torch.int16).numpy()]
         with self._lock:

@@ -174,25 +174,16 @@ def _hidden_dim(weights: Mapping[str, Tensor], file: Path) -> int:
 
 
 def _check_weights(weights: Mapping[str, Tensor], hidden_dim: int, file: Path) -> None:
-    problems = []
-    shapes = _shapes(hidden_dim)
-    for name, shape in shapes.items():
-        if name not in weights:
-            problems.append(f"missing: {name} {shape}")
-        elif (found := tuple(weights[name].shape)) != shape:
-            problems.append(f"wrong shape: {name}: expected {shape}, got {found}")
-        elif not _is_finite(weights[name]):
-            problems.append(f"not finite numbers: {name}")
-    problems += [f"unused: {name} {tuple(weights[name].shape)}" for name in sorted(weights.keys() - shapes.keys())]
-    if problems:
-        listing = "".join(f"\n  {problem}" for problem in problems)
-        raise InputError(f"these are not CoVe's weights:{listing}", file=file)
-
-
-def _shapes(hidden_dim: int) -> dict[str, tuple[int, ...]]:
     with torch.device("meta"):
         lstm = nn.LSTM(hidden_dim, hidden_dim, num_layers=DEPTH, bidirectional=True)
-    return {name: tuple(parameter.shape) for name, parameter in lstm.named_parameters()}
+    try:
+        lstm.load_state_dict(weights, assign=True)
+    except RuntimeError as error:
+        problems = " ".join(str(error).split())
+        raise InputError(f"these are not CoVe's weights: {problems}", file=file) from None
+    infinite = [name for name, weight in weights.items() if not _is_finite(weight)]
+    if infinite:
+        raise InputError(f"expected finite numbers in CoVe's weights, got others in {', '.join(infinite)}", file=file)
 
 
 def _is_finite(tensor: Tensor) -> bool:
