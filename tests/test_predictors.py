@@ -5,10 +5,13 @@ from functools import cache
 from typing import Any
 
 import pytest
+from allennlp.data.tokenizers import WhitespaceTokenizer
 from allennlp.models import load_archive
 from allennlp.predictors import Predictor
 
 from elmo_tasks.errors import InputError
+from elmo_tasks.ner.predictor import NerPredictor
+from elmo_tasks.ner.reader import NerReader
 from tests.archives.make import STORED, TASKS
 from tests.archives.test_stored import assert_close
 
@@ -35,6 +38,60 @@ def test_a_batch_equals_single_inputs(task: str) -> None:
     assert_close(batch, [stored(task).predict_json(one) for one in inputs])
     assert [one.get("id") for one in batch] == [one.get("id") for one in inputs]
     assert json.loads(json.dumps(batch)) == batch
+
+
+def spans(output: Any) -> list[dict[str, Any]]:
+    """All mentions, entities, arguments and answers in an output."""
+    if not isinstance(output, dict | list):
+        return []
+    inner = output.values() if isinstance(output, dict) else output
+    return [output] * ("token_start" in output) + [span for one in inner for span in spans(one)]
+
+
+@pytest.mark.parametrize(
+    ("task", "inputs"),
+    [
+        ("ner", {"sentence": "  Captain  Oakes (\U0001f600) said Mira   sold the\told ferry. "}),
+        ("srl", {"sentence": "  Captain  Oakes (\U0001f600) said Mira   sold the\told ferry. "}),
+        ("squad", {"passage": "  Mira  sold the “old \U0001f600 ferry” — in\n\nMay.", "question": "Who?"}),
+        ("coref", {"text": "  Mira  sold it. She left\n\n Mira (\U0001f600) knew the old  pilot. He left."}),
+    ],
+)
+def test_offsets_count_characters(task: str, inputs: dict[str, str]) -> None:
+    text, output = next(iter(inputs.values())), stored(task).predict_json(inputs)
+    words = output.get("tokens") or [word for sentence in output.get("sentences", []) for word in sentence]
+    assert spans(output)
+    for span in spans(output):
+        assert text[span["start"] : span["end"]] == span["text"]
+        pieces = words[span["token_start"] : span["token_end"]] or span["text"].split()
+        assert "".join(pieces) == "".join(span["text"].split())
+
+
+@pytest.mark.parametrize(
+    ("task", "inputs"),
+    [
+        ("ner", {"tokens": ["Captain", "Oakes", "left"]}),
+        ("srl", {"tokens": ["Mira", "sold", "it"]}),
+        ("coref", TASKS["coref"][2]),
+    ],
+)
+def test_tokens_have_no_character_offsets(task: str, inputs: dict[str, Any]) -> None:
+    found = spans(stored(task).predict_json(inputs))
+    assert found and not any("start" in span for span in found)
+
+
+def test_speakers_and_genre_of_a_document() -> None:
+    speakers = [["Anna", "Anna"], ["Tobin"]]
+    instance = stored("coref")._json_to_instance(
+        {"sentences": [["a", "b"], ["c"]], "speakers": speakers, "genre": "nw"}
+    )
+    assert instance["speakers"].tensor.tolist() == [0, 0, 1] and instance["genre"].label == "nw"
+
+
+def test_tokenizer_without_offsets() -> None:
+    predictor = NerPredictor(stored("ner")._model, NerReader(), tokenizer=WhitespaceTokenizer())
+    with pytest.raises(InputError, match="expected a tokenizer that sets the offsets"):
+        predictor.predict("Mira left")
 
 
 @pytest.mark.parametrize(

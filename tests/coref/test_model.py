@@ -13,7 +13,6 @@ from elmo_tasks.coref.model import CorefModel, Document, window
 from elmo_tasks.coref.pruning import prune_crossing_spans
 from elmo_tasks.coref.reader import CorefReader
 from elmo_tasks.data.mentions import Cluster
-from elmo_tasks.errors import InputError
 from tests.models import make_model, tensors
 from tests.tiny import ELMO_DIM
 
@@ -169,11 +168,3 @@ def test_head_values(head_values: str, elmo: dict[str, Any] | None, width: int, 
     assert model.spans.output_size == 2 * encoded.shape[1] + 3 + width
     x = model.lowest_layers(document.text).x
     assert torch.equal(values[:11], x[0, :11, :width])
-
-
-@pytest.mark.parametrize(
-    "key", [{"max_antecedents": 0}, {"dropout": 1.0}, {"spans_per_word": 0.0}, {"head_values": "all"}]
-)
-def test_values_out_of_range(key: dict[str, Any], build: Build) -> None:
-    with pytest.raises(InputError, match=next(iter(key))):
-        build(**key)

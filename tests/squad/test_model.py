@@ -2,7 +2,6 @@
 
 import math
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
@@ -76,16 +75,3 @@ def test_out_of_memory_names_the_longest_passage(tmp_path: Path, monkeypatch: py
     )
     with pytest.raises(InputError, match=message):
         model(**tensors(model.vocab, corpus()))
-
-
-@pytest.mark.parametrize(
-    ("keys", "message"),
-    [
-        ({"n_best": 0}, "n_best: .* 0"),
-        ({"max_span_length": 0}, "max_span_length: .* 0"),
-        ({"encoder": {"type": "gru", "hidden_size": 3}}, "expected an encoder with an even output size"),
-    ],
-)
-def test_invalid_settings(tmp_path: Path, keys: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        build(tmp_path, **keys)

@@ -10,29 +10,8 @@ from allennlp.data.data_loaders import SimpleDataLoader
 from elmo_tasks.squad.evaluator import SquadEvaluator
 from elmo_tasks.squad.metric import best, exact_match, f1, normalize
 from elmo_tasks.squad.model import SquadModel
-from elmo_tasks.squad.predictor import SquadPredictor
 from elmo_tasks.squad.reader import SquadReader
 from tests.squad.samples import FIXTURES, build
-
-PASSAGE = "In 1901 — after the flood — a steam ferry replaced the “rowing boats” of Harrow 😀 Bay."
-
-
-@pytest.fixture
-def predictor(tmp_path: Path) -> SquadPredictor:
-    return SquadPredictor(build(tmp_path), SquadReader())
-
-
-def test_best_spans_with_offsets(predictor: SquadPredictor) -> None:
-    result = predictor.predict("What replaced the boats?", PASSAGE)
-    best_one = result["n_best"][0]
-    assert set(best_one) == {"text", "start", "end", "token_start", "token_end", "score", "probability"}
-    assert {key: result[key] for key in best_one} == best_one
-    assert len(result["n_best"]) == 5
-    assert 0 < sum(span["probability"] for span in result["n_best"]) < 1
-    for span in result["n_best"]:
-        assert PASSAGE[span["start"] : span["end"]] == span["text"]
-    assert result["question"] == "What replaced the boats?" and "id" not in result
-    json.dumps(result)
 
 
 def official_scores(data_file: Path, predictions_file: Path) -> dict[str, float]:

@@ -2,21 +2,13 @@
 
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
 
-from elmo_tasks.errors import InputError
 from elmo_tasks.srl.decoding import BioViterbi
 from tests.models import tensors
 from tests.srl.samples import build, instance
-
-
-@pytest.mark.parametrize("elmo", [None, {"at": "output"}])
-def test_the_predicate_indicator_alone_is_not_enough(tmp_path: Path, elmo: dict[str, Any] | None) -> None:
-    with pytest.raises(InputError, match="nothing is left to embed"):
-        build(tmp_path, elmo, word_vectors=False)
 
 
 @pytest.mark.parametrize("sum_token_losses", [True, False])

@@ -101,20 +101,3 @@ def test_missing_labels_are_added(build: Build) -> None:
         build([*labelled("0", "3"), *corpus(classes=2)])
     with pytest.raises(InputError, match="'3'"):
         tensors(build(corpus(classes=2)).vocab, labelled("3"))
-
-
-@pytest.mark.parametrize(
-    ("keys", "message"),
-    [
-        ({"pooled_dropout": 1.0}, "pooled_dropout: .* 1.0"),
-        ({"head": {"hidden_sizes": [], "dropout": []}}, r"head.hidden_sizes .*\[\]"),
-        ({"head": {"hidden_sizes": [3, 4], "dropout": [0.1]}}, r"2 values in head.dropout, got \[0.1\]"),
-        ({"head": {"hidden_sizes": [0], "dropout": [0.1]}}, "each of head.hidden_sizes"),
-        ({"head": {"type": "elmo_tasks_maxout", "hidden_sizes": [3], "dropout": [0.1], "pool_size": 0}}, "pool_size"),
-        ({"encoder": {**TINY["encoder"], "feedforward_size": 0}}, "feedforward_size"),
-        ({"encoder": {**TINY["encoder"], "feedforward_dropout": 2}}, "feedforward_dropout"),
-    ],
-)
-def test_values_out_of_range(build: Build, keys: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        build(**keys)
