@@ -61,7 +61,7 @@ def test_only_the_order_is_random() -> None:
 
 
 def test_invalid_settings() -> None:
-    with pytest.raises(InputError, match="max_tokens: .* 0"):
+    with pytest.raises(InputError, match="max_tokens: expected .* got 0"):
         TokenBudgetSampler(batch_size=2, sorting_key="passage", max_tokens=0)
     with pytest.raises(InputError, match="sorting_key must be a field of the instances .passage., got 'tokens'"):
         TokenBudgetSampler(batch_size=2, sorting_key="tokens").get_num_batches(instances(3))
