@@ -82,6 +82,25 @@ def test_empty_and_missing_files(task: str, tmp_path: Path, monkeypatch: pytest.
         list(reader(task).read(tmp_path / task / "train"))
 
 
+@pytest.mark.parametrize(
+    ("task", "keys", "given", "message"),
+    [
+        ("ner", {}, (["red", "kite"], ["O"]), "expected a tag for each of 2 tokens, got 1"),
+        ("ner", {"tag_label": "pos"}, (), "tag_label.* got 'pos'"),
+        ("srl", {}, ([], 0), "at least one token"),
+        ("srl", {}, (["Rain", "fell"], 2), "from 0 to 1, got 2"),
+        ("srl", {}, (["Rain", "fell"], 1, ["O"]), "expected 2 tags, got 1"),
+        ("snli", {}, ([], ["x"]), "premise"),
+        ("snli", {"tokenization": "words"}, (), "tokenization.* got 'words'"),
+        ("sst", {"classes": 3}, (), "classes"),
+        ("sst", {"classes": 2}, (["x"], "3"), "negative, positive, got '3'"),
+    ],
+)
+def test_invalid_arguments(task: str, keys: dict[str, Any], given: tuple[Any, ...], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        reader(task, **keys).text_to_instance(*given)
+
+
 def test_tokenizer_without_offsets() -> None:
     with pytest.raises(InputError, match="expected a tokenizer that sets the offsets"):
         SquadReader(tokenizer=WhitespaceTokenizer()).text_to_instance("What left?", "The ferry left.")

@@ -30,27 +30,17 @@ def words(path: Path) -> list[tuple[str, ...]]:
 
 
 def test_tabs_blanks_and_empty_lines(write: Write) -> None:
-    path = write(b"\n \t \nred \t  O\nkite\tO  \n\t\n\n\nflew O")
-    assert list(read_columns(path)) == [
+    content = b"\n \t \nred \t  O\nkite\tO  \n\t\n\n\nflew O"
+    expected = [
         ColumnSentence(columns=(("red", "kite"), ("O", "O")), line=3),
         ColumnSentence(columns=(("flew",), ("O",)), line=8),
     ]
+    assert list(read_columns(write(content))) == expected
+    assert list(read_columns(write(b"\xef\xbb\xbf" + content.replace(b"\n", b"\r\n")))) == expected
 
 
-def test_document_start_ends_a_sentence(write: Write) -> None:
-    path = write(b"-DOCSTART-\nred O\n-DOCSTART- -X- -X- O\nkite O\n-DOCSTART-\n")
-    assert words(path) == [("red",), ("kite",)]
-
-
-def test_crlf_and_byte_order_mark(write: Write) -> None:
-    plain = b"-DOCSTART- O\n\nred O\nkite O\n\nflew O\n"
-    expected = list(read_columns(write(plain)))
-    path = write(b"\xef\xbb\xbf" + plain.replace(b"\n", b"\r\n"))
-    assert list(read_columns(path)) == expected
-    assert len(expected) == 2
-
-
-def test_unicode_spaces_and_line_separators_are_part_of_tokens(write: Write) -> None:
+def test_document_starts_and_unicode_blanks(write: Write) -> None:
+    assert words(write(b"-DOCSTART-\nred O\n-DOCSTART- -X- -X- O\nkite O\n-DOCSTART-\n")) == [("red",), ("kite",)]
     path = write("a\u00a0b O\nc\u2028d O\ne\x85f\x1c O\n".encode())
     assert words(path) == [("a\u00a0b", "c\u2028d", "e\x85f\x1c")]
 

@@ -1,8 +1,5 @@
 """The word vector embedder: look-up, trained and fixed words, saved and extended vocabularies."""
 
-import gzip
-import logging
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -107,58 +104,24 @@ def test_extended_vocabulary(file: Path) -> None:
     assert vectors_of(built, vocab, "Ferry", "sloop", "the") == [[4, 4, 4], [1, 2, 3], [1, 2, 3]]
 
 
-def test_missing_and_truncated_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ELMO_TASKS_DATA", str(tmp_path))
-    with pytest.raises(InputError, match=r"ELMO_TASKS_DATA is .* at vectors/glove.txt; GloVe: https"):
-        embedder(tmp_path / "vectors" / "glove.txt", vocabulary("the"))
-    packed = tmp_path / "v.txt.gz"
-    packed.write_bytes(gzip.compress(TEXT.encode() * 50)[:-20])
-    with pytest.raises(InputError, match="v.txt.gz:.* the gzip stream is truncated"):
-        embedder(packed, vocabulary("the"))
-
-
-@pytest.fixture
-def logged(caplog: pytest.LogCaptureFixture) -> Iterator[pytest.LogCaptureFixture]:
-    """AllenNLP may have turned propagation off."""
-    logger = logging.getLogger("elmo_tasks.data.vectors")
-    logger.addHandler(caplog.handler)
-    caplog.set_level(logging.INFO, logger="elmo_tasks.data.vectors")
-    yield caplog
-    logger.removeHandler(caplog.handler)
-
-
-def test_logs_how_many_words_were_found(file: Path, logged: pytest.LogCaptureFixture) -> None:
-    embedder(file, vocabulary("May", "the", "sloop"))
-    assert "vectors.txt: vectors of 1 of 3 words, 1 more in lower case" in logged.text
-    embedder(file, vocabulary("sloop"))
-    assert "vectors.txt has no vector for any word of the data" in logged.text
-
-
 @pytest.mark.parametrize(("unknown", "row"), [("mean", [2.0, 3.0]), ("zero", [0.0, 0.0])])
 def test_words_without_a_vector_start_as_stated(unknown: str, row: list[float], file: Path) -> None:
     file.write_text("sea 1 2\nship 3 4\n")
-    vocab = Vocabulary.from_instances([])
-    for word in ("sea", "ship", "wave"):
-        vocab.add_token_to_namespace(word, "tokens")
-    built = WordVectors(embedding_dim=2, vocab=vocab, pretrained_file=str(file), unknown=unknown)
+    built = embedder(file, vocabulary("sea", "ship", "wave"), embedding_dim=2, unknown=unknown)
     table = built(torch.arange(5)[None])[0]  # [5, 2]: padding, unknown, sea, ship, wave
     assert table.tolist() == [[0.0, 0.0], row, [1.0, 2.0], [3.0, 4.0], row]
 
 
 def test_random_start_has_the_statistics_of_the_vectors_found(file: Path) -> None:
     file.write_text("sea 10 12\nship 12 14\n")
-    vocab = Vocabulary.from_instances([])
-    for word in ("sea", "ship", *(f"new{i}" for i in range(2000))):
-        vocab.add_token_to_namespace(word, "tokens")
-    built = WordVectors(embedding_dim=2, vocab=vocab, pretrained_file=str(file), unknown="random")
+    vocab = vocabulary("sea", "ship", *(f"new{i}" for i in range(2000)))
+    built = embedder(file, vocab, embedding_dim=2, unknown="random")
     new = built.weight[4:2004].detach()  # [2000, 2]
     assert new.mean().item() == pytest.approx(12, abs=0.1) and new.std().item() == pytest.approx(2**0.5, abs=0.1)
 
 
 def test_normalized_vectors_have_length_1(file: Path) -> None:
     file.write_text("sea 3 4\nnil 0 0\n")
-    vocab = Vocabulary.from_instances([])
-    for word in ("sea", "nil", "wave"):
-        vocab.add_token_to_namespace(word, "tokens")
-    built = WordVectors(embedding_dim=2, vocab=vocab, pretrained_file=str(file), normalize=True, unknown="zero")
+    vocab = vocabulary("sea", "nil", "wave")
+    built = embedder(file, vocab, embedding_dim=2, normalize=True, unknown="zero")
     assert built.weight[2:5].tolist() == [pytest.approx([0.6, 0.8]), [0.0, 0.0], [0.0, 0.0]]

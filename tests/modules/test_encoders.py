@@ -238,12 +238,3 @@ def test_character_cnn_equals_loops() -> None:
         padded = torch.cat([tokens[row, :length], torch.zeros(2, 2)])
         windows = [(weight * padded[start : start + 3].T).sum((1, 2)) + bias for start in range(length)]
         torch.testing.assert_close(vectors[row], torch.stack([torch.zeros(3), *windows]).amax(0))
-
-
-def test_character_cnns_dropout_is_on_the_characters() -> None:
-    cnn = CharacterCnn(embedding_dim=4, num_filters=2, width=1, dropout=1 - 1e-9)
-    assert cnn.convolution.bias is not None
-    cnn.convolution.bias.data.fill_(0.5)
-    tokens, mask = torch.randn(1, 3, 4), torch.ones(1, 3, dtype=torch.bool)
-    assert cnn(tokens, mask).tolist() == [[0.5, 0.5]]
-    assert cnn.eval()(tokens, mask).tolist() != [[0.5, 0.5]]

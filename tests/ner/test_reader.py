@@ -72,12 +72,3 @@ def test_invalid_files(tmp_path: Path, content: str, keys: dict[str, Any], messa
     (tmp_path / "eng.train").write_text(content)
     with pytest.raises(InputError, match=f"eng.train{message}"):
         list(NerReader(**keys).read(tmp_path / "eng.train"))
-
-
-def test_invalid_arguments() -> None:
-    with pytest.raises(InputError, match="tag_label must be one of ner, chunk, got 'pos'"):
-        NerReader(tag_label="pos")
-    with pytest.raises(InputError, match="expected a token"):
-        NerReader().text_to_instance([])
-    with pytest.raises(InputError, match="eng.train:9: expected a tag for each of 2 tokens, got 1"):
-        NerReader().text_to_instance(["red", "kite"], ["O"], file="eng.train", line=9)

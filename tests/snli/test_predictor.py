@@ -1,7 +1,5 @@
 """The SNLI predictor: tokenization, attention without padding, invalid input."""
 
-import json
-
 import pytest
 
 from elmo_tasks.snli.predictor import SnliPredictor
@@ -14,15 +12,6 @@ __all__ = ["build"]
 @pytest.fixture
 def predictor(build: Build) -> SnliPredictor:
     return SnliPredictor(build({"at": "both"}), SnliReader())
-
-
-def test_raw_texts_and_lists_of_words(predictor: SnliPredictor) -> None:
-    result = predictor.predict("Dogs don't sing.", " Dogs bark")
-    assert result["premise"] == ["Dogs", "do", "n't", "sing", "."]
-    assert result["hypothesis"] == ["Dogs", "bark"]
-    assert json.loads(json.dumps(result)) == result
-    result = predictor.predict_json({"premise": ["Don't", "shout"], "hypothesis": "Don't shout"})
-    assert (result["premise"], result["hypothesis"]) == (["Don't", "shout"], ["Do", "n't", "shout"])
 
 
 def test_a_batch(predictor: SnliPredictor) -> None:

@@ -104,10 +104,3 @@ def test_dropped_pairs_may_be_blank_but_not_all(tmp_path: Path) -> None:
 def test_invalid_lines(tmp_path: Path, record: Any, message: str) -> None:
     with pytest.raises(InputError, match=f"pairs.jsonl:2: .*{message}"):
         list(SnliReader().read(write(tmp_path, PAIR, record, PAIR)))
-
-
-def test_invalid_arguments() -> None:
-    with pytest.raises(InputError, match="tokenization .* got 'words'"):
-        SnliReader(tokenization="words")
-    with pytest.raises(InputError, match="a.jsonl:9: .*premise"):
-        SnliReader().text_to_instance([], ["x"], file="a.jsonl", line=9)

@@ -85,8 +85,6 @@ def test_invalid_files(tmp_path: Path, row: str, message: str) -> None:
 
 INVALID = {
     "no column for a frameset": ROW.format(lemma="plan", frameset="01", argument="").replace("  ", " "),
-    "a column too many": ROW.format(lemma="plan", frameset="01", argument="(V*) (A1*)"),
-    "bracket not closed": ROW.format(lemma="plan", frameset="01", argument="(V*"),
     "bracket not opened": ROW.format(lemma="plan", frameset="01", argument="(V*))"),
     "no (V": ROW.format(lemma="plan", frameset="01", argument="(ARG1*)"),
 }
@@ -103,12 +101,3 @@ def test_sentence_with_invalid_annotation_is_skipped(
     assert f"{path}:1: " in caplog.text and "1 sentences with invalid annotation skipped" in caplog.text
     with pytest.raises(InputError, match=r"a\.gold_conll:1"):
         list(SrlReader(strict=True).read(path))
-
-
-def test_invalid_arguments() -> None:
-    with pytest.raises(InputError, match="at least one token"):
-        SrlReader().text_to_instance([], 0)
-    with pytest.raises(InputError, match="from 0 to 1, got 2"):
-        SrlReader().text_to_instance(["Rain", "fell"], 2)
-    with pytest.raises(InputError, match="a:9: expected 2 tags, got 1"):
-        SrlReader().text_to_instance(["Rain", "fell"], 1, ["O"], file="a", line=9)

@@ -4,8 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from allennlp.common import Params
-from allennlp.data import DatasetReader, Instance, Vocabulary
+from allennlp.data import Instance, Vocabulary
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.sst.reader import SstReader
@@ -69,21 +68,6 @@ def test_fields_of_an_instance() -> None:
     shapes = {key: tuple(value.shape) for key, part in tensors["tokens"].items() for value in part.values()}
     assert shapes == {"tokens": (1,), "elmo": (1, 50)} and tensors["label"].shape == ()
     assert "label" not in SstReader().text_to_instance(["It", "works"]).fields
-
-
-@pytest.mark.parametrize("key", [{"classes": 3}, {"min_phrase_length": 0}])
-def test_options_out_of_range(key: dict[str, Any]) -> None:
-    with pytest.raises(InputError, match=next(iter(key))):
-        DatasetReader.from_params(Params({"type": "elmo_tasks_sst", **key}))
-
-
-def test_invalid_instances() -> None:
-    with pytest.raises(InputError, match=r"f\.txt:7: expected at least one token"):
-        SstReader().text_to_instance([], "3", file="f.txt", line=7)
-    with pytest.raises(InputError, match="0, 1, 2, 3, 4, got 'positive'"):
-        SstReader().text_to_instance(["x"], "positive")
-    with pytest.raises(InputError, match="negative, positive, got '3'"):
-        SstReader(classes=2).text_to_instance(["x"], "3")
 
 
 @pytest.mark.parametrize(
