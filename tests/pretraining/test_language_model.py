@@ -12,11 +12,7 @@ from elmo_tasks.bilm import BiLM, batch_to_ids
 from elmo_tasks.bilm.characters import tokens_to_ids
 from elmo_tasks.bilm.options import BiLMOptions
 from elmo_tasks.errors import InputError
-from elmo_tasks.pretraining.language_model import (
-    DIRECTIONS,
-    BiLanguageModel,
-    LmStates,
-)
+from elmo_tasks.pretraining.language_model import DIRECTIONS, BiLanguageModel, LmStates
 from elmo_tasks.pretraining.softmax import OutputSoftmax
 from elmo_tasks.pretraining.stream import LmBatch
 
@@ -27,10 +23,10 @@ TOKENS = ["<S>", "</S>", "a", "lamp", "kept", "burning", "ünd", "over-the-count
 
 
 def language_model(
-    *, dropout: float = 0.0, precision: str = "float32", negatives: int | None = None, n_layers: int = 2
+    *, dropout: float = 0.0, precision: str = "float32", negatives: int | None = None
 ) -> BiLanguageModel:
     """A small random model with nonzero biases."""
-    options = BiLMOptions(filters=((1, 4), (3, 6)), n_highway=1, dim=12, projection_dim=6, n_layers=n_layers)
+    options = BiLMOptions(filters=((1, 4), (3, 6)), n_highway=1, dim=12, projection_dim=6, n_layers=2)
     softmax = OutputSoftmax(WORDS, 6, negatives=negatives)
     nn.init.normal_(softmax.bias)
     return BiLanguageModel(BiLM(options), softmax, dropout=dropout, precision=precision)
@@ -73,20 +69,6 @@ def test_two_short_batches_equal_a_long_one(training: bool) -> None:
     assert not torch.isclose(forgetful.backward_nll, second.backward_nll)
 
 
-@pytest.mark.parametrize("direction", DIRECTIONS)
-def test_directions_read_different_text(direction: str) -> None:
-    """New inputs and targets of one direction change its loss and states, and nothing of the other's."""
-    model, batch = language_model().eval(), random_batch()
-    other = next(name for name in DIRECTIONS if name != direction)
-    for part in ("inputs", "targets"):
-        changed = replace(batch, **{f"{direction}_{part}": getattr(random_batch(), f"{direction}_{part}")})
-        before, after = model(batch), model(changed)
-        assert getattr(before, f"{direction}_nll") != getattr(after, f"{direction}_nll")
-        assert getattr(before, f"{other}_nll") == getattr(after, f"{other}_nll")
-        for (cell, _), (same_cell, _) in zip(getattr(before.states, other), getattr(after.states, other), strict=True):
-            assert torch.equal(cell, same_cell)
-
-
 def test_losses_match_the_bilms_representations() -> None:
     """The loss of a sentence is that of the softmax on `BiLM`'s top layer, at every token."""
     model = language_model().eval()
@@ -123,8 +105,6 @@ def test_masked_positions_do_not_count() -> None:
     batch.backward_targets[:, 1] = (batch.backward_targets[:, 1] + 1) % WORDS
     after = model(batch)
     assert (before.forward_nll, before.backward_nll) == (after.forward_nll, after.backward_nll)
-    batch.forward_mask[-1, 0] = True
-    assert model(batch).forward_nll > before.forward_nll
 
 
 def test_training_samples_and_evaluation_is_exact() -> None:
@@ -134,9 +114,6 @@ def test_training_samples_and_evaluation_is_exact() -> None:
     assert not exact.forward_nll.requires_grad
     model.train()
     assert model(batch).forward_nll != model(batch).forward_nll
-    full = language_model()
-    full.load_state_dict(model.state_dict())
-    torch.testing.assert_close(full.train()(batch).forward_nll.detach(), exact.forward_nll)
 
 
 def test_dropout_at_each_layer_input_and_before_the_softmax(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -159,10 +136,6 @@ def test_dropout_at_each_layer_input_and_before_the_softmax(monkeypatch: pytest.
     monkeypatch.setattr(model.softmax, "loss", watched)
     model(random_batch(steps=20, rows=50))
     assert shares == pytest.approx([0.3] * 6, abs=0.03)
-    shares.clear()
-    model.dropout = 0.0
-    model(random_batch(steps=20, rows=50))
-    assert shares == [0.0] * 6
 
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
@@ -194,28 +167,20 @@ def test_bfloat16_training_is_close_to_float32() -> None:
     assert short._encode(batch.characters).dtype == torch.float32
     assert outputs[0].loss != outputs[1].loss
     assert outputs[1].loss.item() == pytest.approx(outputs[0].loss.item(), rel=2e-3)
-    compared = 0
     for (name, expected), (_, found) in zip(exact.named_parameters(), short.named_parameters(), strict=True):
         assert found.dtype == found.grad.dtype == torch.float32
         allowed = 0.2 if "characters" in name or "convolutions" in name else 0.02
         assert (expected.grad - found.grad).norm() < allowed * expected.grad.norm(), name
-        compared += 1
-    assert compared == len(list(exact.parameters())) > 20
 
 
-def test_states_round_trip_through_tensors() -> None:
-    tensors = language_model(n_layers=3)(random_batch()).states.to_tensors()
-    assert len(tensors) == 12 and not any(tensor.requires_grad for tensor in tensors.values())
-    assert LmStates.from_tensors(tensors).to_tensors() == tensors
-    del tensors["forward.1.hidden"]
-    with pytest.raises(InputError, match="per layer and direction"):
-        LmStates.from_tensors(tensors)
-
-
-def test_states_of_another_batch_size_are_rejected() -> None:
+def test_invalid_states() -> None:
     states = language_model()(random_batch(rows=3)).states
     with pytest.raises(InputError, match="of 4 rows, got 3"):
         language_model()(random_batch(rows=4), states)
+    tensors = states.to_tensors()
+    del tensors["forward.1.hidden"]
+    with pytest.raises(InputError, match="per layer and direction"):
+        LmStates.from_tensors(tensors)
 
 
 @pytest.mark.parametrize(("name", "value"), [("precision", "float16"), ("dropout", 1.0), ("dropout", -0.1)])

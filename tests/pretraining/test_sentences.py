@@ -2,7 +2,6 @@
 
 import os
 import random
-from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
@@ -52,17 +51,10 @@ def test_files_are_read_side_by_side(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_the_shuffle_reads_one_block_ahead() -> None:
-    read: list[str] = []
-
-    def lines() -> Iterator[str]:
-        for k in range(1000):
-            read.append(str(k))
-            yield read[-1]
-
-    shuffled = shuffled_in_blocks(lines(), 100, random.Random(0))
-    given = list(islice(shuffled, 250))
-    assert len(read) == 300
-    assert given[:100] != read[:100] and sorted(given[:100]) == sorted(read[:100])
+    lines = iter(f"{k:03}" for k in range(1000))
+    given = list(islice(shuffled_in_blocks(lines, 100, random.Random(0)), 250))
+    assert next(lines) == "300"
+    assert sorted(given[:100]) == [f"{k:03}" for k in range(100)] != given[:100]
 
 
 def test_patterns(shards: list[Path], tmp_path: Path) -> None:
@@ -70,30 +62,20 @@ def test_patterns(shards: list[Path], tmp_path: Path) -> None:
     assert expand_files([gz, plain, str(shards[1])]) == shards
     assert expand_files(f"{gz}, {plain}") == shards
     assert expand_files(str(tmp_path / ".." / tmp_path.name / "train.0.txt") + f",{shards[0]}") == shards[:1]
-    assert len(shards) == 3
     odd = tmp_path / "a,b[1].txt"
     odd.write_text("x\n")
     assert expand_files(str(odd)) == expand_files([str(odd)]) == [odd]
-    (tmp_path / "deep" / "er").mkdir(parents=True)
-    (tmp_path / "deep" / "er" / "x.txt").write_text("x\n")
-    assert expand_files(str(tmp_path / "deep" / "**")) == [tmp_path / "deep" / "er" / "x.txt"]
 
 
 def test_invalid_patterns(shards: list[Path], tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "blank.txt").write_text("\n \n")
     for patterns, message in (
         ([str(shards[0]), str(tmp_path / "held.*")], r"held\.\*.*nothing matches"),
         (str(tmp_path), "it is a folder"),
         (" ,", "got no name"),
         (str(tmp_path / "pipe"), "pipe: expected a regular file"),
+        (f"{shards[0]},{tmp_path / 'blank.txt'}", r"blank\.txt: no sentence in this file"),
     ):
         with pytest.raises(InputError, match=message):
-            expand_files(patterns)
-
-
-@pytest.mark.parametrize("content", ["", "\n \n"])
-def test_files_without_sentences(shards: list[Path], tmp_path: Path, content: str) -> None:
-    check_text(shards)
-    (tmp_path / "none.txt").write_text(content)
-    with pytest.raises(InputError, match=r"none\.txt: no sentence in this file"):
-        check_text([*shards, tmp_path / "none.txt"])
+            check_text(expand_files(patterns))

@@ -57,15 +57,6 @@ def test_sampled_loss_against_its_definition() -> None:
     np.testing.assert_allclose(layer.loss(hidden, TARGETS).detach().numpy(), expected, rtol=2e-6)
 
 
-def test_all_words_as_negatives_give_the_exact_softmax() -> None:
-    """After very many tries every word is expected once: corrections are 0, and no word counts twice."""
-    layer, hidden = sampled_softmax(), hidden_states()
-    assert layer.sampler is not None
-    layer.sampler.draw = lambda: (torch.arange(VOCABULARY), 10**6)  # type: ignore[method-assign]
-    expected = functional.cross_entropy(functional.linear(hidden, layer.weight, layer.bias), TARGETS, reduction="none")
-    torch.testing.assert_close(layer.loss(hidden, TARGETS), expected, rtol=2e-6, atol=2e-6)
-
-
 @pytest.mark.parametrize("negatives", [None, VOCABULARY, VOCABULARY + 5])
 def test_full_softmax_for_no_or_all_negatives(negatives: int | None) -> None:
     layer, hidden = OutputSoftmax(VOCABULARY, WIDTH, negatives=negatives), hidden_states()
@@ -91,36 +82,10 @@ def test_gradient_of_the_sampled_loss(block: int, monkeypatch: pytest.MonkeyPatc
 def test_large_logits_do_not_overflow() -> None:
     layer, hidden = sampled_softmax(), hidden_states().detach() * 300.0
     losses = layer.loss(hidden, TARGETS)
-    double = OutputSoftmax(VOCABULARY, WIDTH, negatives=None).double()
-    double.load_state_dict(layer.state_dict())
-    assert losses.max() > 500.0
-    assert torch.isfinite(losses).all()
-    exact = functional.cross_entropy(
-        functional.linear(hidden.double(), double.weight, double.bias), TARGETS, reduction="none"
-    )
+    assert losses.max() > 500.0 and torch.isfinite(losses).all()
+    logits = functional.linear(hidden.double(), layer.weight.double(), layer.bias.double())
+    exact = functional.cross_entropy(logits, TARGETS, reduction="none")
     torch.testing.assert_close(layer.exact_nll(hidden, TARGETS).double(), exact, rtol=1e-5, atol=1e-3)
-
-
-def test_bfloat16_is_close_to_float32() -> None:
-    """
-    Inputs, weights and logits have 8 significant bits. Logits are below 8 here: rounding changes each by at most
-    8 / 2^9 = 0.016, and rounding its factors by about as much; sums over negatives average most of it out.
-    """
-    layer = OutputSoftmax(2000, 64, negatives=500)
-    hidden, targets = torch.randn(300, 64, requires_grad=True), torch.randint(0, 2000, (300,))
-    results = []
-    for precision in (torch.float32, torch.bfloat16):
-        torch.manual_seed(1)
-        losses = layer.loss(hidden, targets, precision=precision)
-        results.append((losses, torch.autograd.grad(losses.mean(), [hidden, layer.weight, layer.bias])))
-    (exact, exact_gradients), (short, short_gradients) = results
-    assert short.dtype == torch.float32
-    assert not torch.equal(exact, short)
-    assert (exact - short).abs().max() < 0.03
-    assert (exact - short).mean().abs() < 0.002
-    for reference, found in zip(exact_gradients, short_gradients, strict=True):
-        assert found.dtype == torch.float32
-        assert (reference - found).norm() < 0.01 * reference.norm()
 
 
 @pytest.mark.parametrize("chunk", [1, 3, 2048])
@@ -133,15 +98,6 @@ def test_exact_nll_is_cross_entropy(chunk: int, monkeypatch: pytest.MonkeyPatch)
     torch.testing.assert_close(found, expected.detach(), rtol=2e-6, atol=2e-6)
     monkeypatch.setattr(softmax_module, "_BLOCK", 1)
     torch.testing.assert_close(layer.exact_nll(hidden, TARGETS, chunk=chunk), found)
-
-
-def test_single_draws_follow_the_distribution() -> None:
-    """Pearson's statistic of 20,000 single draws over 12 words; with 11 degrees of freedom P(> 31.3) is 0.001."""
-    sampler = LogUniformSampler(12, 1)
-    assert sampler.probabilities.sum().item() == pytest.approx(1.0, abs=1e-12)
-    draws = np.bincount(sampler._draws(20_000), minlength=12)
-    expected = 20_000 * sampler.probabilities.numpy()
-    assert ((draws - expected) ** 2 / expected).sum() < 31.3
 
 
 def test_inclusion_matches_the_expected_counts() -> None:

@@ -7,18 +7,10 @@ import pytest
 
 from elmo_tasks.bilm.characters import tokens_to_ids
 from elmo_tasks.pretraining.sentences import count_predictions, read_sentences, shuffled_sentences
-from elmo_tasks.pretraining.stream import (
-    LmBatch,
-    LmStream,
-    TokenRows,
-)
+from elmo_tasks.pretraining.stream import LmBatch, LmStream
 from elmo_tasks.pretraining.vocabulary import WordVocabulary
 
 THREE = [["a", "b", "c"], ["d"], ["e", "f", "g", "h"]]
-
-
-def vocabulary_of(*words: str) -> WordVocabulary:
-    return WordVocabulary(["<S>", "</S>", "<UNK>", *words])
 
 
 def predictions(batches: list[LmBatch], direction: str) -> Counter[tuple[bytes, int]]:
@@ -32,22 +24,8 @@ def predictions(batches: list[LmBatch], direction: str) -> Counter[tuple[bytes, 
     return found
 
 
-def test_forward_rows_by_hand() -> None:
-    first, second, *rest = TokenRows(iter(THREE), rows=2, unroll=4, backward=False)
-    # Row 0 takes exactly the first sentence; row 1 the second, and the start of the third.
-    assert first.inputs == [["<S>", "a", "b", "c"], ["<S>", "d", "<S>", "e"]]
-    assert first.targets == [["a", "b", "c", "</S>"], ["d", "</S>", "e", "f"]]
-    assert first.lengths == [4, 4]
-    # There is no sentence left for row 0; row 1 ends the third.
-    assert second.inputs[1][:3] == ["f", "g", "h"]
-    assert second.targets[1][:3] == ["g", "h", "</S>"]
-    assert second.lengths == [0, 3]
-    assert [len(row) for row in second.inputs + second.targets] == [4] * 4
-    assert rest == []
-
-
 def test_a_batch_by_hand() -> None:
-    vocabulary = vocabulary_of("a", "b", "c", "d", "e", "f", "g")  # ids 3..9; h is unknown
+    vocabulary = WordVocabulary(["<S>", "</S>", "<UNK>", "a", "b", "c", "d", "e", "f", "g"])  # h is unknown
     first, second = LmStream(iter(THREE), iter(THREE[::-1]), vocabulary, batch_size=2, unroll=4)
     types = tokens_to_ids(["<S>", "a", "b", "c", "d", "e", "</S>", "h", "g", "f"])
     assert first.characters.tolist() == types.tolist()
@@ -78,11 +56,3 @@ def test_a_finite_pass_makes_each_prediction_once(shards: list[Path], batch_size
     assert expected["forward"].total() == expected["backward"].total() == count_predictions(shards)
     assert predictions(batches, "forward") == expected["forward"]
     assert predictions(batches, "backward") == expected["backward"]
-
-
-def test_rows_read_no_further_than_a_window_needs() -> None:
-    read: list[int] = []
-    sentences = (read.append(k) or ["w"] * 9 for k in range(1000))
-    rows = TokenRows(sentences, rows=3, unroll=20, backward=False)
-    assert next(rows).lengths == [20] * 3
-    assert len(read) == 6  # two sentences of ten predictions fill a row exactly

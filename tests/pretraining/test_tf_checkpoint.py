@@ -40,14 +40,8 @@ def folder(tmp_path: Path) -> Path:
     return folder
 
 
-def test_values_are_those_that_tensorflow_saved(checkpoint: Path) -> None:
-    opened = TensorFlowCheckpoint(checkpoint)
-    assert set(opened.entries) == {"lm/softmax/W", "lm/softmax/b"}
-    np.testing.assert_array_equal(opened.tensor("lm/softmax/W"), np.arange(10).reshape(5, 2))
-    np.testing.assert_array_equal(opened.tensor("lm/softmax/b"), -np.arange(5))
-
-
 def test_softmax_is_written_beside_the_bilm(checkpoint: Path, folder: Path) -> None:
+    assert set(TensorFlowCheckpoint(checkpoint).entries) == {"lm/softmax/W", "lm/softmax/b"}
     assert import_softmax(checkpoint, folder / "words.txt", folder) == 5
     assert (folder / "vocabulary.txt").read_text().split() == WORDS
     with h5py.File(folder / "softmax.hdf5") as file:

@@ -8,7 +8,6 @@ import pytest
 import torch
 from allennlp.common import Params
 from allennlp.data import DatasetReader
-from allennlp.data.dataset_readers import dataset_reader
 
 from elmo_tasks import settings
 from elmo_tasks.bilm.bilm import BiLM
@@ -43,16 +42,6 @@ def test_a_shared_passage_is_written_once() -> None:
     assert all(question.endswith(" ?") for question in questions)
 
 
-@pytest.mark.parametrize("rank", [0, 1])
-def test_each_process_writes_the_whole_text(rank: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """AllenNLP's readers give each process a part of the instances."""
-    whole = lines("snli", ["premise", "hypothesis"], "snli/snli_1.0_train.jsonl")
-    monkeypatch.setattr(dataset_reader.util, "is_distributed", lambda: True)
-    monkeypatch.setattr(dataset_reader.dist, "get_world_size", lambda: 2)
-    monkeypatch.setattr(dataset_reader.dist, "get_rank", lambda: rank)
-    assert lines("snli", ["premise", "hypothesis"], "snli/snli_1.0_train.jsonl") == whole
-
-
 def test_fields_without_text() -> None:
     with pytest.raises(InputError, match="expected a field 'premise', got metadata, tags, tokens"):
         lines("ner", ["premise"], "ner/eng.bio")
@@ -84,49 +73,35 @@ def test_tuning_starts_from_the_exported_weights(tmp_path: Path) -> None:
     assert all(parameter.requires_grad for parameter in model.parameters())
 
 
-def test_known_words_keep_their_rows_of_the_softmax(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    before = exported(tmp_path / "bilm").softmax
-    words = [*SPECIALS, "left", "gull", "the"]
-    model = tuned(str(tmp_path / "bilm"), words)
-    after = model.language_model.softmax
-    old = [WORDS.index(word) if word in WORDS else 2 for word in words]
-    known = [place for place, row in enumerate(old) if row != UNKNOWN]
-    assert torch.equal(after.weight, before.weight[old])
-    assert torch.equal(after.bias[known], before.bias[old][known])
-    assert not model.knows_words
-    assert "new softmax: 6 words instead of 8; 1 unseen words start as <UNK>" in caplog.text
-
-
 @torch.no_grad()
-def test_new_words_share_the_probability_of_unk(tmp_path: Path) -> None:
+def test_new_words_share_the_probability_of_unk(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     before = exported(tmp_path / "bilm").softmax
     words = [*WORDS, *(f"new{k}" for k in range(500))]
-    after = tuned(str(tmp_path / "bilm"), words).language_model.softmax.double()
+    model = tuned(str(tmp_path / "bilm"), words)
+    assert not model.knows_words
+    after = model.language_model.softmax.double()
     hidden = torch.randn(20, before.dim, dtype=torch.float64)
     known = [k for k in range(len(WORDS)) if k != UNKNOWN]
     old, new = ((hidden @ softmax.weight.t() + softmax.bias).softmax(1) for softmax in (before.double(), after))
     assert torch.allclose(new[:, known], old[:, known], rtol=1e-5, atol=1e-6)
-    assert torch.allclose(new[:, known].sum(1), old[:, known].sum(1), rtol=0, atol=1e-6)
+    assert "new softmax: 508 words instead of 8; 500 unseen words start as <UNK>" in caplog.text
 
 
-@pytest.mark.parametrize("as_object", [False, True])
-def test_a_bilm_without_softmax_gets_a_new_one(
-    as_object: bool, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_bilm_without_softmax_gets_a_new_one(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     exported(tmp_path / "bilm")
     for name in ("softmax.hdf5", "vocabulary.txt"):
         (tmp_path / "bilm" / name).unlink()
     files = {"options_file": str(tmp_path / "bilm/options.json"), "weight_file": str(tmp_path / "bilm/weights.hdf5")}
-    model = tuned(files if as_object else str(tmp_path / "bilm"), WORDS)
-    assert not model.knows_words and model.language_model.softmax.vocabulary_size == 8
+    for source in (files, str(tmp_path / "bilm")):
+        model = tuned(source, WORDS)
+        assert not model.knows_words and model.language_model.softmax.vocabulary_size == 8
     assert "initializing one for 8 words at random" in caplog.text
 
 
-@pytest.mark.parametrize("missing", ["vocabulary.txt", "weights.hdf5"])
-def test_incomplete_checkpoints_are_rejected(missing: str, tmp_path: Path) -> None:
+def test_incomplete_checkpoints_are_rejected(tmp_path: Path) -> None:
     exported(tmp_path / "bilm")
-    (tmp_path / "bilm" / missing).unlink()
-    with pytest.raises(InputError, match=f"missing: {missing}"):
+    (tmp_path / "bilm" / "vocabulary.txt").unlink()
+    with pytest.raises(InputError, match="missing: vocabulary.txt"):
         Checkpoint.load(str(tmp_path / "bilm"))
     with pytest.raises(InputError, match="options_file and weight_file, got options_file, weights"):
         Checkpoint.load({"options_file": "a", "weights": "b"})

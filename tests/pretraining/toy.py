@@ -2,10 +2,8 @@
 
 import json
 import logging
-import math
 import random
 import sys
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -111,20 +109,6 @@ def train(monkeypatch: Any, corpus: Path, run: Path, *flags: str, **changes: Any
     given = json.dumps(overrides(**changes))
     with own_terminal("train", str(CONFIG), "-s", str(run), "-o", given, *flags):
         main(prog="allennlp")
-
-
-def unigram_perplexity(corpus: Path) -> float:
-    """Of the training counts on the held-out file, with sentence ends."""
-    counts: Counter[str] = Counter()
-    for name in ("train.a.txt", "train.b.txt"):
-        counts.update(_targets(corpus / "lm" / name))
-    held_out = _targets(corpus / "lm" / "heldout.a.txt")
-    total = counts.total()
-    return math.exp(-sum(math.log(counts[word] / total) for word in held_out) / len(held_out))
-
-
-def _targets(path: Path) -> list[str]:
-    return path.read_text().replace("\n", " </S> ").split()
 
 
 def fake_run(folder: Path, words: list[str], *, seed: int = 0) -> BiLanguageModel:
