@@ -1,14 +1,13 @@
 """Exact perplexity: every token predicted once in each direction, sums before the division (paper, section 3.1)."""
 
-import logging
 import math
-import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import torch
 from allennlp.training.metrics import Metric
+from tqdm import tqdm
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.pretraining.language_model import DIRECTIONS, BiLanguageModel, LmOutput, LmStates
@@ -16,11 +15,6 @@ from elmo_tasks.pretraining.sentences import check_text, read_sentences
 from elmo_tasks.pretraining.stream import LmStream
 from elmo_tasks.pretraining.vocabulary import WordVocabulary
 from elmo_tasks.ranges import require_sizes
-
-logger = logging.getLogger(__name__)
-
-SECONDS = 10.0
-"""Between two progress messages."""
 
 ROWS, UNROLL = 32, 20
 """Rows carry their states through the text, as in training; each starts from zeros."""
@@ -163,15 +157,12 @@ def perplexity(
         counts = Perplexity()
         forward, backward = (first_sentences([path], max_tokens=max_tokens) for _ in range(2))
         states: LmStates | None = None
-        logged_at = time.perf_counter()
-        for batch in LmStream(forward, backward, vocabulary, batch_size=rows, unroll=unroll):
+        stream = LmStream(forward, backward, vocabulary, batch_size=rows, unroll=unroll)
+        for batch in tqdm(stream, desc=path.name, unit=" batches", disable=None, leave=False):
             output = model(batch.to(model.softmax.bias.device), states)
             states = output.states
             counts(output, batch.unknown)
             total(output, batch.unknown)
-            if time.perf_counter() - logged_at > SECONDS:
-                logged_at, report = time.perf_counter(), counts.report()
-                logger.info("%s: %s tokens, perplexity %.1f so far", path, f"{report.tokens // 2:,}", report.geometric)
         yield str(path), counts.report()
     if len(paths) > 1:
         yield "all", total.report()

@@ -16,16 +16,8 @@ _SHUFFLED_LINES = 200_000
 
 def expand_files(patterns: str | Sequence[str]) -> list[Path]:
     """
-    The files that paths and globs match, sorted and without duplicates.
-
-    # Parameters
-
-    patterns : `str` or `Sequence[str]`
-        A path, a glob (`**` is recursive), or several, as a list or separated by commas.
-
-    # Raises
-
-    `InputError` if a pattern matches no file.
+    The files that paths and globs (`**` is recursive) match, sorted and without duplicates; several patterns are a list
+    or separated by commas. Raises `InputError` if a pattern matches no file.
     """
     entries = [patterns] if isinstance(patterns, str) else patterns
     parts = [part.strip() for entry in entries for part in ([entry] if Path(entry).is_file() else entry.split(","))]
@@ -53,18 +45,10 @@ def read_sentences(
     files: Iterable[str | Path], *, rng: random.Random | None = None, block_lines: int = _SHUFFLED_LINES
 ) -> Iterator[list[str]]:
     """
-    The tokens of each line that has any.
+    The tokens of each line that has any, of plain or gzip text with one tokenized sentence per line. With `rng`, lines
+    are shuffled within blocks of `block_lines`, so that memory does not grow with the file.
 
-    # Parameters
-
-    files : `Iterable[str | Path]`
-        Plain or gzip text, one sentence per line, tokens separated by white space.
-    rng : `random.Random`, optional
-        Shuffles lines within blocks of `block_lines`, so that memory does not grow with the file.
-
-    # Raises
-
-    `InputError` if a file is unreadable or has no sentence.
+    Raises `InputError` if a file is unreadable or has no sentence.
     """
     for file in files:
         lines = (line for _, line in open_text(file))
@@ -120,16 +104,7 @@ def shuffled_sentences(files: Sequence[Path], *, seed: int, cycle: int) -> Itera
 
 
 class EndlessSentences(Iterator[list[str]]):
-    """
-    The sentences of cycle 0, 1 and so on, without end.
-
-    # Parameters
-
-    files : `Sequence[Path]`
-    shuffle : `bool`
-        Otherwise files and lines keep their order.
-    seed : `int`
-    """
+    """The sentences of cycle 0, 1 and so on, without end; files and lines keep their order without `shuffle`."""
 
     def __init__(self, files: Sequence[Path], *, shuffle: bool, seed: int) -> None:
         self._files, self._shuffle, self._seed = list(files), shuffle, seed

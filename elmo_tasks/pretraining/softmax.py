@@ -38,16 +38,10 @@ class LogUniformSampler:
     vocabulary_size : `int`
         V.
     negatives : `int`
-        Ids per draw, at most V.
-
-    # Raises
-
-    `InputError` if `negatives` is not from 1 to V.
+        Ids per draw, from 1 to V.
     """
 
     def __init__(self, vocabulary_size: int, negatives: int) -> None:
-        if not 1 <= negatives <= vocabulary_size:
-            raise InputError(f"expected from 1 to {vocabulary_size} negatives, got {negatives}")
         self.vocabulary_size, self.negatives = vocabulary_size, negatives
         ranks = torch.arange(vocabulary_size, dtype=torch.float64)
         self.probabilities = torch.log1p(1.0 / (ranks + 1.0)) / math.log(vocabulary_size + 1.0)  # [V]

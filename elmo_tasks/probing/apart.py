@@ -17,19 +17,8 @@ def check_overlap(
     test_file: str | Path,
 ) -> float:
     """
-    # Parameters
-
-    trained, scored : `Iterable[Sequence[str]]`
-        The words of each sentence of the training and the test file.
-
-    # Returns
-
-    `float`
-        The share of the test file's sentences that are also in the training file.
-
-    # Raises
-
-    `InputError` if that is more than half.
+    The share of the test file's sentences that are also in the training file, from the words of each sentence. Raises
+    `InputError` if it is more than half.
     """
     known = set(map(tuple, trained))
     seen = [tuple(words) in known for words in scored]

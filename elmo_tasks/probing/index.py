@@ -45,24 +45,12 @@ def open_index(
     folder: str | Path, corpus: str | Path, source: Source, *, layer: int | None = None, rebuild: bool = False
 ) -> CorpusIndex:
     """
-    Open the index in a folder. A missing index is built, and an interrupted build is resumed with the same result.
+    Open the index of a corpus (see `read_corpus`) and a layer (default: the top one) in a folder, where it takes `2 D`
+    bytes per token. A missing index is built, and an interrupted build is resumed with the same result; `rebuild`
+    replaces an existing one.
 
-    # Parameters
-
-    folder : `str` or `Path`
-        Takes `2 D` bytes per token.
-    corpus : `str` or `Path`
-        See `read_corpus`.
-    source : `Source`
-    layer : `int`, optional
-        0 to L (default: L).
-    rebuild : `bool`, optional
-        Whether to replace an existing index.
-
-    # Raises
-
-    `InputError` if the folder has the index of another corpus, encoder or layer, or anything else; if the corpus is
-    invalid, another process builds the index, or the folder cannot be written.
+    Raises `InputError` if the folder has the index of another corpus, encoder or layer, or anything else; if the corpus
+    is invalid, another process builds the index, or the folder cannot be written.
     """
     folder = Path(folder)
     metadata = _metadata(corpus, source, layer)

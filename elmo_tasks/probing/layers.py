@@ -30,17 +30,7 @@ Item = TypeVar("Item")
 
 
 class Source(NamedTuple):
-    """
-    A frozen encoder and its identity.
-
-    # Parameters
-
-    encoder : `Encoder`
-    name : `str`
-        As in the paper's tables: `biLM` or `CoVe`.
-    options_sha256, weights_sha256 : `str`
-        Of its files, in hexadecimal.
-    """
+    """A frozen encoder, its name in the paper's tables (`biLM` or `CoVe`), and the SHA-256 of its files."""
 
     encoder: Encoder
     name: str
@@ -67,37 +57,19 @@ class Source(NamedTuple):
 
 
 class Block(NamedTuple, Generic[Item]):
-    """
-    Consecutive items with N tokens, and their layers.
-
-    # Parameters
-
-    items : `list[Item]`
-    starts : `list[int]`
-        The index of each item's first token in the block.
-    layers : `Tensor`, shape [L+1, N, D]
-    """
+    """Consecutive items with N tokens, the index of each item's first token in the block, and their layers."""
 
     items: list[Item]
     starts: list[int]
-    layers: Tensor
+    layers: Tensor  # [L+1, N, D]
 
 
 def encode_blocks(
     encoder: Encoder, items: Iterable[Item], *, words: Callable[[Item], Sequence[str]], what: str = ""
 ) -> Iterator[Block[Item]]:
     """
-    All layers of all items, bitwise reproducible. Sentences of similar length within a block share a batch.
-
-    # Parameters
-
-    encoder : `Encoder`
-    items : `Iterable[Item]`
-        Read lazily.
-    words : `Callable`
-        The tokens of an item, at least one.
-    what : `str`
-        Label of the progress bar on a terminal.
+    All layers of all items, bitwise reproducible. Sentences of similar length within a block share a batch. Items are
+    read lazily; `words` gives the tokens of one, `what` is the label of a progress bar.
     """
     with tqdm(desc=what, unit=" tokens", unit_scale=True, disable=None, leave=False) as progress:
         for block in blocks(items, words=words):

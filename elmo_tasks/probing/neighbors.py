@@ -69,15 +69,8 @@ def nearest_occurrences(
     index: CorpusIndex, word: str, question: Question, *, top: int, any_word: bool = False
 ) -> list[Occurrence]:
     """
-    The nearest occurrences by cosine, in order; ties in the order of the corpus. Sentences with the same words as the
-    source's are left out.
-
-    # Parameters
-
-    top : `int`
-        Maximum number.
-    any_word : `bool`
-        Among all tokens of the corpus, not only the word's.
+    The `top` nearest occurrences of the word, or of any word, by cosine, in order; ties in the order of the corpus.
+    Sentences with the same words as the source's are left out.
     """
     own = index.text.occurrences(word)
     tokens = range(len(index.text.types)) if any_word else own
@@ -109,24 +102,10 @@ def _occurrence(index: CorpusIndex, token: int, number: int | None, cosine: floa
 
 def nearest_words(file: str | Path, word: str, *, top: int) -> list[tuple[str, float]] | None:
     """
-    The words with the nearest vectors by cosine, in order. The file is read twice and never held in memory.
+    The `top` words of a file of word vectors with the nearest vectors, and their cosines, in order; `None` if the file
+    has the word neither as given nor in lower case. The file is read twice and never held in memory.
 
-    # Parameters
-
-    file : `str` or `Path`
-        Word vectors; see `read_vectors`.
-    word : `str`
-        If the file does not have it, its lower case is used.
-    top : `int`
-        Maximum number.
-
-    # Returns
-
-    `list[tuple[str, float]]` of words and cosines; `None` if the file does not have the word.
-
-    # Raises
-
-    `InputError` as `read_vectors` does.
+    Raises `InputError` as `read_vectors` does.
     """
     width = width_of(file)
     own = dict(read_vectors(file, width=width, words={word, word.lower()}))

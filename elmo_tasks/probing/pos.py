@@ -36,23 +36,14 @@ class PosRow(NamedTuple):
 
 
 class PosReport(NamedTuple):
-    """
-    # Parameters
-
-    rows : `list[PosRow]`
-    tags : `int`
-        In the training file.
-    train_tokens, test_tokens, unseen_tokens : `int`
-    shared : `float`
-        The share of the test file's sentences that are also in the training file.
-    """
+    """The rows of the table, and the sizes of the files."""
 
     rows: list[PosRow]
-    tags: int
+    tags: int  # in the training file
     train_tokens: int
     test_tokens: int
     unseen_tokens: int
-    shared: float
+    shared: float  # the share of the test file's sentences that are also in the training file
 
 
 class _Tagged(NamedTuple):
@@ -79,19 +70,9 @@ def probe_pos(
 ) -> PosReport:
     """
     Table 6 on these files: for every layer a softmax, trained on one file and scored on the other. Takes
-    `2 (L+1) D + 4 D` bytes of memory per token of the training file.
+    `2 (L+1) D + 4 D` bytes of memory per token of the training file. For the files and their form see `read_tagged`.
 
-    # Parameters
-
-    source : `Source`
-    train_file, test_file : `str` or `Path`
-        See `read_tagged`.
-    form : `str`
-        Of both files.
-
-    # Raises
-
-    `InputError` if a file is invalid, the training file has only one tag, or the test file is the training file.
+    Raises `InputError` if a file is invalid, the training file has only one tag, or the test file is the training file.
     """
     train, test = _Tagged.of(train_file, form), _Tagged.of(test_file, form)
     sentences = ([sentence.words for sentence in part.sentences] for part in (train, test))

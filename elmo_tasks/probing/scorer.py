@@ -7,14 +7,7 @@ Id = TypeVar("Id", bound=Hashable)
 
 
 class Score(NamedTuple):
-    """
-    # Parameters
-
-    precision, recall, f1 : `float`
-        In percent.
-    answered, instances : `int`
-        Number of instances with an answer, and of all instances.
-    """
+    """Scores in percent, and the number of instances with an answer and of all instances."""
 
     precision: float
     recall: float
@@ -25,13 +18,9 @@ class Score(NamedTuple):
 
 def score(gold: Mapping[Id, Collection[str]], answers: Mapping[Id, Collection[str]]) -> Score:
     """
-    An answer is correct if it is one of the instance's gold keys; several answers share an instance. Precision is over
-    the answered instances, recall over all. Answers to unknown instances are ignored.
-
-    # Parameters
-
-    gold, answers : `Mapping`
-        Sense keys of each instance.
+    The score of each instance's answers against its gold keys. An answer is correct if it is one of these; several
+    answers share an instance. Precision is over the answered instances, recall over all. Answers to unknown instances
+    are ignored.
     """
     given = {name: set(keys) for name, keys in answers.items() if keys and name in gold}
     right = sum(len(keys & set(gold[name])) / len(keys) for name, keys in given.items())

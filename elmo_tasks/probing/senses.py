@@ -177,16 +177,10 @@ def read_keys(file: str | Path) -> dict[str, tuple[str, ...]]:
 
 def read_first_senses(file: str | Path) -> dict[tuple[str, str], str]:
     """
-    The sense key that WordNet ranks first, by lemma and part of speech; of equal ranks, the first in the file.
+    The sense key that WordNet ranks first, by lemma and part of speech, from the lines of `index.sense`: sense key,
+    synset offset, rank and count. Of equal ranks, the first in the file.
 
-    # Parameters
-
-    file : `str` or `Path`
-        `index.sense`: lines of sense key, synset offset, rank and count.
-
-    # Raises
-
-    `InputError` with the line, if it has another form; if there is none.
+    Raises `InputError` with the line, if it has another form; if there is none.
     """
     ranked: dict[tuple[str, str], tuple[int, str]] = {}
     for number, line in open_text(file, corpus_hint=INDEX_HINT):

@@ -17,22 +17,12 @@ TOLERANCE = 1e-4
 
 
 class LinearSoftmax(NamedTuple):
-    """
-    # Parameters
-
-    classifier : `Pipeline`
-    loss : `float`
-        Mean negative log-likelihood of the training labels.
-    steps : `int`
-        Of L-BFGS.
-    converged : `bool`
-        Whether training ended before the maximum number of steps.
-    """
+    """A trained softmax, with the scaling of its features."""
 
     classifier: Pipeline
-    loss: float
-    steps: int
-    converged: bool
+    loss: float  # mean negative log-likelihood of the training labels
+    steps: int  # of L-BFGS
+    converged: bool  # before the maximum number of steps
 
     def predict(self, features: np.ndarray) -> np.ndarray:
         """The most probable label of each feature vector [N, D]."""
@@ -41,15 +31,9 @@ class LinearSoftmax(NamedTuple):
 
 def fit_softmax(features: np.ndarray, labels: Sequence[str], *, max_steps: int = MAX_STEPS) -> LinearSoftmax:
     """
-    Minimize the mean negative log-likelihood + ||W||^2 / 2N, where W are the weights of features with mean 0 and
-    variance 1 on the training data. The minimum is unique: there is no seed, and the order does not matter.
-
-    # Parameters
-
-    features : `np.ndarray`, shape [N, D]
-        Any float type.
-    labels : `Sequence[str]`
-        N, at least two of them different.
+    Train on features [N, D] and N labels, at least two of them different: minimize the mean negative log-likelihood +
+    ||W||^2 / 2N, where W are the weights of features with mean 0 and variance 1 on the training data. The minimum is
+    unique: there is no seed, and the order does not matter.
     """
     scaler = StandardScaler(copy=False)
     standard = scaler.fit_transform(features.astype(np.float32))

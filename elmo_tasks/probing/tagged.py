@@ -59,15 +59,11 @@ def _detect(file: str | Path) -> str:
         if line.count("\t") == _COLUMNS - 1:
             return CONLLU
         for form, separator in SEPARATORS.items():
-            if all(_is_pair(word, separator) for word in words):
+            if all(all(word.rpartition(separator)) for word in words):
                 return form
         problem = f"expected ten columns separated by tabs, word/tag or word_tag, got {line[:60]!r}"
         raise InputError(problem, file=file, line=number, hint="--format sets the format")
     raise InputError("no sentence found", file=file)
-
-
-def _is_pair(text: str, separator: str) -> bool:
-    return all(text.rpartition(separator))
 
 
 def _read_lines(file: str | Path, separator: str) -> Iterator[TaggedSentence]:

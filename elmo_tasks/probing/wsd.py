@@ -69,52 +69,28 @@ class SenseCorpus(NamedTuple):
 
 
 class WsdRow(NamedTuple):
-    """
-    # Parameters
+    """The scores of the first sense or of a layer."""
 
-    name : `str`
-        `first sense`, or the source's name and the layer.
-    scores : `dict[str, Score]`
-        By evaluation set, and over several.
-    answers : `Mapping[tuple[str, str], Sequence[str]]`
-        The sense keys of each instance, by set and id, in the order of the text; empty if there is no answer.
-    """
-
-    name: str
-    scores: dict[str, Score]
-    answers: Answers
+    name: str  # `first sense`, or the source's name and the layer
+    scores: dict[str, Score]  # by evaluation set, and over several
+    answers: Answers  # by set and id, in the order of the text; empty if there is no answer
 
 
 class WsdReport(NamedTuple):
-    """
-    # Parameters
-
-    rows : `list[WsdRow]`
-    instances, senses : `int`
-        Training annotations, and sense vectors per layer.
-    first_sense_used, unanswered : `int`
-        Evaluated instances whose lemma is not in the training corpus, and those of them that are not in WordNet.
-    shared : `dict[str, float]`
-        The share of each set's sentences that are also in the training file.
-    """
+    """The rows of the table, and the sizes of the data."""
 
     rows: list[WsdRow]
-    instances: int
-    senses: int
-    first_sense_used: int
-    unanswered: int
-    shared: dict[str, float]
+    instances: int  # training annotations
+    senses: int  # sense vectors per layer
+    first_sense_used: int  # evaluated instances whose lemma is not in the training corpus
+    unanswered: int  # those of them that are not in WordNet
+    shared: dict[str, float]  # the share of each set's sentences that are also in the training file
 
 
 class SenseVectors:
     """
     A vector in each layer for every sense of a training corpus: the mean over its annotations. An instance with several
     keys counts for each of them.
-
-    # Parameters
-
-    corpus : `SenseCorpus`
-    encoder : `Encoder`
     """
 
     def __init__(self, corpus: SenseCorpus, encoder: Encoder) -> None:
@@ -132,16 +108,8 @@ class SenseVectors:
 
     def nearest(self, target: Target, vectors: Tensor) -> list[str] | None:
         """
-        Each layer's nearest sense by cosine, among those of the same lemma and part of speech. Ties (within `TIE`) go
-        to the sense that comes first in the training corpus.
-
-        # Parameters
-
-        vectors : `Tensor`, shape [L+1, D]
-
-        # Returns
-
-        `list[str]` of L+1 sense keys; `None` if the lemma is not in the training corpus.
+        The nearest sense by cosine to each layer's vector [L+1, D], among those of the same lemma and part of speech;
+        `None` if there are none. Ties (within `TIE`) go to the sense that comes first in the training corpus.
         """
         senses = list(self.by_lemma.get((target.lemma, target.pos), ()))
         if not senses:
@@ -156,21 +124,10 @@ def probe_senses(
     source: Source, train_file: str | Path, evaluation_files: Iterable[str | Path], index_sense: str | Path
 ) -> WsdReport:
     """
-    Table 5 on these files, all of which are checked before the first is encoded.
+    Table 5 on these files (`semcor.data.xml`, `senseval2.data.xml` and so on, with their keys in the same folders, and
+    WordNet's `index.sense`), all of which are checked before the first is encoded.
 
-    # Parameters
-
-    source : `Source`
-    train_file : `str` or `Path`
-        `semcor.data.xml`, with its keys in the same folder.
-    evaluation_files : `Iterable[str | Path]`
-        `senseval2.data.xml` and so on, with their keys in the same folders.
-    index_sense : `str` or `Path`
-        WordNet's.
-
-    # Raises
-
-    `InputError` if a file is invalid, an evaluation file is the training file, or two have the same name.
+    Raises `InputError` if a file is invalid, an evaluation file is the training file, or two have the same name.
     """
     train, *sets = (SenseCorpus.of(file) for file in (train_file, *evaluation_files))
     names = [corpus.name for corpus in sets]

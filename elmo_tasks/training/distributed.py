@@ -3,13 +3,9 @@
 from typing import Any, TypeVar
 
 import torch.distributed
+from allennlp.common.util import is_distributed
 
 _Value = TypeVar("_Value")
-
-
-def is_distributed() -> bool:
-    """Whether this process trains together with others."""
-    return torch.distributed.is_available() and torch.distributed.is_initialized()
 
 
 def process_count() -> int:
