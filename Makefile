@@ -57,7 +57,7 @@ table1: install ## Table 1 for all six tasks at scale mini, into out/table1; SEE
 		-s out/table1 --seeds $(SEEDS) --workers $(WORKERS)
 
 test: lint ## lint, types and tests
-	@$(BIN)/python -m pytest
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
 test-versions: $(VERSIONS:%=test-python%) ## the tests that need no PyTorch, on each other Python 3.11 to 3.13 found
 

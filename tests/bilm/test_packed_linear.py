@@ -150,4 +150,5 @@ def test_packing_takes_the_memory_of_one_weight() -> None:
     release()
     with grown() as peak:
         bilm.pack()
-    assert peak[0] < 0.3 * weights
+    # One matrix after the other: a second copy of all would be 1.0, and malloc may keep one that is freed.
+    assert peak[0] < 0.5 * weights
