@@ -205,17 +205,6 @@ def test_trains_under_autocast(task: str, dtype: torch.dtype, device: str, tmp_p
 
 
 @pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("dtype", LOW, ids=str)
-@for_all_tasks
-def test_predicts_under_autocast(task: str, dtype: torch.dtype, device: str) -> None:
-    predictor = stored(task)
-    exact = prediction(predictor, task)
-    predictor._model.to(device)
-    with torch.autocast(device, dtype=dtype):
-        assert_close(prediction(predictor, task), exact, atol=0.02, rtol=0.1)
-
-
-@pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("dtype", [*LOW, torch.float64], ids=str)
 @for_all_tasks
 def test_other_dtypes_of_weights(task: str, dtype: torch.dtype, device: str) -> None:

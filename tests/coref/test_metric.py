@@ -89,28 +89,6 @@ def test_equals_the_definitions(documents: list[tuple[Clusters, Clusters]]) -> N
     assert scored(*documents) == pytest.approx(expected(documents), abs=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("response", "key", "muc", "b_cubed", "ceaf_e"),
-    [
-        ("abc", "abc", (1, 1), (1, 1), (1, 1)),
-        ("abx", "ab", (1 / 2, 1), ((2 * 2 / 3) / 3, 1), (4 / 5, 4 / 5)),
-        ("a b", "ab", (0, 0), (1, 1 / 2), (1 / 3, 2 / 3)),
-        ("", "ab", (0, 0), (0, 0), (0, 0)),
-    ],
-)
-def test_by_hand(
-    response: str,
-    key: str,
-    muc: tuple[float, float],
-    b_cubed: tuple[float, float],
-    ceaf_e: tuple[float, float],
-) -> None:
-    scores = scored((clusters(response), clusters(key)))
-    for name, values in (("muc", muc), ("b_cubed", b_cubed), ("ceaf_e", ceaf_e)):
-        for part, value in zip(("precision", "recall"), values, strict=True):
-            assert scores[f"{name}_{part}"] == pytest.approx(value), (name, part)
-
-
 def test_repeated_mentions() -> None:
     clean = scored((clusters("ab cd"), clusters("abcd")))
     assert scored((clusters("aab acd"), clusters("abcd"))) == clean, "the first mention counts"

@@ -1,4 +1,4 @@
-"""The coreference model. Properties of all task models are in tests/modules/test_task_model.py."""
+"""The coreference model. Properties of all task models are in tests/test_task_models.py."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -49,13 +49,6 @@ def test_spans_and_bioul_of_each_scheme(sentence: tuple[int, list[Span]], scheme
 
 
 @settings(deadline=None)
-@given(corpus=st.lists(sentences(least=1), min_size=1, max_size=4), scheme=SCHEMES)
-def test_scheme_is_detected(corpus: list[tuple[int, list[Span]]], scheme: Scheme) -> None:
-    tagged = [(1, encode(scheme, spans, length)) for length, spans in corpus]
-    assert detect_scheme([*tagged, (1, ["O", "O"])]) is scheme
-
-
-@settings(deadline=None)
 @given(
     corpus=st.lists(
         st.lists(st.sampled_from(["O", *(f"{letter}-{x}" for letter in "BIULSE" for x in "XY")])),

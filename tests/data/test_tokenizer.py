@@ -1,12 +1,9 @@
 """Tokenizers, word ids and label fields."""
 
-import pickle
-
 import pytest
 from allennlp.common import Params
 from allennlp.data import Token, TokenIndexer, Vocabulary
 from allennlp.data.fields import TextField
-from allennlp.data.tokenizers import Tokenizer
 
 from elmo_tasks.coref.reader import CorefReader
 from elmo_tasks.data.labels import UNKNOWN_LABEL, OpenSequenceLabelField
@@ -23,12 +20,6 @@ def test_offsets() -> None:
     assert [TEXT[t.idx : t.idx_end] for t in tokens] == [t.text for t in tokens]
     assert "".join(t.text for t in tokens) == "".join(TEXT.split())
     assert BlankSpacyTokenizer().tokenize(" \n\t\u00a0") == []
-
-
-def test_to_params_and_pickling() -> None:
-    tokenizer = Tokenizer.from_params(Params({"type": "elmo_tasks_spacy"}))
-    assert isinstance(Tokenizer.from_params(tokenizer.to_params()), BlankSpacyTokenizer)
-    assert pickle.loads(pickle.dumps(tokenizer)).tokenize(TEXT) == tokenizer.tokenize(TEXT)
 
 
 def test_first_characters() -> None:

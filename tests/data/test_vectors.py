@@ -104,6 +104,12 @@ def test_extended_vocabulary(file: Path) -> None:
     assert vectors_of(built, vocab, "Ferry", "sloop", "the") == [[4, 4, 4], [1, 2, 3], [1, 2, 3]]
 
 
+def test_normalized_vectors_have_length_1(file: Path) -> None:
+    file.write_text("sea 3 4\nnil 0 0\n")
+    built = embedder(file, vocabulary("sea", "nil"), embedding_dim=2, normalize=True)
+    assert built.weight[2:4].tolist() == [pytest.approx([0.6, 0.8]), [0.0, 0.0]]
+
+
 @pytest.mark.parametrize(("unknown", "row"), [("mean", [2.0, 3.0]), ("zero", [0.0, 0.0])])
 def test_words_without_a_vector_start_as_stated(unknown: str, row: list[float], file: Path) -> None:
     file.write_text("sea 1 2\nship 3 4\n")
@@ -118,10 +124,3 @@ def test_random_start_has_the_statistics_of_the_vectors_found(file: Path) -> Non
     built = embedder(file, vocab, embedding_dim=2, unknown="random")
     new = built.weight[4:2004].detach()  # [2000, 2]
     assert new.mean().item() == pytest.approx(12, abs=0.1) and new.std().item() == pytest.approx(2**0.5, abs=0.1)
-
-
-def test_normalized_vectors_have_length_1(file: Path) -> None:
-    file.write_text("sea 3 4\nnil 0 0\n")
-    vocab = vocabulary("sea", "nil", "wave")
-    built = embedder(file, vocab, embedding_dim=2, normalize=True, unknown="zero")
-    assert built.weight[2:5].tolist() == [pytest.approx([0.6, 0.8]), [0.0, 0.0], [0.0, 0.0]]

@@ -130,14 +130,6 @@ def test_gradient_by_finite_differences(backward: bool) -> None:
     assert torch.autograd.gradcheck(run, (inputs, layer.input_weight, layer.hidden_weight, layer.bias))
 
 
-def test_frozen_weights() -> None:
-    stack, mask, inputs = encoder().requires_grad_(False), mask_of(LENGTHS), words().requires_grad_()
-    stack(inputs, mask).sum().backward()
-    assert inputs.grad is not None and inputs.grad[mask].any() and not inputs.grad[~mask].any()
-    with torch.no_grad():
-        assert not stack(inputs, mask).requires_grad
-
-
 @pytest.mark.parametrize("how", ["precision", "autocast"])
 def test_bfloat16_products_are_close_and_all_else_is_float32(how: str) -> None:
     exact, mask = encoder(), mask_of(LENGTHS)

@@ -1,4 +1,4 @@
-"""The ESIM model. Properties of all task models are in tests/modules/test_task_model.py."""
+"""The ESIM model, its metric and its predictor. Properties of all task models are in tests/test_task_models.py."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +10,9 @@ from allennlp.data import Instance
 from torch import Tensor
 
 from elmo_tasks.errors import InputError
+from elmo_tasks.snli.metric import EntailmentAccuracy
 from elmo_tasks.snli.model import EntailmentModel, attend
+from elmo_tasks.snli.predictor import SnliPredictor
 from elmo_tasks.snli.reader import LABELS, SnliReader
 from tests.models import make_model, tensors
 
@@ -117,3 +119,27 @@ def test_an_evaluation_without_gold_labels_is_an_error(build: Build) -> None:
     with pytest.raises(InputError, match="nothing to score"):
         model.get_metrics(reset=True)
     assert model.train().get_metrics(reset=True) == {"accuracy": 0.0}
+
+
+def test_scores_by_hand() -> None:
+    metric = EntailmentAccuracy()
+    assert metric.get_metric() == {"accuracy": 0.0}
+    metric(["entailment", "neutral", "entailment"], ["entailment", "entailment", "entailment"])
+    metric(["contradiction"], ["neutral"])
+    expected = {"accuracy": 0.5, "recall-entailment": pytest.approx(2 / 3), "recall-neutral": 0.0}
+    assert metric.get_metric(reset=True) == expected
+    assert metric.get_metric() == {"accuracy": 0.0}
+
+
+def test_predicted_attention_has_no_padding(build: Build) -> None:
+    predictor = SnliPredictor(build({"at": "both"}), SnliReader())
+    inputs = [{"premise": premise, "hypothesis": hypothesis} for premise, hypothesis, _ in PAIRS]
+    for result, (premise, hypothesis, _) in zip(predictor.predict_batch_json(inputs), PAIRS, strict=True):
+        assert (result["premise"], result["hypothesis"]) == (premise.split(), hypothesis.split())
+        first, second = len(premise.split()), len(hypothesis.split())
+        assert [len(row) for row in result["premise_attention"]] == [second] * first
+        assert [len(row) for row in result["hypothesis_attention"]] == [first] * second
+        for row in result["premise_attention"] + result["hypothesis_attention"]:
+            assert sum(row) == pytest.approx(1.0, abs=1e-5)
+        assert sum(result["probabilities"].values()) == pytest.approx(1.0, abs=1e-5)
+        assert result["label"] == max(result["probabilities"], key=result["probabilities"].get)

@@ -65,13 +65,6 @@ def test_invalid_parses(tmp_path: Path, parse: str) -> None:
         list(SnliReader(tokenization="parse").read(write(tmp_path, pair)))
 
 
-def test_lines_are_streamed_and_blank_ones_skipped(tmp_path: Path) -> None:
-    stream = iter(SnliReader().read(write(tmp_path, PAIR, "", "no JSON")))
-    assert metadata(next(stream))["line"] == 1
-    with pytest.raises(InputError, match="pairs.jsonl:3: "):
-        next(stream)
-
-
 def test_unlabelled_pairs(tmp_path: Path) -> None:
     first, second = SnliReader().read(write(tmp_path, UNLABELLED, {**UNLABELLED, "gold_label": None}))
     assert "label" not in first.fields and "label" not in second.fields and metadata(first)["label"] is None

@@ -33,11 +33,10 @@ def gold_text(instance: Instance) -> str:
     return text
 
 
-@pytest.mark.parametrize(("name", "count"), [("train-v1.1.json", 7), ("dev-v1.1.json", 5)])
-def test_all_answers_of_the_fixtures_are_aligned(name: str, count: int) -> None:
-    instances = list(SquadReader().read(FIXTURES / name))
+def test_all_answers_of_the_fixture_are_aligned() -> None:
+    instances = list(SquadReader().read(FIXTURES / "train-v1.1.json"))
     assert [gold_text(instance) for instance in instances] == [metadata(one)["answers"][0] for one in instances]
-    assert len(instances) == count
+    assert len(instances) == 7
 
 
 def test_fields() -> None:
@@ -77,14 +76,8 @@ def test_first_aligned_answer_is_the_gold_span() -> None:
 
 
 def write(folder: Path, *golds: list[tuple[str, int]]) -> Path:
-    asked = [
-        {
-            "id": f"q{i}",
-            "question": "What?",
-            "answers": [{"text": text, "answer_start": start} for text, start in answers],
-        }
-        for i, answers in enumerate(golds)
-    ]
+    answers = [[{"text": text, "answer_start": start} for text, start in given] for given in golds]
+    asked = [{"id": f"q{i}", "question": "What?", "answers": given} for i, given in enumerate(answers)]
     data = {"data": [{"title": "T", "paragraphs": [{"context": "The ferry left.", "qas": asked}]}]}
     file = folder / "file.json"
     file.write_text(json.dumps(data))

@@ -1,4 +1,4 @@
-"""The SRL tagger. Properties of all task models are in tests/modules/test_task_model.py."""
+"""The SRL tagger. Properties of all task models are in tests/test_task_models.py."""
 
 from itertools import product
 from pathlib import Path

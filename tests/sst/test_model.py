@@ -1,4 +1,4 @@
-"""The sentiment classifier. Properties of all task models are in tests/modules/test_task_model.py."""
+"""The sentiment classifier. Properties of all task models are in tests/test_task_models.py."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path

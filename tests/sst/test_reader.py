@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from allennlp.data import Instance, Vocabulary
+from allennlp.data import Instance
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.sst.reader import SstReader
@@ -58,16 +58,6 @@ def test_two_classes_leave_out_neutral_phrases() -> None:
         assert read(min_phrase_length=shortest, classes=2) == [
             (t, names[label]) for t, label in expected if label != "2"
         ]
-
-
-def test_fields_of_an_instance() -> None:
-    (instance,) = [i for i in SstReader().read(FIXTURE) if metadata(i)["line"] == 3]
-    assert metadata(instance) == {"words": ["Splendid"], "label": "4", "file": str(FIXTURE), "line": 3}
-    instance.index_fields(Vocabulary.from_instances([instance]))
-    tensors: Any = instance.as_tensor_dict()
-    shapes = {key: tuple(value.shape) for key, part in tensors["tokens"].items() for value in part.values()}
-    assert shapes == {"tokens": (1,), "elmo": (1, 50)} and tensors["label"].shape == ()
-    assert "label" not in SstReader().text_to_instance(["It", "works"]).fields
 
 
 @pytest.mark.parametrize(

@@ -44,14 +44,6 @@ def test_round_trip(tree: Nested) -> None:
     assert parsed.root.length == len(words)
 
 
-@settings(deadline=None, max_examples=60)
-@given(tree=TREES, data=st.data())
-def test_a_truncated_tree_is_an_error(tree: Nested, data: st.DataObject) -> None:
-    text = written(tree)
-    with pytest.raises(InputError):
-        parse_tree(text[: data.draw(st.integers(0, len(text) - 1))])
-
-
 def test_any_depth() -> None:
     depth = 20_000
     tree = parse_tree("(3 (2 a) " * depth + "(4 b)" + ")" * depth)
