@@ -38,15 +38,7 @@ def token_to_ids(token: str) -> np.ndarray:
     The character ids of one token.
 
     Tokens are truncated to 48 bytes, and lone surrogates are dropped, as in bilm-tf. The tokens `<S>` and `</S>` are
-    the sentence boundaries. An empty string is a word without characters.
-
-    # Returns
-
-    `ndarray`, uint16, shape [C] with C = 50; values 1..261.
-
-    # Raises
-
-    `TypeError` if it is not a string.
+    the sentence boundaries. An empty string is a word without characters. The ids are uint16, from 1 to 261.
     """
     if not isinstance(token, str):
         raise TypeError(f"expected a token as a string, got {token!r}")
@@ -90,13 +82,7 @@ def batch_to_ids(sentences: list[list[str]]) -> torch.LongTensor:
 
 
 def token_mask(character_ids: torch.Tensor) -> torch.Tensor:
-    """
-    The mask of tokens, bool, shape [B, T], of character ids [B, T, 50].
-
-    # Raises
-
-    `ValueError` if the shape is invalid, or padding precedes a token.
-    """
+    """The mask of tokens [B, T] of ids [B, T, 50]. Raises `ValueError` if padding precedes a token."""
     if character_ids.dim() != 3 or character_ids.shape[2] != MAX_CHARACTERS:
         raise ValueError(f"character ids: expected shape [B, T, {MAX_CHARACTERS}], got {list(character_ids.shape)}")
     mask = (character_ids > PADDING_ID).any(2)  # [B, T]

@@ -92,13 +92,8 @@ class LayerCache:
 
     def layers(self, bilm: LayerSource, ids: Tensor) -> BiLMOutput:
         """
-        The result of `bilm(ids)`, rounded as described above. The biLM is given only the sentences that are missing.
-
-        # Parameters
-
-        bilm : `LayerSource`
-            Loaded from the source's files.
-        ids : `Tensor`, shape [B, T, 50]
+        The result of `bilm(ids)`, rounded as described above, where `bilm` was loaded from the source's files. It is
+        given only the sentences that are missing.
         """
         mask = token_mask(ids)  # [B, T]
         narrow = ids.to(torch.int16)
@@ -145,7 +140,8 @@ class LayerCache:
         with LOCK, self._errors_logged(reading=False):
             if not values or not self._writes:
                 return
-            if total_bytes(self.cache_dir) + sum(map(len, values.values())) > self.limit:
+            used = sum(file_size(path) for folder in _folders(self.cache_dir) for path in _own_files(folder))
+            if used + sum(map(len, values.values())) > self.limit:
                 self._writes = False
                 message = "layer cache %s: nothing more is written: its limit of %g GB is reached"
                 logger.warning(message, self.cache_dir, self.limit / GIGABYTE)
@@ -181,19 +177,8 @@ def _compute(bilm: LayerSource, ids: Tensor, sentences: dict[bytes, _Sentence], 
     return values
 
 
-def total_bytes(cache_dir: Path) -> int:
-    """Size of all files of a cache."""
-    return sum(file_size(path) for folder in _folders(cache_dir) for path in _own_files(folder))
-
-
 def statistics(cache_dir: str | Path) -> list[CacheStatistics]:
-    """
-    What a cache holds of each biLM. Every entry of this host is read and checked.
-
-    # Raises
-
-    `InputError` if the folder is not a layer cache, or a database cannot be read.
-    """
+    """What a cache holds of each biLM. Every entry of this host is read and checked."""
     return [_statistics(folder, bilm) for folder, bilm in _bilms(cache_dir)]
 
 

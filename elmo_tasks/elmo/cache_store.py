@@ -35,14 +35,7 @@ class LayerStore:
     """
     An open database of bytes by key, each with a CRC-32; see `open_store`.
 
-    # Parameters
-
-    path : `Path`
-        The folder of the database.
-
-    # Raises
-
-    `lmdb.Error` from all methods, also if it is not a sound database.
+    All methods raise `lmdb.Error` if it is not a sound database.
     """
 
     def __init__(self, path: Path) -> None:
@@ -149,13 +142,7 @@ def store_path(folder: Path) -> Path:
 
 
 def open_store(folder: Path, *, create: bool = False) -> LayerStore | None:
-    """
-    This process's store of this host in a biLM's folder, a resolved path; `None` if there is none to open.
-
-    # Raises
-
-    `lmdb.Error` or `OSError` if it cannot be opened or created.
-    """
+    """This process's store of this host in a biLM's folder, a resolved path; `None` if there is none to open."""
     path = store_path(folder)
     with LOCK:
         inode = _inode(path)

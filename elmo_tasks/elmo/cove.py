@@ -98,12 +98,7 @@ class CoVe(nn.Module):
         return str(self.dtype).removeprefix("torch.")
 
     def forward(self, character_ids: Tensor) -> BiLMOutput:
-        """
-        # Parameters
-
-        character_ids : `Tensor`, shape [B, T, 50]
-            As `batch_to_ids` gives them.
-        """
+        """The layers of words with ids [B, T, 50], as from `batch_to_ids`."""
         mask = token_mask(character_ids)  # [B, T]
         words = self._word_vectors(character_ids[mask])  # [N, W]
         layers = words.new_zeros(self.n_layers, *mask.shape, self.output_dim)  # [L+1, B, T, 2P]

@@ -159,13 +159,7 @@ class ElmoTokenEmbedder(TokenEmbedder):
         return self.bilm.output_dim
 
     def forward(self, ids: Tensor) -> Tensor:
-        """
-        As a plain `TokenEmbedder`: character ids [B, T, 50] -> input vectors [B, T, D].
-
-        # Raises
-
-        `InputError` for `at` other than `input`, or an `l2`.
-        """
+        """As a plain `TokenEmbedder`, with `at: input`: character ids [B, T, 50] -> input vectors [B, T, D]."""
         self._check_places()
         return self.input_vectors(self.layers(ids))
 
@@ -214,11 +208,7 @@ class ElmoTokenEmbedder(TokenEmbedder):
         return self.source.to_state(with_contents=self.archive)
 
     def set_extra_state(self, state: Tensor) -> None:
-        """
-        # Raises
-
-        `InputError` if the state was made with other files.
-        """
+        """Raises `InputError` if the state was made with other files."""
         self.source.require_same(Source.from_state(state))
 
     def _apply(self, *arguments: Any, **options: Any) -> "ElmoTokenEmbedder":

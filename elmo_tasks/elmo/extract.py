@@ -78,11 +78,7 @@ def extract(
 
 
 def check_vector_path(out: str | Path, *, read: Iterable[str | Path | None] = ()) -> None:
-    """
-    # Raises
-
-    `InputError` if `out` or `out.part` cannot be written, or is one of the files in `read`.
-    """
+    """Raise `InputError` if `out` or `out.part` cannot be written, or is one of the files in `read`."""
     if Path(out).suffix == _PART:
         raise InputError(f"expected a file name that does not end in {_PART}", file=out)
     files = list(read)

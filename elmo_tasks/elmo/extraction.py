@@ -95,15 +95,8 @@ class Extraction:
         """
         The vectors of a batch, shape [L, B, T, D]; L is 1 for the outputs `top` and `average`.
 
-        # Parameters
-
-        sentences : `list[list[str]]`
-        names : `list[str]`
-            What each sentence is called in errors.
-
-        # Raises
-
-        `InputError` if a value is not finite in the file's data type, or memory runs out.
+        Raises `InputError` with the name of a sentence if one of its values is not finite in the file's data type, or
+        if memory runs out.
         """
         hint = "a smaller --max-tokens or --max-length"
         with explain_oom([len(sentence) for sentence in sentences], names, hint=hint):

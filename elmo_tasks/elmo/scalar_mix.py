@@ -65,16 +65,7 @@ class ScalarMix(nn.Module):
         self.gamma = nn.Parameter(torch.ones(())) if gamma else None
 
     def forward(self, layers: Tensor, mask: Tensor) -> Tensor:
-        """
-        # Parameters
-
-        layers : `Tensor`, shape [L+1, B, T, D]
-        mask : `Tensor`, bool, shape [B, T]
-
-        # Returns
-
-        `Tensor`, shape [B, T, D]; zero for padding.
-        """
+        """Vectors [B, T, D], zero for padding, from layers [L+1, B, T, D] and a mask [B, T]."""
         if len(layers) != self.n_layers:
             raise ValueError(f"expected {self.n_layers} layers, got {len(layers)}")
         if self.layer is not None:
@@ -96,14 +87,8 @@ class ScalarMix(nn.Module):
     def penalty(self, l2: float | None) -> Tensor:
         """
         `l2 * sum_j w_j^2` on the weights before the softmax (paper, section 3.3): a large `l2` makes the layers equal.
-        Gamma is not penalised. A scalar; 0 if `l2` is `None` or 0.
-
-        # Raises
-
-        `InputError` for an `l2` of a mix of one layer.
+        Gamma is not penalised. A scalar; 0 if `l2` is `None` or 0, or for a mix of one layer.
         """
-        if self.weights is None and l2:
-            raise InputError(f"l2: expected null for a mix of one layer, which has no weights to penalise; got {l2}")
         if self.weights is None or not l2:
             return torch.zeros(()) if self.gamma is None else torch.zeros_like(self.gamma)
         return l2 * self.weights.square().sum()

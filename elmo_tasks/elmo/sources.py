@@ -38,18 +38,7 @@ LayerSource = BiLM | CoVe
 
 @dataclass(frozen=True)
 class File:
-    """
-    A file of a biLM.
-
-    # Parameters
-
-    given : `str`
-        The path or URL in the config.
-    path : `str`
-        The absolute path, or the URL.
-    sha256 : `str`
-        In hexadecimal.
-    """
+    """A file of a biLM: the path or URL in the config, the absolute path or the URL, and the sha256 in hexadecimal."""
 
     given: str
     path: str
@@ -107,11 +96,7 @@ class Source:
 
     @classmethod
     def from_state(cls, state: Tensor) -> "Source":
-        """
-        # Raises
-
-        `InputError` if the tensor was not made by `to_state`.
-        """
+        """Raises `InputError` if the tensor was not made by `to_state`."""
         if not _is_state(state):
             raise InputError("the model's state names no biLM: was it written by another version?")
         head, _, _ = state[len(_MARK) : len(_MARK) + _MOST_HEADER_BYTES].cpu().numpy().tobytes().partition(b"\n")
@@ -121,20 +106,12 @@ class Source:
         return cls({key: File(**value) for key, value in fields.items()}, contents)
 
     def require_same(self, *trained: "Source") -> None:
-        """
-        # Parameters
-
-        trained : `Source`
-            Those of a trained model.
-
-        # Raises
-
-        `InputError` naming each file that differs, if the files are not those of any of them.
-        """
+        """Raise `InputError` naming each file that differs, unless the files are those of a trained model."""
         if trained and all(self._differing(one) for one in trained):
             what = _what(trained[0].files)
             kind = "CoVe" if what is _COVE else "biLM"
-            advice = f"set {_dotted(self.config_path, what)} to that {kind}'s files"
+            keys = " and ".join(f"{self.config_path}.{key}" for key in what)
+            advice = f"set {keys} to that {kind}'s files"
             width = "" if self.width is None else f"; the vectors of this one have {self.width} numbers"
             listing = "".join(self._differing(trained[0]))
             raise InputError(f"this model was trained on another {kind}:{listing}", hint=advice + width)
@@ -198,13 +175,7 @@ def open_bilm(
 def open_cove(
     vectors_file: str, weight_file: str, *, run_folder: str | None = None, config_path: str = CONFIG_PATH
 ) -> tuple[CoVe, Source]:
-    """
-    Load a frozen CoVe and describe where it came from, as `open_bilm` does; its files are never archived.
-
-    # Raises
-
-    `InputError` if a file is missing or invalid.
-    """
+    """Load a frozen CoVe and describe where it came from, as `open_bilm` does; its files are never archived."""
     given = {"vectors_file": vectors_file, "weight_file": weight_file}
     with _located(given, _trained_sources(run_folder), config_path) as (files, paths):
         return CoVe.from_files(*paths), Source(files, config_path=config_path)
@@ -218,13 +189,15 @@ def _located(
     same_paths = (one for one in trained if {key: file.given for key, file in one.files.items()} == given)
     source = next(same_paths, None)
     with tempfile.TemporaryDirectory() as folder:
-        located = {key: _locate(key, path, source, Path(folder)) for key, path in given.items()}
-        for key, found in located.items():
+        files, paths = {}, []
+        for key, path in given.items():
+            found = _locate(key, path, source, Path(folder))
             if found is None:
                 then = None if source is None else source.files[key]
-                raise _missing(f"{config_path}.{key}", _what(given)[key], given[key], then)
-        found_files = [found for found in located.values() if found is not None]
-        yield dict(zip(given, (file for file, _ in found_files), strict=True)), [path for _, path in found_files]
+                raise _missing(f"{config_path}.{key}", _what(given)[key], path, then)
+            files[key] = found[0]
+            paths.append(found[1])
+        yield files, paths
 
 
 def _locate(key: str, given: str, source: Source | None, folder: Path) -> tuple[File, Path] | None:
@@ -278,11 +251,6 @@ def _is_state(value: object) -> bool:
 def _what(keys: Iterable[str]) -> dict[str, str]:
     """Descriptions of the files by key."""
     return _COVE if "vectors_file" in keys else _BILM
-
-
-def _dotted(config_path: str, keys: Iterable[str]) -> str:
-    """Keys with the path of their parent, for errors."""
-    return " and ".join(f"{config_path}.{key}" for key in keys)
 
 
 def _existing(path_or_url: str) -> Path | None:

@@ -40,13 +40,7 @@ class DiskFile(io.FileIO):
     """
     A file for h5py that records an error instead of raising it, since HDF5 crashes the process if it cannot write.
 
-    # Parameters
-
-    opened : `Path`
-        The file to open.
-    mode : `str`
-    path : `Path`
-        The name of the file in errors.
+    The file `opened` is called `path` in errors.
     """
 
     def __init__(self, opened: Path, mode: str, path: Path) -> None:

@@ -146,13 +146,7 @@ class ElmoVectors(Sequence[np.ndarray]):
 
 
 def read_attributes(hdf5: h5py.File, file: Path) -> dict[str, Any]:
-    """
-    The attributes of the root group.
-
-    # Raises
-
-    `InputError` if the file has another format or is damaged.
-    """
+    """The attributes of the root group. Raises `InputError` if the file has another format or is damaged."""
     with reading_vectors(file):
         found = {key: value.item() if isinstance(value, np.generic) else value for key, value in hdf5.attrs.items()}
         if found.get("format") != FORMAT:

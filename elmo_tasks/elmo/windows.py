@@ -24,11 +24,7 @@ class Window(NamedTuple):
 
 
 def check_window(limit: int, overlap: int) -> None:
-    """
-    # Raises
-
-    `InputError` if windows of `limit` tokens cannot overlap by `overlap`.
-    """
+    """Raise `InputError` if windows of `limit` tokens cannot overlap by `overlap`."""
     if not 1 <= limit <= _LARGEST:
         raise InputError(f"max_length: expected a number from 1 to {_LARGEST}, got {limit}")
     if not 0 <= overlap <= limit // 2:
