@@ -24,7 +24,10 @@ def run_all(runs: list[Run]) -> Iterator[RunFinished]:
     `InputError`
         If Ray is not installed.
     """
-    ray = _ray()
+    try:
+        ray = importlib.import_module("ray")
+    except ImportError:
+        raise InputError("the executor ray needs Ray", hint="pip install 'elmo-tasks[ray]'") from None
     ray.init(address=os.environ.get("RAY_ADDRESS"), ignore_reinit_error=True, log_to_driver=False)
     cores = int(os.environ.get("OMP_NUM_THREADS") or 1)
     gpus = 1 if ray.cluster_resources().get("GPU") else 0
@@ -60,10 +63,3 @@ def _outcome(ray: Any, ref: Any, run: Run) -> RunFinished:
             run_dir.write_failure(run.folder, reason)
         return RunFinished(run, reason)
     return RunFinished(run, run_dir.failure_of(run.folder, code))
-
-
-def _ray() -> Any:
-    try:
-        return importlib.import_module("ray")
-    except ImportError:
-        raise InputError("the executor ray needs Ray", hint="pip install 'elmo-tasks[ray]'") from None

@@ -24,19 +24,15 @@ _TIE = 1e-4
 
 def score_ensemble(archives: Sequence[Path], data: str, *, how: str) -> dict[str, Any]:
     """
+    The metrics of the model on the data.
+
     # Parameters
 
     archives : `Sequence[Path]`
         Of runs that differ only in their seed.
     data : `str`
-        The data to score.
     how : `str`
         `probabilities` or `votes`.
-
-    # Returns
-
-    `dict[str, Any]`
-        The metrics of the model.
 
     # Raises
 
@@ -53,16 +49,7 @@ def score_ensemble(archives: Sequence[Path], data: str, *, how: str) -> dict[str
 
 
 def combine(scores: Sequence[Scores], *, how: str) -> Scores:
-    """
-    The first member's scores, with the logarithm of the members' mean probabilities, or mean votes, as logits.
-
-    # Parameters
-
-    scores : `Sequence[dict[str, Tensor]]`
-        What `SoftmaxModel.score` of each member returns.
-    how : `str`
-        `probabilities` or `votes`.
-    """
+    """The members' scores as one: the first's, with the log of their mean probabilities, or mean votes, as logits."""
     names = [name for name in scores[0] if name.endswith("logits")]
     return scores[0] | {name: _mean([member[name] for member in scores], how=how).log() for name in names}
 

@@ -32,13 +32,7 @@ PLUGIN = "elmo_tasks.plugin"
 def execute(folder: str | Path, *, parent: int | None = None) -> None:
     """
     Execute the plan in a run's folder and write the result. A finished run is skipped, an interrupted training resumes
-    from its last checkpoint.
-
-    # Parameters
-
-    folder : `str` or `Path`
-    parent : `int`, optional
-        The parent process: exit when it does.
+    from its last checkpoint. With `parent`, a process id, it exits when that process does.
 
     # Raises
 

@@ -36,16 +36,7 @@ class Weights(NamedTuple):
 
 @dataclass(frozen=True)
 class Chart:
-    """
-    Series over a linear or logarithmic x axis, and their coordinates in a drawing of `width` by `height`.
-
-    # Parameters
-
-    caption, x_label, y_label : `str`
-    series : `list[Series]`
-        At least one, each with at least one point.
-    logarithmic : `bool`
-    """
+    """Series, each with at least one point, over a linear or logarithmic x axis, and their coordinates in a drawing."""
 
     caption: str
     x_label: str

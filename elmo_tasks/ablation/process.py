@@ -32,21 +32,7 @@ def start(arguments: list[str], folder: str | Path, environment: dict[str, str])
 
 
 def run_on_node(arguments: list[str], folder: str, environment: dict[str, str], *others: int) -> int:
-    """
-    Run a command to its end.
-
-    # Parameters
-
-    arguments, folder, environment
-        See `start`.
-    others : `int`
-        The exit codes of the runs that this one needs; Ray waits for them.
-
-    # Returns
-
-    `int`
-        The exit code; `SKIPPED` if one of the `others` failed.
-    """
+    """The exit code of a command, see `start`; `SKIPPED` if one of the needed runs, whose codes are `others`, failed."""
     return SKIPPED if any(others) else start(arguments, folder, environment).wait()
 
 

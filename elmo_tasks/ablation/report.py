@@ -17,15 +17,7 @@ from elmo_tasks.ablation.text import FAILED, MISSING, body, changes, duration, o
 
 
 def report(summary: Summary, command: str) -> str:
-    """
-    The page as HTML.
-
-    # Parameters
-
-    summary : `Summary`
-    command : `str`
-        The shell command that makes the same table.
-    """
+    """The page as HTML. `command` is the shell command that makes the same table."""
     header, rows = body(summary)
     return _template().render(
         table=summary.table,

@@ -79,14 +79,7 @@ def failure_of(folder: Path, code: int) -> str | None:
 
 @contextmanager
 def lock(folder: Path) -> Iterator[None]:
-    """
-    Lock a run. The operating system releases the lock of a killed process.
-
-    # Raises
-
-    `BusyError`
-        If another process holds it for more than `LOCK_TIMEOUT` seconds.
-    """
+    """Lock a run; `BusyError` if another process holds it. The system releases the lock of a killed process."""
     try:
         with FileLock(folder / ".lock", timeout=LOCK_TIMEOUT):
             yield

@@ -52,16 +52,8 @@ class Ensemble(Strict):
 
 class Cell(Strict):
     """
-    One cell of the table.
-
-    # Parameters
-
-    column : `str`
-    metric : `str`
-        A score of the row's runs, or `passes`: the first epoch in which the row's run is better than the best epoch
-        of the row `over`, compared seed by seed.
-    paper : `Paper`, optional
-    over : `str`, optional
+    One cell of the table. Its metric is a score of the row's runs, or `passes`: the first epoch in which the row's run
+    is better than the best epoch of the row `over`, compared seed by seed.
     """
 
     column: str
@@ -137,17 +129,7 @@ class Increase(Strict):
 
 
 class Table(Strict):
-    """
-    A whole table.
-
-    # Parameters
-
-    title, about : `str`
-    rows : `list[Row]`
-    increase : `Increase`, optional
-    figure : `str`, optional
-        `share`: scores over the fraction of the training data.
-    """
+    """A whole table; the figure `share` has its scores over the fraction of the training data."""
 
     title: str
     about: str = ""

@@ -3,8 +3,9 @@
 import json
 import shlex
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
+from statistics import mean
 
 from elmo_tasks import settings
 from elmo_tasks.ablation import cluster, local, run_dir
@@ -23,21 +24,8 @@ EXECUTORS = (LOCAL, RAY)
 
 class Session:
     """
-    # Parameters
-
-    table : `str`
-        The table's file.
-    folder : `Path`
-        Where `table.md`, `results.jsonl` and `report.html` are written.
-    runs : `Path`, optional
-        The folder of the runs' folders (default: `folder / "runs"`).
-    rows : `list[str]`, optional
-        Patterns of row names (default: all rows).
-    seeds, workers : `int`
-    executor : `str`
-        `local` or `ray`.
-    cached : `bool`
-        See `Planner`.
+    The runs of the rows that match one of the patterns `rows`, with the seeds 1 to `seeds`. `table.md`, `results.jsonl`
+    and `report.html` are written to `folder`, the runs to `runs` (default: `folder / "runs"`).
 
     # Raises
 
@@ -65,10 +53,10 @@ class Session:
         self.rows = choose_rows(self.table, rows or [])
         self._all = self.planner.runs(self.rows, range(1, seeds + 1))
         self.left = [run for run in self._all if run_dir.read_result(run.folder) is None]
-        self.estimates = Estimates()
-        for run in self.planner.runs(self.table.rows, range(1, seeds + 1)):
+        self._seconds: dict[str, list[float]] = defaultdict(list)
+        for run in self._all:
             if result := run_dir.read_result(run.folder):
-                self.estimates.add(run, result["seconds"])
+                self._seconds[run.row.name].append(result["seconds"])
         self.interrupted, self.failed = False, 0
 
     @property
@@ -83,7 +71,8 @@ class Session:
         if self.left:
             self.write()  # fails now, not after the first run, if it cannot write
         self.interrupted = True
-        for event in self._events(list(self.left)):
+        runs = list(self.left)
+        for event in cluster.run_all(runs) if self.executor == RAY else local.run_all(runs, workers=self.workers):
             if isinstance(event, RunStarted):
                 yield f"started: {event.run.label}"
             else:
@@ -93,8 +82,19 @@ class Session:
         self.interrupted = False
 
     def time_left(self) -> str:
-        """An estimate for the runs that are left."""
-        return self.estimates.left(self.left, workers=self.workers)
+        """The estimate for the runs that are left: `12 min`; `more than 12 min` if some are unknown."""
+        each = [self.estimate(run) for run in self.left]
+        known = [seconds for seconds in each if seconds is not None]
+        if each and not known:
+            return duration(None)
+        total = duration(max([sum(known) / self.workers, *known], default=0.0))
+        return total if len(known) == len(each) else f"more than {total}"
+
+    def estimate(self, run: Run) -> float | None:
+        """The mean seconds of finished runs of the same row, else the row's `minutes`."""
+        if measured := self._seconds[run.row.name]:
+            return mean(measured)
+        return run.row.minutes and 60 * run.row.minutes
 
     def write(self) -> Summary:
         """Write the three files from the results so far. Raises `InputError` if they cannot be written."""
@@ -115,9 +115,6 @@ class Session:
         call = ["allennlp", "ablate", *self._arguments, "--seeds", str(seeds)]
         return " ".join([f"{name}={shlex.quote(value)}" for name, value in variables.items()] + [shlex.join(call)])
 
-    def _events(self, runs: list[Run]) -> Iterator[RunStarted | RunFinished]:
-        return cluster.run_all(runs) if self.executor == RAY else local.run_all(runs, workers=self.workers)
-
     def _finished(self, event: RunFinished) -> str:
         line = f"[{len(self._all) - len(self.left)}/{len(self._all)}] {event.run.label}: "
         result = run_dir.read_result(event.run.folder)
@@ -125,37 +122,6 @@ class Session:
             self.failed += 1
             line += f"FAILED: {event.reason}"
         else:
-            self.estimates.add(event.run, result["seconds"])
+            self._seconds[event.run.row.name].append(result["seconds"])
             line += f"{run_scores(event.run.row, result)}, {duration(result['seconds'])}"
         return f"{line}; {self.time_left()} left"
-
-
-class Estimates:
-    """Estimates from finished runs of the same row, else from the row's `minutes`, corrected by the finished runs."""
-
-    def __init__(self) -> None:
-        self._measured: dict[str, list[float]] = defaultdict(list)
-        self._expected = self._actual = 0.0
-
-    def add(self, run: Run, seconds: float) -> None:
-        """Add a finished run."""
-        self._measured[run.row.name].append(seconds)
-        if run.row.minutes is not None:
-            self._expected, self._actual = self._expected + 60 * run.row.minutes, self._actual + seconds
-
-    def seconds(self, run: Run) -> float | None:
-        """The estimate for a run; None if there is nothing to base it on."""
-        if measured := self._measured.get(run.row.name):
-            return sum(measured) / len(measured)
-        if run.row.minutes is None:
-            return None
-        return 60 * run.row.minutes * (self._actual / self._expected if self._expected else 1.0)
-
-    def left(self, runs: Iterable[Run], *, workers: int) -> str:
-        """The time for these runs, such as `12 min`; `more than 12 min` if some are unknown, `unknown` if all are."""
-        each = [self.seconds(run) for run in runs]
-        known = [seconds for seconds in each if seconds is not None]
-        if each and not known:
-            return duration(None)
-        total = duration(max([sum(known) / workers, *known], default=0.0))
-        return total if len(known) == len(each) else f"more than {total}"

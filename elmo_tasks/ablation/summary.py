@@ -21,19 +21,8 @@ Record = dict[str, Any]
 @dataclass(frozen=True)
 class Shown:
     """
-    What a cell shows.
-
-    # Parameters
-
-    values : `list[float]`
-        The score of each seed, in percent if the metric is.
-    paper : `Paper`, optional
-    remarks : `list[str]`
-        Why there is no score, and which runs failed.
-    percent : `bool`
-        Whether the scores are in percent.
-    comparable : `bool`
-        Whether the paper's score is of the same data and split.
+    What a cell shows: the score of each seed, the paper's, why scores are missing and which runs failed, whether they
+    are in percent, and whether the paper's score is of the same data and split.
     """
 
     values: list[float]
@@ -70,15 +59,8 @@ class Gain:
 
 class Summary:
     """
-    All results of a table so far.
-
-    # Parameters
-
-    planner : `Planner`
-    seeds : `int`
-        The seeds that this call asked for: 1 to `seeds`.
-
-    Attributes: `planner`; `table`; `records`, the results by row and seed; `failures`, the reasons by row and seed.
+    All results of a table so far: by row and seed the `records` of finished runs, and the reasons of `failures`. `seeds`
+    is the number of seeds that this call asked for.
     """
 
     def __init__(self, planner: Planner, *, seeds: int) -> None:

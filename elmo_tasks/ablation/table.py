@@ -50,14 +50,7 @@ def read_table(file: str | Path) -> Table:
 
 
 def choose_rows(table: Table, patterns: list[str]) -> list[Row]:
-    """
-    The rows that match one of the patterns, such as `snli-*`; all rows without patterns.
-
-    # Raises
-
-    `InputError`
-        For a pattern that matches no row.
-    """
+    """The rows that match a pattern, such as `snli-*`; all without patterns. `InputError` if one matches no row."""
     names = [row.name for row in table.rows]
     for pattern in patterns:
         if not any(fnmatchcase(name, pattern) for name in names):

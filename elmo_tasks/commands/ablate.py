@@ -71,7 +71,8 @@ def ablate_run(args: argparse.Namespace) -> None:
 def ablate(args: argparse.Namespace) -> None:
     """Show the plan, or execute it and show the table. Exit with 1 if a run failed, 130 if interrupted."""
     try:
-        session = _session(args)
+        options = {name: getattr(args, name) for name in ("runs", "rows", "seeds", "workers", "executor")}
+        session = Session(args.table, Path(args.folder), cached=not args.no_cache, **options)
         if args.dry_run:
             print(dry_run(session))
             return
@@ -89,11 +90,6 @@ def ablate(args: argparse.Namespace) -> None:
         raise SystemExit(INTERRUPTED if session.interrupted else 1)
 
 
-def _session(args: argparse.Namespace) -> Session:
-    options = {name: getattr(args, name) for name in ("runs", "rows", "seeds", "workers", "executor")}
-    return Session(args.table, Path(args.folder), cached=not args.no_cache, **options)
-
-
 def dry_run(session: Session) -> str:
     """The changes and the estimated time of each row."""
     lines = [session.table.title]
@@ -102,7 +98,7 @@ def dry_run(session: Session) -> str:
             lines.append(f"{row.name}: missing, needs {', '.join(row.missing)}")
             continue
         left = [run for run in session.left if run.row.name == row.name]
-        todo = f"{len(left)} to run, each {duration(session.estimates.seconds(left[0]))}" if left else "finished"
+        todo = f"{len(left)} to run, each {duration(session.estimate(left[0]))}" if left else "finished"
         lines.append(f"{row.name}: {row.config.name}; {todo}")
         lines += [f"    {change}" for change in changes(session.planner.differences(row))]
     lines.append(f"{len(session.left)} runs, {session.workers} at a time: {session.time_left()}")

@@ -92,10 +92,17 @@ def run(args: argparse.Namespace) -> None:
     check_vector_path(args.output_file, read=(input_file, args.options_file, args.weight_file))
     bilm, source = _bilm(args)
     parse, tokenizer = _parser(args.input_format)
+    provenance = {
+        "options": json.dumps(bilm.options.to_dict()),
+        "options_sha256": source.options_file.sha256,
+        "weights_sha256": source.weight_file.sha256,
+        "options_file": source.options_file.path,
+        "weight_file": source.weight_file.path,
+    }
     names = ("output", "float16", "max_length", "overlap", "batch_size", "max_tokens")
     extraction = Extraction(
         bilm=bilm,
-        settings={"input": args.input_file, "tokenizer": tokenizer, **_provenance(source, bilm)},
+        settings={"input": args.input_file, "tokenizer": tokenizer, **provenance},
         parse=parse,
         **{name: getattr(args, name) for name in names},
     )
@@ -119,16 +126,6 @@ def _bilm(args: argparse.Namespace) -> tuple[BiLM, Source]:
     return bilm if args.cuda_device == _CPU else bilm.to(f"cuda:{args.cuda_device}"), source
 
 
-def _provenance(source: Source, bilm: BiLM) -> dict[str, str | int]:
-    return {
-        "options": json.dumps(bilm.options.to_dict()),
-        "options_sha256": source.options_file.sha256,
-        "weights_sha256": source.weight_file.sha256,
-        "options_file": source.options_file.path,
-        "weight_file": source.weight_file.path,
-    }
-
-
 def _parser(input_format: str) -> tuple[Callable[[str], list[str]], str]:
     """The function that splits a line into tokens, and its name in the file."""
     if input_format == "text":
@@ -142,13 +139,7 @@ _TOKENS = TypeAdapter(list[Annotated[str, Field(min_length=1)]])
 
 
 def tokens_of_json(line: str) -> list[str]:
-    """
-    The tokens of a line `["the", "words"]`; none for a blank line or an empty list.
-
-    # Raises
-
-    `InputError` for any other line.
-    """
+    """The tokens of a line `["the", "words"]`; none for a blank line. Raises `InputError` for any other line."""
     if not line.strip():
         return []
     try:

@@ -60,7 +60,10 @@ def pos_table(report: PosReport) -> str:
     header = ["accuracy", "all", "seen words", "unseen words", _PAPER, "training loss", "steps"]
     rows = []
     for row in report.rows:
-        ending = [None, None] if row.fitted is None else [f"{row.fitted.loss:.4f}", _steps(row.fitted)]
+        ending: list[str | None] = [None, None]
+        if row.fitted is not None:
+            steps = f"{row.fitted.steps}" + ("" if row.fitted.converged else ", not converged")
+            ending = [f"{row.fitted.loss:.4f}", steps]
         rows.append([row.name, row.accuracy, row.seen, row.unseen, TABLE_6.get(row.name), *ending])
     counts = [report.test_tokens, report.test_tokens - report.unseen_tokens, report.unseen_tokens]
     lines = [
@@ -69,10 +72,6 @@ def pos_table(report: PosReport) -> str:
         f"{report.tags} tags, {report.train_tokens:,} training tokens",
     ]
     return "\n".join(lines + _shared({"the test file": report.shared}))
-
-
-def _steps(fitted: Any) -> str:
-    return f"{fitted.steps}" if fitted.converged else f"{fitted.steps}, not converged"
 
 
 def neighbors_table(

@@ -95,13 +95,6 @@ def test_result(planned: Planner, runs: list[Run]) -> None:
     assert any((planned.home / "layers").rglob("*"))
 
 
-def test_a_finished_run_is_skipped(runs: list[Run], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(execute, "train_model", None)
-    before = (runs[0].folder / run_dir.RESULT).read_text()
-    execute.execute(runs[0].folder)
-    assert (runs[0].folder / run_dir.RESULT).read_text() == before
-
-
 def test_the_archive_is_evaluated_on_test_data(planned: Planner, runs: list[Run]) -> None:
     (run,) = planned.runs([planned.table.row("tested")], [1])
     run_dir.prepare_run_dir(run)

@@ -15,7 +15,6 @@ from elmo_tasks.ablation import local, process, run_dir
 from elmo_tasks.ablation.local import RunStarted
 from elmo_tasks.ablation.runs import Run, digest_of
 from elmo_tasks.ablation.schema import Row
-from elmo_tasks.errors import InputError
 from tests.ablation.tables import finish
 
 WORKER = """
@@ -155,14 +154,6 @@ def test_a_run_exits_with_its_parent() -> None:
     os.kill(parent.pid, signal.SIGKILL)
     parent.wait()
     assert not _alive(child)
-
-
-def test_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run_dir, "LOCK_TIMEOUT", 0.1)
-    with run_dir.lock(tmp_path), pytest.raises(InputError, match="another process"), run_dir.lock(tmp_path):
-        pass
-    with run_dir.lock(tmp_path):
-        pass
 
 
 def test_seconds_of_all_attempts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

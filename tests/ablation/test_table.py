@@ -115,10 +115,3 @@ def test_choose_rows(tmp_path: Path) -> None:
     table = read_table(write_table(tmp_path, [row("snli-a"), row("snli-b"), row("srl-a")]))
     assert [chosen.name for chosen in choose_rows(table, ["*-a"])] == ["snli-a", "srl-a"]
     assert len(choose_rows(table, [])) == 3
-    with pytest.raises(InputError, match=r"no row matches 'ner-\*'"):
-        choose_rows(table, ["*-a", "ner-*"])
-
-
-def test_a_missing_test_file_makes_a_row_missing(tmp_path: Path) -> None:
-    table = read_table(write_table(tmp_path, [row("a", split="test", file="/nowhere/eng.testb")]))
-    assert table.row("a").missing == ["/nowhere/eng.testb"]

@@ -45,20 +45,15 @@ def server() -> Iterator[str]:
         running.shutdown()
 
 
-def _zip_with(name: str, text: str) -> bytes:
-    archive = io.BytesIO()
-    with zipfile.ZipFile(archive, "w") as packed:
-        packed.writestr(name, text)
-        packed.writestr(f"__MACOSX/{name}", "resource fork")
-    return archive.getvalue()
-
-
 def test_interrupted_download_resumes_and_is_unpacked(
     server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("elmo_tasks.commands.downloads._CHUNK", 50)
-    _Handler.content = _zip_with("trees/train.txt", "(3 (2 a) (2 b))\n" * 5000)
-    _Handler.broken = 100
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as packed:
+        packed.writestr("trees/train.txt", "(3 (2 a) (2 b))\n" * 5000)
+        packed.writestr("__MACOSX/trees/train.txt", "resource fork")
+    _Handler.content, _Handler.broken = archive.getvalue(), 100
     source = Download(f"{server}/trees.zip", len(_Handler.content), hashlib.sha256(_Handler.content).hexdigest())
     file = DataFile("sst/train.txt", (), "trees", 5000, source)
     with pytest.raises(InputError, match=r"trees\.zip"):
