@@ -28,15 +28,10 @@ class Checkpoint(NamedTuple):
     @classmethod
     def load(cls, source: str | dict[str, str]) -> "Checkpoint":
         """
-        # Parameters
+        Load the folder of an `allennlp train` run, its archive, an exported folder (as published elsewhere: without
+        `softmax.hdf5`), or an object of `options_file` and `weight_file`.
 
-        source : `str` or `dict`
-            The folder of an `allennlp train` run, its archive, an exported folder (as published elsewhere: without
-            `softmax.hdf5`), or an object of `options_file` and `weight_file`.
-
-        # Raises
-
-        `InputError` if there is no biLM, or only half of a softmax.
+        Raises `InputError` if there is no biLM, or only half of a softmax.
         """
         if isinstance(source, dict):
             if source.keys() != FILE_KEYS:
@@ -56,12 +51,7 @@ class Checkpoint(NamedTuple):
         """
         Copy the rows of this softmax into a new one: for words in both vocabularies their row, for new words the row of
         `<UNK>`. `<UNK>` and the new words share its probability equally, so that the other words keep theirs.
-        Nothing is copied if there is no softmax. New words are logged.
-
-        # Returns
-
-        `bool`
-            Whether both vocabularies are equal.
+        Nothing is copied if there is no softmax. New words are logged. Returns whether both vocabularies are equal.
         """
         if self.softmax is None or self.vocabulary is None:
             logger.warning("the biLM has no softmax: initializing one for %s words at random", f"{len(words):,}")

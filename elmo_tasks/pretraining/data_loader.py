@@ -53,22 +53,10 @@ class LmVocabulary(Vocabulary):
         reader: DatasetReader | None = None,
     ) -> "LmVocabulary":
         """
-        Count the words of a corpus, or load a list of words.
+        Count the words of `files` (paths or globs of text, or what `reader` reads, such as `elmo_tasks_task_text`), up
+        to a maximum number (`size`) or with a minimum frequency (`min_count`); or load `file`, a `vocabulary.txt`.
 
-        # Parameters
-
-        files : `str` or `list[str]`, optional
-            Paths or globs of the text to count.
-        size, min_count : `int`, optional
-            Maximum number of words, or minimum frequency.
-        file : `str`, optional
-            A `vocabulary.txt` instead.
-        reader : `DatasetReader`, optional
-            Reads `files` that are not plain text, such as `elmo_tasks_task_text`.
-
-        # Raises
-
-        `InputError` if not exactly one of `files` and `file` is given, or a file cannot be read.
+        Raises `InputError` if not exactly one of `files` and `file` is given, or a file cannot be read.
         """
         if (files is None) == (file is None):
             raise InputError("vocabulary elmo_tasks_words: expected either files (to count) or file (a vocabulary.txt)")

@@ -21,25 +21,14 @@ ROWS, UNROLL = 32, 20
 
 
 class PerplexityReport(NamedTuple):
-    """
-    # Parameters
-
-    forward, backward : `float`
-        `exp` of a direction's mean negative log-likelihood per token.
-    geometric, arithmetic : `float`
-        The two means of these: bilm-tf prints the former, the paper mentions an average.
-    unknown_share : `float`
-        The share of `<UNK>` among the targets of both directions.
-    tokens : `int`
-        Targets of both directions, sentence ends included.
-    """
+    """Perplexities: `exp` of a direction's mean negative log-likelihood per token, and their means."""
 
     forward: float
     backward: float
-    geometric: float
-    arithmetic: float
-    unknown_share: float
-    tokens: int
+    geometric: float  # which bilm-tf prints
+    arithmetic: float  # the paper mentions an average
+    unknown_share: float  # of `<UNK>` among the targets of both directions
+    tokens: int  # targets of both directions, sentence ends included
 
 
 class Perplexity(Metric):
@@ -132,20 +121,9 @@ def perplexity(
     """
     Perplexity by file, then over all files (`all`) if there are several.
 
-    # Parameters
-
-    model : `BiLanguageModel`
-        Is set to evaluation mode.
-    files : `Iterable[str | Path]`
-        Text, one tokenized sentence per line; each file starts from zero states.
-    rows, unroll : `int`
-        Rows per batch and tokens per row.
-    max_tokens : `int`, optional
-        Stop at the first sentence end after so many predictions per file and direction.
-
-    # Raises
-
-    `InputError` if a file is unreadable or has no sentence, or a number is below 1.
+    Each file starts from zero states, and stops at the first sentence end after `max_tokens` predictions per direction.
+    The model is set to evaluation mode. Raises `InputError` if a file is unreadable or has no sentence, or a number is
+    below 1.
     """
     if max_tokens is not None:
         require_sizes(max_tokens=max_tokens)

@@ -48,24 +48,12 @@ class TrainedModel(NamedTuple):
 def export_run(run: str | Path, out_dir: str | Path, *, mantissa_bits: int | None = None) -> Path:
     """
     Write `options.json`, `weights.hdf5` (official format), `vocabulary.txt` and `softmax.hdf5` (`softmax/W` [V, P],
-    `softmax/b` [V]).
+    `softmax/b` [V]) of a run's folder, finished or not, or of its `model.tar.gz`. Returns the file of the weights.
 
-    # Parameters
+    The folder is created if necessary; its other files are kept. All four files are new or none. With `mantissa_bits`,
+    numbers are rounded to so many bits (0..23) after the leading one, which makes the files smaller.
 
-    run : `str` or `Path`
-        The folder of a run, finished or not, or its `model.tar.gz`.
-    out_dir : `str` or `Path`
-        Created if necessary; its other files are kept. All four files are new or none.
-    mantissa_bits : `int`, optional
-        Round weights and softmax to so many bits (0..23) after the leading one, which makes the files smaller.
-
-    # Returns
-
-    The file of the weights.
-
-    # Raises
-
-    `InputError` if the run has no usable weights, or the folder cannot be written.
+    Raises `InputError` if the run has no usable weights, or the folder cannot be written.
     """
     if mantissa_bits is not None and not 0 <= mantissa_bits <= 23:
         raise InputError(f"expected mantissa bits from 0 to 23, got {mantissa_bits}")

@@ -51,15 +51,8 @@ class LmStates:
 
 class LmOutput(NamedTuple):
     """
-    # Parameters
-
-    forward_nll, backward_nll : `Tensor`, scalar
-        Sums over the direction's unmasked positions, in nats: the training loss (sampled softmax if there are
-        negatives) in training mode, the exact softmax in evaluation mode.
-    forward_count, backward_count : `Tensor`, scalar, int64
-        Number of these positions.
-    states : `LmStates`
-        For the next batch.
+    Each direction's sum of negative log-likelihoods over its unmasked positions, in nats (the sampled softmax in
+    training mode if there are negatives, else the exact one), their number, and the states for the next batch.
     """
 
     forward_nll: Tensor
@@ -106,13 +99,7 @@ class BiLanguageModel(nn.Module):
         self.dropout, self.precision = dropout, PRECISIONS[precision]
 
     def forward(self, batch: LmBatch, states: LmStates | None = None) -> LmOutput:
-        """
-        # Parameters
-
-        batch : `LmBatch`
-        states : `LmStates`, optional
-            The previous batch's (default: zeros). They are never reset at the end of a sentence.
-        """
+        """Continues from the states of the previous batch (default: zeros), also within a sentence."""
         states = states or self.initial_states(batch.forward_inputs.shape[1])
         tokens = self._encode(batch.characters)  # [U, P]
         ahead, ahead_states = self._run(self.bilm.forward_stack, tokens, batch.forward_inputs, states.forward)

@@ -91,14 +91,8 @@ class BiLMModel(Model):
         loss_scale: float = 1.0,
     ) -> "BiLMModel":
         """
-        Continue training a biLM: `elmo_tasks_tuned_bilm` (paper, appendix A.1).
-
-        # Parameters
-
-        bilm : `str` or `dict`
-            See `Checkpoint.load`. Its softmax is used for the words that both vocabularies have.
-        vocab, negatives, dropout, precision, loss_scale
-            As above.
+        Continue training a biLM (see `Checkpoint.load`): `elmo_tasks_tuned_bilm` (paper, appendix A.1). Its softmax is
+        used for the words that both vocabularies have.
         """
         start = Checkpoint.load(bilm)
         model = cls(vocab, start.bilm.options.to_dict(), negatives, dropout, precision, loss_scale)
@@ -108,10 +102,8 @@ class BiLMModel(Model):
 
     def forward(self, batch: LmBatch) -> dict[str, Any]:
         """
-        # Returns
-
-        `loss` (scalar, scaled), `nll` (scalar, nats per token, mean of the directions) and `tokens` (`int`, targets of
-        the forward direction). The last two are those of the whole batch, as is the mean of `loss` over processes.
+        Returns `loss` (scaled), `nll` (nats per token, mean of the directions) and `tokens` (targets of the forward
+        direction). The last two are those of the whole batch, as is the mean of `loss` over processes.
         """
         output = self.language_model(batch, self._carried())
         if self.training:

@@ -31,14 +31,7 @@ class LogUniformSampler:
     Distinct word ids from the distribution `P(k) = ln((k + 2) / (k + 1)) / ln(V + 1)` by rejection sampling.
 
     Ids must be ranks by descending frequency. Random numbers come from torch's global CPU generator; in distributed
-    training all processes use those of the first one.
-
-    # Parameters
-
-    vocabulary_size : `int`
-        V.
-    negatives : `int`
-        Ids per draw, from 1 to V.
+    training all processes use those of the first one. A draw has from 1 to V `negatives`.
     """
 
     def __init__(self, vocabulary_size: int, negatives: int) -> None:
@@ -85,20 +78,10 @@ class LogUniformSampler:
 
 class OutputSoftmax(nn.Module):
     """
-    The output layer over the vocabulary, shared by both directions.
+    The output layer over the V words of the vocabulary, shared by both directions, for LSTM outputs of width P (`dim`).
+    In training the softmax is sampled with so many `negatives`; by default, and for V or more, it is the full one.
 
-    # Parameters
-
-    vocabulary_size : `int`
-        V.
-    dim : `int`
-        P, the width of the LSTM's output.
-    negatives : `int`, optional
-        Of the sampled softmax in training. Default, and for V or more: the full softmax.
-
-    # Raises
-
-    `InputError` for less than two words or negatives.
+    Raises `InputError` for less than two words or negatives.
     """
 
     def __init__(self, vocabulary_size: int, dim: int, *, negatives: int | None = None) -> None:
@@ -118,19 +101,8 @@ class OutputSoftmax(nn.Module):
 
     def loss(self, hidden: Tensor, targets: Tensor, *, precision: torch.dtype | None = None) -> Tensor:
         """
-        The training loss: the sampled softmax if there are negatives, else the full one.
-
-        # Parameters
-
-        hidden : `Tensor`, shape [N, P]
-        targets : `Tensor`, shape [N]
-            Word ids.
-        precision : `torch.dtype`, optional
-            Of the products with the negatives; sums are at least float32. Default: the type of `hidden`.
-
-        # Returns
-
-        `Tensor`, shape [N], nats.
+        The training loss [N] in nats for `hidden` [N, P] and word ids [N]: the sampled softmax if there are negatives,
+        else the full one. Products are in `precision` (default: the type of `hidden`), sums at least in float32.
         """
         precision = precision or hidden.dtype
         if self.sampler is None:
@@ -140,18 +112,8 @@ class OutputSoftmax(nn.Module):
     @torch.no_grad()
     def exact_nll(self, hidden: Tensor, targets: Tensor, *, chunk: int = 2048) -> Tensor:
         """
-        Negative log-likelihoods of the full softmax in float32, without gradients.
-
-        # Parameters
-
-        hidden : `Tensor`, shape [N, P]
-        targets : `Tensor`, shape [N]
-        chunk : `int`
-            Maximum number of positions at a time; for large vocabularies fewer are enough for efficient products.
-
-        # Returns
-
-        `Tensor`, shape [N], nats.
+        Negative log-likelihoods [N] of the full softmax for `hidden` [N, P] and word ids [N], in nats and float32,
+        without gradients; at most `chunk` positions at a time.
         """
         logits_of = packed_linear(self.weight.float())
         bias = self.bias.float() * _LOG2_E

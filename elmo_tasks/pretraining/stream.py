@@ -47,19 +47,11 @@ class TokenRows:
 
     A sentence is `<S> w1 ... wn </S>` forward and `</S> wn ... w1 <S>` backward; all tokens but the last are inputs and
     all but the first are targets: n+1 predictions. Rows are filled in order. A finite source ends when every row has
-    given all its predictions, with the last windows short; with an endless one every row of every window is full.
+    given all its predictions, with the last windows short; with an endless one every row of every window is full. The
+    source is never read further than the window needs.
 
-    # Parameters
-
-    sentences : `Iterator[list[str]]`
-        Shared by the rows; never read further than the window needs.
-    rows, unroll : `int`
-        B and T.
-    backward : `bool`
-        The direction.
-    own : `range`, optional
-        The rows that the windows hold: one process's share in distributed training (default: all). The other rows take
-        their sentences, too, so that a row's text does not depend on the number of processes.
+    The windows hold the `own` rows: one process's share in distributed training (default: all). The other rows take
+    their sentences, too, so that a row's text does not depend on the number of processes.
     """
 
     def __init__(
@@ -128,31 +120,16 @@ class TokenRows:
 
 @dataclass(repr=False)
 class LmBatch:
-    """
-    One step of language-model training, both directions.
+    """One step of language-model training, both directions. Each of the U distinct input tokens is encoded once."""
 
-    # Parameters
-
-    characters : `LongTensor`, shape [U, 50]
-        Character ids (1..261) of the U distinct input tokens of both directions: each is encoded once.
-    forward_inputs, backward_inputs : `LongTensor`, shape [T, B]
-        Row numbers in `characters`.
-    forward_targets, backward_targets : `LongTensor`, shape [T, B]
-        Word ids.
-    forward_mask, backward_mask : `BoolTensor`, shape [T, B]
-        False only after the end of a finite text.
-    unknown : `int`
-        Targets of both directions that are `<UNK>`.
-    """
-
-    characters: torch.Tensor
-    forward_inputs: torch.Tensor
+    characters: torch.Tensor  # [U, 50], character ids (1..261)
+    forward_inputs: torch.Tensor  # [T, B], row numbers in `characters`
     backward_inputs: torch.Tensor
-    forward_targets: torch.Tensor
+    forward_targets: torch.Tensor  # [T, B], word ids
     backward_targets: torch.Tensor
-    forward_mask: torch.Tensor
+    forward_mask: torch.Tensor  # [T, B], false only after the end of a finite text
     backward_mask: torch.Tensor
-    unknown: int
+    unknown: int  # targets of both directions that are `<UNK>`
 
     def to(self, device: torch.device | str | int) -> "LmBatch":
         """The same batch with its tensors on `device`."""
@@ -162,22 +139,10 @@ class LmBatch:
 
 class LmStream:
     """
-    An iterator of `LmBatch`. If one direction ends before the other, its remaining rows are masked.
+    An iterator of `LmBatch` with B (`batch_size`) rows of T (`unroll`) tokens per direction, or the `own` rows of these
+    (see `TokenRows`). If one direction ends before the other, its remaining rows are masked.
 
-    # Parameters
-
-    forward, backward : `Iterator[list[str]]`
-        Sentences of each direction.
-    vocabulary : `WordVocabulary`
-        Gives the targets their ids; inputs are characters and need none.
-    batch_size, unroll : `int`
-        B rows per direction and T tokens per row.
-    own : `range`, optional
-        The rows that the batches hold (default: all); see `TokenRows`.
-
-    # Raises
-
-    `InputError` if a size is below 1.
+    Raises `InputError` if a size is below 1.
     """
 
     def __init__(
@@ -233,16 +198,7 @@ class LmStream:
 
 
 class TrainingStream(LmStream):
-    """
-    The endless stream of training batches, which can save and restore its position.
-
-    # Parameters
-
-    files, seed, shuffle
-        See `LmDataLoader`.
-    vocabulary, batch_size, unroll, own
-        See `LmStream`. A position is that of all rows.
-    """
+    """The endless stream of training batches, which can save and restore its position: that of all rows."""
 
     def __init__(
         self, files: list[Path], vocabulary: WordVocabulary, *, seed: int, shuffle: bool, **sizes: Any

@@ -24,16 +24,8 @@ class WordVocabulary:
     """
     The classes of the softmax: three special tokens, then words by descending frequency.
 
-    The order matters: the log-uniform sampler takes an id for a frequency rank.
-
-    # Parameters
-
-    words : `list[str]`
-        `<S>`, `</S>`, `<UNK>`, then distinct words.
-
-    # Raises
-
-    `ValueError` if the special tokens are not first or a word is repeated.
+    The order matters: the log-uniform sampler takes an id for a frequency rank. Raises `ValueError` if the special
+    tokens (`<S>`, `</S>`, `<UNK>`) are not first or a word is repeated.
     """
 
     def __init__(self, words: list[str]) -> None:
@@ -56,21 +48,11 @@ class WordVocabulary:
         cls, files: Iterable[str | Path], *, size: int | None = None, min_count: int | None = None
     ) -> "WordVocabulary":
         """
-        The vocabulary of a corpus: its most frequent words, ties in code point order.
+        The vocabulary of plain or gzip text, one tokenized sentence per line: its most frequent words besides the
+        special tokens, at most `size` or those with a frequency of at least `min_count`; ties in code point order.
+        Memory grows with the number of distinct words only.
 
-        # Parameters
-
-        files : `Iterable[str | Path]`
-            Plain or gzip text, one tokenized sentence per line. Streamed: memory grows with the number of distinct
-            words only.
-        size : `int`, optional
-            Maximum number of words besides the special tokens.
-        min_count : `int`, optional
-            Minimum frequency of a word.
-
-        # Raises
-
-        `InputError` if both limits are given, a limit is below 1, a file is unreadable, or there is no word.
+        Raises `InputError` if both limits are given, a limit is below 1, a file is unreadable, or there is no word.
         """
         limits = {"size": size, "min_count": min_count}
         given = {f"vocabulary {name}": limit for name, limit in limits.items() if limit is not None}

@@ -17,24 +17,12 @@ _CHUNK = 32_768
 
 
 class Occurrence(NamedTuple):
-    """
-    A word in its sentence.
-
-    # Parameters
-
-    words : `list[str]`
-    place : `int`
-        The index of the word.
-    number : `int`, optional
-        The number of the occurrence in the corpus, counted from 1, ignoring case.
-    cosine : `float`, optional
-        To the query.
-    """
+    """A word in its sentence."""
 
     words: list[str]
-    place: int
-    number: int | None = None
-    cosine: float | None = None
+    place: int  # of the word in the sentence
+    number: int | None = None  # of the occurrence in the corpus, counted from 1, ignoring case
+    cosine: float | None = None  # to the query
 
 
 class Question(NamedTuple):

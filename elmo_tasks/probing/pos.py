@@ -18,17 +18,11 @@ BASELINE = "most frequent tag"
 
 class PosRow(NamedTuple):
     """
-    # Parameters
-
-    name : `str`
-        `BASELINE`, or the source's name and the layer.
-    accuracy, seen, unseen : `float` or `None`
-        In percent, on all test tokens, on those whose word is in the training file in the same case, and on the others;
-        `None` if there are no such tokens.
-    fitted : `LinearSoftmax`, optional
+    Accuracies of a layer in percent, on all test tokens, on those whose word is in the training file in the same case,
+    and on the others; `None` if there are no such tokens.
     """
 
-    name: str
+    name: str  # `BASELINE`, or the source's name and the layer
     accuracy: float | None
     seen: float | None
     unseen: float | None

@@ -22,29 +22,14 @@ _PARENTS = {"corpus": "", "text": "corpus", "sentence": "text", "wf": "sentence"
 
 
 class Target(NamedTuple):
-    """
-    A word or multiword expression whose sense is annotated.
+    """A word or multiword expression whose sense is annotated."""
 
-    # Parameters
-
-    id : `str`
-        Unique in its corpus.
-    lemma : `str`
-        In lower case, with `_` between its words.
-    pos : `str`
-        `NOUN`, `VERB`, `ADJ` or `ADV`.
-    start, end : `int`
-        Its tokens in the sentence, the end exclusive.
-    line : `int`
-        In the file.
-    """
-
-    id: str
-    lemma: str
-    pos: str
-    start: int
-    end: int
-    line: int
+    id: str  # unique in its corpus
+    lemma: str  # in lower case, with `_` between its words
+    pos: str  # `NOUN`, `VERB`, `ADJ` or `ADV`
+    start: int  # its first token in the sentence
+    end: int  # exclusive
+    line: int  # in the file
 
 
 class SenseSentence(NamedTuple):
