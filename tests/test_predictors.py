@@ -33,7 +33,7 @@ def stored(task: str) -> Predictor:
 
 @pytest.mark.parametrize("task", TASKS)
 def test_a_batch_equals_single_inputs(task: str) -> None:
-    inputs = [TASKS[task][2], OTHERS[task], TASKS[task][2]]
+    inputs = [OTHERS[task], TASKS[task][2], TASKS[task][2]]
     batch = stored(task).predict_batch_json(inputs)
     assert_close(batch, [stored(task).predict_json(one) for one in inputs])
     assert [one.get("id") for one in batch] == [one.get("id") for one in inputs]
