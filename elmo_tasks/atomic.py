@@ -14,20 +14,8 @@ _ASIDE = re.compile(r"\..+\.(\d+)\.tmp")
 
 def check_output_path(path: str | Path, *, read: Iterable[str | Path | None] = (), device: bool = False) -> None:
     """
-    Checks the path of an output before the work starts. Missing folders are created when it is written.
-
-    # Parameters
-
-    path : `str` or `Path`
-    read : `Iterable[str | Path | None]`
-        Input files, which the output must not replace.
-    device : `bool`
-        Whether the output can be a pipe or a device.
-
-    # Raises
-
-    `InputError`
-        If the file cannot be written, or is one of the inputs.
+    Raises `InputError` if an output cannot be written, or would replace one of the input files `read`; to be called
+    before the work starts. With `device`, the output can be a pipe or a device.
     """
     target = Path(path)
     if not str(path):
@@ -82,12 +70,7 @@ def atomic_write(path: str | Path) -> Iterator[Path]:
 def atomic_write_folder(target: Path) -> Iterator[Path]:
     """
     Yields a temporary folder, whose files are moved to `target` at the end, or removed after an exception. Other files
-    in `target` are kept.
-
-    # Raises
-
-    `InputError`
-        If `target` is not writable.
+    in `target` are kept. Raises `InputError` if `target` is not writable.
     """
     home = target if target.is_dir() else target.parent
     aside = home / f".{target.name}.{os.getpid()}.tmp"

@@ -7,15 +7,8 @@ def batches_by_length(
     lengths: Sequence[int], *, batch_size: int | None = None, max_tokens: int | None = None
 ) -> Iterator[list[int]]:
     """
-    The indices of all sequences, sorted by length (stable) and split into batches.
-
-    # Parameters
-
-    lengths : `Sequence[int]`
-    batch_size : `int`, optional
-        The maximal number of sequences in a batch.
-    max_tokens : `int`, optional
-        The maximal number of tokens in a batch, including padding. A longer sequence gets its own batch.
+    The indices of all sequences, sorted by length (stable) and split into batches of at most `batch_size` sequences
+    and `max_tokens` tokens, including padding. A longer sequence gets its own batch.
     """
     batch: list[int] = []
     for index in sorted(range(len(lengths)), key=lengths.__getitem__):

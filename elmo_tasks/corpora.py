@@ -5,8 +5,8 @@ The files that scale `paper` reads, under the names of the configs and under tho
 """
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 STANFORD = "https://nlp.stanford.edu"
@@ -17,17 +17,7 @@ _RELEASED = "elmo_2x4096_512_2048cnn_2xhighway"
 
 @dataclass(frozen=True)
 class Download:
-    """
-    A file on the web.
-
-    # Parameters
-
-    url : `str`
-    size : `int`, optional
-        Bytes, where it is known.
-    sha256 : `str`, optional
-        Of the whole file, where it is known.
-    """
+    """A file on the web, with its bytes and checksum where they are known."""
 
     url: str
     size: int | None = None
@@ -36,28 +26,18 @@ class Download:
 
 @dataclass(frozen=True)
 class DataFile:
-    """
-    A file, folder or pattern below the data root.
-
-    # Parameters
-
-    name : `str`
-        As the configs have it.
-    official : `tuple[str, ...]`
-        Other names that are accepted where `name` does not exist; patterns as for `Path.glob`.
-    unit : `str`
-        What is counted: `questions`, `pairs`, `trees`, `sentences`, `documents`, `files`, `lines` or `bytes`.
-    count : `int`, optional
-        How many of them the official release has.
-    source : `Download` or `str`
-        Where it comes from; a text where it needs a licence or several steps.
-    """
+    """A file, folder or pattern below the data root."""
 
     name: str
+    """As the configs have it."""
     official: tuple[str, ...]
+    """Other names that are accepted where `name` does not exist; patterns as for `Path.glob`."""
     unit: str
+    """`questions`, `pairs`, `trees`, `sentences`, `documents`, `files`, `lines` or `bytes`."""
     count: int | None
+    """How many units the official release has."""
     source: Download | str
+    """A text where it needs a licence or several steps."""
 
 
 def _conll2012(split: str) -> tuple[str, ...]:
@@ -176,18 +156,12 @@ def official_names(root: Path) -> dict[str, str]:
     pattern stays a pattern.
     """
     found = {}
-    for file in all_files():
+    for file in chain.from_iterable(CORPORA.values()):
         if not files_of(root, file.name):
             official = next((name for name in file.official if files_of(root, name)), None)
             if official is not None:
                 found[file.name] = official
     return found
-
-
-def all_files() -> Iterator[DataFile]:
-    """The files of `CORPORA`, one after the other."""
-    for files in CORPORA.values():
-        yield from files
 
 
 def files_of(root: Path, name: str) -> list[Path]:

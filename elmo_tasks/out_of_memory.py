@@ -12,20 +12,12 @@ _CPU_MESSAGE = "can't allocate memory"
 
 @contextmanager
 def explain_oom(lengths: Sequence[int], names: Sequence[str], *, hint: str) -> Iterator[None]:
-    """
-    Replaces an out-of-memory error, on a GPU or a CPU, by an `InputError` that names the longest instance of the batch.
-
-    # Parameters
-
-    lengths, names : `Sequence`
-        Of the instances.
-    hint : `str`
-        What to do about it.
-    """
+    """Replaces an out-of-memory error by an `InputError` that names the longest instance of the batch."""
     try:
         yield
     except (RuntimeError, MemoryError) as error:
-        if not _is_out_of_memory(error):
+        is_oom = isinstance(error, (torch.cuda.OutOfMemoryError, MemoryError)) or _CPU_MESSAGE in str(error)
+        if not is_oom:
             raise
         longest = max(range(len(lengths)), key=lengths.__getitem__)
         problem = (
@@ -33,8 +25,3 @@ def explain_oom(lengths: Sequence[int], names: Sequence[str], *, hint: str) -> I
             f" {names[longest]}: {str(error).splitlines()[0] if str(error) else type(error).__name__}"
         )
         raise InputError(problem, hint=hint) from error
-
-
-def _is_out_of_memory(error: Exception) -> bool:
-    known = isinstance(error, (torch.cuda.OutOfMemoryError, MemoryError))
-    return known or _CPU_MESSAGE in str(error)

@@ -31,14 +31,7 @@ NAMES_VARIABLE = "ELMO_TASKS_NAMES"
 
 
 def scale() -> str:
-    """
-    The scale of the run: `mini` (the default), `small` or `paper`.
-
-    # Raises
-
-    `InputError`
-        If `ELMO_TASKS_SCALE` has another value.
-    """
+    """The scale of the run: `mini` (the default), `small` or `paper`. Raises `InputError` for another value."""
     value = _given_scale()
     if value not in SCALES:
         raise InputError(f"{SCALE_VARIABLE}: expected one of {', '.join(SCALES)}, got {value!r}")
@@ -79,11 +72,7 @@ def bilm_files(options_file: str | None, weight_file: str | None) -> tuple[str, 
 
 
 def data_root() -> Path | None:
-    """
-    The absolute root of the corpora, or `None` if it is not set.
-
-    Only `mini` has a default, the synthetic corpus.
-    """
+    """The absolute root of the corpora, or `None`. Only `mini` has a default, the synthetic corpus."""
     if not data_is_default():
         return Path(os.environ[DATA_VARIABLE]).expanduser().absolute()
     return fixtures_root() / "miniworld" if _given_scale() == SCALES[0] else None

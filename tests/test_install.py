@@ -14,26 +14,6 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 
-TAGGER = """
-{
-  dataset_reader: {type: "sequence_tagging"},
-  train_data_path: "train.tsv",
-  model: {
-    type: "simple_tagger",
-    text_field_embedder: {token_embedders: {tokens: {type: "embedding", embedding_dim: 2}}},
-    encoder: {type: "pass_through", input_dim: 2},
-  },
-  data_loader: {batch_size: 2},
-  trainer: {
-    num_epochs: 1,
-    optimizer: {type: "sgd", lr: 0.1},
-    moving_average: {type: "elmo_tasks_exponential"},
-  },
-}
-"""
-
-NEEDS_DATA = """assert std.extVar("ELMO_TASKS_DATA") != "" : "ELMO_TASKS_DATA is not set"; {}"""
-
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -65,27 +45,15 @@ def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("elsewhere")
     (folder / "home").mkdir()
     (folder / "sentences.txt").write_text("She heard the play .\n")
-    (folder / "tagger.jsonnet").write_text(TAGGER)
-    (folder / "needs_data.jsonnet").write_text(NEEDS_DATA)
-    (folder / "train.tsv").write_text("the###D dog###N\na###D cat###N\n".replace(" ", "\t"))
     return folder
 
 
-ALLENNLP = ("-m", "allennlp")
-
-
-def start(
-    python: Path, folder: Path, *arguments: str, program: tuple[str, ...] = ALLENNLP, **variables: str
-) -> subprocess.Popen[str]:
-    environment = {"HOME": str(folder / "home"), "PATH": "/usr/bin:/bin", "OMP_NUM_THREADS": "1"}
-    return subprocess.Popen(
-        [str(python), *program, *arguments],
-        cwd=folder,
-        env=environment | variables,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+def run(python: Path, folder: Path, *arguments: str, **variables: str) -> tuple[int, str, str]:
+    """Exit status, stdout and stderr."""
+    environment = {"HOME": str(folder / "home"), "PATH": "/usr/bin:/bin", "OMP_NUM_THREADS": "1"} | variables
+    command = [str(python), *arguments]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120)
+    return done.returncode, done.stdout, done.stderr
 
 
 def test_wheel_has_all_files(wheel: Path) -> None:
@@ -101,44 +69,29 @@ def test_wheel_has_all_files(wheel: Path) -> None:
     assert any(name.endswith("/licenses/LICENSE") for name in names)
 
 
-def test_plugin_works_from_another_folder(python: Path, elsewhere: Path) -> None:
-    train = start(python, elsewhere, "train", "tagger.jsonnet", "-s", "out")
-    shown, errors = train.communicate(timeout=120)
-    assert train.returncode == 0, errors
+@pytest.mark.parametrize("program", ["-m allennlp", "elmo-tasks"])
+def test_command_works_from_another_folder(program: str, python: Path, elsewhere: Path) -> None:
+    script = [str(python.with_name("elmo-tasks"))] if program == "elmo-tasks" else program.split()
+    status, shown, errors = run(python, elsewhere, *script, "elmo", "sentences.txt", "b.hdf5", "--force")
+    assert (status, (elsewhere / "b.hdf5").is_file()) == (0, True), errors
     assert "Warning" not in shown + errors
-    lines = [line.split(" - ")[-1] for line in shown.splitlines()]
-    root = next((python.parents[1] / "lib").glob("*/site-packages/elmo_tasks/_fixtures"))
-    settings = ["scale: mini (ELMO_TASKS_SCALE)", f"data root: {root / 'miniworld'} (ELMO_TASKS_DATA)"]
-    assert lines[:2] == [line for line in lines if line.startswith(("scale:", "data root:"))] == settings
-    assert (elsewhere / "out" / "model.tar.gz").is_file()
 
 
-def test_our_command_works_from_another_folder(python: Path, elsewhere: Path) -> None:
-    run = start(python, elsewhere, "elmo", "sentences.txt", "b.hdf5", program=(str(python.with_name("elmo-tasks")),))
-    _, errors = run.communicate(timeout=120)
-    assert (run.returncode, (elsewhere / "b.hdf5").is_file()) == (0, True), errors
+def test_user_errors_are_one_line(python: Path, elsewhere: Path) -> None:
+    status, _, errors = run(python, elsewhere, "-m", "allennlp", "elmo", "missing.txt", "c.hdf5")
+    assert (status, errors.startswith("error: missing.txt: "), errors.count("\n")) == (1, True, 1), errors
 
 
 def test_elmo_tasks_works_without_pth_files(python: Path, elsewhere: Path) -> None:
     (site,) = python.parents[1].glob("lib/python*/site-packages")
     paths = os.pathsep.join([str(site), sysconfig.get_path("purelib")])  # `-S`: Python ignores .pth files
-    run = start(python, elsewhere, "elmo", "--help", program=("-S", "-m", "elmo_tasks"), PYTHONPATH=paths)
-    shown, errors = run.communicate(timeout=120)
+    _, shown, errors = run(python, elsewhere, "-S", "-m", "elmo_tasks", "elmo", "--help", PYTHONPATH=paths)
     assert shown.startswith("usage: elmo-tasks elmo"), errors
 
 
 def test_python_does_not_import_the_packages_at_start(python: Path, elsewhere: Path) -> None:
-    program = ("-c", "import sys; print({'torch', 'allennlp', 'elmo_tasks'} & sys.modules.keys())")
-    shown, errors = start(python, elsewhere, program=program).communicate(timeout=120)
-    assert (shown, errors) == ("set()\n", "")
-
-
-def test_user_errors_are_one_line(python: Path, elsewhere: Path) -> None:
-    train = start(python, elsewhere, "train", "needs_data.jsonnet", "-s", "never", ELMO_TASKS_SCALE="small")
-    _, errors = train.communicate(timeout=120)
-    lines = [line for line in errors.splitlines() if " - INFO - " not in line]
-    assert (train.returncode, lines) == (1, ["error: ELMO_TASKS_DATA is not set (at needs_data.jsonnet:1:1-78)"])
-    assert not (elsewhere / "never").exists()
+    code = "import sys; print({'torch', 'allennlp', 'elmo_tasks'} & sys.modules.keys())"
+    assert run(python, elsewhere, "-c", code) == (0, "set()\n", "")
 
 
 def requirements(text: str) -> list[str]:

@@ -63,8 +63,6 @@ def check_before_training() -> None:
     AllenNLP constructs the model after reading all data, and its trainer ignores unknown keys. The patch can go when
     AllenNLP checks a config first.
     """
-    if hasattr(train.train_model, "checks_first"):
-        return
     train.train_model = _checking(train.train_model)
     train.train_model_from_file = _keeping_config(train.train_model_from_file)
 
@@ -86,7 +84,6 @@ def _checking(original: Callable[..., Any]) -> Callable[..., Any]:
             require_shared_entity_types(config)
         return original(params, *arguments, **options)
 
-    vars(train_model)["checks_first"] = True
     return train_model
 
 

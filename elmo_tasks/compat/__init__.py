@@ -5,6 +5,7 @@ Each patch says in its docstring what it fixes and when it can go. `site/` is pa
 plugin: a stand-in for torchvision, which AllenNLP imports, and the entry in AllenNLP's list of plugins.
 """
 
+import functools
 from collections.abc import Callable
 
 from elmo_tasks.compat.archives import report_damaged_archives
@@ -42,7 +43,8 @@ PATCHES: tuple[Callable[[], None], ...] = (
 """The exception hook first, so that it shows errors of the others."""
 
 
+@functools.cache
 def apply() -> None:
-    """Applies every patch; can be called more than once."""
+    """Applies every patch, once."""
     for patch in PATCHES:
         patch()

@@ -33,8 +33,7 @@ MEMBERS: dict[str, Callable[[Path], bool]] = {
 """The members of every archive, and a test of the kind of each."""
 
 _MOST_PACKED = 100
-_HARMLESS = 2**26
-"""An archive can unpack to this many bytes, whatever its size."""
+_HARMLESS = 2**26  # bytes, to which an archive of any size can unpack
 
 SECTIONS = ("model", "dataset_reader")
 STATE_PREFIXES = ("Error(s) in loading state_dict", "Error loading state dict")
@@ -43,14 +42,7 @@ HINT = "`tar tzf` lists its members; copy it again, or write it again with `alle
 
 @contextmanager
 def extracted(archive_file: str | PathLike[str], cleanup: bool = True) -> Iterator[str]:
-    """
-    Replaces AllenNLP's `extracted_archive`.
-
-    # Raises
-
-    `InputError`
-        If the archive cannot be unpacked, has a member outside of its folder, or lacks one; no files are left then.
-    """
+    """AllenNLP's `extracted_archive`, which raises `InputError` and leaves no files if the archive is invalid."""
     folder = tempfile.mkdtemp()
     try:
         _unpack(archive_file, folder)
@@ -163,8 +155,6 @@ def report_damaged_archives() -> None:
     AllenNLP unpacks any path in an archive; a truncated archive gives an `EOFError` or an error deep in a constructor.
     The patch can go when AllenNLP does the same.
     """
-    if archival.extracted_archive is extracted:
-        return
     archival.extracted_archive = extracted
     archival._load_dataset_readers = functools.partial(load_readers, archival._load_dataset_readers)
     archival._load_model = functools.partial(load_model, archival._load_model)

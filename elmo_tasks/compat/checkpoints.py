@@ -40,14 +40,7 @@ def allow_numpy_scalars() -> None:
 
 
 def damage(path: Path) -> str | None:
-    """
-    The damage of a file written by `torch.save`, which is read completely; `None` if there is none.
-
-    # Raises
-
-    `OSError`
-        If the file exists and cannot be read.
-    """
+    """The damage of a file written by `torch.save`, which is read completely; `None` if there is none."""
     try:
         with zipfile.ZipFile(path) as records:
             broken = records.testzip()
@@ -68,9 +61,8 @@ def write_checkpoints_atomically() -> None:
     meanwhile. Here both files are written atomically before an older checkpoint is removed, and verified before they
     are used. Sharded checkpoints are left to AllenNLP. The patch can go when AllenNLP does the same.
     """
-    if not hasattr(Checkpointer.save_checkpoint, "writes_atomically"):
-        Checkpointer.save_checkpoint = _atomic(Checkpointer.save_checkpoint)
-        Checkpointer.load_checkpoint = _verifying(Checkpointer.load_checkpoint)
+    Checkpointer.save_checkpoint = _atomic(Checkpointer.save_checkpoint)
+    Checkpointer.load_checkpoint = _verifying(Checkpointer.load_checkpoint)
 
 
 def _atomic(save: Callable[[Checkpointer, Any], None]) -> Callable[[Checkpointer, Any], None]:
@@ -90,7 +82,6 @@ def _atomic(save: Callable[[Checkpointer, Any], None]) -> Callable[[Checkpointer
                 torch.save(part, file)
         save(checkpointer, SimpleNamespace(get_checkpoint_state=lambda: state))
 
-    vars(save_checkpoint)["writes_atomically"] = True
     return save_checkpoint
 
 

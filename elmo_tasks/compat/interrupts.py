@@ -30,9 +30,8 @@ def report_interrupts() -> None:
 
     AllenNLP shows a traceback, and exits with 1 after SIGTERM. The patch can go when AllenNLP reports as much.
     """
-    if not hasattr(train.train_model_from_file, "__wrapped__"):
-        GradientDescentTrainer.train = _noting_progress(GradientDescentTrainer.train)
-        train.train_model_from_file = _reporting(train.train_model_from_file)
+    GradientDescentTrainer.train = _noting_progress(GradientDescentTrainer.train)
+    train.train_model_from_file = _reporting(train.train_model_from_file)
 
 
 def exit_status(error: BaseException) -> int:

@@ -22,9 +22,7 @@ def read_new_style_unions() -> None:
     Annotations that are strings (`from __future__ import annotations`) are not supported by AllenNLP.
     """
     for name in ("remove_optional", "can_construct_from_params", "construct_arg"):
-        function = getattr(from_params, name)
-        if not hasattr(function, "__wrapped__"):
-            setattr(from_params, name, _reading_unions(function))
+        setattr(from_params, name, _reading_unions(getattr(from_params, name)))
 
 
 def _reading_unions(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -47,8 +45,6 @@ def require_objects() -> None:
     an error and AllenNLP checks the type of the result.
     """
     original = vars(Params)["from_file"].__func__
-    if hasattr(original, "__wrapped__"):
-        return
 
     @functools.wraps(original)
     def from_file(cls: type[Params], params_file: str | os.PathLike[str], *arguments: Any, **options: Any) -> Params:

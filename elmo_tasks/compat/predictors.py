@@ -31,8 +31,6 @@ def predict_without_download() -> None:
     go when AllenNLP needs no download.
     """
     original = vars(Predictor)["from_archive"].__func__
-    if hasattr(original, "__wrapped__"):
-        return
 
     @functools.wraps(original)
     def from_archive(cls: Any, archive: Any, predictor_name: str | None = None, *arguments: Any, **options: Any) -> Any:

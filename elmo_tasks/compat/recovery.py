@@ -35,8 +35,6 @@ def recover_at_any_time() -> None:
     AllenNLP creates the folder first and writes `config.json`, metrics and archive in place: after a kill there, the
     run can be neither resumed nor repeated, or looks finished. The patch can go when AllenNLP writes atomically.
     """
-    if hasattr(training_util.create_serialization_dir, "__wrapped__"):
-        return
     training_util.create_serialization_dir = _preparing(training_util.create_serialization_dir)
     Params.to_file = _atomic_config(Params.to_file)
     common_util.dump_metrics = _atomic_metrics(common_util.dump_metrics)
@@ -87,12 +85,8 @@ def require_plain_name(folder: Path) -> None:
 
 def has_run(folder: Path, params: Params, *, recover: bool) -> bool:
     """
-    Whether there is a run to resume. Clears a folder in which no step was taken.
-
-    # Raises
-
-    `InputError`
-        If the folder has other files, or a run with another config.
+    Whether there is a run to resume. Clears a folder in which no step was taken; raises `InputError` if it has other
+    files, or a run with another config.
     """
     if first_step.took_no_step(folder):
         logger.info("no step was taken in %s: the run starts from scratch", folder)

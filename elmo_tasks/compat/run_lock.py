@@ -19,12 +19,8 @@ _held: dict[Path, int] = {}
 
 def acquire(folder: Path) -> None:
     """
-    Locks a folder until `release` or the end of the process. Unlike `filelock`, forked workers do not hold the lock.
-
-    # Raises
-
-    `InputError`
-        If another process has locked it.
+    Locks a folder until `release` or the end of the process, or raises `InputError` if another process has locked it.
+    Unlike `filelock`, forked workers do not hold the lock.
     """
     path = (folder / LOCK).absolute()
     if path in _held and _is_at(path, _held[path]):

@@ -18,14 +18,7 @@ LIMIT = 2**32
 
 
 def spread_seed(params: Params) -> None:
-    """
-    Replaces the key `seed` of a config by AllenNLP's three.
-
-    # Raises
-
-    `InputError`
-        If it is not an integer from 0 to 2^32 - 1, or one of the three is also set.
-    """
+    """Replaces the key `seed` of a config by AllenNLP's three. Raises `InputError` if it is invalid."""
     seed = params.pop(SEED, None)
     if seed is None:
         return
@@ -45,14 +38,11 @@ def accept_one_seed() -> None:
     the patch. It can go when AllenNLP has one key.
     """
     create = training_util.create_serialization_dir
-    if hasattr(create, "spreads_seed"):
-        return
 
     @functools.wraps(create)
     def create_serialization_dir(params: Params, *arguments: Any, **options: Any) -> None:
         spread_seed(params)  # before the config is written
         create(params, *arguments, **options)
 
-    vars(create_serialization_dir)["spreads_seed"] = True
     training_util.create_serialization_dir = create_serialization_dir
     find_learning_rate.create_serialization_dir = create_serialization_dir

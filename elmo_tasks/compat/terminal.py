@@ -139,8 +139,6 @@ def show_user_errors() -> None:
     """
     install_exception_hook()
     original = allennlp_logging.prepare_global_logging
-    if getattr(original, "shows_user_errors", False):
-        return
 
     def prepare_global_logging(serialization_dir: str | PathLike[str], rank: int = 0, world_size: int = 1) -> None:
         original(serialization_dir, rank=rank, world_size=world_size)
@@ -149,5 +147,4 @@ def show_user_errors() -> None:
         install_exception_hook()
         settings.announce()
 
-    vars(prepare_global_logging)["shows_user_errors"] = True
     allennlp_logging.prepare_global_logging = prepare_global_logging

@@ -59,8 +59,6 @@ def accept_verbose() -> None:
     not pass it.
     """
     original = ReduceOnPlateauLearningRateScheduler.__init__
-    if hasattr(original, "__wrapped__"):
-        return
 
     @functools.wraps(original)  # AllenNLP reads the signature
     def construct(self: Any, optimizer: torch.optim.Optimizer, verbose: bool = False, **options: Any) -> None:

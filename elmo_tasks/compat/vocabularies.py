@@ -18,8 +18,6 @@ def load_in_configured_class() -> None:
     AllenNLP loads an archive's vocabulary in the class of the config, but in the workers of a distributed training, and
     with its `--recover`, as a plain `Vocabulary`. The patch can go when AllenNLP does the same in all cases.
     """
-    if hasattr(Vocabulary.from_files, "__wrapped__"):
-        return
     load = Vocabulary.from_files.__func__
 
     @functools.wraps(load)

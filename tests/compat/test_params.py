@@ -37,10 +37,3 @@ def test_folder_is_not_a_config(tmp_path: Path) -> None:
     for read in (lambda: Params.from_file(tmp_path / "config.json"), lambda: load_archive(tmp_path)):
         with pytest.raises(InputError, match=f"^{tmp_path}/config.json: expected a configuration file, got a folder$"):
             read()
-
-
-def test_overrides_are_applied(tmp_path: Path) -> None:
-    (tmp_path / "config.json").write_text('{"seed": 1}')
-    assert Params.from_file(tmp_path / "config.json", '{"seed": 2}').as_dict() == {"seed": 2}
-    with pytest.raises(InputError, match=r"expected a JSON object in -o, got \[1\]"):
-        Params.from_file(tmp_path / "config.json", "[1]")

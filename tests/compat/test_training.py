@@ -1,7 +1,6 @@
 """Schedules, checkpoints and moving averages, each of which fails without its patch."""
 
 import struct
-import sys
 import warnings
 import zipfile
 from collections.abc import Callable
@@ -11,7 +10,6 @@ from typing import Any, BinaryIO
 import numpy
 import pytest
 import torch
-from allennlp.commands import train
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import Instance, Vocabulary
@@ -22,8 +20,8 @@ from allennlp.training import Checkpointer, GradientDescentTrainer
 from allennlp.training.learning_rate_schedulers import LearningRateScheduler
 from allennlp.training.moving_average import ExponentialMovingAverage, MovingAverage
 
-from elmo_tasks import compat
 from elmo_tasks.compat.checkpoints import damage
+from elmo_tasks.compat.training import silence_autocast_warnings
 from elmo_tasks.errors import InputError
 from tests.tiny import heard
 
@@ -195,15 +193,8 @@ def test_only_the_autocast_warning_is_hidden(tmp_path: Path) -> None:
     with warnings.catch_warnings(record=True) as seen:
         warnings.resetwarnings()
         warnings.simplefilter("always")
-        compat.apply()
+        silence_autocast_warnings()
         trainer_in(tmp_path, epochs=1).train()
         warnings.warn_explicit("`torch.cuda.amp.x(args...)` is deprecated", FutureWarning, "f", 1)
     messages = [str(w.message) for w in seen if "torch.cuda.amp" in str(w.message)]
     assert messages == ["`torch.cuda.amp.x(args...)` is deprecated"]
-
-
-def test_patches_are_applied_once() -> None:
-    compat.apply()  # torch.distributed may have replaced the exception hook
-    before = sys.excepthook, train.train_model, Checkpointer.save_checkpoint
-    compat.apply()
-    assert before == (sys.excepthook, train.train_model, Checkpointer.save_checkpoint)
