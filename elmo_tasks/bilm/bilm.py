@@ -2,7 +2,7 @@
 
 import warnings
 import weakref
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -198,11 +198,12 @@ class BiLM(nn.Module):
         """
         mask = token_mask(character_ids)  # [B, T]
         if not len(mask) or (self.state == "reset" and not mask.any()):
-            return self._zeros(mask)
+            shape = (self.n_layers, *mask.shape, self.output_dim)
+            return BiLMOutput(self.boundaries.new_zeros(shape, dtype=self.dtype), mask)
         packing = Packing.of(mask)
         tokens = self._with_boundaries(character_ids, mask)  # [B * (T + 2), P]
         layers = tokens.new_zeros(self.n_layers, *mask.shape, 2, tokens.shape[1])  # [L+1, B, T, 2, P]
-        context_free = tokens.view(*self._padded_shape(mask), -1)[:, 1:-1]
+        context_free = tokens.view(len(mask), -1, tokens.shape[1])[:, 1:-1]
         layers[0] = (context_free * mask[:, :, None])[:, :, None]
         indices = ((packing.forward_from, packing.forward_to), (packing.backward_from, packing.backward_to))
         for side, (direction, (read, written)) in enumerate(zip(DIRECTIONS, indices, strict=True)):
@@ -264,19 +265,10 @@ class BiLM(nn.Module):
     def _product_dtype(self) -> torch.dtype | None:
         return PRECISIONS[self._precision] if self._precision != "float32" else None
 
-    def _zeros(self, mask: Tensor) -> BiLMOutput:
-        shape = (self.n_layers, *mask.shape, self.output_dim)
-        return BiLMOutput(self.boundaries.new_zeros(shape, dtype=self.dtype), mask)
-
-    @staticmethod
-    def _padded_shape(mask: Tensor) -> tuple[int, int]:
-        return mask.shape[0], mask.shape[1] + 2
-
     def _with_boundaries(self, character_ids: Tensor, mask: Tensor) -> Tensor:
         """Word vectors with `<S>` before and `</S>` after each sentence, flattened to [B * (T + 2), P]."""
-        rows, width = self._padded_shape(mask)
         vectors = self.encode_types(torch.cat([self.boundaries, character_ids[mask]]))
-        position = torch.zeros(rows, width, dtype=torch.long, device=mask.device)
+        position = torch.zeros(mask.shape[0], mask.shape[1] + 2, dtype=torch.long, device=mask.device)
         position[:, 1:-1][mask] = torch.arange(2, len(vectors), device=mask.device)
         position.scatter_(1, mask.sum(1, keepdim=True) + 1, 1)
         return vectors[position.flatten()]
@@ -289,7 +281,9 @@ class BiLM(nn.Module):
         ordered = [(cell[packing.order], hidden[packing.order]) for cell, hidden in states]
         outputs, finals = stack(inputs, packing.batch_sizes, ordered, precision=self._product_dtype)
         if self.state == "carry":
-            self._keep(states, finals, packing.order)
+            for kept, final in zip(states, finals, strict=True):
+                for old, new in zip(kept, final, strict=True):
+                    old[packing.order] = new.detach()
         return outputs
 
     def _start(self, stack: LstmStack, direction: str, rows: int) -> list[State]:
@@ -304,13 +298,6 @@ class BiLM(nn.Module):
         ]
         self._carried[direction] = kept
         return [(cell[:rows], hidden[:rows]) for cell, hidden in kept]
-
-    @staticmethod
-    def _keep(states: Sequence[State], finals: Sequence[State], order: Tensor) -> None:
-        """Store the last state of each row, in the order of the batch."""
-        for kept, final in zip(states, finals, strict=True):
-            for old, new in zip(kept, final, strict=True):
-                old[order] = new.detach()
 
 
 def _are_in_range(ids: Tensor) -> bool:

@@ -82,7 +82,8 @@ class BiLMOptions:
                 yield f"{name}: expected a whole number of at least {least}{upper}, got {value!r}"
         for name in ("cell_clip", "proj_clip"):
             value = getattr(self, name)
-            if value is not None and not (_is_number(value) and 0 <= value < inf):
+            is_number = isinstance(value, int | float) and not isinstance(value, bool)
+            if value is not None and not (is_number and 0 <= value < inf):
                 yield f"{name}: expected null or a finite number of at least 0, got {value!r}"
         if not isinstance(self.use_skip_connections, bool):
             yield f"use_skip_connections: expected true or false, got {self.use_skip_connections!r}"
@@ -108,21 +109,13 @@ class BiLMOptions:
         for key, allowed in fixed.items():  # 262 characters are 261 and the padding row
             if (value := char_cnn.get(key, allowed[0])) not in allowed:
                 raise InputError(f"char_cnn.{key}: expected {' or '.join(map(str, allowed))}, got {value!r}")
-        missing = [f"lstm.{key}" for key in ("dim", "projection_dim", "n_layers") if key not in lstm]
-        missing += [f"char_cnn.{key}" for key in ("embedding", "filters") if key not in char_cnn]
-        if missing:
-            raise InputError(f"missing options: {', '.join(missing)}")
         return cls(
-            filters=_filters(char_cnn["filters"]),
-            character_dim=_section(char_cnn, "embedding").get("dim", 0),
+            filters=_filters(char_cnn.get("filters")),
+            character_dim=_section(char_cnn, "embedding").get("dim"),
             activation=char_cnn.get("activation", "relu"),
             n_highway=char_cnn.get("n_highway") or 0,
-            dim=lstm["dim"],
-            projection_dim=lstm["projection_dim"],
-            n_layers=lstm["n_layers"],
-            cell_clip=lstm.get("cell_clip"),
-            proj_clip=lstm.get("proj_clip"),
             use_skip_connections=lstm.get("use_skip_connections") or False,
+            **{name: lstm.get(name) for name in ("dim", "projection_dim", "n_layers", "cell_clip", "proj_clip")},
         )
 
     @classmethod
@@ -166,10 +159,6 @@ class BiLMOptions:
 
 def _is_count(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _section(options: Any, name: str) -> dict[str, Any]:

@@ -119,17 +119,9 @@ class PackableModule(nn.Module):
         return super().requires_grad_(requires_grad)
 
     def __getattr__(self, name: str) -> Any:
-        self._check_not_packed(name)
-        return super().__getattr__(name)
-
-    def register_parameter(self, name: str, param: nn.Parameter | None) -> None:
-        """Raises `AttributeError` for the name of a packed weight, which would still be used instead."""
-        self._check_not_packed(name)
-        super().register_parameter(name, param)
-
-    def _check_not_packed(self, name: str) -> None:
         if name in self._packed:
             raise AttributeError(f"{name} is packed for inference: call unpack() to make it a parameter again")
+        return super().__getattr__(name)
 
     def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
         super()._save_to_state_dict(destination, prefix, keep_vars)
