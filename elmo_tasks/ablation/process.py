@@ -32,7 +32,7 @@ def start(arguments: list[str], folder: str | Path, environment: dict[str, str])
 
 
 def run_on_node(arguments: list[str], folder: str, environment: dict[str, str], *others: int) -> int:
-    """The exit code of a command, see `start`; `SKIPPED` if one of the needed runs, whose codes are `others`, failed."""
+    """The exit code of a command, see `start`; `SKIPPED` if one of the `others`, the needed runs, failed."""
     return SKIPPED if any(others) else start(arguments, folder, environment).wait()
 
 

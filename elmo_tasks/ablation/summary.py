@@ -59,8 +59,8 @@ class Gain:
 
 class Summary:
     """
-    All results of a table so far: by row and seed the `records` of finished runs, and the reasons of `failures`. `seeds`
-    is the number of seeds that this call asked for.
+    All results of a table so far: by row and seed the `records` of finished runs, and the reasons of `failures`.
+    `seeds` is the number of seeds that this call asked for.
     """
 
     def __init__(self, planner: Planner, *, seeds: int) -> None:
