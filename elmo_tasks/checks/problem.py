@@ -12,24 +12,19 @@ LISTED_NAMES = 12
 
 @dataclass(frozen=True, kw_only=True)
 class Problem:
-    """
-    # Parameters
-
-    path : `str`
-        The key in the config, as `-o` writes it: `model.encoder.dropout`; list indices are numbers.
-    expected, got : `str`
-    nearest : `str`, optional
-        The most similar known name.
-    kind : `str`
-        `key`, `type`, `value`, `name`, `missing`, `file`, `split`, `disjoint`, `foreign`, `unused`, `regex`, `device`,
-        `size` or `build`.
-    """
+    """A key of a config, and what it should be."""
 
     path: str
+    """As `-o` writes it: `model.encoder.dropout`; list indices are numbers."""
     expected: str
     got: str
     kind: str
+    """
+    `key`, `type`, `value`, `name`, `missing`, `file`, `split`, `disjoint`, `foreign`, `unused`, `regex`, `device`,
+    `size` or `build`.
+    """
     nearest: str | None = None
+    """The most similar known name."""
 
     def __str__(self) -> str:
         advice = "" if self.nearest is None else f"; nearest: {self.nearest}"

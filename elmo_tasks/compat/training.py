@@ -18,13 +18,7 @@ class ConstantMovingAverage(ExponentialMovingAverage):
     An exponential moving average with a constant decay (as in the paper's SQuAD model).
 
     AllenNLP's `exponential` uses `min(decay, (1 + steps) / (10 + steps))`, which reaches 0.999 after 8,990 steps.
-
-    # Parameters
-
-    parameters : `Iterable[tuple[str, torch.Tensor]]`
-        Names and parameters to average; passed by the trainer.
-    decay : `float`, optional (default = `0.999`)
-        Between 0 and 1.
+    `decay` is between 0 and 1.
     """
 
     def __init__(self, parameters: Iterable[tuple[str, torch.Tensor]], decay: float = 0.999) -> None:
