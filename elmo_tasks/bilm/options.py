@@ -109,13 +109,15 @@ class BiLMOptions:
         for key, allowed in fixed.items():  # 262 characters are 261 and the padding row
             if (value := char_cnn.get(key, allowed[0])) not in allowed:
                 raise InputError(f"char_cnn.{key}: expected {' or '.join(map(str, allowed))}, got {value!r}")
+        names = ("dim", "projection_dim", "n_layers", "cell_clip", "proj_clip")
+        sizes: dict[str, Any] = {name: lstm.get(name) for name in names}
+        sizes["character_dim"] = _section(char_cnn, "embedding").get("dim")
         return cls(
             filters=_filters(char_cnn.get("filters")),
-            character_dim=_section(char_cnn, "embedding").get("dim"),
             activation=char_cnn.get("activation", "relu"),
             n_highway=char_cnn.get("n_highway") or 0,
             use_skip_connections=lstm.get("use_skip_connections") or False,
-            **{name: lstm.get(name) for name in ("dim", "projection_dim", "n_layers", "cell_clip", "proj_clip")},
+            **sizes,
         )
 
     @classmethod
