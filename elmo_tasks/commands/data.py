@@ -89,7 +89,10 @@ def _line(root: Path, file: DataFile, found: str | None) -> tuple[str, bool]:
         source = file.source
         where = f"{source.url}{_size(source)}" if isinstance(source, Download) else source
         return f"missing  {file.name}  from {where}", False
-    count = COUNTERS[file.unit](files_of(root, found))
+    try:
+        count = COUNTERS[file.unit](files_of(root, found))
+    except InputError as error:
+        return f"invalid  {error}", False
     if file.count is None or count == file.count:
         return f"ok       {found}  {count:,} {file.unit}", True
     return f"differs  {found}  {count:,} {file.unit}, official {file.count:,}", False

@@ -134,16 +134,20 @@ def test_report_names_what_is_missing(tmp_path: Path, capsys: pytest.CaptureFixt
     (tmp_path / "sst").mkdir()
     (tmp_path / "sst/dev.txt").write_text("(2 a)\n" * 1101)
     (tmp_path / "sst/test.txt").write_text("(2 a)\n")
-    run = functools.partial(data.report, Namespace(tasks=["sst"], root=tmp_path, fetch=False))
+    (tmp_path / "squad").mkdir()
+    (tmp_path / "squad/train-v1.1.json").write_text("{}")
+    run = functools.partial(data.report, Namespace(tasks=["sst", "squad"], root=tmp_path, fetch=False))
     with pytest.raises(SystemExit) as ended:
         run()
     lines = capsys.readouterr().out.splitlines()
     assert ended.value.code == 1
     assert "missing  sst/train.txt  from https://nlp.stanford.edu" in lines[2]
-    assert lines[3:] == [
+    assert lines[3:6] == [
         "  ok       sst/dev.txt  1,101 trees",
         "  differs  sst/test.txt  1 trees, official 2,210",
+        "squad",
     ]
+    assert lines[6] == f"  invalid  {tmp_path}/squad/train-v1.1.json: expected the JSON of SQuAD 1.1"
 
 
 def test_unknown_task_and_missing_root_are_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
