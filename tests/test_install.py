@@ -127,3 +127,11 @@ def test_make_without_a_suitable_python_says_so(variables: tuple[str, ...], erro
     run = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
     assert (run.returncode, f"error: {error}" in run.stderr) == (2, True)
     assert not (ROOT / "no_such_folder").exists()
+
+
+def test_tests_of_other_python_versions_exist() -> None:
+    listed = (
+        (ROOT / "Makefile").read_text().partition("LIGHT_TESTS :=")[2].partition("\n\n")[0].partition(".DEFAULT")[0]
+    )
+    files = [word for word in listed.split() if word.startswith("tests/")]
+    assert files and all((ROOT / file).is_file() for file in files)

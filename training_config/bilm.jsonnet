@@ -70,7 +70,7 @@ hidden_fields.checked({
   steps_per_epoch:: settings.choose({ mini: 150, small: 500, paper: 100084 }),
   // Between two checkpoints within an epoch; each epoch ends with one, too.
   checkpoint_steps:: settings.choose({ mini: null, small: null, paper: 1250 }),
-  validation_tokens:: settings.choose({ mini: 20000, small: 60000, paper: null }),
+  validation_tokens:: settings.choose({ mini: 20000, small: 60000, paper: 500000 }),
 
   optimizer:: settings.choose({
     mini: { type: 'adam', lr: 5e-3 },

@@ -25,6 +25,12 @@ _LOG2_E = math.log2(math.e)
 _BLOCK = 2**21
 """Logits computed at a time, 8 MiB: they fit into a CPU's cache and give efficient matrix products."""
 
+_GPU_BLOCK = 2**28
+"""The same on a GPU, for the exact softmax: 1 GiB."""
+
+_LEAST_ROWS = 64
+"""Positions at a time for the exact softmax of a large vocabulary; with fewer, reading the weights takes the time."""
+
 
 class LogUniformSampler:
     """
@@ -117,7 +123,8 @@ class OutputSoftmax(nn.Module):
         """
         logits_of = packed_linear(self.weight.float())
         bias = self.bias.float() * _LOG2_E
-        rows = max(1, min(chunk, _rows_at_once(self.vocabulary_size)))
+        device_block = _BLOCK if hidden.device.type == "cpu" else _GPU_BLOCK
+        rows = min(chunk, max(_LEAST_ROWS, device_block // self.vocabulary_size))
         losses = []
         for part, words in zip(hidden.float().split(rows), targets.split(rows), strict=True):
             logits = logits_of(part * _LOG2_E).add_(bias)  # [rows, V]
