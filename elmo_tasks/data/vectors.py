@@ -73,17 +73,15 @@ class WordVectors(TokenEmbedder):
         if every_word is not None:
             warnings.warn("every_word is deprecated, use keep_all_pretrained", DeprecationWarning, stacklevel=2)
             keep_all_pretrained = every_word
-        self._namespace, self._file = vocab_namespace, pretrained_file
+        self._namespace, self._file, self._normalize = vocab_namespace, pretrained_file, normalize
         _check_vocabulary(vocab, vocab_namespace)
         _, _, *in_data = vocab.get_token_to_index_vocabulary(vocab_namespace)  # after padding and unknown words
-        vectors = _read(pretrained_file, in_data, embedding_dim, keep_all=keep_all_pretrained)
+        vectors = _read(pretrained_file, in_data, embedding_dim, keep_all=keep_all_pretrained, normalize=normalize)
         first_fixed = vocab.add_token_to_namespace(FIXED, vocab_namespace)
         if keep_all_pretrained:
             for word in vectors:
                 vocab.add_token_to_namespace(word, vocab_namespace)
         words = list(vocab.get_token_to_index_vocabulary(vocab_namespace))
-        if normalize:
-            vectors = {word: vector / (np.linalg.norm(vector) or 1.0) for word, vector in vectors.items()}
         table = _table(words, vectors, embedding_dim, unknown)  # [words, D]
         self.weight = nn.Parameter(table[:first_fixed], requires_grad=trainable)
         self.register_buffer("fixed", table[first_fixed:].clone())
@@ -124,7 +122,7 @@ class WordVectors(TokenEmbedder):
         words = list(extended_vocab.get_token_to_index_vocabulary(self._namespace))
         new = words[len(self.weight) + len(self.fixed) :]
         file, width = extension_pretrained_file or self._file, self.get_output_dim()
-        vectors = _read(file, new, width, keep_all=False) if new else {}
+        vectors = _read(file, new, width, keep_all=False, normalize=self._normalize) if new else {}
         unknown = self.weight.detach()[1]  # [D]
         rows = [_look_up(vectors, word) for word in new]
         extra = [unknown if row is None else torch.from_numpy(row).to(unknown) for row in rows]
@@ -138,14 +136,16 @@ def _check_vocabulary(vocab: Vocabulary, namespace: str) -> None:
         raise InputError(f"the data contain the reserved word {FIXED!r}")
 
 
-def _read(file: str | None, words: Collection[str], width: int, *, keep_all: bool) -> dict[str, np.ndarray]:
-    """The file's vectors of these words, or of all; the first if a word occurs twice."""
+def _read(
+    file: str | None, words: Collection[str], width: int, *, keep_all: bool, normalize: bool
+) -> dict[str, np.ndarray]:
+    """The file's vectors of these words, or of all, perhaps scaled to length 1; the first if a word occurs twice."""
     if file is None:
         return {}
     requested = None if keep_all else {*words, *(word.lower() for word in words)}
     vectors: dict[str, np.ndarray] = {}
     for word, vector in read_vectors(file, width=width, words=requested):
-        vectors.setdefault(word, vector)
+        vectors.setdefault(word, vector / (np.linalg.norm(vector) or 1.0) if normalize else vector)
     exact = sum(word in vectors for word in words)
     lowered = sum(word not in vectors and word.lower() in vectors for word in words)
     logger.info("%s: vectors of %d of %d words, %d more in lower case", file, exact, len(words), lowered)

@@ -106,8 +106,13 @@ def test_extended_vocabulary(file: Path) -> None:
 
 def test_normalized_vectors_have_length_1(file: Path) -> None:
     file.write_text("sea 3 4\nnil 0 0\n")
-    built = embedder(file, vocabulary("sea", "nil"), embedding_dim=2, normalize=True)
+    vocab = vocabulary("sea", "nil")
+    built = embedder(file, vocab, embedding_dim=2, normalize=True)
     assert built.weight[2:4].tolist() == [pytest.approx([0.6, 0.8]), [0.0, 0.0]]
+    vocab.add_token_to_namespace("lake", "tokens")
+    file.write_text("lake 6 8\n")
+    built.extend_vocab(vocab)
+    assert built.fixed[-1].tolist() == pytest.approx([0.6, 0.8])
 
 
 @pytest.mark.parametrize(("unknown", "row"), [("mean", [2.0, 3.0]), ("zero", [0.0, 0.0])])
