@@ -155,13 +155,13 @@ def official_names(root: Path) -> dict[str, str]:
     The names of configs that do not exist below `root`, and the official name that does. Both are relative to `root`; a
     pattern stays a pattern.
     """
-    found = {}
-    for file in chain.from_iterable(CORPORA.values()):
-        if not files_of(root, file.name):
-            official = next((name for name in file.official if files_of(root, name)), None)
-            if official is not None:
-                found[file.name] = official
-    return found
+    located = {file.name: located_name(root, file) for file in chain.from_iterable(CORPORA.values())}
+    return {name: found for name, found in located.items() if found is not None and found != name}
+
+
+def located_name(root: Path, file: DataFile) -> str | None:
+    """The first name of the file that exists below `root`: that of the configs, else an official one."""
+    return next((name for name in (file.name, *file.official) if files_of(root, name)), None)
 
 
 def files_of(root: Path, name: str) -> list[Path]:

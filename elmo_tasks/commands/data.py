@@ -1,18 +1,19 @@
 """`allennlp data`: which files of the paper's corpora are below the data root, and where the others come from."""
 
 import argparse
-import gzip
 import json
 import os
 import sys
 from collections.abc import Callable, Iterator
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
 
 from allennlp.commands.subcommand import Subcommand
 
 from elmo_tasks.commands.downloads import fetch
-from elmo_tasks.corpora import CORPORA, DataFile, Download, files_of
+from elmo_tasks.corpora import CORPORA, DataFile, Download, files_of, located_name
+from elmo_tasks.data.files import open_text
+from elmo_tasks.data.ontonotes import find_files
 from elmo_tasks.errors import InputError
 from elmo_tasks.settings import DATA_VARIABLE, data_is_default
 
@@ -62,7 +63,7 @@ def report(args: argparse.Namespace) -> None:
     for task in tasks:
         print(task)
         for file in CORPORA[task]:
-            found = _found(root, file)
+            found = located_name(root, file)
             line, sound = _line(root, file, found)
             complete &= sound
             print(f"  {line}", flush=True)
@@ -76,11 +77,6 @@ def _root(given: Path | None) -> Path:
     if not root.is_dir():
         raise InputError("expected a folder, the data root", file=root)
     return root
-
-
-def _found(root: Path, file: DataFile) -> str | None:
-    """The first name of the file that exists below the root."""
-    return next((name for name in (file.name, *file.official) if files_of(root, name)), None)
 
 
 def _line(root: Path, file: DataFile, found: str | None) -> tuple[str, bool]:
@@ -103,7 +99,7 @@ def _size(download: Download) -> str:
 
 
 def _fetch_missing(root: Path, tasks: list[str]) -> None:
-    missing = [file for task in tasks for file in CORPORA[task] if _found(root, file) is None]
+    missing = [file for task in tasks for file in CORPORA[task] if located_name(root, file) is None]
     for source, files in groupby(missing, key=lambda file: file.source):
         if isinstance(source, Download):
             print(f"fetching {source.url}{_size(source)}", flush=True)
@@ -111,29 +107,23 @@ def _fetch_missing(root: Path, tasks: list[str]) -> None:
 
 
 def _lines(files: list[Path]) -> Iterator[str]:
-    """The lines of text files, and of all `*gold_conll` files below folders."""
-    for path in files:
-        for file in sorted(path.rglob("*gold_conll*")) if path.is_dir() else [path]:
-            opened = gzip.open if file.suffix == ".gz" else open
-            try:
-                with opened(file, "rt", encoding="utf-8", errors="replace") as text:
-                    yield from text
-            except (OSError, EOFError) as error:
-                raise InputError(f"cannot be read: {error}", file=file) from error
+    """The lines of the files that the readers find at these paths."""
+    for file in chain.from_iterable(map(find_files, files)):
+        yield from (line for _, line in open_text(file, longest=None))
 
 
 def _questions(files: list[Path]) -> int:
     try:
         articles = json.loads("".join(_lines(files)))["data"]
         return sum(len(paragraph["qas"]) for article in articles for paragraph in article["paragraphs"])
-    except (ValueError, KeyError, TypeError) as error:
+    except (json.JSONDecodeError, KeyError, TypeError) as error:
         raise InputError("expected the JSON of SQuAD 1.1", file=files[0]) from error
 
 
 def _pairs(files: list[Path]) -> int:
     try:
         return sum(json.loads(line)["gold_label"] != "-" for line in _lines(files) if line.strip())
-    except (ValueError, KeyError, TypeError) as error:
+    except (json.JSONDecodeError, KeyError, TypeError) as error:
         raise InputError("expected JSON lines with gold_label", file=files[0]) from error
 
 
