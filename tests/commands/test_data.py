@@ -122,8 +122,8 @@ def test_configs_read_the_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     _touch(tmp_path, "snli/snli_1.0/snli_1.0_train.jsonl")
     monkeypatch.setenv(settings.SCALE_VARIABLE, "paper")
     monkeypatch.setenv(settings.DATA_VARIABLE, str(tmp_path))
-    for name in (settings.FIXTURES_VARIABLE, settings.NAMES_VARIABLE):
-        monkeypatch.delenv(name, raising=False)
+    for name in (settings.FIXTURES_VARIABLE, settings.NAMES_VARIABLE, settings.DEFAULT_VARIABLE):
+        monkeypatch.setenv(name, "")  # so that the previous value comes back after the test
     settings.apply_defaults()
     config = Params.from_file("training_config/snli.jsonnet")
     assert config["train_data_path"] == f"{tmp_path}/snli/snli_1.0/snli_1.0_train.jsonl"

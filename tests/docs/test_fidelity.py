@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from allennlp.common import Params
 
-from elmo_tasks import settings
+from tests.tiny import use_data_root
 
 ROOT = Path(__file__).parents[2]
 ELMO = ["squad_elmo", "snli_elmo", "srl_elmo", "coref_elmo", "ner_elmo", "sst_elmo"]
@@ -31,9 +31,7 @@ def config(name: str) -> dict[str, Any]:
 
 @pytest.fixture(autouse=True)
 def paper(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(settings.SCALE_VARIABLE, "paper")
-    monkeypatch.setenv(settings.DATA_VARIABLE, "/corpora")
-    settings.apply_defaults()
+    use_data_root(monkeypatch, Path("/corpora"), scale="paper")
 
 
 def test_every_row_is_read() -> None:
