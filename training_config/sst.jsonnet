@@ -39,7 +39,7 @@ hidden_fields.checked({
     paper: { pretrained_file: settings.file('vectors/glove.840B.300d.txt'), embedding_dim: 300, unknown: 'zero' },
   }),
   // Two readings of A.8: `paper`, its text, and `allennlp`, the configuration that replicated 54.7: all phrases, maxout,
-  // a learning rate of 1e-3, ELMo at the input alone, without lambda and without a dropout of its own.
+  // a learning rate of 1e-3, ELMo at the input alone, without lambda and without dropout on its vectors.
   preset:: 'paper',
   presets:: {
     paper: {

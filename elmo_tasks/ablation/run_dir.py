@@ -21,7 +21,7 @@ PLAN, RESULT, FAILURE, ATTEMPT, MODEL = "plan.json", "result.json", "failure.jso
 RESULT_KEYS = {"row", "seed", "hash", "commit", "device", "seconds", "epochs", "peak_memory", "scores", "curve"}
 REASONS = {BUSY: "another process executes this run", SKIPPED: "a run that it needs failed"}
 LOCK_TIMEOUT = 20.0
-"""Seconds to wait for the lock: a process that was told to stop may still hold it."""
+"""Seconds to wait for the lock: a process that received SIGTERM may still hold it."""
 HEARTBEAT_SECONDS = 2.0
 
 
