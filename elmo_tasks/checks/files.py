@@ -36,7 +36,7 @@ def file_problems(config: dict[str, Any]) -> Iterator[Problem]:
     for key in DATA_PATHS:
         value = config.get(key)
         if is_ours and key in config and not _names_files(value, may_be_null=key != DATA_PATHS[0]):
-            yield Problem(path=key, expected="a path, or a list of paths", got=shown(value), kind="type")
+            yield Problem(path=key, expected="a path, or a list of paths", got=shown(value))
             continue
         for path, name in _strings(key, value):
             if is_ours or Path(name).is_absolute() or ("/" in name and Path(name).suffix):
@@ -61,7 +61,7 @@ def split_problems(config: dict[str, Any]) -> Iterator[Problem]:
         is_tested = any(test == file or (file.exists() and test.exists() and file.samefile(test)) for test in tests)
         if is_tested or _is_test_name(file):
             expected = "validation data other than the test data"
-            yield Problem(path=path, expected=expected, got=f"the test file {file}", kind="split")
+            yield Problem(path=path, expected=expected, got=f"the test file {file}")
 
 
 def _names_files(value: Any, *, may_be_null: bool) -> bool:
@@ -91,7 +91,7 @@ def _missing(path: str, name: str, corpus_hint: str | None = None) -> Iterator[P
     for part in [] if REMOTE.match(name) else _parts(name):
         if not part or not (Path(part).exists() or glob.glob(part, recursive=True)):
             got = f"nothing at {part} ({missing_hint(part, corpus_hint)})" if part else '""'
-            yield Problem(path=path, expected="an existing file", got=got, kind="file")
+            yield Problem(path=path, expected="an existing file", got=got)
 
 
 def _parts(name: str) -> list[str]:

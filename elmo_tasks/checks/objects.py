@@ -45,7 +45,7 @@ def object_problems(
     if isinstance(value, str) and cls in Registrable._registry:
         value = {"type": value}
     if not isinstance(value, dict):
-        yield Problem(path=path, expected=f"an object ({cls.__name__})", got=shown(value), kind="type")
+        yield Problem(path=path, expected=f"an object ({cls.__name__})", got=shown(value))
         return
     target = target_of(path, value, cls)
     if isinstance(target, Problem):
@@ -67,19 +67,17 @@ def target_of(path: str, config: dict[str, Any], cls: Any) -> Target | Problem |
     where = {"path": below(path, "type"), "got": shown(name)}
     if name is None:
         expected = f"the type of {article} {cls.__name__} ({listed(names)})"
-        return Problem(**where | {"got": "none"}, expected=expected, kind="missing")
+        return Problem(**where | {"got": "none"}, expected=expected)
     expected = f"the name of {article} {cls.__name__}"
     if not isinstance(name, str):
-        return Problem(**where, expected=expected, kind="type")
+        return Problem(**where, expected=expected)
     if name not in names and "." not in name:
         near = nearest(name, names)
-        return Problem(
-            **where, expected=expected if near else f"{expected} ({listed(names)})", nearest=near, kind="name"
-        )
+        return Problem(**where, expected=expected if near else f"{expected} ({listed(names)})", nearest=near)
     try:
         subclass, constructor = cls.resolve_class_name(name)
     except (ConfigurationError, ImportError) as error:
-        return Problem(**where | {"got": f"{shown(name)}: {error}"}, expected=expected, kind="name")
+        return Problem(**where | {"got": f"{shown(name)}: {error}"}, expected=expected)
     if not hasattr(subclass, "from_params"):
         return _unconverted(subclass)
     return (
@@ -130,7 +128,7 @@ def _own_problems(path: str, config: dict[str, Any], cls: Any) -> Iterator[Probl
     """What the class itself reports, through the class method `config_problems`: key, expected, value."""
     if hasattr(cls, "config_problems"):
         for key, expected, value in cls.config_problems(config):
-            yield Problem(path=below(path, key), expected=expected, got=shown(value), kind="value")
+            yield Problem(path=below(path, key), expected=expected, got=shown(value))
 
 
 def _key_problems(
@@ -149,18 +147,18 @@ def _key_problems(
     for name, parameter in parameters.items():
         if name not in config and name not in supplied and parameter.default is parameter.empty:
             expected = f"a value: {target.cls.__name__} requires it"
-            yield Problem(path=below(path, name), expected=expected, got="none", kind="missing")
+            yield Problem(path=below(path, name), expected=expected, got="none")
 
 
 def _argument_problems(path: str, value: Any, parameter: Parameter, cls: Any, supplied: Supplied) -> Iterator[Problem]:
     annotation = parameter.annotation
     if value is None:
         if _rejects_null(parameter, cls):
-            yield Problem(path=path, expected=_described(annotation), got="null", kind="type")
+            yield Problem(path=path, expected=_described(annotation), got="null")
     elif isinstance(annotation, str):
         if any(isinstance(part, dict) and "type" in part for part in (value, *(part for _, part in items(value)))):
             expected = "a type annotation that is not a string, which AllenNLP does not read, for this argument of"
-            yield Problem(path=path, expected=f"{expected} {cls.__name__}", got=repr(annotation), kind="type")
+            yield Problem(path=path, expected=f"{expected} {cls.__name__}", got=repr(annotation))
     elif not (isinstance(value, dict) and "_pretrained" in value):
         found = [] if annotation is Parameter.empty else list(_value_problems(path, value, annotation, supplied))
         yield from found or range_problems(path, value)
@@ -190,14 +188,14 @@ def _value_problems(path: str, value: Any, annotation: Any, supplied: Supplied) 
         try:
             from_params.construct_arg("", path, value, annotation, None)
         except TypeError:
-            yield Problem(path=path, expected=_described(annotation), got=shown(value), kind="type")
+            yield Problem(path=path, expected=_described(annotation), got=shown(value))
 
 
 def _container_problems(path: str, value: Any, annotation: Any, supplied: Supplied) -> Iterator[Problem]:
     origin, arguments = get_origin(annotation), get_args(annotation)
     fits = isinstance(value, dict | list) and isinstance(value, CONTAINERS[origin])
     if not fits or (origin is tuple and len(value) != len(arguments)):
-        yield Problem(path=path, expected=_described(annotation), got=shown(value), kind="type")
+        yield Problem(path=path, expected=_described(annotation), got=shown(value))
         return
     for key, part in items(value):
         yield from _value_problems(below(path, key), part, arguments[key if origin is tuple else -1], supplied)
@@ -213,7 +211,7 @@ def _union_problems(path: str, value: Any, annotation: Any, supplied: Supplied) 
     if len(inside) == 1 or len(found) == 1:
         yield from (inside or found)[0]
     else:
-        yield Problem(path=path, expected=_described(annotation), got=shown(value), kind="type")
+        yield Problem(path=path, expected=_described(annotation), got=shown(value))
 
 
 def _described(annotation: Any) -> str:

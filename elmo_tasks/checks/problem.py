@@ -18,11 +18,6 @@ class Problem:
     """As `-o` writes it: `model.encoder.dropout`; list indices are numbers."""
     expected: str
     got: str
-    kind: str
-    """
-    `key`, `type`, `value`, `name`, `missing`, `file`, `split`, `disjoint`, `foreign`, `unused`, `regex`, `device`,
-    `size` or `build`.
-    """
     nearest: str | None = None
     """The most similar known name."""
 
@@ -50,7 +45,7 @@ def unknown_key(path: str, owner: str, known: Iterable[str]) -> Problem:
     key, names = path.rpartition(".")[2], list(known)
     near = nearest(key, names)
     expected = f"a key of {owner}" if near else f"a key of {owner} ({listed(names) or 'it has none'})"
-    return Problem(path=path, expected=expected, got=f"the unknown key {key}", nearest=near, kind="key")
+    return Problem(path=path, expected=expected, got=f"the unknown key {key}", nearest=near)
 
 
 def shown(value: Any) -> str:

@@ -30,4 +30,4 @@ def range_problems(path: str, value: object) -> Iterator[Problem]:
     elif FACTORS.fullmatch(path) and not 0 <= value < math.inf:
         expected = "a number of at least 0"
     if expected:
-        yield Problem(path=path, expected=expected, got=shown(value), kind="value")
+        yield Problem(path=path, expected=expected, got=shown(value))

@@ -9,9 +9,8 @@ from allennlp.common import Params
 from allennlp.evaluation import Evaluator
 from allennlp.training.optimizers import Optimizer
 
-from elmo_tasks.checks.distributed import distributed_problems
 from elmo_tasks.checks.objects import Target, object_problems, target_of
-from elmo_tasks.checks.problem import Problem, get, nearest, shown, unknown_key
+from elmo_tasks.checks.problem import Problem, get, listed, nearest, shown, unknown_key
 
 GIVEN_TO_TRAINING = frozenset({"serialization_dir", "local_rank", "ddp_accelerator"})
 
@@ -19,6 +18,14 @@ SEEDS = ("seed", "random_seed", "numpy_seed", "pytorch_seed")
 
 BESIDE_TRAINING = ("distributed", "evaluation", "include_in_archive", *SEEDS)
 """Keys of a config that `allennlp train` and `evaluate` read themselves."""
+
+DISTRIBUTED = ("cuda_devices", "num_nodes", "primary_address", "primary_port", "ddp_accelerator")
+
+NOT_DISTRIBUTED = {
+    "evaluate_on_test": "false with distributed: only the first process would evaluate (use allennlp evaluate)",
+    "trainer.checkpointer.save_every_num_seconds": "save_every_num_batches with distributed",
+}
+"""Keys with which several processes fail or wait for each other, and what to set instead."""
 
 GROUP_OPTIONS = ("requires_grad", "optimizer_name")
 
@@ -36,7 +43,7 @@ def shape_problems(config: Mapping[str, Any]) -> list[Problem]:
         problems += object_problems("evaluation", separate["evaluation"], Evaluator, None)
     problems += _seed_problems(separate)
     problems += _group_problems(get(plain, "trainer.optimizer"))
-    problems += distributed_problems(separate.get("distributed"), plain)
+    problems += _distributed_problems(separate.get("distributed"), plain)
     return sorted(problems, key=lambda problem: problem.path)
 
 
@@ -44,7 +51,19 @@ def _seed_problems(config: Mapping[str, Any]) -> Iterator[Problem]:
     for key in SEEDS:
         value = config.get(key)
         if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
-            yield Problem(path=key, expected="an integer of at least 0", got=shown(value), kind="type")
+            yield Problem(path=key, expected="an integer of at least 0", got=shown(value))
+
+
+def _distributed_problems(given: Any, config: dict[str, Any]) -> Iterator[Problem]:
+    if given is None:
+        return
+    if not isinstance(given, dict):
+        yield Problem(path="distributed", expected=f"an object ({listed(DISTRIBUTED)})", got=shown(given))
+        return
+    yield from (unknown_key(f"distributed.{key}", "distributed", DISTRIBUTED) for key in given.keys() - DISTRIBUTED)
+    for path, expected in NOT_DISTRIBUTED.items():
+        if value := get(config, path):
+            yield Problem(path=path, expected=expected, got=shown(value))
 
 
 def _group_problems(optimizer: Any) -> Iterator[Problem]:
@@ -61,7 +80,7 @@ def _group_problems(optimizer: Any) -> Iterator[Problem]:
     for place, group in enumerate(groups):
         here = f"{path}.parameter_groups.{place}"
         if not _is_group(group):
-            yield Problem(path=here, expected="[[regex, ...], {option: value, ...}]", got=shown(group), kind="type")
+            yield Problem(path=here, expected="[[regex, ...], {option: value, ...}]", got=shown(group))
             continue
         for key in group[1]:
             if key not in known and nearest(key, known):

@@ -13,8 +13,7 @@ from allennlp.commands import train
 from allennlp.common import Params, Registrable
 from allennlp.models import Model
 
-from elmo_tasks.checks.distributed import device_problems
-from elmo_tasks.checks.entity_types import DISJOINT, entity_type_problems
+from elmo_tasks.checks.devices import device_problems
 from elmo_tasks.checks.files import file_problems, paths_read
 from elmo_tasks.checks.problem import Problem
 from elmo_tasks.checks.schema import shape_problems
@@ -42,23 +41,12 @@ def require_none(problems: Sequence[Problem]) -> None:
         raise InputError(f"the config has {count}, nothing was read or written:{lines}")
 
 
-def require_shared_entity_types(config: Mapping[str, Any]) -> None:
-    """Logs suspicious entity types; raises `InputError` if the splits share none."""
-    problems = list(entity_type_problems(config))
-    for problem in problems:
-        if problem.kind == DISJOINT:
-            raise InputError(str(problem), hint="is the last column of one of the files missing?")
-    for problem in problems:
-        logger.warning("%s", problem)
-
-
 def check_before_training() -> None:
     """
     Makes `allennlp train` reject invalid configs before it reads data.
 
     `shape_problems` is for configs of our models; when such a run is recovered, it only gives a warning. Missing GPUs,
-    NER data whose splits share no entity type, and a `--force` that would delete files that the training reads are
-    errors for all configs.
+    and a `--force` that would delete files that the training reads, are errors for all configs.
 
     AllenNLP constructs the model after reading all data, and its trainer ignores unknown keys. The patch can go when
     AllenNLP checks a config first.
@@ -80,8 +68,6 @@ def _checking(original: Callable[..., Any]) -> Callable[..., Any]:
         if is_ours(config):
             _check_schema(config, recover=recover)
         require_none(list(device_problems(config)))
-        if not recover:
-            require_shared_entity_types(config)
         return original(params, *arguments, **options)
 
     return train_model

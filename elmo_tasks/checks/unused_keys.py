@@ -45,4 +45,4 @@ def unused_key_problems(config: dict[str, Any]) -> Iterator[Problem]:
 
 
 def _unused(path: str, expected: str, value: Any) -> Problem:
-    return Problem(path=path, expected=expected, got=f"{shown(value)}, which has no effect", kind="unused")
+    return Problem(path=path, expected=expected, got=f"{shown(value)}, which has no effect")

@@ -13,7 +13,6 @@ from elmo_tasks.data.labels import UNKNOWN_LABEL
 from elmo_tasks.data.spans import OUTSIDE, split_tag
 from elmo_tasks.errors import InputError
 from elmo_tasks.modules.tagger import LABELS, Tagger
-from elmo_tasks.ner.entity_types import unknown_types
 from elmo_tasks.ner.metric import EntityF1
 from elmo_tasks.training.distributed import process_count
 
@@ -64,7 +63,7 @@ class NerTagger(Tagger):
     def _check_gold_types(self) -> None:
         gold = {label: row["gold"] for label, row in self.f1.report()["labels"].items() if row["gold"]}
         known = {split_tag(tag)[1] for tag in self.tags} - {""}
-        unknown = unknown_types(gold, known)
+        unknown = ", ".join(f"{label} {count}" for label, count in gold.items() if label not in known)
         if unknown and known.isdisjoint(gold):
             problem = f"expected gold entities of the types {', '.join(sorted(known))}, got {unknown}"
             raise InputError(problem, hint="the tags are the last column of a file; is it cut off?")

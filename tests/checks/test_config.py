@@ -18,16 +18,16 @@ pytestmark = pytest.mark.usefixtures("mini")
 @pytest.mark.parametrize("file", BROKEN, ids=lambda file: file.stem)
 def test_broken_config(file: Path, root: Path) -> None:
     lines = file.read_text().splitlines()
-    (root / "ner" / "eng.testb").write_text("Ann NN I-NP I-PER\nsails NN I-VP O\n\n")
+    (root / "ner" / "eng.testb").touch()
     expected = [line.removeprefix(EXPECTED).replace("$DATA", str(root)) for line in lines if line.startswith(EXPECTED)]
-    problems = [str(problem) for problem in check_config(file).problems]
+    problems = [str(problem) for problem in check_config(file)]
     assert expected and len(problems) == len(expected), problems
     assert [line for line, start in zip(problems, expected, strict=True) if not line.startswith(start)] == []
 
 
 @pytest.mark.parametrize(("key", "value"), [("validation_data_path", [3]), ("model.elmo.options_file", "")])
 def test_invalid_paths(key: str, value: object) -> None:
-    (problem,) = check_config(FOLDER / "ner_elmo.jsonnet", json.dumps({key: value}), build=False).problems
+    (problem,) = check_config(FOLDER / "ner_elmo.jsonnet", json.dumps({key: value}))
     assert problem.path == key
 
 
@@ -37,8 +37,7 @@ def test_invalid_paths(key: str, value: object) -> None:
         (1, {"trainer.cuda_device": 2}, ["trainer.cuda_device"]),
         (1, {"trainer.cuda_device": 0}, []),
         (0, {"trainer.cuda_device": [-1]}, ["trainer.cuda_device"]),
-        (0, {"distributed": {"cuda_devices": [-1, 1]}}, ["distributed.cuda_devices.1"]),
-        (0, {"distributed": {"cuda_devices": [-1]}}, ["distributed.cuda_devices"]),
+        (0, {"distributed": {"cuda_devices": [-1, 1]}}, ["distributed.cuda_devices"]),
         (0, {"distributed": {"cuda_devices": [-1, -1]}, "trainer.cuda_device": 0}, []),
         (0, {"distributed": {"cuda_devices": [-1], "num_nodes": 2}}, []),
     ],
@@ -47,14 +46,7 @@ def test_missing_devices(
     monkeypatch: pytest.MonkeyPatch, gpus: int, overrides: dict[str, object], paths: list[str]
 ) -> None:
     monkeypatch.setattr(torch.cuda, "device_count", lambda: gpus)
-    report = check_config(FOLDER / "ner.jsonnet", json.dumps(overrides), build=False)
-    assert [problem.path for problem in report.problems] == paths
-
-
-def test_step_runs_on_the_cpu_without_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
-    report = check_config(FOLDER / "ner.jsonnet", '{"trainer.cuda_device": 0}')
-    assert [problem.kind for problem in report.problems] == ["device"] and report.loss is not None
+    assert [problem.path for problem in check_config(FOLDER / "ner.jsonnet", json.dumps(overrides))] == paths
 
 
 @pytest.mark.parametrize(("text", "got"), [("[1]", "got [1]"), ("{a: b}", "b"), (None, "config.jsonnet")])
@@ -62,5 +54,5 @@ def test_unreadable_file(text: str | None, got: str, tmp_path: Path) -> None:
     file = tmp_path / "config.jsonnet"
     if text is not None:
         file.write_text(text)
-    (problem,) = check_config(file).problems
+    (problem,) = check_config(file)
     assert str(problem).startswith("config: expected a readable config, got ") and got in problem.got

@@ -145,8 +145,6 @@ def test_each_kind_of_problem(keys: dict[str, Any], message: str) -> None:
         ({"trainer.optimizer.lr": None, "distributed": 2}, ["distributed", "trainer.optimizer.lr"]),
         ({"distributed": {"cuda_devices": [0, 1], "port": 3}}, ["distributed.port"]),
         ({"distributed": {"cuda_devices": [0], "num_nodes": 2}}, []),
-        ({"distributed": {"cuda_devices": [0, 1], "num_nodes": 2, "primary_address": "10.0.0.1"}},
-         ["distributed.primary_port"]),
         ({"distributed": {"cuda_devices": [0, 1]}, "evaluate_on_test": True,
           "trainer.checkpointer": {"save_every_num_seconds": 60}},
          ["evaluate_on_test", "trainer.checkpointer.save_every_num_seconds"]),
@@ -156,20 +154,14 @@ def test_paths_of_problems_in_our_configs(overrides: dict[str, Any], paths: list
     assert [problem.path for problem in shape_problems(resolved("ner_elmo", **overrides))] == paths
 
 
-def test_batch_size_of_the_language_model_is_a_multiple_of_the_processes() -> None:
-    found = shape_problems(resolved("bilm", distributed={"cuda_devices": [0, 1, 2]}))
-    assert [problem.path for problem in found] == ["data_loader.batch_size", "validation_data_loader.batch_size"]
-    assert shape_problems(resolved("bilm", distributed={"cuda_devices": [0, 1]})) == []
-
-
 @pytest.mark.parametrize("config", [{"model": []}, {"model": {}, "trainer": "x", "dataset_reader": None}])
 def test_any_config_is_accepted(config: dict[str, Any]) -> None:
     assert shape_problems(config)
 
 
 def test_no_registered_class_fails() -> None:
-    kinds = set()
+    found = set()
     for base, entries in list(Registrable._registry.items()):
         for name in entries:
-            kinds |= {problem.kind for problem in object_problems("", {"type": name}, base, frozenset())}
-    assert kinds == {"missing", "value"}
+            found |= {problem.got for problem in object_problems("", {"type": name}, base, frozenset())}
+    assert found == {"none", "null"}

@@ -11,7 +11,6 @@ from allennlp.common import Params
 from allennlp.models import load_archive
 from allennlp.predictors import Predictor
 
-from elmo_tasks.checks.config import check_config
 from elmo_tasks.compat.predictors import default_predictor
 from elmo_tasks.errors import InputError
 from tests.elmo.samples import options
@@ -70,13 +69,6 @@ def test_other_inputs_and_outputs_are_rejected(archive: Path) -> None:
         predictor.predict_json({"id": 3})
     with pytest.raises(InputError, match="expected a model whose output has 'tags', got one with label"):
         predictor.result(None, {"label": "A"})  # type: ignore[attr-defined]
-
-
-def test_check_names_the_predictor(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        allennlp("check", config, "--no-build")
-    assert "no problems, predictor elmo_tasks_tagger, " in capsys.readouterr().out
-    assert check_config(config, '{"model": {"type": "nobody"}}', build=False).predictor is None
 
 
 def test_other_archives_keep_their_predictor() -> None:
