@@ -9,7 +9,6 @@ import json
 import logging
 import multiprocessing
 import os
-import shlex
 from pathlib import Path
 
 from elmo_tasks.corpora import official_names
@@ -97,14 +96,6 @@ def apply_defaults() -> None:
     os.environ.pop(DEFAULT_VARIABLE, None)
     if root is not None and not given:
         os.environ[DEFAULT_VARIABLE] = str(root)
-
-
-def assignments() -> list[str]:
-    """Scale and data root, if the user set them, as assignments before a shell command."""
-    chosen = {SCALE_VARIABLE: _given_scale()} if _given_scale() != SCALES[0] else {}
-    if not data_is_default():
-        chosen[DATA_VARIABLE] = os.environ[DATA_VARIABLE]
-    return [f"{name}={shlex.quote(value)}" for name, value in chosen.items()]
 
 
 def announce() -> None:

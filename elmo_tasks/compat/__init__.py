@@ -12,7 +12,6 @@ from elmo_tasks.compat.archives import report_damaged_archives
 from elmo_tasks.compat.characters import make_character_encoders_picklable, mask_characters_in_any_dtype
 from elmo_tasks.compat.checkpoints import allow_numpy_scalars, write_checkpoints_atomically
 from elmo_tasks.compat.devices import report_missing_gpus
-from elmo_tasks.compat.interrupts import report_interrupts
 from elmo_tasks.compat.params import read_new_style_unions, require_objects
 from elmo_tasks.compat.predictors import predict_without_download
 from elmo_tasks.compat.recovery import recover_at_any_time
@@ -29,7 +28,6 @@ PATCHES: tuple[Callable[[], None], ...] = (
     allow_numpy_scalars,
     write_checkpoints_atomically,
     recover_at_any_time,
-    report_interrupts,
     accept_one_seed,
     follow_live_parameters,
     make_character_encoders_picklable,

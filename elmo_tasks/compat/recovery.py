@@ -2,7 +2,6 @@
 
 import functools
 import glob
-import logging
 import os
 import shutil
 from collections.abc import Callable
@@ -17,10 +16,8 @@ from allennlp.models import archival
 from allennlp.training import util as training_util
 
 from elmo_tasks.atomic import atomic_write, leftovers
-from elmo_tasks.compat import first_step, run_lock
+from elmo_tasks.compat import run_lock
 from elmo_tasks.errors import InputError
-
-logger = logging.getLogger(__name__)
 
 SHOWN = 5
 """The number of differences between two configs, or of files in a folder, in an error."""
@@ -30,7 +27,7 @@ ABSENT = object()
 
 def recover_at_any_time() -> None:
     """
-    Lets a run reuse the folder of one that took no step, and `--recover` resume a run that was killed at any time.
+    Lets `--recover` resume a run that was killed at any time.
 
     AllenNLP creates the folder first and writes `config.json`, metrics and archive in place: after a kill there, the
     run can be neither resumed nor repeated, or looks finished. The patch can go when AllenNLP writes atomically.
@@ -39,12 +36,11 @@ def recover_at_any_time() -> None:
     Params.to_file = _atomic_config(Params.to_file)
     common_util.dump_metrics = _atomic_metrics(common_util.dump_metrics)
     train.archive_model = _atomic_archive(train.archive_model)
-    train.train_model = marking(train.train_model)
-    first_step.watch_first_step()
+    train.train_model = _releasing(train.train_model)
 
 
 def _preparing(create: Callable[..., None]) -> Callable[..., None]:
-    """`create_serialization_dir` that locks the folder, and reuses one in which no step was taken."""
+    """`create_serialization_dir` that locks the folder."""
 
     @functools.wraps(create)
     def create_serialization_dir(
@@ -52,7 +48,7 @@ def _preparing(create: Callable[..., None]) -> Callable[..., None]:
     ) -> None:
         folder, distributed = Path(serialization_dir), params.as_dict(quiet=True).get("distributed")
         require_plain_name(folder)
-        end_run()
+        run_lock.release()
         had_folder, nodes = folder.is_dir(), distributed.get("num_nodes", 1) if isinstance(distributed, dict) else 1
         try:
             if nodes == 1 and had_folder:  # several nodes of one run would lock each other out
@@ -68,10 +64,8 @@ def _preparing(create: Callable[..., None]) -> Callable[..., None]:
             if nodes == 1:
                 run_lock.acquire(folder)
         except BaseException:
-            end_run()
+            run_lock.release()
             raise
-        if not recover and distributed is None:  # the steps of a distributed run are taken in other processes
-            first_step.mark(folder)
 
     return create_serialization_dir
 
@@ -84,24 +78,15 @@ def require_plain_name(folder: Path) -> None:
 
 
 def has_run(folder: Path, params: Params, *, recover: bool) -> bool:
-    """
-    Whether there is a run to resume. Clears a folder in which no step was taken; raises `InputError` if it has other
-    files, or a run with another config.
-    """
-    if first_step.took_no_step(folder):
-        logger.info("no step was taken in %s: the run starts from scratch", folder)
-        first_step.clear(folder)
-        return False
+    """Whether there is a run to resume. Raises `InputError` if there are other files, or a run with another config."""
     temporary = list(leftovers(folder))
     unwritten = [path for path in temporary if path.name.startswith(f".{archival.CONFIG_NAME}.")]
-    held = sorted(path for path in folder.iterdir() if path.name != run_lock.LOCK and path not in unwritten)
+    held = sorted(path.name for path in folder.iterdir() if path.name != run_lock.LOCK and path not in unwritten)
     config = folder / archival.CONFIG_NAME
     if held and not recover:
-        later = [path.name for path in held if not first_step.precedes_first_step(path)]
         ways = "give -s another folder; --force deletes this one"
         hint = f"--recover resumes the run in it; {ways}" if config.is_file() else ways
-        names = _first(later or [path.name for path in held], ", ", " and ")
-        raise InputError(f"expected an empty folder, got {names}", file=folder, hint=hint)
+        raise InputError(f"expected an empty folder, got {_first(held, ', ', ' and ')}", file=folder, hint=hint)
     if config.is_file():
         require_same(params, config)
     for path in temporary if config.is_file() else [] if held else unwritten:
@@ -177,22 +162,12 @@ def _atomic_archive(archive: Callable[..., str]) -> Callable[..., str]:
     return archive_model
 
 
-def marking(train_model: Callable[..., Any]) -> Callable[..., Any]:
-    """`train_model` that keeps the mark of a run without a step only if it fails: a dry run is complete."""
-
+def _releasing(train_model: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(train_model)
     def wrapper(*arguments: Any, **options: Any) -> Any:
         try:
-            trained = train_model(*arguments, **options)
-            first_step.remove_mark()
-            return trained
+            return train_model(*arguments, **options)
         finally:
-            end_run()
+            run_lock.release()
 
     return wrapper
-
-
-def end_run() -> None:
-    """Releases the lock of this process, and forgets its mark."""
-    first_step.forget_mark()
-    run_lock.release()

@@ -4,6 +4,7 @@ import errno
 import logging
 import os
 import re
+import signal
 import sys
 from collections.abc import Iterator
 from os import PathLike
@@ -11,10 +12,10 @@ from types import TracebackType
 
 from allennlp.common import logging as allennlp_logging
 from allennlp.common.checks import ConfigurationError
+from allennlp.common.util import SigTermReceived
 from torch.multiprocessing.spawn import ProcessRaisedException
 
 from elmo_tasks import settings
-from elmo_tasks.compat.interrupts import exit_status, report_of
 from elmo_tasks.errors import InputError
 
 TRACEBACK_VARIABLE = "ELMO_TASKS_TRACEBACK"
@@ -28,6 +29,9 @@ NAN_ADVICE = (
 OVERRIDES_PREFIX = "overrides dict contains unused keys: "
 WORKER_ERROR = re.compile(r"^elmo_tasks\.errors\.InputError: (.+)$", re.MULTILINE)
 """In the traceback of a worker of a distributed training, which the first process gets as text."""
+SIGNALS: dict[type[BaseException], int] = {KeyboardInterrupt: signal.SIGINT, SigTermReceived: signal.SIGTERM}
+"""The exceptions of AllenNLP's signal handlers."""
+INTERRUPTED = "interrupted; the same command with --recover, without --force, resumes from the last checkpoint"
 TORCH_WRITER_PREFIXES = ("[enforce fail at inline_container.cc", "PytorchStreamWriter failed")
 
 
@@ -96,34 +100,23 @@ def log_to_files(error: BaseException) -> None:
             handler.handle(record)
 
 
-def drop_full_disk_reports(handler: logging.Handler) -> None:
-    """Silences errors of a log that cannot be written; the run itself will fail with one line."""
-    report = handler.handleError
-
-    def handle_error(record: logging.LogRecord) -> None:
-        if not isinstance(sys.exc_info()[1], OSError):
-            report(record)
-
-    handler.handleError = handle_error  # type: ignore[method-assign]
-
-
 def install_exception_hook() -> None:
-    """Installs a hook, once, that shows errors of the user in one line, and reports of interrupts."""
+    """Installs a hook, once, that shows errors of the user and interrupts of `allennlp train` in one line."""
     previous = sys.excepthook
     if getattr(previous, "shows_user_errors", False):
         return
 
     def hook(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
         shortened = not os.environ.get(TRACEBACK_VARIABLE)
-        report = report_of(error) if shortened else None
+        if shortened and kind in SIGNALS and sys.argv[1:2] == ["train"]:
+            sys.stderr.write(f"{INTERRUPTED}\n")
+            raise SystemExit(128 + SIGNALS[kind])
         line = one_line(error) if shortened else None
-        if report is None and line is None:
+        if line is None:
             previous(kind, error, traceback)
             return
         log_to_files(error)
-        sys.stderr.write(f"{report}\n" if report else f"error: {line}\n")
-        if report:
-            raise SystemExit(exit_status(error))
+        sys.stderr.write(f"error: {line}\n")
 
     vars(hook)["shows_user_errors"] = True
     sys.excepthook = hook
@@ -142,8 +135,7 @@ def show_user_errors() -> None:
 
     def prepare_global_logging(serialization_dir: str | PathLike[str], rank: int = 0, world_size: int = 1) -> None:
         original(serialization_dir, rank=rank, world_size=world_size)
-        for handler in logging.getLogger().handlers:
-            drop_full_disk_reports(handler)
+        logging.raiseExceptions = False  # on a full disk the run itself fails, with one line
         install_exception_hook()
         settings.announce()
 

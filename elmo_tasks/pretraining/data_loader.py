@@ -12,7 +12,6 @@ from allennlp.data.data_loaders import DataLoader
 from allennlp.data.vocabulary import NAMESPACE_PADDING_FILE
 
 from elmo_tasks.atomic import atomic_write
-from elmo_tasks.compat import first_step
 from elmo_tasks.errors import InputError
 from elmo_tasks.pretraining.evaluation import first_sentences
 from elmo_tasks.pretraining.sentences import check_text, count_predictions, expand_files
@@ -82,7 +81,6 @@ class LmVocabulary(Vocabulary):
         saved = Path(directory) / f"{WORDS}.txt"
         if saved.is_file():
             _check_same(WordVocabulary.from_file(saved), self.to_words(), saved)
-        first_step.note_vocabulary(self, directory)
         with atomic_write(saved.with_name(NAMESPACE_PADDING_FILE)) as temporary:
             temporary.write_text(f"{WORDS}\n", "utf-8")
         self.to_words().save(saved)

@@ -9,25 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 from allennlp.commands import train
 from allennlp.common import Params
 from allennlp.common import util as common_util
-from allennlp.data import Vocabulary
 from allennlp.training import util as training_util
 
-from elmo_tasks.compat import recovery
-from elmo_tasks.compat.first_step import MARK
 from elmo_tasks.compat.run_lock import LOCK
 from elmo_tasks.errors import InputError
-from elmo_tasks.pretraining.data_loader import LmVocabulary
-from elmo_tasks.pretraining.vocabulary import WordVocabulary
 from tests.processes import DEAD
 
 CONFIG = {"model": {"type": "m", "size": 3}, "trainer": {"num_epochs": 2}, "train_data_path": "a"}
 CHANGED = {**CONFIG, "trainer": {"num_epochs": 5}}
-TOKENS = Vocabulary({"tokens": {"a": 1}})
-WORDS = LmVocabulary.of(WordVocabulary(["<S>", "</S>", "<UNK>"]))
 HALF_CONFIG = f".config.json.{DEAD}.tmp"
 
 
@@ -49,21 +41,10 @@ def with_config(folder: Path) -> Path:
     return folder
 
 
-def failed_before_a_step(folder: Path, vocabulary: Vocabulary = TOKENS) -> Path:
-    """A run that wrote everything that precedes the first step, and whose process has ended."""
-    start(folder, CONFIG)
-    vocabulary.save_to_files(str(folder / "vocabulary"))
-    (folder / "log" / "train").mkdir(parents=True)
-    for name in ("config.json", "meta.json", "out.log", HALF_CONFIG, "log/train/events.out.tfevents.1.host"):
-        (folder / name).write_text("{}")
-    recovery.end_run()
-    return folder
-
-
 def test_run_that_was_killed_before_its_config_was_written(tmp_path: Path) -> None:
     (tmp_path / HALF_CONFIG).write_text("{")
     start(tmp_path, CONFIG, recover=True)
-    assert names(tmp_path) == {MARK, LOCK}
+    assert names(tmp_path) == {LOCK}
 
 
 def test_run_with_the_same_config_is_resumed(tmp_path: Path) -> None:
@@ -85,52 +66,18 @@ def test_another_config_is_an_error_with_the_keys(tmp_path: Path) -> None:
     assert names(tmp_path) == before
 
 
-@pytest.mark.parametrize(("config", "vocabulary", "recover"), [(CONFIG, TOKENS, True), (CHANGED, WORDS, False)])
-def test_folder_in_which_no_step_was_taken_is_reused(
-    tmp_path: Path, config: dict[str, Any], vocabulary: Vocabulary, recover: bool
-) -> None:
-    start(failed_before_a_step(tmp_path / "run", vocabulary), config, recover=recover)
-    assert names(tmp_path / "run") == {MARK, LOCK}
-
-
-@pytest.mark.parametrize("name", ["model_state_e1_b0.th", "vocabulary/notes.txt", "log/a.txt", f".notes.{DEAD}.tmp"])
-def test_folder_with_other_files_is_kept(tmp_path: Path, name: str) -> None:
-    run = failed_before_a_step(tmp_path / "run")
-    (run / name).write_text("mine")
-    before = sorted(tmp_path.rglob("*"))
-    with pytest.raises(InputError, match=rf"expected an empty folder, got {name.partition('/')[0]} \(--recover"):
-        start(run, CONFIG)
-    assert sorted(tmp_path.rglob("*")) == before
-
-
-def test_link_in_place_of_a_folder_is_kept(tmp_path: Path) -> None:
-    run = failed_before_a_step(tmp_path / "run")
-    (run / "log").rename(tmp_path / "mine")
-    (run / "log").symlink_to(tmp_path / "mine")
-    with pytest.raises(InputError, match="expected an empty folder, got log"):
-        start(run, CONFIG)
-    assert (run / "log" / "train").is_dir()
-
-
-def test_first_step_removes_the_mark(tmp_path: Path) -> None:
+def test_folder_with_a_run_is_kept(tmp_path: Path) -> None:
     start(tmp_path, CONFIG)
     with_config(tmp_path)
-    torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=0.1).step()
-    assert names(tmp_path) == {"config.json", LOCK}
-    with pytest.raises(InputError, match=r"expected an empty folder, got config.json \("):
+    with pytest.raises(InputError, match=r"expected an empty folder, got config.json \(--recover"):
         start(tmp_path, CONFIG)
-
-
-def test_dry_run_removes_the_mark(tmp_path: Path) -> None:
-    recovery.marking(start)(tmp_path, CONFIG)
-    assert names(tmp_path) == set()
+    assert names(tmp_path) == {"config.json"}
 
 
 def train_until_killed(run: Path, ready: Connection) -> None:
     """In another process, with a worker that outlives it; sends the worker's id when the run has started."""
     start(run, CONFIG)
     with_config(run)
-    (run / MARK).unlink()
     if worker := os.fork():
         ready.send(worker)
     signal.alarm(60)
@@ -152,7 +99,7 @@ def test_folder_in_which_another_process_trains(tmp_path: Path) -> None:
     start(run, CONFIG, recover=True)
     os.kill(worker, signal.SIGKILL)
     start(run, CONFIG, force=True)
-    assert names(run) == {MARK, LOCK}
+    assert names(run) == {LOCK}
 
 
 def test_folder_in_which_checkpoints_would_not_be_found(tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ import pytest
 from allennlp.common import Params
 from allennlp.training import util as training_util
 
-from elmo_tasks.compat import first_step
 from elmo_tasks.compat.seeds import SEEDS, spread_seed
 from elmo_tasks.errors import InputError
 
@@ -29,7 +28,6 @@ def test_resumed_training_has_the_same_seed(tmp_path: Path) -> None:
     training_util.create_serialization_dir(params, str(tmp_path / "run"), recover=False, force=False)
     assert params.as_dict(quiet=True) == dict.fromkeys(SEEDS, 7)
     params.to_file(str(tmp_path / "run" / "config.json"))
-    first_step.remove_mark()
     training_util.create_serialization_dir(Params({"seed": 7}), str(tmp_path / "run"), recover=True, force=False)
     with pytest.raises(InputError, match="random_seed was 7, is 8"):
         training_util.create_serialization_dir(Params({"seed": 8}), str(tmp_path / "run"), recover=True, force=False)

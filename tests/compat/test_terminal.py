@@ -10,6 +10,7 @@ import pytest
 from allennlp.common import logging as allennlp_logging
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.params import with_overrides
+from allennlp.common.util import SigTermReceived
 from torch.multiprocessing.spawn import ProcessRaisedException
 
 from elmo_tasks.compat import terminal
@@ -65,6 +66,7 @@ def untouched_logging(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     root = logging.getLogger()
     handlers, level = list(root.handlers), root.level
     monkeypatch.setattr(sys, "excepthook", sys.__excepthook__)
+    monkeypatch.setattr(logging, "raiseExceptions", True)
     yield
     for handler in set(root.handlers) - set(handlers):
         handler.close()
@@ -103,3 +105,18 @@ def test_log_on_a_full_disk(untouched_logging: None, tmp_path: Path, capsys: pyt
     with file_size_limit(0):
         logging.getLogger("elmo_tasks").info("one more line")
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(("error", "status"), [(KeyboardInterrupt, 130), (SigTermReceived, 143)])
+def test_interrupted_training(
+    untouched_logging: None,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    error: type[BaseException],
+    status: int,
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["allennlp", "train"])
+    terminal.install_exception_hook()
+    with pytest.raises(SystemExit) as stopped:
+        sys.excepthook(error, error(), None)
+    assert stopped.value.code == status and "--recover" in capsys.readouterr().err
