@@ -58,8 +58,8 @@ def execute(folder: str | Path, *, parent: int | None = None) -> None:
 
 def _execute(plan: dict[str, Any], path: Path) -> None:
     before, began = run_dir.seconds_spent(path), time.time()
-    with run_dir.attempt(path):
-        result = _score_ensemble(plan, path) if plan["ensemble"] else _train(plan, path)
+    run_dir.write_json(path / run_dir.ATTEMPT, {"before": before, "began": began})
+    result = _score_ensemble(plan, path) if plan["ensemble"] else _train(plan, path)
     plan = {key: value for key, value in plan.items() if key != "label"}
     spent = {"seconds": round(before + time.time() - began, 1), "started": _utc(began), "finished": _utc(time.time())}
     run_dir.write_json(

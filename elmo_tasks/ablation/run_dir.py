@@ -3,8 +3,6 @@
 import json
 import os
 import shutil
-import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,7 +20,6 @@ RESULT_KEYS = {"row", "seed", "hash", "commit", "device", "seconds", "epochs", "
 REASONS = {BUSY: "another process executes this run", SKIPPED: "a run that it needs failed"}
 LOCK_TIMEOUT = 20.0
 """Seconds to wait for the lock: a process that received SIGTERM may still hold it."""
-HEARTBEAT_SECONDS = 2.0
 
 
 class BusyError(InputError):
@@ -88,31 +85,11 @@ def lock(folder: Path) -> Iterator[None]:
 
 
 def seconds_spent(folder: Path) -> float:
-    """Seconds of all attempts so far, each up to its last heartbeat."""
-    attempt = read_json(folder / ATTEMPT)
+    """Seconds of all attempts so far, each up to the last line of its training's log."""
+    attempt, log = read_json(folder / ATTEMPT), folder / MODEL / "out.log"
     if attempt is None:
         return 0.0
-    return float(attempt["before"] + max(0.0, (folder / ATTEMPT).stat().st_mtime - attempt["began"]))
-
-
-@contextmanager
-def attempt(folder: Path) -> Iterator[None]:
-    """Record the start of an attempt and the seconds before it, and update the file's time while it runs."""
-    file, ended = folder / ATTEMPT, threading.Event()
-    write_json(file, {"before": seconds_spent(folder), "began": time.time()})
-
-    def beat() -> None:
-        while not ended.wait(HEARTBEAT_SECONDS):
-            os.utime(file)
-
-    thread = threading.Thread(target=beat, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        thread.join()
-        os.utime(file)
+    return float(attempt["before"] + (max(0.0, log.stat().st_mtime - attempt["began"]) if log.exists() else 0.0))
 
 
 def has_checkpoint(folder: Path, config: dict[str, Any]) -> bool:
