@@ -41,10 +41,7 @@ def atomic_write(path: str | Path) -> Iterator[Path]:
 
     Contents and name are flushed to the disk. A pipe or a device is written directly.
 
-    # Raises
-
-    `InputError`
-        If the folder is not writable or the disk is full; `path` is then unchanged.
+    Raises `InputError` if the folder is not writable or the disk is full; `path` is then unchanged.
     """
     target = Path(path)
     if target.exists() and not target.is_file() and not target.is_dir():

@@ -55,14 +55,8 @@ def reading(file: str | Path, problem: str, *, hint: str | None = None) -> Itera
 
 def own_item(file: h5py.File, name: str) -> h5py.Dataset | h5py.Group:
     """
-    A dataset or a group in the file itself. No values are read.
-
-    # Raises
-
-    `KeyError`
-        If there is none.
-    `InputError`
-        If it is a link, a virtual dataset or in external storage, which the file's checksum does not cover.
+    A dataset or a group in the file itself. No values are read. Raises `KeyError` if there is none; `InputError` if it
+    is a link, a virtual dataset or in external storage, which the file's checksum does not cover.
     """
     item: h5py.Dataset | h5py.Group = file
     for part in name.split("/"):

@@ -51,12 +51,7 @@ def fixtures_root() -> Path:
 def bilm_files(options_file: str | None, weight_file: str | None) -> tuple[str, str]:
     """
     The arguments of a command, or the files of the scale's biLM if it has none: the released one below the data root at
-    `paper`, else the embedded one.
-
-    # Raises
-
-    `InputError`
-        If only one is given.
+    `paper`, else the embedded one. Raises `InputError` if only one is given.
     """
     if (options_file is None) != (weight_file is None):
         raise InputError("expected both --options-file and --weight-file, got only one")

@@ -17,12 +17,8 @@ MAX_RETRIES = 5
 def run_all(runs: list[Run]) -> Iterator[RunFinished]:
     """
     Run all on the cluster of `RAY_ADDRESS`, or on a local one. Each run takes `OMP_NUM_THREADS` cores (1 by default),
-    and a GPU if the cluster has any. A retried run resumes from its last checkpoint.
-
-    # Raises
-
-    `InputError`
-        If Ray is not installed.
+    and a GPU if the cluster has any. A retried run resumes from its last checkpoint. Raises `InputError` if Ray is not
+    installed.
     """
     try:
         ray = importlib.import_module("ray")

@@ -34,10 +34,7 @@ def score_ensemble(archives: Sequence[Path], data: str, *, how: str) -> dict[str
     how : `str`
         `probabilities` or `votes`.
 
-    # Raises
-
-    `InputError`
-        If the model has no probabilities, or the members differ in type or vocabulary.
+    Raises `InputError` if the model has no probabilities, or the members differ in type or vocabulary.
     """
     members = [load_archive(path, cuda_device=0 if torch.cuda.is_available() else -1) for path in archives]
     models = _models(members)

@@ -32,12 +32,8 @@ PLUGIN = "elmo_tasks.plugin"
 def execute(folder: str | Path, *, parent: int | None = None) -> None:
     """
     Execute the plan in a run's folder and write the result. A finished run is skipped, an interrupted training resumes
-    from its last checkpoint. With `parent`, a process id, it exits when that process does.
-
-    # Raises
-
-    `InputError`
-        If the folder has no plan, or another process executes it. Errors of the training are recorded and re-raised.
+    from its last checkpoint. With `parent`, a process id, it exits when that process does. Raises `InputError` if the
+    folder has no plan, or another process executes it. Errors of the training are recorded and re-raised.
     """
     path = Path(folder).absolute()
     plan = run_dir.read_json(path / run_dir.PLAN)

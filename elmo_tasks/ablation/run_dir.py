@@ -1,7 +1,6 @@
 """The folder of a run: plan, log, model, result. Files are written atomically, one process at a time holds the lock."""
 
 import json
-import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -68,11 +68,8 @@ class Planner:
     cached : `bool`
         Whether rows with ELMo cache the biLM's layers on disk, if their config allows it and names no `cache_dir`.
 
-    # Raises
-
-    `InputError`
-        If a row's config cannot be read, its changes or seeds are invalid, or two rows resolve to the same config. Rows
-        with missing files are not checked.
+    Raises `InputError` if a row's config cannot be read, its changes or seeds are invalid, or two rows resolve to the
+    same config. Rows with missing files are not checked.
     """
 
     def __init__(self, table: Table, home: Path, *, cached: bool = True) -> None:

@@ -25,12 +25,8 @@ EXECUTORS = (LOCAL, RAY)
 class Session:
     """
     The runs of the rows that match one of the patterns `rows`, with the seeds 1 to `seeds`. `table.md`, `results.jsonl`
-    and `report.html` are written to `folder`, the runs to `runs` (default: `folder / "runs"`).
-
-    # Raises
-
-    `InputError`
-        If the table is invalid, a pattern matches nothing, or a number is below 1.
+    and `report.html` are written to `folder`, the runs to `runs` (default: `folder / "runs"`). Raises `InputError` if
+    the table is invalid, a pattern matches nothing, or a number is below 1.
     """
 
     def __init__(

@@ -25,11 +25,7 @@ KEYS = {key for model in (Table, Row, Cell, Paper, Ensemble, Increase) for key i
 def read_table(file: str | Path) -> Table:
     """
     Read and check a table. A row's `config` is looked up in the table's folder, the current folder and the source tree.
-
-    # Raises
-
-    `InputError`
-        If the file cannot be read or is not a valid table. The message lists all problems.
+    Raises `InputError` if the file cannot be read or is not a valid table. The message lists all problems.
     """
     path = Path(file)
     if not path.is_file():

@@ -44,12 +44,8 @@ class Data(Subcommand):
 
 def report(args: argparse.Namespace) -> None:
     """
-    Prints a line per file; exits with 1 if any is missing or incomplete.
-
-    # Raises
-
-    `InputError`
-        For an unknown task or no data root, or if a download fails.
+    Prints a line per file; exits with 1 if any is missing or incomplete. Raises `InputError` for an unknown task or no
+    data root, or if a download fails.
     """
     root = _root(args.root)
     tasks = args.tasks or list(CORPORA)

@@ -20,13 +20,9 @@ _SECONDS = 60
 
 def fetch(source: Download, files: Sequence[DataFile], root: Path) -> None:
     """
-    Downloads the source of some files to `root/downloads`, and puts the files in their places.
-
-    # Raises
-
-    `InputError`
-        If the download fails, does not have the expected size or sha256, or does not fit on the disk; what has been
-        downloaded stays, and the next call resumes.
+    Downloads the source of some files to `root/downloads`, and puts the files in their places. Raises `InputError` if
+    the download fails, does not have the expected size or sha256, or does not fit on the disk; what has been downloaded
+    stays, and the next call resumes.
     """
     target = root / "downloads" / PurePosixPath(source.url).name
     target.parent.mkdir(exist_ok=True)

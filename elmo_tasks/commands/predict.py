@@ -79,11 +79,8 @@ class LinePredictions(allennlp_predict._PredictManager):
     The output for an invalid line is `{"line": 17, "error": "..."}`. Lines are read and predictions written as they
     come; the output file appears when it is complete.
 
-    # Raises
-
-    `InputError`
-        At the end, if a line was invalid. Earlier, if the output cannot be written or the dataset reader fails; the
-        output file is then unchanged.
+    Raises `InputError` at the end, if a line was invalid; earlier, if the output cannot be written or the dataset
+    reader fails; the output file is then unchanged.
     """
 
     def __init__(self, predictor: Predictor, input_file: str, output_file: str | None, *options: Any) -> None:

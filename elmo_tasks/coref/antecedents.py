@@ -126,9 +126,7 @@ def marginal_loss(scores: Tensor, gold: Tensor) -> Tensor:
         Of antecedents; the score of no antecedent is 0.
     gold : `Tensor`, bool, shape [R, C]
 
-    # Returns
-
-    `Tensor`, shape [R]
+    Returns [R].
     """
     nothing = scores.new_zeros(len(scores), 1)  # [R, 1]
     right = torch.cat([~gold.any(1, keepdim=True), gold], 1)  # [R, 1 + C]

@@ -29,10 +29,7 @@ def clusters_from_antecedents(mentions: Sequence[Mention], antecedents: Sequence
     antecedents : `Sequence[int]`
         For each of them the index of an earlier one, or -1.
 
-    # Returns
-
-    `list[Cluster]`
-        Those of two or more mentions, sorted by their first mention.
+    Returns those of two or more mentions, sorted by their first mention.
     """
     clusters: dict[int, Cluster] = {}
     for place, antecedent in enumerate(antecedents):

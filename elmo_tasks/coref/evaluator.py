@@ -55,10 +55,7 @@ def response_lines(key_file: str | Path, predictions: Mapping[tuple[str, int], S
     predictions : `Mapping[tuple[str, int], Sequence[Cluster]]`
         The clusters of every document of the key, by key and part.
 
-    # Raises
-
-    `InputError`
-        If a document has no prediction, a mention exceeds its document, or the key cannot be read.
+    Raises `InputError` if a document has no prediction, a mention exceeds its document, or the key cannot be read.
     """
     cells: dict[int, str] = {}
     for document in read_documents(key_file):

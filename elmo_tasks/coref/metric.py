@@ -58,11 +58,8 @@ class CorefScores(Metric):
 
     def get_metric(self, reset: bool = False) -> dict[str, float]:
         """
-        # Returns
-
-        `dict[str, float]`
-            Between 0 and 1: `precision`, `recall` and `f1`, the means over the three metrics, and those of each metric,
-            such as `ceaf_e_f1`. A ratio over 0 is 0.
+        Values between 0 and 1: `precision`, `recall` and `f1`, the means over the three metrics, and those of each
+        metric, such as `ceaf_e_f1`. A ratio over 0 is 0.
         """
         scores = np.array([_precision_recall_f1(*counts) for counts in self._counts])  # [3, 3]
         means = dict(zip(PARTS, scores.mean(0).tolist(), strict=True))
@@ -78,12 +75,7 @@ class CorefScores(Metric):
 
 
 def document_counts(response: _Clusters, key: _Clusters) -> np.ndarray:
-    """
-    # Returns
-
-    `np.ndarray`, shape [3, 4]
-        For each of `METRICS` the numerators and denominators of recall and precision of one document.
-    """
+    """For each of `METRICS` the numerators and denominators of recall and precision of one document: [3, 4]."""
     key = _without_repetitions(key)
     home = {mention: place for place, cluster in enumerate(key) for mention in cluster}
     response = _without_repetitions(response, among=home)

@@ -66,10 +66,7 @@ class CorefModel(TaskModel):
     variational_dropout, kwargs
         See `TaskModel`. As in the original code, input and output dropout are not variational by default.
 
-    # Raises
-
-    `InputError`
-        If a value is out of range, or there are no embeddings for `head_values`.
+    Raises `InputError` if a value is out of range, or there are no embeddings for `head_values`.
     """
 
     default_predictor = "elmo_tasks_coref"
@@ -126,11 +123,8 @@ class CorefModel(TaskModel):
         metadata : `list[dict[str, Any]]`
             For each document its `sentences`, and its gold `clusters` or None.
 
-        # Returns
-
-        `dict[str, Any]`
-            `sentences`, `key` and `part` of each document; except during training its predicted `clusters`, and
-            `losses` [B], which are finite if all scores are; if all documents have gold clusters the `loss`, a scalar.
+        Returns `sentences`, `key` and `part` of each document; except during training its predicted `clusters`, and
+        `losses` [B], which are finite if all scores are; if all documents have gold clusters the `loss`, a scalar.
         """
         complete = all(known["clusters"] is not None for known in metadata)
         self.require_gold(complete or None)
@@ -156,16 +150,9 @@ class CorefModel(TaskModel):
 
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
         """
-        # Returns
-
-        `dict[str, float]`
-            Except during training, `precision`, `recall` and `f1`, the means over MUC, B-cubed and CEAF-e. At the end
-            of a pass (`reset`) also those of each metric, such as `muc_f1`, and ELMo's learned weights.
-
-        # Raises
-
-        `InputError`
-            At the end of an evaluation in which no document had gold clusters.
+        Except during training `precision`, `recall` and `f1`, the means over MUC, B-cubed and CEAF-e. At the end of a
+        pass (`reset`) also those of each metric, such as `muc_f1`, and ELMo's learned weights. Raises `InputError` at
+        the end of an evaluation in which no document had gold clusters.
         """
         if reset and not self.training and not self._scores.documents:
             hint = "use `allennlp predict` for documents without them"

@@ -18,9 +18,7 @@ def prune_crossing_spans(scores: Tensor, mask: Tensor, *, limit: int) -> Tensor:
     limit : `int`
         The largest number of spans.
 
-    # Returns
-
-    `Tensor`, shape [K, 2]: n and w of the spans taken, in the order of the text.
+    Returns [K, 2]: n and w of the spans taken, in the order of the text.
     """
     count, widths = scores.shape
     order = torch.where(mask, scores.detach(), -torch.inf).flatten().argsort(descending=True, stable=True)

@@ -71,12 +71,7 @@ class CorefReader(DatasetReader):
         self._strict = strict
 
     def _read(self, file_path: PathOrStr) -> Iterable[Instance]:
-        """
-        # Raises
-
-        `InputError`
-            With file and line, if a file is invalid.
-        """
+        """Raises `InputError` with file and line, if a file is invalid."""
         documents, clusters = [], []
         skipped = Skipped("documents", strict=self._strict)
         for document in (document for file in find_files(file_path) for document in read_documents(file)):
@@ -130,17 +125,10 @@ class CorefReader(DatasetReader):
         key, part, file, line : optional
             The name and the location of the document.
 
-        # Returns
-
-        `Instance`
-            With the fields `text` (S sentences), `speakers` (ids of N words), `genre`, and `metadata`, a dictionary of
-            `sentences`, `clusters`, `key`, `part`, `file` and `line`, None where unknown.
-
-        # Raises
-
-        `InputError`
-            If a sentence or the document is empty, the speakers do not match the words, or a mention exceeds the
-            document.
+        Returns an instance with the fields `text` (S sentences), `speakers` (ids of N words), `genre`, and `metadata`,
+        a dictionary of `sentences`, `clusters`, `key`, `part`, `file` and `line`, None where unknown. Raises
+        `InputError` if a sentence or the document is empty, the speakers do not match the words, or a mention exceeds
+        the document.
         """
         words = [[_ESCAPED.get(word, word) for word in sentence] for sentence in sentences]
         said_by = [[NONE] * len(sentence) for sentence in words] if speakers is None else speakers

@@ -20,10 +20,7 @@ class Staircase(LearningRateScheduler):
     every : `int`
         Updates between two steps.
 
-    # Raises
-
-    `InputError`
-        If `factor` is not above 0 and at most 1, or `every` is below 1.
+    Raises `InputError` if `factor` is not above 0 and at most 1, or `every` is below 1.
     """
 
     def __init__(self, optimizer: torch.optim.Optimizer, *, factor: float, every: int, last_epoch: int = -1) -> None:

@@ -96,9 +96,7 @@ class SpanScorer(nn.Module):
         places : `Tensor`, shape [K, 2]
             n and w of each span.
 
-        # Returns
-
-        `Tensor`, shape [K, `output_size`]
+        Returns [K, `output_size`].
         """
         first, width = places.unbind(1)  # [K] each
         weights = grid.attention[first, width]  # [K, W]

@@ -30,12 +30,8 @@ class BracketError(ValueError):
 
 def spans_from_brackets(cells: Sequence[str]) -> tuple[Span, ...]:
     """
-    The spans of a column of arguments or names, sorted by start, longer ones first. They may be nested.
-
-    # Raises
-
-    `BracketError`
-        If a cell is invalid or brackets are not balanced.
+    The spans of a column of arguments or names, sorted by start, longer ones first. They may be nested. Raises
+    `BracketError` if a cell is invalid or brackets are not balanced.
     """
     spans: list[Span] = []
     stack: list[tuple[int, str]] = []
@@ -53,12 +49,7 @@ def spans_from_brackets(cells: Sequence[str]) -> tuple[Span, ...]:
 def mentions_from_brackets(cells: Sequence[str]) -> tuple[Span, ...]:
     """
     The spans of a column of coreference, sorted as in `spans_from_brackets`; labels are cluster numbers. Spans may
-    cross. A bracket closes the cluster's most recently opened one.
-
-    # Raises
-
-    `BracketError`
-        As in `spans_from_brackets`.
+    cross. A bracket closes the cluster's most recently opened one. Raises `BracketError` as in `spans_from_brackets`.
     """
     spans: list[Span] = []
     stacks: dict[str, list[tuple[int, str]]] = {}

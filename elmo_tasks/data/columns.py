@@ -47,11 +47,8 @@ def read_columns(path: str | Path, *, min_columns: int = 2, corpus_hint: str | N
     corpus_hint : `str`, optional
         Where to get the corpus, for the error when the file is missing.
 
-    # Raises
-
-    `InputError`
-        Whatever `open_text` raises; if a line has the wrong number of columns, a sentence is too long, or there is no
-        sentence.
+    Raises `InputError` as `open_text` does; if a line has the wrong number of columns, a sentence is too long, or there
+    is no sentence.
     """
     rows: list[list[str]] = []
     start, first = 0, (0, 0)
@@ -71,12 +68,8 @@ def read_columns(path: str | Path, *, min_columns: int = 2, corpus_hint: str | N
 
 def split_columns(line: str, number: int, path: str | Path) -> list[str]:
     """
-    The fields of a line, equal strings shared in memory.
-
-    # Raises
-
-    `InputError`
-        If there is a carriage return within the line.
+    The fields of a line, equal strings shared in memory. Raises `InputError` if there is a carriage return within the
+    line.
     """
     refuse_carriage_return(line, file=path, line=number)
     return [intern(field) for field in _GAP.split(line) if field]

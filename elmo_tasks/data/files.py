@@ -41,17 +41,10 @@ def open_text(
     longest : `int`, optional
         The maximum number of characters in a line; `None` for no limit.
 
-    # Returns
-
-    `Iterator[tuple[int, str]]`
-        Line number, counted from 1, and the line without its end.
-
-    # Raises
-
-    `InputError`
-        If the file cannot be opened or read, a line is too long, not UTF-8 or binary (NUL), or the gzip stream is
-        truncated, damaged, or unpacks to more than a hundred times its size. Lines before the error have been yielded,
-        up to a buffer before the damage in a damaged gzip stream.
+    Yields line numbers, counted from 1, and lines without their ends. Raises `InputError` if the file cannot be opened
+    or read, a line is too long, not UTF-8 or binary (NUL), or the gzip stream is truncated, damaged, or unpacks to more
+    than a hundred times its size. Lines before the error have been yielded, up to a buffer before the damage in a
+    damaged gzip stream.
     """
     with open_binary(path, corpus_hint) as opened:
         for number, line in lines_of(opened, path):
@@ -83,12 +76,8 @@ def lines_of(opened: BufferedReader, name: str | Path) -> Iterator[tuple[int, st
 
 def raw_lines(opened: BufferedReader, name: str | Path) -> Iterator[tuple[int, bytes]]:
     """
-    Line numbers and lines with their ends, as bytes, unpacked if the file is gzip.
-
-    # Raises
-
-    `InputError`
-        If the file cannot be read, or the gzip stream is invalid.
+    Line numbers and lines with their ends, as bytes, unpacked if the file is gzip. Raises `InputError` if the file
+    cannot be read, or the gzip stream is invalid.
     """
     number = 0
     try:
@@ -136,12 +125,7 @@ def _unzipped(opened: BufferedReader, name: str | Path) -> Iterator[bytes]:
 
 
 def refuse_carriage_return(text: str, *, file: str | Path, line: int) -> None:
-    """
-    # Raises
-
-    `InputError`
-        If there is a carriage return within the line.
-    """
+    """Raises `InputError` if there is a carriage return within the line."""
     if "\r" in text:
         hint = "old Macintosh line ends: convert them with `tr '\\r' '\\n'`"
         raise InputError("carriage return within the line", file=file, line=line, hint=hint)
@@ -149,12 +133,8 @@ def refuse_carriage_return(text: str, *, file: str | Path, line: int) -> None:
 
 def open_binary(path: str | Path, corpus_hint: str | None = None) -> BufferedReader:
     """
-    Opens a file for reading bytes; for the parameters see `open_text`.
-
-    # Raises
-
-    `InputError`
-        If the file is missing, a folder or unreadable, or the path is invalid.
+    Opens a file for reading bytes; for the parameters see `open_text`. Raises `InputError` if the file is missing, a
+    folder or unreadable, or the path is invalid.
     """
     try:
         return open(path, "rb")
@@ -180,12 +160,8 @@ def missing_hint(path: str | Path, corpus_hint: str | None = None) -> str:
 
 def decode_line(raw: bytes, path: str | Path, number: int) -> str:
     """
-    Decodes a line without its end and, in line 1, without a byte order mark.
-
-    # Raises
-
-    `InputError`
-        If it is not UTF-8 or contains a NUL byte.
+    Decodes a line without its end and, in line 1, without a byte order mark. Raises `InputError` if it is not UTF-8 or
+    contains a NUL byte.
     """
     if number == 1:
         raw = raw.removeprefix(_BYTE_ORDER_MARK)

@@ -25,12 +25,7 @@ class KnownLabelField(LabelField):
     """AllenNLP's field, except that a label outside the vocabulary raises an `InputError` instead of a `KeyError`."""
 
     def index(self, vocab: Vocabulary) -> None:
-        """
-        # Raises
-
-        `InputError`
-            If the label is not in the vocabulary.
-        """
+        """Raises `InputError` if the label is not in the vocabulary."""
         known = vocab.get_token_to_index_vocabulary(self._label_namespace)
         if self.label not in known:
             raise InputError(f"expected one of the model's labels ({', '.join(sorted(known))}), got {self.label!r}")

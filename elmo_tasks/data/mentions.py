@@ -12,12 +12,7 @@ Cluster = list[Mention]
 def cluster_cells(clusters: Iterable[Cluster], *, length: int) -> list[str]:
     """
     The column of brackets for `length` words; clusters are numbered in order. Duplicate mentions in a cluster are
-    written once.
-
-    # Raises
-
-    `ValueError`
-        If a mention is empty or outside the document.
+    written once. Raises `ValueError` if a mention is empty or outside the document.
     """
     opening: list[list[str]] = [[] for _ in range(length)]
     closing: list[list[str]] = [[] for _ in range(length)]

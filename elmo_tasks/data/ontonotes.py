@@ -114,10 +114,7 @@ class OntonotesSentence:
         of : `str`
             Prefix of error messages: the column, or the document.
 
-        # Raises
-
-        `InputError`
-            With file and line, if brackets are invalid.
+        Raises `InputError` with file and line, if brackets are invalid.
         """
         try:
             return mentions_from_brackets(self.columns[-1])
@@ -126,12 +123,8 @@ class OntonotesSentence:
 
     def frames(self) -> tuple[Frame, ...]:
         """
-        The frame of each word that has a frameset, in order.
-
-        # Raises
-
-        `InputError`
-            With file and line, if brackets are invalid, or the columns do not match the predicates.
+        The frame of each word that has a frameset, in order. Raises `InputError` with file and line, if brackets are
+        invalid, or the columns do not match the predicates.
         """
         predicates = [token for token, frameset in enumerate(self.columns[7]) if frameset != NONE]
         columns = range(_FIRST_FRAME, len(self.columns) - 1)
@@ -209,12 +202,8 @@ class Skipped:
 def find_files(path: str | Path) -> list[Path]:
     """
     The files at a path, sorted: those in a folder and its subfolders whose names end in `gold_conll` or
-    `gold_conll.gz`, those that match a pattern with `*` or `**`, or the one file.
-
-    # Raises
-
-    `InputError`
-        If a folder has no such file, or no file matches the pattern.
+    `gold_conll.gz`, those that match a pattern with `*` or `**`, or the one file. Raises `InputError` if a folder has
+    no such file, or no file matches the pattern.
     """
     target = Path(path)
     if target.is_dir():
@@ -233,13 +222,9 @@ def find_files(path: str | Path) -> list[Path]:
 def read_documents(path: str | Path) -> Iterator[OntonotesDocument]:
     """
     Streams the documents of one file, plain or gzip. Words outside `#begin` and `#end` belong to the document in their
-    first two columns. Logs a warning for a document without an end, as the file may be truncated.
-
-    # Raises
-
-    `InputError`
-        Whatever `open_text` raises; with file and line, if a line has the wrong number of columns, a document occurs
-        twice, or the file contains no sentence.
+    first two columns. Logs a warning for a document without an end, as the file may be truncated. Raises `InputError`
+    as `open_text` does; with file and line, if a line has the wrong number of columns, a document occurs twice, or the
+    file contains no sentence.
     """
     for header, sentences in groupby(_Sentences(path), key=lambda pair: pair[0]):
         yield OntonotesDocument(header.key, header.part, tuple(sentence for _, sentence in sentences))

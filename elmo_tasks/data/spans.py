@@ -60,12 +60,8 @@ class Scheme(Enum):
 
 def split_tag(tag: str) -> tuple[str, str]:
     """
-    Splits a tag at its first dash: `B-creative-work` into `("B", "creative-work")`, `O` into `("O", "")`.
-
-    # Raises
-
-    `ValueError`
-        If it is neither O nor one of the letters, a dash and a type.
+    Splits a tag at its first dash: `B-creative-work` into `("B", "creative-work")`, `O` into `("O", "")`. Raises
+    `ValueError` if it is neither O nor one of the letters, a dash and a type.
     """
     if tag == OUTSIDE:
         return OUTSIDE, ""
@@ -78,17 +74,8 @@ def split_tag(tag: str) -> tuple[str, str]:
 def spans_from_tags(tags: Sequence[str]) -> list[Span]:
     """
     Decodes tags of any scheme as conlleval does: all tags other than O are part of a span, which begins at B, U or S,
-    after O, and where the type changes. Illegal sequences give the spans that conlleval sees.
-
-    # Returns
-
-    `list[Span]`
-        In order, without overlap.
-
-    # Raises
-
-    `ValueError`
-        If a tag is invalid; see `split_tag`.
+    after O, and where the type changes. Illegal sequences give the spans that conlleval sees. Spans are in order and do
+    not overlap. Raises `ValueError` if a tag is invalid; see `split_tag`.
     """
     spans: list[Span] = []
     start, open_label = 0, ""
@@ -122,16 +109,8 @@ def detect_scheme(sentences: Iterable[tuple[int, Sequence[str]]], *, file: str |
     file : `str` or `Path`, optional
         For error messages.
 
-    # Returns
-
-    `Scheme`
-        `Scheme.BIO` if there are no spans.
-
-    # Raises
-
-    `InputError`
-        If a tag is invalid; if no scheme allows all of them, at the first tag that is illegal in the scheme with the
-        fewest illegal tags.
+    Returns `Scheme.BIO` if there are no spans. Raises `InputError` if a tag is invalid; if no scheme allows all of
+    them, at the first tag that is illegal in the scheme with the fewest illegal tags.
     """
     counts, first = Counter[Scheme](), dict[Scheme, tuple[int, str]]()
     for line, tags in sentences:

@@ -78,10 +78,7 @@ class ShareDataLoader(MultiProcessDataLoader):
     kwargs
         See `MultiProcessDataLoader`.
 
-    # Raises
-
-    `InputError`
-        If `share` is invalid.
+    Raises `InputError` if `share` is invalid.
     """
 
     def __init__(

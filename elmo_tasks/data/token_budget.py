@@ -28,10 +28,7 @@ class TokenBudgetSampler(BatchSampler):
     shuffle : `bool`
         Whether the order of the batches is random; otherwise the shortest are first.
 
-    # Raises
-
-    `InputError`
-        If a number is below 1; while batching, if an instance does not have the field.
+    Raises `InputError` if a number is below 1; while batching, if an instance does not have the field.
     """
 
     def __init__(

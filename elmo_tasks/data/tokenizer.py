@@ -58,12 +58,8 @@ class FirstCharacters(CharacterTokenizer):
 
 def offsets_of(tokens: Sequence[Token]) -> list[tuple[int, int]]:
     """
-    The first character of each token, and the one after its last.
-
-    # Raises
-
-    `InputError`
-        If the tokenizer does not set offsets.
+    The first character of each token, and the one after its last. Raises `InputError` if the tokenizer does not set
+    offsets.
     """
     if any(token.idx is None for token in tokens):
         raise InputError("expected a tokenizer that sets the offsets of tokens (idx), as the default one does")

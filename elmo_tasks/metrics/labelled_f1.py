@@ -33,14 +33,7 @@ class LabelledF1(Metric):
 
     @abstractmethod
     def spelled(self, tags: Sequence[str]) -> Iterable[Labelled]:
-        """
-        The items that T tags encode.
-
-        # Raises
-
-        `ValueError`
-            If a tag is invalid.
-        """
+        """The items that T tags encode. Raises `ValueError` if a tag is invalid."""
 
     def counts_overall(self, label: str) -> bool:
         """Whether a label is part of the overall score; by default all are."""
@@ -57,10 +50,7 @@ class LabelledF1(Metric):
         gold_labels : `Sequence[Sequence[str]]`
             B sequences of the same lengths.
 
-        # Raises
-
-        `ValueError`
-            If numbers or lengths differ, or a tag is invalid; nothing is counted then.
+        Raises `ValueError` if numbers or lengths differ, or a tag is invalid; nothing is counted then.
         """
         if len(predictions) != len(gold_labels):
             raise ValueError(f"{len(predictions)} predictions for {len(gold_labels)} gold sequences")
@@ -73,11 +63,8 @@ class LabelledF1(Metric):
 
     def get_metric(self, reset: bool = False) -> dict[str, float]:
         """
-        # Returns
-
-        `dict[str, float]`
-            `precision`, `recall`, `f1`, and for each label `precision-PER` and so on; between 0 and 1, and 0 for
-            empty denominators.
+        Returns `precision`, `recall`, `f1`, and for each label `precision-PER` and so on; between 0 and 1, and 0 for
+        empty denominators.
         """
         scores = _scores(self._overall())
         for label, row in sorted(self._rows.items()):
@@ -88,10 +75,7 @@ class LabelledF1(Metric):
 
     def report(self) -> dict[str, Any]:
         """
-        # Returns
-
-        `dict[str, Any]`
-            The numbers of `correct`, `predicted` and `gold` items, for `overall` and for each of the `labels`.
+        Returns the numbers of `correct`, `predicted` and `gold` items, for `overall` and for each of the `labels`.
         """
         return {"overall": self._overall(), "labels": {label: dict(self._rows[label]) for label in sorted(self._rows)}}
 

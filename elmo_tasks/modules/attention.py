@@ -56,9 +56,7 @@ class BiAttention(nn.Module):
         question : `Tensor`, shape [B, U, D]
         question_mask : `Tensor`, bool, shape [B, U]
 
-        # Returns
-
-        `Tensor`, shape [B, T, 4D]
+        Returns [B, T, 4D].
         """
         scores = self.similarity(passage, question)  # [B, T, U]
         over_question = masked_softmax(scores, question_mask[:, None, :], memory_efficient=True)  # [B, T, U]

@@ -41,9 +41,7 @@ class CharacterCnn(Seq2VecEncoder):
             The vectors of C characters of N words.
         mask : `Tensor`, bool, or 0 and 1 as AllenNLP's `character_encoding` gives it, shape [N, C]
 
-        # Returns
-
-        `Tensor`, shape [N, F]; zero for a word without characters.
+        Returns [N, F]; zero for a word without characters.
         """
         mask = mask.bool()
         characters = torch.where(mask[:, :, None], self.dropout(tokens), 0.0).transpose(1, 2)  # [N, E, C]

@@ -30,10 +30,7 @@ class CoupledLstm(Encoder):
     dropout : `float`
         Dropout on `h_(t-1)`.
 
-    # Raises
-
-    `InputError`
-        If the size or the dropout is out of range.
+    Raises `InputError` if the size or the dropout is out of range.
     """
 
     def __init__(self, *, input_size: int, hidden_size: int, dropout: float = 0.0) -> None:
@@ -104,11 +101,8 @@ def glorot_uniform_(tensor: Tensor) -> Tensor:
 
 def _packed_places(mask: Tensor) -> tuple[Tensor, list[int]]:
     """
-    The indices of the words of each step among the B T words, longest sentences first.
-
-    # Returns
-
-    `Tensor`, shape [2, N], forward and backward, and the number of sentences at each step.
+    The indices of the words of each step among the B T words, longest sentences first. Returns [2, N], forward and
+    backward, and the number of sentences at each step.
     """
     lengths, order = mask.sum(1).sort(descending=True, stable=True)  # [B]
     steps = torch.arange(max(1, int(lengths[0])), device=mask.device)[:, None]  # [steps, 1]

@@ -23,10 +23,7 @@ class Gru(Encoder):
     hidden_size : `int`
         Units per direction.
 
-    # Raises
-
-    `InputError`
-        If `hidden_size` is below 1.
+    Raises `InputError` if `hidden_size` is below 1.
     """
 
     def __init__(self, *, input_size: int, hidden_size: int) -> None:
@@ -53,9 +50,7 @@ def reversed_indices(mask: Tensor) -> Tensor:
 
     mask : `Tensor`, bool, shape [B, T]
 
-    # Returns
-
-    `Tensor`, int64, shape [B, T]
+    Returns int64 [B, T].
     """
     indices = torch.arange(mask.shape[1], device=mask.device).expand_as(mask)  # [B, T]
     return torch.where(mask, mask.sum(1, keepdim=True) - 1 - indices, indices)

@@ -43,10 +43,7 @@ class HighwayLstm(Encoder):
         Type of the matrix products, `float32` or `bfloat16`; cells and gates are in float32, outputs in the weights'
         type. By default that of `torch.autocast` if enabled, else the inputs'.
 
-    # Raises
-
-    `InputError`
-        If a size, the dropout or the precision is out of range.
+    Raises `InputError` if a size, the dropout or the precision is out of range.
     """
 
     def __init__(
@@ -140,9 +137,7 @@ class HighwayLstmLayer(nn.Module):
         precision : `torch.dtype`, optional
             See `HighwayLstm`.
 
-        # Returns
-
-        `Tensor`, shape [N, H]
+        Returns [N, H].
         """
         spans = _spans(batch_sizes)
         ordered = tuple(reversed(spans)) if self.backward else spans

@@ -51,10 +51,7 @@ class InputEncoder(nn.Module):
     elmo_output_encoder : `Lazy[Seq2SeqEncoder]`, optional
         Reads ELMo's vectors at the output, and its output is appended in their place. Ignored if there are none.
 
-    # Raises
-
-    `InputError`
-        If nothing is left to embed, or the encoder is configured with a width other than that of x.
+    Raises `InputError` if nothing is left to embed, or the encoder is configured with a width other than that of x.
     """
 
     def __init__(
@@ -153,12 +150,8 @@ def without_words(embedder: TextFieldEmbedder) -> TextFieldEmbedder | None:
 
 def construct(encoder: Lazy[Seq2SeqEncoder], *, width: int) -> Seq2SeqEncoder:
     """
-    The encoder for vectors of this width, which AllenNLP's encoders call `input_size` or `input_dim`.
-
-    # Raises
-
-    `InputError`
-        If the width is 0, or the configuration sets another one.
+    The encoder for vectors of this width, which AllenNLP's encoders call `input_size` or `input_dim`. Raises
+    `InputError` if the width is 0, or the configuration sets another one.
     """
     if width == 0:
         raise InputError(NOTHING_LEFT)

@@ -34,10 +34,7 @@ class StackedLstm(Encoder):
     dropout : `float`
         Variational dropout on the input of each layer.
 
-    # Raises
-
-    `InputError`
-        If there is no layer, or a size or the dropout is out of range.
+    Raises `InputError` if there is no layer, or a size or the dropout is out of range.
     """
 
     def __init__(self, *, input_size: int, hidden_sizes: list[int], dropout: float = 0.0) -> None:

@@ -51,11 +51,8 @@ class Tagger(TaskModel):
             The ids of the gold tags; `UNKNOWN_LABEL` for tags that are not in the vocabulary. They count as misses in
             the metric and are left out of the loss.
 
-        # Returns
-
-        `dict[str, Any]`
-            `logits` [B, T, tags]; the metadata that are `shown`; `tags`, the predicted tags of each sentence as strings
-            (not during training); with gold tags the `loss`, a scalar.
+        Returns `logits` [B, T, tags]; the metadata that are `shown`; `tags`, the predicted tags of each sentence as
+        strings (not during training); with gold tags the `loss`, a scalar.
         """
         self.require_gold(tags)
         return self.answer(self.score(tokens), tokens, metadata, tags)
@@ -90,11 +87,8 @@ class Tagger(TaskModel):
 
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
         """
-        # Returns
-
-        `dict[str, float]`
-            Except during training, overall `precision`, `recall` and `f1`. At the end of a pass (`reset`) also the
-            scores of each label and ELMo's learned weights, for which AllenNLP's progress bar has no room.
+        Except during training overall `precision`, `recall` and `f1`. At the end of a pass (`reset`) also the
+        scores of each label and ELMo's learned weights, for which AllenNLP's progress bar has no room.
         """
         scores = {} if self.training else self.f1.get_metric(reset)
         if reset:

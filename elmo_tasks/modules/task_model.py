@@ -31,10 +31,7 @@ class TaskModel(Model):
     regularizer, serialization_dir, ddp_accelerator
         See AllenNLP's `Model`.
 
-    # Raises
-
-    `InputError`
-        If a key is unknown, or a dropout is out of range.
+    Raises `InputError` if a key is unknown, or a dropout is out of range.
     """
 
     _version = 1
@@ -73,22 +70,12 @@ class TaskModel(Model):
         )
 
     def require_gold(self, gold: object) -> None:
-        """
-        # Raises
-
-        `InputError`
-            During training, if there are no gold answers (`None`).
-        """
+        """Raises `InputError` during training, if there are no gold answers (`None`)."""
         if self.training and gold is None:
             raise InputError("training needs gold answers, and the data have none")
 
     def require_finite(self, *scores: Tensor) -> None:
-        """
-        # Raises
-
-        `InputError`
-            If any of the scores behind a prediction is NaN or infinite.
-        """
+        """Raises `InputError` if any of the scores behind a prediction is NaN or infinite."""
         if not all(tensor.isfinite().all() for tensor in scores):
             raise InputError(
                 "the model gives no finite numbers: expected finite scores, got NaN or infinity",
@@ -117,11 +104,8 @@ class SoftmaxModel(TaskModel):
     @abstractmethod
     def score(self, *args: Any, **kwargs: Any) -> dict[str, Tensor]:
         """
-        # Returns
-
-        `dict[str, Tensor]`
-            Under names that end in `logits`, scores [..., K] for the softmax over the last axis; other names are
-            outputs that are not combined.
+        Scores [..., K] for the softmax over the last axis, under names that end in `logits`; other names are outputs
+        that are not combined.
         """
 
     @abstractmethod

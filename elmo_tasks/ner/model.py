@@ -49,12 +49,8 @@ class NerTagger(Tagger):
 
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
         """
-        See `Tagger`. Logs a warning at the end of a pass if the types of some gold entities are unknown.
-
-        # Raises
-
-        `InputError`
-            If there are gold entities, and all their types are unknown.
+        See `Tagger`. Logs a warning at the end of a pass if the types of some gold entities are unknown. Raises
+        `InputError` if there are gold entities, and all their types are unknown.
         """
         if reset and not self.training:
             self._check_gold_types()

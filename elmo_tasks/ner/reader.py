@@ -42,10 +42,7 @@ class NerReader(DatasetReader):
     tag_label : `str`
         The column of the tags: `ner`, the last one, or `chunk`, the third.
 
-    # Raises
-
-    `InputError`
-        If `tag_label` is unknown.
+    Raises `InputError` if `tag_label` is unknown.
     """
 
     def __init__(
@@ -88,16 +85,9 @@ class NerReader(DatasetReader):
         file, line : optional
             The position of the sentence.
 
-        # Returns
-
-        `Instance`
-            With the fields `tokens` (T tokens), `tags` (T labels, if given, which need not be in the vocabulary), and
-            `metadata`, a dictionary of `words`, `tags`, `file` and `line`, None if not given.
-
-        # Raises
-
-        `InputError`
-            If there is no token, or not one tag for each.
+        Returns an instance with the fields `tokens` (T tokens), `tags` (T labels, if given, which need not be in the
+        vocabulary), and `metadata`, a dictionary of `words`, `tags`, `file` and `line`, None if not given. Raises
+        `InputError` if there is no token, or not one tag for each.
         """
         if not tokens:
             raise InputError("expected a token, got an empty sentence", file=file, line=line)

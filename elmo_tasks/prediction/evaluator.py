@@ -32,14 +32,7 @@ class OfficialEvaluator(SimpleEvaluator):
 
     @abstractmethod
     def write(self, file: Path, predictions: Iterator[Any]) -> None:
-        """
-        Writes the predictions of all instances atomically.
-
-        # Raises
-
-        `InputError`
-            If the file cannot be written.
-        """
+        """Writes the predictions of all instances atomically. Raises `InputError` if the file cannot be written."""
 
     def __call__(
         self,

@@ -39,12 +39,7 @@ class JsonLinesPredictor(Predictor):
     """Fields that are removed from the reader's instances: gold labels may be unknown to the model."""
 
     def load_line(self, line: str) -> JsonDict:
-        """
-        # Raises
-
-        `InputError`
-            If the line is not JSON.
-        """
+        """Raises `InputError` if the line is not JSON."""
         try:
             return loaded(line.strip())
         except NOT_JSON as error:
@@ -57,12 +52,8 @@ class JsonLinesPredictor(Predictor):
 
     def predict_batch_json(self, inputs: list[JsonDict]) -> list[JsonDict]:
         """
-        The outputs in the order of the inputs.
-
-        # Raises
-
-        `InputError`
-            If an input is not an object with these keys, or a value is invalid.
+        The outputs in the order of the inputs. Raises `InputError` if an input is not an object with these keys, or a
+        value is invalid.
         """
         names = [self._name(one) for one in inputs]
         return [{**name, **output} for name, output in zip(names, self.outputs(inputs), strict=True)]
@@ -110,12 +101,8 @@ def metadata_of(instance: Instance) -> dict[str, Any]:
 
 def loaded(text: str) -> Any:
     """
-    Parses JSON.
-
-    # Raises
-
-    `NOT_JSON`
-        If it is not JSON; if more than a tenth of it are brackets, since lists take twenty times the memory.
+    Parses JSON. Raises `NOT_JSON` if it is not JSON; if more than a tenth of it are brackets, since lists take twenty
+    times the memory.
     """
     if text.count("[") + text.count("{") > _MOST_BRACKETS + len(text) // 10:
         raise ValueError("more than a tenth of it are brackets")
@@ -146,12 +133,8 @@ def validate(
     adapter: TypeAdapter, value: Any, name: str, *, file: str | Path | None = None, line: int | None = None
 ) -> Any:
     """
-    Validates a value, which error messages call `name`, in pydantic's strict mode.
-
-    # Raises
-
-    `InputError`
-        With the path of the first invalid value.
+    Validates a value, which error messages call `name`, in pydantic's strict mode. Raises `InputError` with the path of
+    the first invalid value.
     """
     try:
         return adapter.validate_python(value, strict=True)
@@ -164,12 +147,8 @@ def validate(
 
 def text_of(json_dict: Any, key: str, *, expected: str) -> str:
     """
-    The text of a key of an input.
-
-    # Raises
-
-    `InputError`
-        If the input is not an object with that key, as `expected` describes it, or the value is not a `Text`.
+    The text of a key of an input. Raises `InputError` if the input is not an object with that key, as `expected`
+    describes it, or the value is not a `Text`.
     """
     if not isinstance(json_dict, dict) or key not in json_dict:
         raise InputError(f"expected {expected}, got {shown(json_dict)}")
@@ -178,11 +157,6 @@ def text_of(json_dict: Any, key: str, *, expected: str) -> str:
 
 def words_of(words: Any, name: str) -> list[str]:
     """
-    A list of words, which error messages call `name`.
-
-    # Raises
-
-    `InputError`
-        If it is not a list of `Text`, or is empty.
+    A list of words, which error messages call `name`. Raises `InputError` if it is not a list of `Text`, or is empty.
     """
     return validate(WORDS, words, name)

@@ -80,12 +80,7 @@ class SentencePredictor(JsonLinesPredictor):
         return self.predict_json({"tokens": list(tokens)})
 
     def read(self, json_dict: Any) -> Sentence:
-        """
-        # Raises
-
-        `InputError`
-            If it is not an object with either a valid sentence or valid tokens.
-        """
+        """Raises `InputError` if it is not an object with either a valid sentence or valid tokens."""
         if not isinstance(json_dict, dict) or ("sentence" in json_dict) == ("tokens" in json_dict):
             raise InputError(f"expected {self.expected}, got {shown(json_dict)}")
         if "tokens" in json_dict:

@@ -31,12 +31,8 @@ class TaggerPredictor(SentencePredictor):
 
     def result(self, instance: Instance, outputs: JsonDict) -> JsonDict:
         """
-        The words and their tags, without those of padding, which AllenNLP's `simple_tagger` returns.
-
-        # Raises
-
-        `InputError`
-            If the model's output has no tags.
+        The words and their tags, without those of padding, which AllenNLP's `simple_tagger` returns. Raises
+        `InputError` if the model's output has no tags.
         """
         if "tags" not in outputs:
             raise InputError(f"expected a model whose output has 'tags', got one with {', '.join(sorted(outputs))}")

@@ -83,9 +83,7 @@ class BiLanguageModel(nn.Module):
         Type of the matrix products in training mode, `float32` or `bfloat16`; parameters, cells, sums and evaluation
         mode are float32.
 
-    # Raises
-
-    `InputError` if the precision is unknown, the dropout not in [0, 1), or the widths differ.
+    Raises `InputError` if the precision is unknown, the dropout not in [0, 1), or the widths differ.
     """
 
     def __init__(self, bilm: BiLM, softmax: OutputSoftmax, *, dropout: float = 0.1, precision: str = "float32") -> None:

@@ -49,9 +49,7 @@ class BiLMModel(Model):
     loss_scale : `float`
         bilm-tf multiplies the loss by the number of unrolled steps, 20, which matters to clipping and Adagrad.
 
-    # Raises
-
-    `InputError` if an option is impossible or the vocabulary is not `elmo_tasks_words`.
+    Raises `InputError` if an option is impossible or the vocabulary is not `elmo_tasks_words`.
     """
 
     def __init__(

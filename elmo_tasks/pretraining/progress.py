@@ -36,9 +36,7 @@ class LmProgress(TrainerCallback):
     every : `int`
         Steps between two log lines.
 
-    # Raises
-
-    `InputError` if `every` is below 1, or the data loader is not `elmo_tasks_lm`.
+    Raises `InputError` if `every` is below 1, or the data loader is not `elmo_tasks_lm`.
     """
 
     def __init__(self, serialization_dir: str, every: int = 50) -> None:

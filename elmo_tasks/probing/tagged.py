@@ -35,9 +35,7 @@ def read_tagged(file: str | Path, *, form: str = "auto") -> Iterator[TaggedSente
         `conllu`: ten columns, of which FORM and XPOS are used; multiword tokens and empty nodes are skipped. `slash`,
         `underscore`: `word/tag` or `word_tag`, with the Penn Treebank's escapes. `auto`: detected from the first line.
 
-    # Raises
-
-    `InputError` with the line, if it has another format or a word has no tag; if there is no sentence.
+    Raises `InputError` with the line, if it has another format or a word has no tag; if there is no sentence.
     """
     if form not in FORMATS:
         raise InputError(f"expected format to be one of {', '.join(FORMATS)}, got {form!r}")

@@ -21,26 +21,14 @@ class EntailmentAccuracy(Metric):
         self._counts: Counter[tuple[str, str]] = Counter()
 
     def __call__(self, predictions: Sequence[str], gold_labels: Sequence[str]) -> None:
-        """
-        Adds a batch of B labels.
-
-        # Raises
-
-        `ValueError`
-            If the numbers of predictions and gold labels differ.
-        """
+        """Adds a batch of B labels. Raises `ValueError` if the numbers of predictions and gold labels differ."""
         if len(predictions) != len(gold_labels):
             raise ValueError(f"expected {len(gold_labels)} predictions, got {len(predictions)}")
         for counts in all_gather_objects(Counter(zip(gold_labels, predictions, strict=True))):
             self._counts.update(counts)
 
     def get_metric(self, reset: bool = False) -> dict[str, float]:
-        """
-        # Returns
-
-        `dict[str, float]`
-            `accuracy`, and the recall of each class among the gold labels, such as `recall-neutral`; between 0 and 1.
-        """
+        """`accuracy`, and the recall of each class among the gold labels (`recall-neutral`); between 0 and 1."""
         gold: Counter[str] = Counter()
         for (label, _), count in self._counts.items():
             gold[label] += count

@@ -50,10 +50,7 @@ class EntailmentModel(SoftmaxModel):
     kwargs
         See `TaskModel`.
 
-    # Raises
-
-    `InputError`
-        If a number is out of range.
+    Raises `InputError` if a number is out of range.
     """
 
     default_predictor = "elmo_tasks_snli"
@@ -105,11 +102,8 @@ class EntailmentModel(SoftmaxModel):
         label : `Tensor`, optional, shape [B]
             Ids of the gold labels.
 
-        # Returns
-
-        `dict[str, Any]`
-            `logits` and `probabilities` [B, 3]; `attention` [2B, T, T] of each word over the words of the other
-            sentence, premises first; the words of `premise` and `hypothesis`; with gold labels the `loss`, a scalar.
+        Returns `logits` and `probabilities` [B, 3]; `attention` [2B, T, T] of each word over the words of the other
+        sentence, premises first; the words of `premise` and `hypothesis`; with gold labels the `loss`, a scalar.
         """
         self.require_gold(label)
         return self.answer(self.score(premise, hypothesis), metadata, label)
@@ -157,15 +151,8 @@ class EntailmentModel(SoftmaxModel):
 
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
         """
-        # Returns
-
-        `dict[str, float]`
-            `accuracy`; at the end of a pass (`reset`) also the recall of each class and ELMo's learned weights.
-
-        # Raises
-
-        `InputError`
-            At the end of an evaluation in which no pair had a gold label.
+        Returns `accuracy`; at the end of a pass (`reset`) also the recall of each class and ELMo's learned weights.
+        Raises `InputError` at the end of an evaluation in which no pair had a gold label.
         """
         if reset and not self.training and not self._accuracy.total:
             hint = "use `allennlp predict` for pairs without labels"
@@ -223,10 +210,8 @@ def attend(h: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
         First B sentences, then the B sentences paired with them.
     mask : `Tensor`, bool, shape [2B, T]
 
-    # Returns
-
-    `tuple[Tensor, Tensor]`
-        The weighted sums [2B, T, D] and the weights [2B, T, T], which are 0 for padding; rows of padding are undefined.
+    Returns the weighted sums [2B, T, D] and the weights [2B, T, T], which are 0 for padding; rows of padding are
+    undefined.
     """
     other, other_mask = _swap(h), _swap(mask)
     scores = h @ other.transpose(1, 2)  # [2B, T, T]
@@ -254,10 +239,7 @@ def pool_pairs(composed: Tensor, mask: Tensor) -> Tensor:
     composed : `Tensor`, shape [2B, T, D]
     mask : `Tensor`, bool, shape [2B, T]
 
-    # Returns
-
-    `Tensor`, shape [B, 4D]
-        The premise's average and maximum, then the hypothesis's.
+    Returns [B, 4D]: the premise's average and maximum, then the hypothesis's.
     """
     words = mask[:, :, None]
     mean = masked_mean(composed, words, 1).to(composed.dtype)  # AllenNLP returns at least float32

@@ -55,10 +55,7 @@ class SnliReader(DatasetReader):
         `sentence`: spaCy's rules for English on the raw sentences, as at prediction. `parse`: the leaves of the binary
         parses in the official files.
 
-    # Raises
-
-    `InputError`
-        If `tokenization` is unknown.
+    Raises `InputError` if `tokenization` is unknown.
     """
 
     def __init__(
@@ -72,12 +69,7 @@ class SnliReader(DatasetReader):
         self._tokenizer = BlankSpacyTokenizer() if tokenization == "sentence" else None
 
     def _read(self, file_path: PathOrStr) -> Iterable[Instance]:
-        """
-        # Raises
-
-        `InputError`
-            With file and line, if a line is invalid, and if there is no labelled pair.
-        """
+        """Raises `InputError` with file and line, if a line is invalid, and if there is no labelled pair."""
         file = str(file_path)
         counts: Counter[str] = Counter()
         for pair in self.shard_iterable(_pairs(file, self._fields, counts)):
@@ -107,16 +99,9 @@ class SnliReader(DatasetReader):
         file, line : optional
             The location of the pair.
 
-        # Returns
-
-        `Instance`
-            With the fields `premise`, `hypothesis`, `label` (if given), and `metadata`, a dictionary of `premise`,
-            `hypothesis` (words), `label`, `file` and `line`, None where unknown.
-
-        # Raises
-
-        `InputError`
-            If a sentence is empty.
+        Returns an instance with the fields `premise`, `hypothesis`, `label` (if given), and `metadata`, a dictionary of
+        `premise`, `hypothesis` (words), `label`, `file` and `line`, None where unknown. Raises `InputError` if a
+        sentence is empty.
         """
         sentences = {"premise": list(premise), "hypothesis": list(hypothesis)}
         for name, words in sentences.items():
@@ -142,12 +127,8 @@ class SnliReader(DatasetReader):
 
 def leaves(parse: str) -> list[str]:
     """
-    The words of a binary parse, such as `( ( A dog ) barks )`, with -LRB- and -RRB- unescaped.
-
-    # Raises
-
-    `ValueError`
-        If the text is not one tree, or a bracket is part of a word.
+    The words of a binary parse, such as `( ( A dog ) barks )`, with -LRB- and -RRB- unescaped. Raises `ValueError` if
+    the text is not one tree, or a bracket is part of a word.
     """
     pieces = parse.split()
     depths = list(accumulate({"(": 1, ")": -1}.get(piece, 0) for piece in pieces))

@@ -36,9 +36,7 @@ class ResidualSelfAttention(nn.Module):
         x : `Tensor`, shape [B, T, D]
         mask : `Tensor`, bool, shape [B, T]
 
-        # Returns
-
-        `Tensor`, shape [B, T, D]
+        Returns [B, T, D].
         """
         g = self.dropout(self.gru(self.dropout(x), mask))  # [B, T, D]
         a = self.attention(g, mask)  # [B, T, D]
@@ -70,9 +68,7 @@ class ChainedPointers(nn.Module):
         x : `Tensor`, shape [B, T, D]
         mask : `Tensor`, bool, shape [B, T]
 
-        # Returns
-
-        Start and end logits, `Tensor`, shape [B, T] each.
+        Returns start and end logits, [B, T] each.
         """
         starts = self.start_gru(x, mask)  # [B, T, D]
         ends = self.end_gru(torch.cat([x, starts], -1), mask)  # [B, T, D]

@@ -38,10 +38,7 @@ class SquadEmAndF1(Metric):
         gold_labels : `Sequence[Sequence[str]]`
             B lists of one or more gold answers.
 
-        # Raises
-
-        `ValueError`
-            If the numbers differ or a question has no gold answer; nothing is counted then.
+        Raises `ValueError` if the numbers differ or a question has no gold answer; nothing is counted then.
         """
         pairs = list(zip(predictions, gold_labels, strict=True))
         exact = sum(best(exact_match, predicted, golds) for predicted, golds in pairs)
@@ -51,12 +48,7 @@ class SquadEmAndF1(Metric):
         self._count += dist_reduce_sum(len(pairs))
 
     def get_metric(self, reset: bool = False) -> dict[str, float]:
-        """
-        # Returns
-
-        `dict[str, float]`
-            `em` and `f1`, between 0 and 1; 0 without questions.
-        """
+        """Returns `em` and `f1`, between 0 and 1; 0 without questions."""
         count = max(1, self._count)
         scores = {"em": self._exact / count, "f1": self._f1 / count}
         if reset:

@@ -50,10 +50,7 @@ class SquadModel(SoftmaxModel):
     kwargs
         See `TaskModel`; passage and question share the lowest layers.
 
-    # Raises
-
-    `InputError`
-        If the encoder's output size is odd, or `max_span_length` or `n_best` is below 1.
+    Raises `InputError` if the encoder's output size is odd, or `max_span_length` or `n_best` is below 1.
     """
 
     default_predictor = "elmo_tasks_squad"
@@ -99,18 +96,11 @@ class SquadModel(SoftmaxModel):
         span_start, span_end : `Tensor`, optional, shape [B, 1]
             The first and last token of the answer, or `NO_SPAN`.
 
-        # Returns
-
-        `dict[str, Any]`
-            `start_logits` and `end_logits`, shape [B, T], the lowest number at padding; `id` and `question`; in
-            evaluation mode `spans`, the `n_best` answers of each question, best first, as dictionaries of `text`,
-            `start`, `end`, `token_start`, `token_end`, `score` and `probability`; with gold spans the `loss`, a
-            scalar. Questions with gold answers count in the metric, also with `NO_SPAN`.
-
-        # Raises
-
-        `InputError`
-            If the batch does not fit in memory, with the longest passage.
+        Returns `start_logits` and `end_logits`, shape [B, T], the lowest number at padding; `id` and `question`; in
+        evaluation mode `spans`, the `n_best` answers of each question, best first, as dictionaries of `text`, `start`,
+        `end`, `token_start`, `token_end`, `score` and `probability`; with gold spans the `loss`, a scalar. Questions
+        with gold answers count in the metric, also with `NO_SPAN`. Raises `InputError` if the batch does not fit in
+        memory, with the longest passage.
         """
         self.require_gold(span_start)
         return self.answer(self.score(passage, question, metadata), passage, metadata, span_start, span_end)
@@ -153,10 +143,7 @@ class SquadModel(SoftmaxModel):
 
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
         """
-        # Returns
-
-        `dict[str, float]`
-            `em` and `f1`, between 0 and 1, in evaluation mode; with `reset` also the parameters of ELMo's mix.
+        Returns `em` and `f1`, between 0 and 1, in evaluation mode; with `reset` also the parameters of ELMo's mix.
         """
         scores = {} if self.training else self._em_and_f1.get_metric(reset)
         return scores | self.lowest_layers.describe() if reset else scores

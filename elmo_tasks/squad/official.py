@@ -76,13 +76,9 @@ _FILE, _ARTICLE = TypeAdapter(_File), TypeAdapter(_Article)
 
 def read_questions(file: str | Path) -> Iterator[Question]:
     """
-    All questions of a file in the format of SQuAD v1.1 or v2.0, plain or gzip.
-
-    # Raises
-
-    `InputError`
-        Whatever `open_text` raises; if the file is not JSON; with the path of the value, if one is missing or invalid;
-        if an answer starts outside its paragraph, an id occurs twice, or there is no question.
+    All questions of a file in the format of SQuAD v1.1 or v2.0, plain or gzip. Raises `InputError` as `open_text` does;
+    if the file is not JSON; with the path of the value, if one is missing or invalid; if an answer starts outside its
+    paragraph, an id occurs twice, or there is no question.
     """
     seen: set[str] = set()
     articles = validate(_FILE, _json(file), "the file", file=file).data
@@ -98,12 +94,8 @@ def read_questions(file: str | Path) -> Iterator[Question]:
 
 def write_predictions(file: str | Path, predictions: Mapping[str, str]) -> None:
     """
-    Writes the file that the official script scores, one object from id to text, atomically.
-
-    # Raises
-
-    `InputError`
-        If it cannot be written.
+    Writes the file that the official script scores, one object from id to text, atomically. Raises `InputError` if it
+    cannot be written.
     """
     with atomic_write(file) as temporary:
         temporary.write_text(json.dumps(predictions, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -66,11 +66,8 @@ class SquadReader(DatasetReader):
 
     def _read(self, file_path: PathOrStr) -> Iterable[Instance]:
         """
-        # Raises
-
-        `InputError`
-            Whatever `read_questions` raises; for a question without an answer, unless these are dropped; if no answer
-            is found in its paragraph.
+        Raises `InputError` as `read_questions` does; for a question without an answer, unless these are dropped; if no
+        answer is found in its paragraph.
         """
         file, counts = str(file_path), Counter[str]()
         questions = self.shard_iterable(self._answerable(read_questions(file), file, counts))
@@ -126,18 +123,11 @@ class SquadReader(DatasetReader):
         where : `str`, optional
             Article, paragraph and question, for error messages.
 
-        # Returns
-
-        `Instance`
-            With the fields `passage` (T tokens), `question`, `metadata` and, if there are answers, `span_start` and
-            `span_end`: the first and last token of the answer, both `NO_SPAN` if it does not align. The metadata is a
-            dictionary of `id`, `passage` and `question` (raw texts), `offsets` (see `offsets_of`), `answers` (the gold
-            texts, or None) and `where`.
-
-        # Raises
-
-        `InputError`
-            If one of the texts has no token, or tokens have no offsets.
+        Returns an instance with the fields `passage` (T tokens), `question`, `metadata` and, if there are answers,
+        `span_start` and `span_end`: the first and last token of the answer, both `NO_SPAN` if it does not align. The
+        metadata is a dictionary of `id`, `passage` and `question` (raw texts), `offsets` (see `offsets_of`), `answers`
+        (the gold texts, or None) and `where`. Raises `InputError` if one of the texts has no token, or tokens have no
+        offsets.
         """
         tokens = passage_tokens or self._tokenizer.tokenize(passage)
         asked = self._tokenizer.tokenize(question)

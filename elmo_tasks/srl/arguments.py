@@ -24,10 +24,7 @@ def arguments_from_tags(tags: Sequence[str]) -> list[Argument]:
     Each span `C-X` joins the last argument X before it, or starts an argument X if there is none. Adjacent pieces stay
     separate: such an argument differs from one that covers the same words in one piece. `R-X` is an ordinary label.
 
-    # Raises
-
-    `ValueError`
-        If a tag is invalid.
+    Raises `ValueError` if a tag is invalid.
     """
     arguments: list[tuple[str, list[tuple[int, int]]]] = []
     for start, end, label in spans_from_tags(tags):

@@ -35,10 +35,7 @@ class BioViterbi:
         mask : `Tensor`, bool, shape [B, T]
             True for words, which are at the start of each row.
 
-        # Returns
-
-        `list[list[int]]`
-            The ids of each row's tags.
+        Returns the ids of each row's tags.
         """
         scores, mask = scores.detach().cpu(), mask.cpu()
         best = scores[:, 0].masked_fill(self._inside, -torch.inf)  # [B, K]

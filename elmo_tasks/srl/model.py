@@ -37,10 +37,7 @@ class SrlTagger(Tagger, SoftmaxModel):
     kwargs
         See `TaskModel`.
 
-    # Raises
-
-    `InputError`
-        If the predicate indicator would be the encoder's only input.
+    Raises `InputError` if the predicate indicator would be the encoder's only input.
     """
 
     default_predictor = "elmo_tasks_srl"

@@ -48,12 +48,7 @@ class SrlReader(DatasetReader):
         self._verbs_only, self._strict = verbs_only, strict
 
     def _read(self, file_path: PathOrStr) -> Iterable[Instance]:
-        """
-        # Raises
-
-        `InputError`
-            With file and line, if a file is invalid or no sentence has a predicate.
-        """
+        """Raises `InputError` with file and line, if a file is invalid or no sentence has a predicate."""
         frames = list(self._frames(str(file_path)))
         for sentence, frame in self.shard_iterable(frames):
             yield self._instance(sentence, frame)
@@ -118,16 +113,10 @@ class SrlReader(DatasetReader):
         file, line : optional
             The location of the sentence.
 
-        # Returns
-
-        `Instance`
-            With the fields `tokens` (T tokens), `tags` (T labels, if given; they need not be in the vocabulary), and
-            `metadata`, a dictionary of `words`, `predicate`, `lemma`, `tags`, `file` and `line`, None where unknown.
-
-        # Raises
-
-        `InputError`
-            If there is no token, `predicate` is out of range, or the number of tags differs from that of the tokens.
+        Returns an instance with the fields `tokens` (T tokens), `tags` (T labels, if given; they need not be in the
+        vocabulary), and `metadata`, a dictionary of `words`, `predicate`, `lemma`, `tags`, `file` and `line`, None
+        where unknown. Raises `InputError` if there is no token, `predicate` is out of range, or the number of tags
+        differs from that of the tokens.
         """
         words = list(tokens)
         if not words:

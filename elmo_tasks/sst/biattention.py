@@ -15,9 +15,7 @@ def biattend(inputs: Tensor, mask: Tensor) -> Tensor:
     inputs : `Tensor`, shape [B, T, D]
     mask : `Tensor`, bool, shape [B, T]
 
-    # Returns
-
-    `Tensor`, shape [B, T, D]; undefined at padding.
+    Returns [B, T, D]; undefined at padding.
     """
     affinity = inputs @ inputs.transpose(1, 2)  # [B, T, T]
     # Without memory_efficient, masked scores become 0, which may exceed real ones.
@@ -57,9 +55,7 @@ class MultiPooling(nn.Module):
         mask : `Tensor`, bool, shape [B, T]
             At least one token per text.
 
-        # Returns
-
-        `Tensor`, shape [B, 4D]: maximum, minimum, mean, weighted sum.
+        Returns [B, 4D]: maximum, minimum, mean, weighted sum.
         """
         tokens = mask[:, :, None]  # [B, T, 1]
         inputs = inputs.masked_fill(~tokens, 0.0)

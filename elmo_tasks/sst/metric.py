@@ -44,12 +44,7 @@ class SentimentAccuracy(Metric):
             self._two_way(probabilities @ sides, sides[gold_labels].argmax(1), sides[gold_labels].any(1))
 
     def get_metric(self, reset: bool = False) -> dict[str, float]:
-        """
-        # Returns
-
-        `dict[str, float]`
-            `accuracy`, and for five labels `accuracy_two_way`, between 0 and 1; 0 if there are no texts.
-        """
+        """Returns `accuracy`, and for five labels `accuracy_two_way`, between 0 and 1; 0 if there are no texts."""
         scores = {"accuracy": self._accuracy.get_metric(reset)}
         return scores | ({"accuracy_two_way": self._two_way.get_metric(reset)} if self._has_two_way else {})
 

@@ -41,10 +41,7 @@ class SentimentClassifier(SoftmaxModel):
     kwargs
         See `TaskModel`. `elmo_output_encoder` is the paper's second biLSTM, for ELMo at the output.
 
-    # Raises
-
-    `InputError`
-        If a dropout is out of range, or the data have labels of both five and two classes.
+    Raises `InputError` if a dropout is out of range, or the data have labels of both five and two classes.
     """
 
     default_predictor = "elmo_tasks_sst"
@@ -80,11 +77,8 @@ class SentimentClassifier(SoftmaxModel):
         label : `Tensor`, optional, shape [B]
             Ids of the gold labels.
 
-        # Returns
-
-        `dict[str, Any]`
-            `logits` and `probabilities` [B, K], in the order of `labels`; `words`; with gold labels the `loss`, a
-            scalar.
+        Returns `logits` and `probabilities` [B, K], in the order of `labels`; `words`; with gold labels the `loss`, a
+        scalar.
         """
         self.require_gold(label)
         return self.answer(self.score(tokens), metadata, label)
@@ -109,11 +103,8 @@ class SentimentClassifier(SoftmaxModel):
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
         """
-        # Returns
-
-        `dict[str, Any]`
-            `words`, and for each text its `probabilities` by label and the most probable `label`; the loss. Checks the
-            scores with `require_finite`.
+        Returns `words`, and for each text its `probabilities` by label and the most probable `label`; the loss. Checks
+        the scores with `require_finite`.
         """
         self.require_finite(output_dict.pop("logits"))
         rows = [dict(zip(self.labels, row, strict=True)) for row in output_dict["probabilities"].tolist()]
@@ -122,24 +113,15 @@ class SentimentClassifier(SoftmaxModel):
         return output_dict
 
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
-        """
-        # Returns
-
-        `dict[str, float]`
-            The scores of `SentimentAccuracy`; at the end of a pass (`reset`) also ELMo's learned weights.
-        """
+        """Returns the scores of `SentimentAccuracy`; at the end of a pass (`reset`) also ELMo's learned weights."""
         return self._accuracy.get_metric(reset) | (self.lowest_layers.describe() if reset else {})
 
 
 def complete_labels(vocab: Vocabulary) -> list[str]:
     """
     Adds the labels that do not occur in the data to the vocabulary, and returns all labels in the order of their ids.
-    AllenNLP saves the vocabulary, and indexes the data, after constructing the model.
-
-    # Raises
-
-    `InputError`
-        If the data have labels of both five and two classes.
+    AllenNLP saves the vocabulary, and indexes the data, after constructing the model. Raises `InputError` if the data
+    have labels of both five and two classes.
     """
     seen = set(vocab.get_token_to_index_vocabulary(LABELS))
     if seen & set(TWO) and seen & set(FIVE):

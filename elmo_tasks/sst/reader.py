@@ -38,10 +38,7 @@ class SstReader(DatasetReader):
     classes : `int`
         5, or 2: positive and negative, without neutral phrases.
 
-    # Raises
-
-    `InputError`
-        If an option is out of range.
+    Raises `InputError` if an option is out of range.
     """
 
     def __init__(
@@ -65,12 +62,7 @@ class SstReader(DatasetReader):
         self._classes = classes
 
     def _read(self, file_path: PathOrStr) -> Iterable[Instance]:
-        """
-        # Raises
-
-        `InputError`
-            With file and line, if a file is invalid or has no instance.
-        """
+        """Raises `InputError` with file and line, if a file is invalid or has no instance."""
         file = str(file_path)
         trees = list(read_trees(file))
         chosen = [(tree, phrase) for tree in trees for phrase in self._phrases(tree)]
@@ -100,16 +92,9 @@ class SstReader(DatasetReader):
         file, line : optional
             The location of the tree.
 
-        # Returns
-
-        `Instance`
-            With the fields `tokens` (T tokens), `label` (if given), and `metadata`, a dictionary of `words`, `label`,
-            `file` and `line`, None where unknown.
-
-        # Raises
-
-        `InputError`
-            If there is no token, or the label is invalid.
+        Returns an instance with the fields `tokens` (T tokens), `label` (if given), and `metadata`, a dictionary of
+        `words`, `label`, `file` and `line`, None where unknown. Raises `InputError` if there is no token, or the label
+        is invalid.
         """
         if not tokens:
             raise InputError("expected at least one token, got an empty text", file=file, line=line)

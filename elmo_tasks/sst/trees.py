@@ -69,12 +69,8 @@ class SentimentTree:
 
 def read_trees(path: str | Path) -> Iterator[SentimentTree]:
     """
-    Yields the trees of a file, plain or gzip; blank lines are skipped.
-
-    # Raises
-
-    `InputError`
-        With file and line, if a line is not a tree, or the file contains none or cannot be read.
+    Yields the trees of a file, plain or gzip; blank lines are skipped. Raises `InputError` with file and line, if a
+    line is not a tree, or the file contains none or cannot be read.
     """
     found = False
     for number, line in open_text(path, corpus_hint=CORPUS_HINT):
@@ -95,10 +91,7 @@ def parse_tree(text: str, *, file: str | Path | None = None, line: int | None = 
     file, line : optional
         The location, for error messages.
 
-    # Raises
-
-    `InputError`
-        If the text is not a tree.
+    Raises `InputError` if the text is not a tree.
     """
     try:
         words, phrases = _parse(_PIECE.findall(text))
