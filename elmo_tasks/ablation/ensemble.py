@@ -24,17 +24,8 @@ _TIE = 1e-4
 
 def score_ensemble(archives: Sequence[Path], data: str, *, how: str) -> dict[str, Any]:
     """
-    The metrics of the model on the data.
-
-    # Parameters
-
-    archives : `Sequence[Path]`
-        Of runs that differ only in their seed.
-    data : `str`
-    how : `str`
-        `probabilities` or `votes`.
-
-    Raises `InputError` if the model has no probabilities, or the members differ in type or vocabulary.
+    The metrics of the model on the data, for archives of runs that differ only in their seed; `how` is `probabilities`
+    or `votes`. Raises `InputError` if the model has no probabilities, or the members differ in type or vocabulary.
     """
     members = [load_archive(path, cuda_device=0 if torch.cuda.is_available() else -1) for path in archives]
     models = _models(members)

@@ -23,15 +23,10 @@ HASH_DIGITS = 12
 @dataclass(frozen=True)
 class Run:
     """
-    # Parameters
-
-    row : `Row`
-    seed : `int`
-    plan : `dict[str, Any]`
-        Everything that decides the result: `config`, resolved and seeded; `cached`, whether the biLM's layers are
-        cached on disk (rounded to float16); `file`, evaluated instead of the validation data; `finetune`; and the
-        hashes of the runs that it needs: `bilm_of`, or `ensemble` with `members` and `how`.
-    folder : `Path`
+    A row with a seed, its folder, and its plan, which is everything that decides the result: `config`, resolved and
+    seeded; `cached`, whether the biLM's layers are cached on disk (rounded to float16); `file`, evaluated instead of
+    the validation data; `finetune`; and the hashes of the runs that it needs: `bilm_of`, or `ensemble` with `members`
+    and `how`.
     """
 
     row: Row

@@ -117,16 +117,8 @@ def _products(rows: Tensor, columns: Tensor, weight: Tensor) -> Tensor:
 
 def marginal_loss(scores: Tensor, gold: Tensor) -> Tensor:
     """
-    The negative log-likelihood of each span's gold antecedents, or of none if it has none (Lee et al., 2017, section
-    6).
-
-    # Parameters
-
-    scores : `Tensor`, shape [R, C]
-        Of antecedents; the score of no antecedent is 0.
-    gold : `Tensor`, bool, shape [R, C]
-
-    Returns [R].
+    The negative log-likelihood [R] of each span's gold antecedents, or of none if it has none (Lee et al., 2017,
+    section 6), from the scores [R, C] of antecedents and their gold mask [R, C]; the score of no antecedent is 0.
     """
     nothing = scores.new_zeros(len(scores), 1)  # [R, 1]
     right = torch.cat([~gold.any(1, keepdim=True), gold], 1)  # [R, 1 + C]

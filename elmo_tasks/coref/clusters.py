@@ -20,16 +20,8 @@ def without_singletons(clusters: Iterable[Cluster]) -> list[Cluster]:
 
 def clusters_from_antecedents(mentions: Sequence[Mention], antecedents: Sequence[int]) -> list[Cluster]:
     """
-    Links each mention with its antecedent.
-
-    # Parameters
-
-    mentions : `Sequence[Mention]`
-        M mentions, in the order of the text.
-    antecedents : `Sequence[int]`
-        For each of them the index of an earlier one, or -1.
-
-    Returns those of two or more mentions, sorted by their first mention.
+    Links each of M mentions, in the order of the text, with its antecedent: the index of an earlier one, or -1. Returns
+    the clusters of two or more mentions, sorted by their first mention.
     """
     clusters: dict[int, Cluster] = {}
     for place, antecedent in enumerate(antecedents):

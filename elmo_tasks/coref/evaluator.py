@@ -46,16 +46,9 @@ class CorefEvaluator(OfficialEvaluator):
 
 def response_lines(key_file: str | Path, predictions: Mapping[tuple[str, int], Sequence[Cluster]]) -> Iterator[str]:
     """
-    The lines of a key file with predicted brackets in the last column.
-
-    # Parameters
-
-    key_file : `str` or `Path`
-        In CoNLL-2012 columns, plain or gzip.
-    predictions : `Mapping[tuple[str, int], Sequence[Cluster]]`
-        The clusters of every document of the key, by key and part.
-
-    Raises `InputError` if a document has no prediction, a mention exceeds its document, or the key cannot be read.
+    The lines of a key file (CoNLL-2012 columns, plain or gzip) with predicted brackets in the last column.
+    `predictions` has the clusters of every document of the key, by key and part. Raises `InputError` if a document has
+    no prediction, a mention exceeds its document, or the key cannot be read.
     """
     cells: dict[int, str] = {}
     for document in read_documents(key_file):

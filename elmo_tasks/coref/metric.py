@@ -44,14 +44,7 @@ class CorefScores(Metric):
         self.reset()
 
     def __call__(self, response: _Clusters, key: _Clusters) -> None:
-        """
-        Adds a document.
-
-        # Parameters
-
-        response, key : `Sequence[Sequence[Mention]]`
-            Predicted and gold clusters, in any order; either may be empty.
-        """
+        """Adds a document: its predicted and gold clusters, in any order; either may be empty."""
         counts = torch.from_numpy(document_counts(response, key))
         self._counts += dist_reduce_sum(counts).numpy()
         self.documents += dist_reduce_sum(1)

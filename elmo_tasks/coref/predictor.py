@@ -27,15 +27,6 @@ class CorefPredictor(JsonLinesPredictor):
     - `clusters`, each a list of mentions with `text`, `token_start`, `token_end` (within the document) and, for raw
       text, `start` and `end`. Ends are exclusive: `text[start:end]` is the mention's text;
     - `key` and `part`, for a document of a file.
-
-    # Parameters
-
-    model : `Model`
-        A `CorefModel`.
-    dataset_reader : `DatasetReader`
-        A `CorefReader`.
-    frozen : `bool`
-        Whether the model is put into evaluation mode.
     """
 
     keys = ("text", "sentences", "speakers", "genre")

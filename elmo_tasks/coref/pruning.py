@@ -9,16 +9,8 @@ def prune_crossing_spans(scores: Tensor, mask: Tensor, *, limit: int) -> Tensor:
     Takes spans in the order of their scores, skips those that cross a span already taken, and stops at `limit`. Two
     spans cross if they overlap and neither contains the other.
 
-    # Parameters
-
-    scores : `Tensor`, shape [N, W]
-        Of the spans of words n to n + w, inclusive; ties are broken by position.
-    mask : `Tensor`, bool, shape [N, W]
-        True for valid spans; each lies within a sentence.
-    limit : `int`
-        The largest number of spans.
-
-    Returns [K, 2]: n and w of the spans taken, in the order of the text.
+    Scores and mask [N, W] are of the spans of words n to n + w, inclusive; valid spans lie within a sentence, and ties
+    are broken by position. Returns [K, 2]: n and w of the spans taken, in the order of the text.
     """
     count, widths = scores.shape
     order = torch.where(mask, scores.detach(), -torch.inf).flatten().argsort(descending=True, stable=True)

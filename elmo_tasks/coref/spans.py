@@ -66,14 +66,8 @@ class SpanScorer(nn.Module):
 
     def forward(self, encoded: Tensor, values: Tensor, lengths: Tensor) -> SpanGrid:
         """
-        # Parameters
-
-        encoded : `Tensor`, shape [N, D]
-            h of all words of the document.
-        values : `Tensor`, shape [N, V]
-            x of all words.
-        lengths : `Tensor`, shape [S]
-            Words of each sentence; they add up to N.
+        h [N, D] and x [N, V] of all words of a document, and the lengths [S] of its sentences, which add up to N -> the
+        grid of its spans.
         """
         mask = span_mask(lengths, self.max_width)
         attention = self._attention(encoded)
@@ -87,16 +81,8 @@ class SpanScorer(nn.Module):
 
     def vectors(self, grid: SpanGrid, encoded: Tensor, values: Tensor, places: Tensor) -> Tensor:
         """
-        The vectors of some spans.
-
-        # Parameters
-
-        grid, encoded, values
-            The output and the inputs of `forward`.
-        places : `Tensor`, shape [K, 2]
-            n and w of each span.
-
-        Returns [K, `output_size`].
+        The vectors [K, `output_size`] of some spans, whose n and w are `places` [K, 2], from the output and the inputs
+        of `forward`.
         """
         first, width = places.unbind(1)  # [K] each
         weights = grid.attention[first, width]  # [K, W]

@@ -13,15 +13,7 @@ _MENTION = re.compile(r"(?P<open>\()?(?P<label>[^()|]+)(?P<close>\))?")
 
 
 class BracketError(ValueError):
-    """
-    Invalid or unbalanced brackets.
-
-    # Parameters
-
-    problem : `str`
-    token : `int`
-        The index of the token.
-    """
+    """Invalid or unbalanced brackets, at the word of index `token`."""
 
     def __init__(self, problem: str, token: int) -> None:
         super().__init__(problem)

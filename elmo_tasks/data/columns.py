@@ -20,32 +20,16 @@ _GAP = re.compile(r"[ \t]+")
 
 @dataclass(frozen=True, slots=True)
 class ColumnSentence:
-    """
-    One sentence of a column file.
+    """One sentence of a column file."""
 
-    # Parameters
-
-    columns : `tuple[tuple[str, ...], ...]`
-        One tuple of T strings per column, in file order.
-    line : `int`
-        The line of the first token; token t is on line `line + t`.
-    """
-
-    columns: tuple[tuple[str, ...], ...]
-    line: int
+    columns: tuple[tuple[str, ...], ...]  # T strings per column, in file order
+    line: int  # of the first token; token t is on line `line + t`
 
 
 def read_columns(path: str | Path, *, min_columns: int = 2, corpus_hint: str | None = None) -> Iterator[ColumnSentence]:
     """
-    Streams the sentences of a column file, plain or gzip. `-DOCSTART-` lines end a sentence.
-
-    # Parameters
-
-    path : `str` or `Path`
-    min_columns : `int`
-        The minimum number of columns of the first token line; all others must have as many as that.
-    corpus_hint : `str`, optional
-        Where to get the corpus, for the error when the file is missing.
+    Streams the sentences of a column file, plain or gzip. `-DOCSTART-` lines end a sentence. The first token line has
+    at least `min_columns`, and all others have as many as that. `corpus_hint` says where to get a missing corpus.
 
     Raises `InputError` as `open_text` does; if a line has the wrong number of columns, a sentence is too long, or there
     is no sentence.

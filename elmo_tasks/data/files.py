@@ -58,13 +58,8 @@ def open_text(
 
 def lines_of(opened: BufferedReader, name: str | Path) -> Iterator[tuple[int, str | InputError]]:
     """
-    Like `open_text`, for a file that is already open. A line that is not UTF-8 or binary is replaced by its error.
-
-    # Parameters
-
-    opened : `BufferedReader`
-    name : `str` or `Path`
-        The file's name, for error messages.
+    Like `open_text`, for a file that is already open; `name` is for error messages. A line that is not UTF-8 or binary
+    is replaced by its error.
     """
     for number, raw in raw_lines(opened, name):
         try:

@@ -53,42 +53,23 @@ _PART = re.compile("[0-9]{1,9}")
 
 class Frame(NamedTuple):
     """
-    A predicate and its arguments.
-
-    # Parameters
-
-    predicate : `int`
-        The index of the word that has the frameset.
-    lemma, frameset : `str`
-        Such as `kill` and `01`.
-    arguments : `tuple[Span, ...]`
-        Sorted by start, with labels such as `ARG0`, `C-ARG1` and `R-ARGM-LOC`. The predicate itself is `V`; it may
-        have several words and be continued as `C-V`.
+    A predicate and its arguments, sorted by start, with labels such as `ARG0`, `C-ARG1` and `R-ARGM-LOC`. The predicate
+    itself is `V`; it may have several words and be continued as `C-V`.
     """
 
-    predicate: int
-    lemma: str
-    frameset: str
+    predicate: int  # the index of the word that has the frameset
+    lemma: str  # such as `kill`
+    frameset: str  # such as `01`
     arguments: tuple[Span, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class OntonotesSentence:
-    """
-    One sentence of T words. Frames and mentions are parsed on access.
-
-    # Parameters
-
-    file : `str`
-    line : `int`
-        The line of the first word; word t is on line `line + t`.
-    columns : `tuple[tuple[str, ...], ...]`
-        12 or more columns of T strings each.
-    """
+    """One sentence of T words. Frames and mentions are parsed on access."""
 
     file: str
-    line: int
-    columns: tuple[tuple[str, ...], ...]
+    line: int  # of the first word; word t is on line `line + t`
+    columns: tuple[tuple[str, ...], ...]  # 12 or more, of T strings each
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -107,14 +88,8 @@ class OntonotesSentence:
 
     def mentions(self, *, of: str = "coreference") -> tuple[Span, ...]:
         """
-        Coreference mentions sorted by start; the label is the number of the cluster in its document.
-
-        # Parameters
-
-        of : `str`
-            Prefix of error messages: the column, or the document.
-
-        Raises `InputError` with file and line, if brackets are invalid.
+        Coreference mentions sorted by start; the label is the number of the cluster in its document. Raises
+        `InputError` with file and line, if brackets are invalid; `of`, the column or the document, begins the message.
         """
         try:
             return mentions_from_brackets(self.columns[-1])
@@ -149,32 +124,17 @@ class OntonotesSentence:
 
 @dataclass(frozen=True, slots=True)
 class OntonotesDocument:
-    """
-    # Parameters
+    """A document, or a part of a long one, with its own clusters."""
 
-    key : `str`
-        Such as `bc/cctv/00/cctv_0000`.
-    part : `int`
-        Long documents are split into parts, each with its own clusters.
-    sentences : `tuple[OntonotesSentence, ...]`
-        At least one.
-    """
-
-    key: str
+    key: str  # such as `bc/cctv/00/cctv_0000`
     part: int
-    sentences: tuple[OntonotesSentence, ...]
+    sentences: tuple[OntonotesSentence, ...]  # at least one
 
 
 class Skipped:
     """
-    Counts annotations that could not be parsed, and warns of each of the first ten.
-
-    # Parameters
-
-    what : `str`
-        What is skipped for one: `sentences` or `documents`.
-    strict : `bool`
-        Whether to raise the error instead.
+    Counts annotations that could not be parsed, and warns of each of the first ten. `what` is skipped for one:
+    `sentences` or `documents`; `strict` raises the error instead.
     """
 
     def __init__(self, what: str, *, strict: bool) -> None:

@@ -100,16 +100,8 @@ def to_bioul(tags: Sequence[str]) -> list[str]:
 
 def detect_scheme(sentences: Iterable[tuple[int, Sequence[str]]], *, file: str | Path | None = None) -> Scheme:
     """
-    Detects the scheme in which all tags of a corpus are legal.
-
-    # Parameters
-
-    sentences : `Iterable[tuple[int, Sequence[str]]]`
-        For each sentence the line of its first token, and its tags.
-    file : `str` or `Path`, optional
-        For error messages.
-
-    Returns `Scheme.BIO` if there are no spans. Raises `InputError` if a tag is invalid; if no scheme allows all of
+    Detects the scheme in which all tags of a corpus are legal, from the line of the first token and the tags of each
+    sentence; `Scheme.BIO` if there are no spans. Raises `InputError` if a tag is invalid; if no scheme allows all of
     them, at the first tag that is illegal in the scheme with the fewest illegal tags.
     """
     counts, first = Counter[Scheme](), dict[Scheme, tuple[int, str]]()

@@ -32,15 +32,8 @@ def every_instance(reader: DatasetReader, file_path: Any) -> Iterator[Instance]:
 
 class SubsamplingReader(DatasetReader):
     """
-    A sample of the instances of another reader. Every process reads all of them and returns its part of the sample.
-
-    # Parameters
-
-    reader : `DatasetReader`
-        Its `max_instances` is applied before sampling.
-    share : `float`
-        Above 0, at most 1.
-    seed : `int`
+    A sample of the instances of another reader, up to its `max_instances`; `share` is above 0 and at most 1. Every
+    process reads all of them and returns its part of the sample.
     """
 
     def __init__(self, reader: DatasetReader, *, share: float, seed: int) -> None:

@@ -41,16 +41,8 @@ class LabelledF1(Metric):
 
     def __call__(self, predictions: Sequence[Sequence[str]], gold_labels: Sequence[Sequence[str]]) -> None:
         """
-        Adds a batch of B sequences.
-
-        # Parameters
-
-        predictions : `Sequence[Sequence[str]]`
-            B sequences of T tags each, legal or not.
-        gold_labels : `Sequence[Sequence[str]]`
-            B sequences of the same lengths.
-
-        Raises `ValueError` if numbers or lengths differ, or a tag is invalid; nothing is counted then.
+        Adds a batch of B predicted sequences of T tags each, legal or not, and B gold ones of the same lengths. Raises
+        `ValueError` if numbers or lengths differ, or a tag is invalid; nothing is counted then.
         """
         if len(predictions) != len(gold_labels):
             raise ValueError(f"{len(predictions)} predictions for {len(gold_labels)} gold sequences")

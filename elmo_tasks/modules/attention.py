@@ -9,13 +9,9 @@ INITIAL_NULL_SCORE = -1.0
 
 class Trilinear(nn.Module):
     """
-    The similarity `s(u, v) = w1 . u + w2 . v + (w3 * u) . v` (Seo et al. 2017, equation 1), without a bias, which a
-    softmax would cancel. The weights are initialized with Keras' Glorot-uniform distribution for vectors.
-
-    # Parameters
-
-    width : `int`
-        Width of the vectors (D).
+    The similarity `s(u, v) = w1 . u + w2 . v + (w3 * u) . v` of vectors of `width` D (Seo et al. 2017, equation 1),
+    without a bias, which a softmax would cancel. The weights are initialized with Keras' Glorot-uniform distribution
+    for vectors.
     """
 
     def __init__(self, width: int) -> None:
@@ -34,13 +30,8 @@ class Trilinear(nn.Module):
 class BiAttention(nn.Module):
     """
     Bidirectional attention flow between a passage and a question (Seo et al. 2017): `[c; c2q; c * c2q; c * q2c]` for
-    each passage vector c. c2q is c's attention to the question, and q2c, the same for the whole passage, the mean of
-    the passage weighted by each vector's best match in the question.
-
-    # Parameters
-
-    width : `int`
-        Width of the vectors (D).
+    each passage vector c, of `width` D. c2q is c's attention to the question, and q2c, the same for the whole passage,
+    the mean of the passage weighted by each vector's best match in the question.
     """
 
     def __init__(self, width: int) -> None:
@@ -48,16 +39,7 @@ class BiAttention(nn.Module):
         self.similarity = Trilinear(width)
 
     def forward(self, passage: Tensor, passage_mask: Tensor, question: Tensor, question_mask: Tensor) -> Tensor:
-        """
-        # Parameters
-
-        passage : `Tensor`, shape [B, T, D]
-        passage_mask : `Tensor`, bool, shape [B, T]
-        question : `Tensor`, shape [B, U, D]
-        question_mask : `Tensor`, bool, shape [B, U]
-
-        Returns [B, T, 4D].
-        """
+        """Passage [B, T, D] and question [B, U, D], each with its mask, bool -> [B, T, 4D]."""
         scores = self.similarity(passage, question)  # [B, T, U]
         over_question = masked_softmax(scores, question_mask[:, None, :], memory_efficient=True)  # [B, T, U]
         c2q = weighted_sum(question, over_question)  # [B, T, D]
@@ -69,14 +51,9 @@ class BiAttention(nn.Module):
 
 class SelfAttention(nn.Module):
     """
-    Self-attention with a null option (Clark and Gardner 2017, section 2.2): `a_i = sum_j p_ij g_j` with
-    `p_ij = exp(s_ij) / (exp(b0) + sum_k exp(s_ik))`, j and k over all tokens but i, and b0 the learned score of
-    attending to nothing.
-
-    # Parameters
-
-    width : `int`
-        Width of the vectors (D).
+    Self-attention with a null option (Clark and Gardner 2017, section 2.2): `a_i = sum_j p_ij g_j` with `p_ij =
+    exp(s_ij) / (exp(b0) + sum_k exp(s_ik))`, j and k over all tokens but i, and b0 the learned score of attending to
+    nothing. The vectors have `width` D.
     """
 
     def __init__(self, width: int) -> None:

@@ -35,13 +35,8 @@ class CharacterCnn(Seq2VecEncoder):
 
     def forward(self, tokens: Tensor, mask: Tensor) -> Tensor:
         """
-        # Parameters
-
-        tokens : `Tensor`, shape [N, C, E]
-            The vectors of C characters of N words.
-        mask : `Tensor`, bool, or 0 and 1 as AllenNLP's `character_encoding` gives it, shape [N, C]
-
-        Returns [N, F]; zero for a word without characters.
+        Vectors [N, C, E] of the C characters of N words, and their mask [N, C], bool or 0 and 1 as AllenNLP's
+        `character_encoding` gives it -> [N, F]; zero for a word without characters.
         """
         mask = mask.bool()
         characters = torch.where(mask[:, :, None], self.dropout(tokens), 0.0).transpose(1, 2)  # [N, E, C]

@@ -14,16 +14,9 @@ INITIAL_DEVIATION = 0.05
 @Seq2SeqEncoder.register("elmo_tasks_gru")
 class Gru(Encoder):
     """
-    One bidirectional layer with zero initial states; the values of padding have no effect. Weights are initialized from
-    a truncated normal distribution, biases with 0.
-
-    # Parameters
-
-    input_size : `int`
-    hidden_size : `int`
-        Units per direction.
-
-    Raises `InputError` if `hidden_size` is below 1.
+    One bidirectional layer of `hidden_size` units per direction with zero initial states; the values of padding have no
+    effect. Weights are initialized from a truncated normal distribution, biases with 0. Raises `InputError` if
+    `hidden_size` is below 1.
     """
 
     def __init__(self, *, input_size: int, hidden_size: int) -> None:
@@ -43,15 +36,7 @@ class Gru(Encoder):
 
 
 def reversed_indices(mask: Tensor) -> Tensor:
-    """
-    The indices that reverse the tokens of each row and leave padding in place.
-
-    # Parameters
-
-    mask : `Tensor`, bool, shape [B, T]
-
-    Returns int64 [B, T].
-    """
+    """The indices, int64 [B, T], that reverse the tokens of each row of a mask [B, T] and leave padding in place."""
     indices = torch.arange(mask.shape[1], device=mask.device).expand_as(mask)  # [B, T]
     return torch.where(mask, mask.sum(1, keepdim=True) - 1 - indices, indices)
 

@@ -126,18 +126,8 @@ class HighwayLstmLayer(nn.Module):
         precision: torch.dtype | None = None,
     ) -> Tensor:
         """
-        # Parameters
-
-        inputs : `Tensor`, shape [N, D]
-            Packed sequences, as in `PackedSequence.data`.
-        batch_sizes : `Sequence[int]`
-            The number of rows of each step, in descending order.
-        kept : `Tensor`, shape [B, H]
-            The dropout mask m.
-        precision : `torch.dtype`, optional
-            See `HighwayLstm`.
-
-        Returns [N, H].
+        Packed sequences [N, D], as in `PackedSequence.data`, the number of rows of each step in descending order, the
+        dropout mask m [B, H] and the precision (see `HighwayLstm`) -> [N, H].
         """
         spans = _spans(batch_sizes)
         ordered = tuple(reversed(spans)) if self.backward else spans

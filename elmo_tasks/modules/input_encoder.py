@@ -104,12 +104,7 @@ class InputEncoder(nn.Module):
         return {} if self.elmo is None else self.elmo.describe()
 
     def forward(self, tokens: TextFieldTensors) -> InputEncoderOutput:
-        """
-        # Parameters
-
-        tokens : `TextFieldTensors`
-            A text field of B sentences of T tokens.
-        """
+        """Encodes a text field of B sentences of T tokens."""
         mask = get_text_field_mask(tokens)  # [B, T]
         layers = self._layers(tokens)
         x = self._input(tokens, layers)  # [B, T, D]

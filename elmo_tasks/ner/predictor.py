@@ -17,15 +17,6 @@ class NerPredictor(SentencePredictor):
     - `tokens`, T words, and `tags`, T tags in BIOUL;
     - `entities`, each with `text`, `type`, `token_start`, `token_end`, and for raw text `start` and `end`. Ends are
       exclusive: `sentence[start:end]` is `text`.
-
-    # Parameters
-
-    model : `Model`
-        Its output per instance contains `words` and `tags` (BIOUL), T each.
-    dataset_reader : `DatasetReader`
-        An `NerReader`.
-    frozen, tokenizer
-        See `SentencePredictor`.
     """
 
     gold_fields = ("tags",)

@@ -15,13 +15,7 @@ from allennlp.models import Model
 
 
 class OfficialEvaluator(SimpleEvaluator):
-    """
-    AllenNLP's evaluator, with predictions in the format of an official scorer, written at the end.
-
-    # Parameters
-
-    cuda_device : `int`
-    """
+    """AllenNLP's evaluator, with predictions in the format of an official scorer, written at the end."""
 
     def __init__(self, cuda_device: int = -1) -> None:
         super().__init__(_JsonLines(self), cuda_device)

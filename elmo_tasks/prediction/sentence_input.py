@@ -15,21 +15,11 @@ EXPECTED = '{"sentence": "raw text"} or {"tokens": ["the", "words"]}'
 
 
 class Sentence(NamedTuple):
-    """
-    A sentence of T words.
-
-    # Parameters
-
-    words : `list[str]`
-    text : `str`, optional
-        The raw text, if that was the input.
-    offsets : `Sequence[tuple[int, int]]`
-        The first character of each word in the text and the one after its last; empty without raw text.
-    """
+    """A sentence of T words."""
 
     words: list[str]
-    text: str | None = None
-    offsets: Sequence[tuple[int, int]] = ()
+    text: str | None = None  # the raw text, if that was the input
+    offsets: Sequence[tuple[int, int]] = ()  # of each word in the text, ends exclusive; empty without raw text
 
     def located(self, start: int, end: int) -> dict[str, Any]:
         """

@@ -132,8 +132,8 @@ class LmDataLoader(DataLoader):
     max_tokens : `int`, optional
         In a single pass, stop after so many predictions, an equal share from the start of each file.
 
-    Raises `InputError` if no file matches, a file has no text, a number is below 1, `batch_size` is not a multiple of the
-    number of processes, or `max_tokens` is given for an endless stream.
+    Raises `InputError` if no file matches, a file has no text, a number is below 1, `batch_size` is not a multiple of
+    the number of processes, or `max_tokens` is given for an endless stream.
     """
 
     def __init__(

@@ -202,16 +202,9 @@ def _stack_tensors(first: Tensor, second: Tensor) -> Tensor:
 
 def attend(h: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
     """
-    Dot-product attention of each word to the other sentence (Chen et al. 2017, equations 11 to 13).
-
-    # Parameters
-
-    h : `Tensor`, shape [2B, T, D]
-        First B sentences, then the B sentences paired with them.
-    mask : `Tensor`, bool, shape [2B, T]
-
-    Returns the weighted sums [2B, T, D] and the weights [2B, T, T], which are 0 for padding; rows of padding are
-    undefined.
+    Dot-product attention of each word to the other sentence (Chen et al. 2017, equations 11 to 13). h [2B, T, D] and
+    its mask [2B, T] are of B sentences, then of the B sentences paired with them. Returns the weighted sums [2B, T, D]
+    and the weights [2B, T, T], which are 0 for padding; rows of padding are undefined.
     """
     other, other_mask = _swap(h), _swap(mask)
     scores = h @ other.transpose(1, 2)  # [2B, T, T]
@@ -232,14 +225,8 @@ def enhance(h: Tensor, attended: Tensor) -> Tensor:
 
 def pool_pairs(composed: Tensor, mask: Tensor) -> Tensor:
     """
-    Averages and maxima over the words of both sentences (Chen et al. 2017, equations 18 to 20).
-
-    # Parameters
-
-    composed : `Tensor`, shape [2B, T, D]
-    mask : `Tensor`, bool, shape [2B, T]
-
-    Returns [B, 4D]: the premise's average and maximum, then the hypothesis's.
+    Averages and maxima over the words of both sentences (Chen et al. 2017, equations 18 to 20): [2B, T, D] and its mask
+    [2B, T] -> [B, 4D], the premise's average and maximum, then the hypothesis's.
     """
     words = mask[:, :, None]
     mean = masked_mean(composed, words, 1).to(composed.dtype)  # AllenNLP returns at least float32

@@ -23,15 +23,6 @@ class SnliPredictor(JsonLinesPredictor):
     - the words of `premise` and `hypothesis`;
     - `premise_attention`, for each word of the premise its weights over the words of the hypothesis, and
       `hypothesis_attention`, the reverse.
-
-    # Parameters
-
-    model : `Model`
-        An `EntailmentModel`.
-    dataset_reader : `DatasetReader`
-        An `SnliReader`.
-    frozen : `bool`
-        Whether the model is put into evaluation mode.
     """
 
     keys = ("premise", "hypothesis")

@@ -30,14 +30,7 @@ class ResidualSelfAttention(nn.Module):
         self.dropout = InputVariationalDropout(dropout)
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        """
-        # Parameters
-
-        x : `Tensor`, shape [B, T, D]
-        mask : `Tensor`, bool, shape [B, T]
-
-        Returns [B, T, D].
-        """
+        """x [B, T, D] and its mask [B, T], bool -> y [B, T, D]."""
         g = self.dropout(self.gru(self.dropout(x), mask))  # [B, T, D]
         a = self.attention(g, mask)  # [B, T, D]
         return x + self.merge(torch.cat([a, g, a * g], -1))
@@ -62,14 +55,7 @@ class ChainedPointers(nn.Module):
         self.start, self.end = (glorot(nn.Linear(2 * size, 1, bias=False)) for _ in range(2))
 
     def forward(self, x: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """
-        # Parameters
-
-        x : `Tensor`, shape [B, T, D]
-        mask : `Tensor`, bool, shape [B, T]
-
-        Returns start and end logits, [B, T] each.
-        """
+        """x [B, T, D] and its mask [B, T], bool -> start and end logits, [B, T] each."""
         starts = self.start_gru(x, mask)  # [B, T, D]
         ends = self.end_gru(torch.cat([x, starts], -1), mask)  # [B, T, D]
         return self.start(starts).squeeze(-1), self.end(ends).squeeze(-1)

@@ -29,16 +29,8 @@ class SquadEmAndF1(Metric):
 
     def __call__(self, predictions: Sequence[str], gold_labels: Sequence[Sequence[str]]) -> None:
         """
-        Adds a batch of B questions.
-
-        # Parameters
-
-        predictions : `Sequence[str]`
-            B answers.
-        gold_labels : `Sequence[Sequence[str]]`
-            B lists of one or more gold answers.
-
-        Raises `ValueError` if the numbers differ or a question has no gold answer; nothing is counted then.
+        Adds a batch of B answers, and for each question one or more gold answers. Raises `ValueError` if the numbers
+        differ or a question has no gold answer; nothing is counted then.
         """
         pairs = list(zip(predictions, gold_labels, strict=True))
         exact = sum(best(exact_match, predicted, golds) for predicted, golds in pairs)

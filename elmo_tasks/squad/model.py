@@ -168,13 +168,8 @@ class SquadModel(SoftmaxModel):
 
 def span_loss(logits: Tensor, gold: Tensor) -> Tensor:
     """
-    The mean cross-entropy of the gold tokens; 0 if no question has one.
-
-    # Parameters
-
-    logits : `Tensor`, shape [B, T]
-    gold : `Tensor`, shape [B, 1]
-        Indices of tokens, or `NO_SPAN`.
+    The mean cross-entropy of the gold tokens [B, 1], indices or `NO_SPAN`, under logits [B, T]; 0 if no question has
+    one.
     """
     known = gold.squeeze(-1) >= 0  # [B]
     losses = nn.functional.cross_entropy(logits, gold.squeeze(-1).clamp(min=0), reduction="none")  # [B]

@@ -24,25 +24,13 @@ class Answer(NamedTuple):
 
 
 class Question(NamedTuple):
-    """
-    # Parameters
+    """A question about a paragraph, its context."""
 
-    id : `str`
-        Unique in its file.
-    text : `str`
-    context : `str`
-        The paragraph that contains the answer.
-    answers : `tuple[Answer, ...]`
-        One or more, possibly equal; none if the question has no answer.
-    where : `str`
-        Article, paragraph and question, for error messages.
-    """
-
-    id: str
+    id: str  # unique in its file
     text: str
     context: str
-    answers: tuple[Answer, ...]
-    where: str
+    answers: tuple[Answer, ...]  # one or more, possibly equal; none if the question has no answer
+    where: str  # article, paragraph and question, for error messages
 
 
 class _Answer(BaseModel):

@@ -154,13 +154,8 @@ class SquadReader(DatasetReader):
 
 def align(answer: Answer, passage: str, offsets: Sequence[tuple[int, int]]) -> tuple[int, int] | None:
     """
-    The first and last token that overlap the answer; None if its text is not at its position in the passage, or no
-    token is.
-
-    # Parameters
-
-    offsets : `Sequence[tuple[int, int]]`
-        See `offsets_of`.
+    The first and last token that overlap the answer, for the passage's offsets (see `offsets_of`); None if its text is
+    not at its position in the passage, or no token is.
     """
     end = answer.start + len(answer.text)
     if answer.start < 0 or passage[answer.start : end] != answer.text:

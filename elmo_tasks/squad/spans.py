@@ -7,36 +7,18 @@ from torch import Tensor
 
 
 class Spans(NamedTuple):
-    """
-    The N best spans of each of B passages, best first.
+    """The N best spans of each of B passages, best first."""
 
-    # Parameters
-
-    starts, ends : `Tensor`, shape [B, N]
-        First and last token of each span, inclusive.
-    scores : `Tensor`, shape [B, N]
-        The sum of both logits; -inf if a passage has fewer than N spans.
-    probabilities : `Tensor`, shape [B, N]
-        The softmax over the scores of all spans within the limit.
-    """
-
-    starts: Tensor
-    ends: Tensor
-    scores: Tensor
-    probabilities: Tensor
+    starts: Tensor  # [B, N], the first token of each span
+    ends: Tensor  # [B, N], the last token, inclusive
+    scores: Tensor  # [B, N], the sum of both logits; -inf if a passage has fewer than N spans
+    probabilities: Tensor  # [B, N], the softmax over the scores of all spans within the limit
 
 
 def best_spans(start_logits: Tensor, end_logits: Tensor, mask: Tensor, *, max_length: int, count: int = 1) -> Spans:
     """
-    # Parameters
-
-    start_logits, end_logits : `Tensor`, shape [B, T]
-    mask : `Tensor`, bool, shape [B, T]
-        True for tokens; padding is on the right.
-    max_length : `int`
-        The maximum number of tokens of a span.
-    count : `int`
-        The number of spans for each passage (N).
+    The `count` best spans of at most `max_length` tokens, from start and end logits [B, T] and the mask [B, T] of
+    tokens, which padding follows.
     """
     length = start_logits.shape[1]
     ends = end_logits.masked_fill(~mask, -torch.inf)  # [B, T]

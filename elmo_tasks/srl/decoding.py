@@ -12,12 +12,7 @@ class BioViterbi:
     """
     Finds the legal BIO sequence with the greatest sum of scores: each I-X follows B-X or I-X. As all other tags may
     follow any tag, a step takes linear time in the number of tags. (AllenNLP's `viterbi_decode`, in quadratic time,
-    rounds the scores when it is given constraints on the first tag.)
-
-    # Parameters
-
-    tags : `Sequence[str]`
-        K tags in the order of their ids.
+    rounds the scores when it is given constraints on the first tag.) `tags` are K tags in the order of their ids.
     """
 
     def __init__(self, tags: Sequence[str]) -> None:
@@ -29,13 +24,8 @@ class BioViterbi:
 
     def __call__(self, scores: Tensor, mask: Tensor) -> list[list[int]]:
         """
-        # Parameters
-
-        scores : `Tensor`, shape [B, T, K]
-        mask : `Tensor`, bool, shape [B, T]
-            True for words, which are at the start of each row.
-
-        Returns the ids of each row's tags.
+        The ids of each row's best tags, from scores [B, T, K] and the mask [B, T] of words, which are at the start of a
+        row.
         """
         scores, mask = scores.detach().cpu(), mask.cpu()
         best = scores[:, 0].masked_fill(self._inside, -torch.inf)  # [B, K]

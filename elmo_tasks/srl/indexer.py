@@ -24,11 +24,6 @@ class PredicateIndexer(TokenIndexer):
     vectors, of which the first is unused, this is the paper's binary feature.
 
     It also collects the predicates' words in the vocabulary, from which the predictor guesses predicates.
-
-    # Parameters
-
-    token_min_padding_length : `int`
-        See `TokenIndexer`.
     """
 
     def __init__(self, *, token_min_padding_length: int = 0) -> None:

@@ -31,15 +31,6 @@ class SrlPredictor(SentencePredictor):
 
     Without `predicates`, every word that is a predicate somewhere in the training data counts as one, ignoring case.
     This look-up takes the noun `plan` for the verb, and misses verbs that are not in the training data.
-
-    # Parameters
-
-    model : `Model`
-        An `SrlTagger`.
-    dataset_reader : `DatasetReader`
-        An `SrlReader`.
-    frozen, tokenizer
-        See `SentencePredictor`.
     """
 
     keys = (*SentencePredictor.keys, "predicates")

@@ -8,14 +8,7 @@ from torch import Tensor, nn
 def biattend(inputs: Tensor, mask: Tensor) -> Tensor:
     """
     `C = softmax(X X^T) X`, each token's summary of its text: with one text as both inputs, both sides of the
-    biattention are equal.
-
-    # Parameters
-
-    inputs : `Tensor`, shape [B, T, D]
-    mask : `Tensor`, bool, shape [B, T]
-
-    Returns [B, T, D]; undefined at padding.
+    biattention are equal. X [B, T, D] and its mask [B, T] -> [B, T, D], undefined at padding.
     """
     affinity = inputs @ inputs.transpose(1, 2)  # [B, T, T]
     # Without memory_efficient, masked scores become 0, which may exceed real ones.
@@ -30,13 +23,8 @@ def compare(inputs: Tensor, attended: Tensor) -> Tensor:
 
 class MultiPooling(nn.Module):
     """
-    A text's vector from those of its tokens: maximum, minimum, mean, and a sum weighted by self-attention. Unlike in
-    AllenNLP's model, the values of padding have no effect.
-
-    # Parameters
-
-    input_dim : `int`
-        Width of the tokens' vectors (D).
+    A text's vector from those of its tokens, of width D: maximum, minimum, mean, and a sum weighted by self-attention.
+    Unlike in AllenNLP's model, the values of padding have no effect.
     """
 
     def __init__(self, input_dim: int) -> None:
@@ -49,13 +37,7 @@ class MultiPooling(nn.Module):
 
     def forward(self, inputs: Tensor, mask: Tensor) -> Tensor:
         """
-        # Parameters
-
-        inputs : `Tensor`, shape [B, T, D]
-        mask : `Tensor`, bool, shape [B, T]
-            At least one token per text.
-
-        Returns [B, 4D]: maximum, minimum, mean, weighted sum.
+        Tokens [B, T, D] and their mask [B, T], at least one per text -> [B, 4D]: maximum, minimum, mean, weighted sum.
         """
         tokens = mask[:, :, None]  # [B, T, 1]
         inputs = inputs.masked_fill(~tokens, 0.0)

@@ -12,13 +12,8 @@ from elmo_tasks.sst.labels import FIVE, TWO, two_way
 @Metric.register("elmo_tasks_sentiment_accuracy")
 class SentimentAccuracy(Metric):
     """
-    AllenNLP's `CategoricalAccuracy`, with a second score for five labels: over the texts whose gold label is not
-    neutral, which count as positive if 3 and 4 are together more probable than 0 and 1.
-
-    # Parameters
-
-    labels : `Sequence[str]`
-        K labels in the order of their ids.
+    AllenNLP's `CategoricalAccuracy` for labels in the order of their ids, with a second score for five labels: over the
+    texts whose gold label is not neutral, which count as positive if 3 and 4 are together more probable than 0 and 1.
     """
 
     supports_distributed = True
@@ -29,15 +24,7 @@ class SentimentAccuracy(Metric):
         self._sides = torch.tensor([[two_way(label) == side for side in TWO] for label in labels]).float()  # [K, 2]
 
     def __call__(self, probabilities: Tensor, gold_labels: Tensor) -> None:
-        """
-        Adds a batch of B texts.
-
-        # Parameters
-
-        probabilities : `Tensor`, shape [B, K]
-        gold_labels : `Tensor`, shape [B]
-            Label ids.
-        """
+        """Adds a batch: probabilities [B, K], and gold label ids [B]."""
         self._accuracy(probabilities, gold_labels)
         if self._has_two_way:
             sides = self._sides.to(probabilities)

@@ -19,15 +19,6 @@ class SstPredictor(SentencePredictor):
     - `probabilities`, by these names, from the most negative to the most positive.
 
     Tokens should follow the Penn Treebank; raw text is tokenized by nearly the same rules.
-
-    # Parameters
-
-    model : `Model`
-        A `SentimentClassifier`.
-    dataset_reader : `DatasetReader`
-        An `SstReader`.
-    frozen, tokenizer
-        See `SentencePredictor`.
     """
 
     gold_fields = ("label",)

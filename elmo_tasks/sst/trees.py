@@ -83,15 +83,7 @@ def read_trees(path: str | Path) -> Iterator[SentimentTree]:
 
 def parse_tree(text: str, *, file: str | Path | None = None, line: int | None = None) -> SentimentTree:
     """
-    Parses a tree of any depth.
-
-    # Parameters
-
-    text : `str`
-    file, line : optional
-        The location, for error messages.
-
-    Raises `InputError` if the text is not a tree.
+    Parses a tree of any depth; file and line are for error messages. Raises `InputError` if the text is not a tree.
     """
     try:
         words, phrases = _parse(_PIECE.findall(text))
