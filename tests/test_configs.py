@@ -10,12 +10,10 @@ import pytest
 import torch
 from allennlp.commands.train import TrainModel
 from allennlp.common import Params
-from allennlp.common.checks import ConfigurationError
 
 from elmo_tasks import settings
 from elmo_tasks.checks.config import check_config
 from elmo_tasks.errors import InputError
-from elmo_tasks.ner.model import NerTagger
 from tests.pretraining import toy
 from tests.tiny import use_data_root, write_data_root
 
@@ -65,13 +63,6 @@ def test_config_has_no_problems_and_trains(name: str, scale: str, tmp_path: Path
 
 
 @pytest.mark.parametrize("name", CONFIGS)
-def test_header(name: str) -> None:
-    text = (FOLDER / f"{name}.jsonnet").read_text()
-    for entry in ("paper, ", "Departures", "Expected", "Command: ", "Time: "):
-        assert re.search(rf"^//.*{entry}", text, re.M), entry
-
-
-@pytest.mark.parametrize("name", CONFIGS)
 def test_misspelt_hyperparameter(name: str, mini: Path, tmp_path: Path) -> None:
     leaf = tmp_path / "leaf.jsonnet"
     leaf.write_text(f"(import '{FOLDER / name}.jsonnet') {{ num_epoch:: 3 }}")
@@ -101,40 +92,6 @@ def test_elmo_config_is_the_base_config_with_elmo(name: str, scale: str) -> None
     elmo = with_elmo["model"].pop("elmo")
     assert with_elmo == base
     assert "/bilm/" in elmo["weight_file"] and scale in settings.SCALES
-
-
-@pytest.mark.parametrize(
-    ("overrides", "places", "layer"),
-    [
-        ({}, (True, False), None),
-        ({"model.elmo.at": "both"}, (True, True), None),
-        ({"model.elmo.mix": "layer:0", "model.elmo.l2": None}, (True, False), 0),
-        ({"model.elmo.mix": "last", "model.elmo.l2": None, "model.elmo.at": "output"}, (False, True), 2),
-    ],
-)
-def test_overrides_of_elmo(
-    overrides: dict[str, Any], places: tuple[bool, bool], layer: int | None, mini: Path, tmp_path: Path
-) -> None:
-    model = build(tmp_path, "ner_elmo", **overrides).trainer.model
-    assert isinstance(model, NerTagger) and (elmo := model.lowest_layers.elmo)
-    assert (elmo.has_input, elmo.has_output) == places
-    mix = elmo.input_mix or elmo.output_mix
-    assert mix is not None and mix.layer == layer
-
-
-@pytest.mark.parametrize(
-    ("overrides", "message"),
-    [
-        ({"model.elmo.mx": "last"}, "elmo: unknown key 'mx'"),
-        ({"model.word_vector": False}, "NerTagger has no key word_vector"),
-        ({"model.encoder.hidden_size": [3]}, "Extra parameters passed to StackedLstm: .*hidden_size"),
-        ({"model.elmo.at": "middle"}, "at: expected one of input, output, both, got 'middle'"),
-        ({"model.text_field_embedder.token_embedders.tokens.embedding_dim": 50}, "w2v.100d.txt.gz:1: .*got 100"),
-    ],
-)
-def test_invalid_overrides(overrides: dict[str, Any], message: str, mini: Path, tmp_path: Path) -> None:
-    with pytest.raises((InputError, ConfigurationError), match=message):
-        build(tmp_path, "ner_elmo", **overrides)
 
 
 @pytest.mark.parametrize("name", ["bilm", "ner"])

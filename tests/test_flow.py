@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from allennlp.commands import main
 from allennlp.models.archival import load_archive
-from allennlp.predictors import Predictor
 
 from tests.pretraining import toy
 from tests.tiny import FIXTURES, use_data_root
@@ -74,14 +73,3 @@ def test_test_data_with_unknown_words_and_types(run: Path, tmp_path: Path) -> No
     assert found["recall-SHIP"] == 0.0
     (batch,) = [json.loads(line) for line in (tmp_path / "scores.jsonl").read_text().splitlines()]
     assert {"words", "tags"} <= set(batch) and "logits" not in batch
-
-
-def test_predict(run: Path, tmp_path: Path) -> None:
-    questions, answers = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
-    questions.write_text('{"sentence": "Mira Oakes left Harrow."}\n{"tokens": ["it", "sank"]}\n')
-    allennlp("predict", run / "model.tar.gz", questions, "--output-file", answers, "--silent")
-    first, second = (json.loads(line) for line in answers.read_text().splitlines())
-    assert first["tokens"] == ["Mira", "Oakes", "left", "Harrow", "."]
-    assert len(second["tags"]) == 2
-    predictor = Predictor.from_path(str(run / "model.tar.gz"))
-    assert predictor.predict_json({"sentence": "Mira Oakes left Harrow."}) == first

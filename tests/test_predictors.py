@@ -5,13 +5,10 @@ from functools import cache
 from typing import Any
 
 import pytest
-from allennlp.data.tokenizers import WhitespaceTokenizer
 from allennlp.models import load_archive
 from allennlp.predictors import Predictor
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.ner.predictor import NerPredictor
-from elmo_tasks.ner.reader import NerReader
 from tests.archives.make import STORED, TASKS
 from tests.archives.test_stored import assert_close
 
@@ -86,12 +83,6 @@ def test_speakers_and_genre_of_a_document() -> None:
         {"sentences": [["a", "b"], ["c"]], "speakers": speakers, "genre": "nw"}
     )
     assert instance["speakers"].tensor.tolist() == [0, 0, 1] and instance["genre"].label == "nw"
-
-
-def test_tokenizer_without_offsets() -> None:
-    predictor = NerPredictor(stored("ner")._model, NerReader(), tokenizer=WhitespaceTokenizer())
-    with pytest.raises(InputError, match="expected a tokenizer that sets the offsets"):
-        predictor.predict("Mira left")
 
 
 @pytest.mark.parametrize(

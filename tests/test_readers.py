@@ -86,7 +86,6 @@ def test_empty_and_missing_files(task: str, tmp_path: Path, monkeypatch: pytest.
     ("task", "keys", "given", "message"),
     [
         ("ner", {}, (["red", "kite"], ["O"]), "expected a tag for each of 2 tokens, got 1"),
-        ("ner", {"tag_label": "pos"}, (), "tag_label.* got 'pos'"),
         ("srl", {}, ([], 0), "at least one token"),
         ("srl", {}, (["Rain", "fell"], 2), "from 0 to 1, got 2"),
         ("srl", {}, (["Rain", "fell"], 1, ["O"]), "expected 2 tags, got 1"),

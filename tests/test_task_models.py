@@ -3,7 +3,6 @@
 import copy
 import json
 import pickle
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,7 @@ from torch import nn
 from elmo_tasks.commands.predict import LinePredictions
 from elmo_tasks.errors import InputError
 from elmo_tasks.modules.task_model import SoftmaxModel
-from tests.archives.make import EXPECTED, STORED, TASKS
+from tests.archives.make import STORED, TASKS
 from tests.archives.test_stored import assert_close
 from tests.models import check_gradients, check_null_elmo, check_penalty, fit, make_model, tensors
 from tests.tiny import FIXTURES
@@ -242,22 +241,3 @@ def test_scores_that_are_not_finite_are_an_error_for_each_line(task: str, value:
     assert first["error"] == second["error"]
     model = predictor._model
     assert not model(**tensors(model.vocab, corpus(task)))["loss"].isfinite()
-
-
-@pytest.fixture
-def default_float64() -> Iterator[None]:
-    torch.set_default_dtype(torch.float64)
-    yield
-    torch.set_default_dtype(torch.float32)
-
-
-@for_all_tasks
-def test_default_dtype_float64(task: str, default_float64: None) -> None:
-    expected = json.loads((STORED / "1" / EXPECTED).read_text("utf-8"))[task]["output"]
-    predictor = stored(task)
-    assert {p.dtype for p in predictor._model.parameters()} == {torch.float64}
-    assert_close(prediction(predictor, task), expected)
-    model = predictor._model.train()
-    loss = model(**tensors(model.vocab, corpus(task)))["loss"]
-    loss.backward()
-    assert loss.isfinite() and loss.dtype == torch.float64

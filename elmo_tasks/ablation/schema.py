@@ -90,11 +90,10 @@ class Row(Strict):
     @model_validator(mode="before")
     @classmethod
     def _normalize(cls, given: Any) -> Any:
-        """`column`, `metric` and `paper` stand for a single cell; `line` and `x` are earlier names."""
+        """`column`, `metric` and `paper` stand for a single cell."""
         if not isinstance(given, dict):
             return given
-        renamed = {"line": "row_label", "x": "fraction"}
-        row = {renamed.get(key, key): value for key, value in given.items()}
+        row = dict(given)
         cell = {key: row.pop(key) for key in ("column", "metric", "paper") if key in row}
         row["cells"] = row.get("cells") or [cell]
         return {"row_label": row.get("name")} | row

@@ -1,6 +1,5 @@
 """Step 1: read a table's Jsonnet file and check it."""
 
-import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
@@ -37,8 +36,6 @@ def read_table(file: str | Path) -> Table:
         raise InputError("; ".join(_describe(found, given) for found in error.errors()), file=path) from None
     except (RuntimeError, ValueError) as error:
         raise InputError((one_line(error) or str(error)).removeprefix(f"{path}:"), file=path) from None
-    if any({"line", "x"} & row.keys() for row in given["rows"]):
-        warnings.warn(f"{path}: line and x are deprecated, use row_label and fraction", FutureWarning, stacklevel=2)
     table = table.model_copy(update={"rows": [_with_config(path, row) for row in table.rows]})
     if problems := [*_duplicates(table), *_unknown_columns(table), *_wrong_references(table)]:
         raise InputError("; ".join(problems), file=path)

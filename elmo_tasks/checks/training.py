@@ -96,16 +96,10 @@ def _check_schema(config: dict[str, Any], *, recover: bool) -> None:
 
 
 def require_replaceable(folder: str | os.PathLike[str], read: Iterable[str | os.PathLike[str]]) -> None:
-    """Raises `InputError` if `--force` would delete a symbolic link, the current folder or a file in `read`."""
+    """Raises `InputError` if `--force` would delete a file in `read`."""
     target = Path(folder)
-    if not target.is_dir():
-        return
-    if target.is_symlink():
-        raise InputError("--force cannot delete a symbolic link", file=target, hint="give -s the folder itself")
-    if _is_in(Path.cwd(), target):
-        raise InputError("--force would delete the current folder", file=target, hint="give -s another folder")
     for file in map(Path, read):
-        if file.exists() and _is_in(file, target):
+        if target.is_dir() and file.exists() and _is_in(file, target):
             problem = f"--force would delete {file}, which the training reads"
             raise InputError(problem, file=target, hint="give -s another folder, or delete the other files yourself")
 

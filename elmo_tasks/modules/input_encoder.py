@@ -67,7 +67,6 @@ class InputEncoder(nn.Module):
         elmo_output_encoder: Lazy[Seq2SeqEncoder] | None = None,
     ) -> None:
         super().__init__()
-        text_field_embedder.to(torch.get_default_dtype())  # AllenNLP always creates its embeddings in float32
         self.embedder = text_field_embedder if word_vectors else without_words(text_field_embedder)
         self.elmo = elmo
         self._ignored = {CHARACTERS} if word_vectors else {CHARACTERS, WORDS}

@@ -24,48 +24,37 @@ CORPUS_HINT = (
     "CoNLL-2003 has its annotation from https://www.clips.uantwerpen.be/conll2003/ner/ "
     "and its text from the Reuters Corpus RCV1, on request from NIST"
 )
-TAG_COLUMNS = {"ner": -1, "chunk": 2}
-"""The official columns are word, part of speech, chunk, entity; the entity is also last in files with fewer."""
-
 
 @DatasetReader.register("elmo_tasks_ner")
 class NerReader(DatasetReader):
     """
-    Reads files in CoNLL-2003 columns, plain or gzip, tagged in IOB1, BIO, BIOUL or BIOES; the scheme is detected from
-    the whole file, regardless of `max_instances`.
+    Reads files in CoNLL-2003 columns, plain or gzip: the word first, its tag last. Tags are in IOB1, BIO, BIOUL or
+    BIOES; the scheme is detected from the whole file, regardless of `max_instances`.
 
     # Parameters
 
     token_indexers : `dict[str, TokenIndexer]`, optional
         By default `tokens` (word ids), `token_characters` (for the character CNN, with marks for the beginning and end
         of a word, so that a filter of width 3 fits every word) and `elmo` (the biLM's characters).
-    tag_label : `str`
-        The column of the tags: `ner`, the last one, or `chunk`, the third.
-
-    Raises `InputError` if `tag_label` is unknown.
     """
 
     def __init__(
         self,
         *,
         token_indexers: dict[str, TokenIndexer] | None = None,
-        tag_label: str = "ner",
         **kwargs: Any,
     ) -> None:
         super().__init__(manual_distributed_sharding=True, manual_multiprocess_sharding=True, **kwargs)
-        if tag_label not in TAG_COLUMNS:
-            raise InputError(f"tag_label must be one of {', '.join(TAG_COLUMNS)}, got {tag_label!r}")
         self._token_indexers = token_indexers or _default_indexers()
-        self._tag_column = TAG_COLUMNS[tag_label]
 
     def _read(self, file_path: PathOrStr) -> Iterable[Instance]:
         """Raises what `read_columns` and `detect_scheme` do."""
-        file, column = str(file_path), self._tag_column
-        sentences = list(read_columns(file, min_columns=max(2, column + 1), corpus_hint=CORPUS_HINT))
-        tags = [(sentence.line, sentence.columns[column]) for sentence in sentences]
+        file = str(file_path)
+        sentences = list(read_columns(file, corpus_hint=CORPUS_HINT))
+        tags = [(sentence.line, sentence.columns[-1]) for sentence in sentences]
         _log_counts(file, detect_scheme(tags, file=file), [of_one for _, of_one in tags])
         for one in self.shard_iterable(sentences):
-            yield self.text_to_instance(one.columns[0], to_bioul(one.columns[column]), file=file, line=one.line)
+            yield self.text_to_instance(one.columns[0], to_bioul(one.columns[-1]), file=file, line=one.line)
 
     def text_to_instance(
         self,

@@ -47,8 +47,6 @@ class SquadReader(DatasetReader):
         `elmo` (the biLM's characters).
     tokenizer : `Tokenizer`, optional
         Its tokens must have offsets; by default `SquadTokenizer`.
-    drop_unanswerable : `bool`
-        Whether questions without an answer, as in v2.0, are dropped instead of rejected: the model always answers.
     """
 
     def __init__(
@@ -56,21 +54,19 @@ class SquadReader(DatasetReader):
         *,
         token_indexers: dict[str, TokenIndexer] | None = None,
         tokenizer: Tokenizer | None = None,
-        drop_unanswerable: bool = False,
         **kwargs: Any,
     ) -> None:
         super().__init__(manual_distributed_sharding=True, manual_multiprocess_sharding=True, **kwargs)
         self._token_indexers = token_indexers or _default_indexers()
         self._tokenizer = tokenizer or SquadTokenizer()
-        self._drop_unanswerable = drop_unanswerable
 
     def _read(self, file_path: PathOrStr) -> Iterable[Instance]:
         """
-        Raises `InputError` as `read_questions` does; for a question without an answer, unless these are dropped; if no
-        answer is found in its paragraph.
+        Raises `InputError` as `read_questions` does; for a question without an answer; if no answer is found in its
+        paragraph.
         """
         file, counts = str(file_path), Counter[str]()
-        questions = self.shard_iterable(self._answerable(read_questions(file), file, counts))
+        questions = self.shard_iterable(_answerable(read_questions(file), file))
         for context, asked in groupby(questions, key=lambda question: question.context):
             passage = self._tokenizer.tokenize(context)
             for one in asked:
@@ -84,20 +80,6 @@ class SquadReader(DatasetReader):
             problem = "expected each answer in its paragraph at answer_start, got none there"
             hint = "answer_start counts the characters before the answer in the paragraph, not its bytes"
             raise InputError(problem, file=file, hint=hint)
-
-    def _answerable(self, questions: Iterable[Question], file: str, counts: Counter[str]) -> Iterator[Question]:
-        answered = False
-        for question in questions:
-            if question.answers:
-                answered = True
-                yield question
-            elif self._drop_unanswerable:
-                counts["dropped"] += 1
-            else:
-                hint = "use a file of SQuAD v1.1, or set drop_unanswerable of the dataset reader to true"
-                raise InputError(f"{question.where}: expected an answer, got none", file=file, hint=hint)
-        if not answered:
-            raise InputError(f"expected questions with an answer, got none: all {counts['dropped']} dropped", file=file)
 
     def text_to_instance(
         self,
@@ -174,6 +156,14 @@ def _default_indexers() -> dict[str, TokenIndexer]:
     }
 
 
+def _answerable(questions: Iterable[Question], file: str) -> Iterator[Question]:
+    for question in questions:
+        if not question.answers:
+            hint = "the model always answers: use a file of SQuAD v1.1"
+            raise InputError(f"{question.where}: expected an answer, got none", file=file, hint=hint)
+        yield question
+
+
 def _alignment(instance: Instance, answers: Sequence[Answer]) -> Iterator[str]:
     """The counts to which a question contributes."""
     yield "questions"
@@ -189,7 +179,6 @@ def _log_counts(file: str, counts: Counter[str]) -> None:
     share = 100 * counts["unaligned"] / max(1, counts["questions"])
     logger.log(
         logging.WARNING if share > _WARN_ABOVE else logging.INFO,
-        f"{file}: {counts['questions']} questions; {counts['dropped']} without an answer dropped; {counts['unaligned']}"
-        f" ({share:.2f}%) whose answer is not found in its paragraph, not trained on; {counts['widened']} whose answer"
-        " ends inside a token, trained on the whole tokens",
+        f"{file}: {counts['questions']} questions; {counts['unaligned']} ({share:.2f}%) whose answer is not found in"
+        f" its paragraph, not trained on; {counts['widened']} whose answer ends inside a token, trained on whole tokens",
     )

@@ -1,6 +1,5 @@
 """The paper's tables, and invalid ones."""
 
-import re
 from pathlib import Path
 from typing import Any
 
@@ -40,19 +39,6 @@ def test_table1_scores_test_data_at_paper(tmp_path: Path, monkeypatch: pytest.Mo
     assert splits["ner-elmo"] == ("test", f"{FIXTURES}/miniworld/ner/eng.testb")
     assert splits["squad-elmo"] == ("dev", None)
     assert sum(split == "test" for split, _ in splits.values()) == 10
-
-
-def test_about_states_the_epochs_of_the_configs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(settings.SCALE_VARIABLE, "small")
-    monkeypatch.setenv(settings.DATA_VARIABLE, str(FIXTURES / "miniworld"))
-    planned = paper_table("table1", tmp_path)
-    found = dict(re.findall(r"([\w-]+) (\d+ epochs(?: of \d+ batches)?)", planned.table.about))
-    for one in planned.table.rows:
-        config = planned.resolved[one.name]
-        batches = config["data_loader"].get("batches_per_epoch")
-        epochs = f"{config['trainer']['num_epochs']} epochs"
-        assert found[one.row_label] == (epochs if batches is None else f"{epochs} of {batches} batches"), one.name
-    assert len(found) == 6
 
 
 def test_table2(tmp_path: Path) -> None:
@@ -102,13 +88,6 @@ def test_a_file_that_is_not_a_table(text: str | None, message: str, tmp_path: Pa
         file.write_text(text)
     with pytest.raises(InputError, match=f"broken.jsonnet: .*{message}"):
         read_table(file)
-
-
-def test_earlier_names_of_keys(tmp_path: Path) -> None:
-    old = {key: value for key, value in row("a", line="SRL", x=0.5).items() if key != "row_label"}
-    with pytest.warns(FutureWarning, match="line and x are deprecated"):
-        (found,) = read_table(write_table(tmp_path, [old])).rows
-    assert (found.row_label, found.fraction) == ("SRL", 0.5)
 
 
 def test_choose_rows(tmp_path: Path) -> None:

@@ -90,21 +90,6 @@ def finished(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
     return tmp_path / "good"
 
 
-def test_force_does_not_delete_the_current_folder(finished: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (finished / "below").mkdir()
-    monkeypatch.chdir(finished / "below")
-    with pytest.raises(InputError, match=r"good: --force would delete the current folder"):
-        force(FOLDER / "ner.jsonnet", finished)
-    assert (finished / "model.tar.gz").is_file()
-
-
-def test_force_does_not_delete_a_symbolic_link(finished: Path, tmp_path: Path) -> None:
-    (tmp_path / "link").symlink_to(finished)
-    with pytest.raises(InputError, match="link: --force cannot delete a symbolic link"):
-        force(FOLDER / "ner.jsonnet", tmp_path / "link")
-    assert (finished / "model.tar.gz").is_file()
-
-
 @pytest.mark.parametrize(
     ("key", "value"),
     [

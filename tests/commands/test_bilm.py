@@ -46,15 +46,6 @@ def test_export_then_perplexity(run: Path, text: Path, tmp_path: Path, capsys: p
     assert len(of_run) == 3
 
 
-def test_several_files(run: Path, text: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    other = text.with_name("other.txt")
-    other.write_text("the cook\n")
-    bilm("perplexity", run, text, other, "--batch-size", "2", "--max-tokens", "5")
-    lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[-1] for line in lines[2:]] == [str(other), str(text), "all"]
-    assert [line.split()[0] for line in lines[2:]] == ["3", "5", "8"]
-
-
 @pytest.mark.parametrize(("name", "content"), [("zz.txt", b"\n"), ("binary.txt", b"a\0b\n"), ("gone.txt", None)])
 def test_all_files_are_checked_before_the_first_is_measured(
     run: Path, text: Path, name: str, content: bytes | None, capsys: pytest.CaptureFixture[str]

@@ -3,9 +3,7 @@
 import gzip
 import io
 import json
-import os
 import sys
-import threading
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -112,17 +110,6 @@ def test_an_interrupt_leaves_the_output_unchanged(tmp_path: Path, monkeypatch: p
     with pytest.raises(KeyboardInterrupt):
         LinePredictions(Doubling(), str(read), str(written), 1, False, False).run()
     assert written.read_text() == "precious" and len(list(tmp_path.iterdir())) == 2
-
-
-def test_into_a_pipe(tmp_path: Path) -> None:
-    read, pipe, received = tmp_path / "in.jsonl", tmp_path / "pipe", list[str]()
-    read.write_text('{"n": 1}\n')
-    os.mkfifo(pipe)
-    reader = threading.Thread(target=lambda: received.append(pipe.read_text()), daemon=True)
-    reader.start()
-    LinePredictions(Doubling(), str(read), str(pipe), 1, False, False).run()
-    reader.join(timeout=5)
-    assert received == ['{"twice": 2}\n'] and pipe.is_fifo()
 
 
 def test_invalid_options_and_missing_files_leave_the_files_unchanged(tmp_path: Path) -> None:

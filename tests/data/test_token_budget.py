@@ -1,7 +1,5 @@
 """Batches by length and token budget."""
 
-import random
-
 import pytest
 from allennlp.common import Params
 from allennlp.data import Instance, Token
@@ -35,18 +33,6 @@ def batches(lengths: list[int], *, batch_size: int = 2, max_tokens: int | None =
 )
 def test_batches(lengths: list[int], keys: dict[str, int], expected: list[list[int]]) -> None:
     assert batches(lengths, **keys) == expected
-
-
-def test_limits_hold_for_random_lengths() -> None:
-    for seed in range(50):
-        rng = random.Random(seed)
-        lengths = [rng.randrange(1, 40) for _ in range(rng.randrange(1, 60))]
-        size, budget = rng.randrange(1, 9), rng.randrange(1, 120)
-        made = batches(lengths, batch_size=size, max_tokens=budget)
-        assert sorted(index for batch in made for index in batch) == list(range(len(lengths)))
-        for batch in made:
-            longest = max(lengths[index] for index in batch)
-            assert len(batch) <= size and (len(batch) == 1 or longest * len(batch) <= budget)
 
 
 def test_only_the_order_is_random() -> None:

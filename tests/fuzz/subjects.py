@@ -51,7 +51,7 @@ def subjects(folder: Path) -> dict[str, Subject]:
     senses = FIXTURES / "wsd/SemCor"
     options, weights = map(Path, write_bilm(folder))
     return {
-        "squad": Subject(squad.read_bytes(), _reads(SquadReader(drop_unanswerable=True).read)),
+        "squad": Subject(squad.read_bytes(), _reads(SquadReader().read)),
         "snli": Subject(snli.read_bytes(), _reads(SnliReader().read)),
         "snli, parses": Subject(snli.read_bytes(), _reads(SnliReader(tokenization="parse").read)),
         "sst": Subject((trees / "trees.txt").read_bytes(), _reads(SstReader(min_phrase_length=2).read)),

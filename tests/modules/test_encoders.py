@@ -12,7 +12,6 @@ from torch import Tensor, nn
 from elmo_tasks.errors import InputError
 from elmo_tasks.modules.character_cnn import CharacterCnn
 from elmo_tasks.modules.coupled_lstm import CoupledLstm
-from elmo_tasks.modules.feedforward_lstm import FeedForwardLstm
 from elmo_tasks.modules.gru import Gru
 from elmo_tasks.modules.highway_lstm import HighwayLstm
 from elmo_tasks.modules.initialization import glorot
@@ -138,28 +137,14 @@ def test_coupled_lstm_equals_its_equations() -> None:
     check_equal(lstm, direction)
 
 
-def test_gru_equals_its_equations() -> None:
-    """Cho et al. 2014 in the variant of cuDNN, whose reset gate multiplies the recurrent product."""
-    gru = make("gru")
+def test_gru_equals_torchs() -> None:
+    gru, inputs = make("gru"), torch.randn(5, 5, 4)
     assert isinstance(gru, Gru)
-    for parameter in gru.parameters():
-        parameter.data.normal_(std=0.7)
-
-    def direction(words: Tensor, side: int) -> Tensor:
-        layer = (gru.onward, gru.backward)[side]
-        w, u, b, c = (getattr(layer, f"{name}_l0") for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh"))
-        hidden, outputs = torch.zeros(u.shape[1]), []
-        for word in words:
-            read, carried = (w @ word + b).chunk(3), (u @ hidden + c).chunk(3)
-            reset, update = (read[0] + carried[0]).sigmoid(), (read[1] + carried[1]).sigmoid()
-            hidden = (1 - update) * (read[2] + reset * carried[2]).tanh() + update * hidden
-            outputs.append(hidden)
-        return torch.stack(outputs)
-
-    check_equal(gru, direction)
-    inputs = torch.randn(5, 5, 4).masked_fill(~MASK[:, :, None], torch.nan)
-    gru.zero_grad()
-    gru(inputs, MASK).sum().backward()
+    theirs = nn.GRU(4, 4, batch_first=True, bidirectional=True)
+    backward = {f"{name}_reverse": value for name, value in gru.backward.state_dict().items()}
+    theirs.load_state_dict(gru.onward.state_dict() | backward)
+    assert torch.allclose(gru(inputs, torch.ones(5, 5).bool()), theirs(inputs)[0], atol=1e-6)
+    gru(inputs.masked_fill(~MASK[:, :, None], torch.nan), MASK).sum().backward()
     assert all(p.grad is not None and p.grad.isfinite().all() for p in gru.parameters())
 
 
@@ -167,13 +152,6 @@ def test_stacked_lstm_equals_torchs() -> None:
     stack, inputs = make("stacked_lstm", hidden_sizes=[3]), torch.randn(2, 5, 4)
     assert isinstance(stack, StackedLstm)
     assert torch.allclose(stack(inputs, torch.ones(2, 5).bool()), stack.layers[0](inputs)[0], atol=1e-6)
-
-
-def test_feedforward_lstm_is_a_relu_layer_and_a_stacked_lstm() -> None:
-    encoder, inputs = make("feedforward_lstm"), torch.randn(5, 5, 4)
-    assert isinstance(encoder, FeedForwardLstm)
-    expected = encoder.lstm(encoder.feedforward(inputs).relu(), MASK)
-    assert torch.allclose(encoder(inputs, MASK), expected, atol=1e-6)
 
 
 def test_stacked_lstms_dropout_is_variational_before_each_layer() -> None:

@@ -54,16 +54,10 @@ def test_short_words_have_three_characters_with_their_marks() -> None:
     assert tokens["token_characters"]["token_characters"].shape == (2, 3)
 
 
-def test_chunk_column() -> None:
-    instances = list(NerReader(tag_label="chunk").read(FIXTURES / "eng.iob1"))
-    assert instances[1]["tags"].labels == ["U-NP", "U-VP", "U-NP", "B-NP", "L-NP", "U-ADVP", "O"]
-
-
 @pytest.mark.parametrize(
     ("content", "keys", "message"),
     [
         ("Mira\n", {}, ":1: expected at least 2 columns, got 1"),
-        ("Mira B-PER\n", {"tag_label": "chunk"}, ":1: expected at least 3 columns, got 2"),
         ("Mira B-PER\n\nOakes Z-PER\n", {}, ":3: expected a tag such as .* got 'Z-PER'"),
         ("Mira B-PER\n\nOakes I-PER\n", {"max_instances": 1}, ":3: expected tags of one scheme"),
     ],

@@ -86,12 +86,12 @@ def write(folder: Path, *golds: list[tuple[str, int]]) -> Path:
 
 def test_logs_counts(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     both = [("fer", 4), ("ferry", 4)]
-    file = write(tmp_path, [("ferry", 4)], [("fer", 4)], [("ferry", 5)], [], both)
+    file = write(tmp_path, [("ferry", 4)], [("fer", 4)], [("ferry", 5)], both)
     with caplog.at_level(logging.INFO, logger="elmo_tasks.squad.reader"):
-        instances = list(SquadReader(drop_unanswerable=True).read(file))
-    assert [metadata(instance)["id"] for instance in instances] == ["q0", "q1", "q2", "q4"]
+        instances = list(SquadReader().read(file))
+    assert [metadata(instance)["id"] for instance in instances] == ["q0", "q1", "q2", "q3"]
     (record,) = [record for record in caplog.records if record.name == "elmo_tasks.squad.reader"]
-    assert "4 questions; 1 without an answer dropped; 1 (25.00%) whose answer is not found" in record.message
+    assert "4 questions; 1 (25.00%) whose answer is not found" in record.message
     assert "; 1 whose answer ends inside a token" in record.message
     assert record.levelname == "WARNING"
 
@@ -103,6 +103,5 @@ def test_files_without_any_aligned_answer(tmp_path: Path) -> None:
 
 
 def test_questions_without_an_answer() -> None:
-    with pytest.raises(InputError, match=r"v2.0.json: .* question or-6: expected an answer.*drop_unanswerable"):
+    with pytest.raises(InputError, match=r"v2.0.json: .* question or-6: expected an answer"):
         list(SquadReader().read(FIXTURES / "dev-v2.0.json"))
-    assert len(list(SquadReader(drop_unanswerable=True).read(FIXTURES / "dev-v2.0.json"))) == 1
