@@ -25,6 +25,7 @@ CORPUS_HINT = (
     "and its text from the Reuters Corpus RCV1, on request from NIST"
 )
 
+
 @DatasetReader.register("elmo_tasks_ner")
 class NerReader(DatasetReader):
     """

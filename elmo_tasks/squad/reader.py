@@ -180,5 +180,5 @@ def _log_counts(file: str, counts: Counter[str]) -> None:
     logger.log(
         logging.WARNING if share > _WARN_ABOVE else logging.INFO,
         f"{file}: {counts['questions']} questions; {counts['unaligned']} ({share:.2f}%) whose answer is not found in"
-        f" its paragraph, not trained on; {counts['widened']} whose answer ends inside a token, trained on whole tokens",
+        f" its paragraph, not trained on; {counts['widened']} whose answer ends inside a token, trained on in whole",
     )
