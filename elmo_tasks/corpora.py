@@ -12,6 +12,7 @@ from pathlib import Path
 STANFORD = "https://nlp.stanford.edu"
 ELMO_MODELS = "https://allennlp.s3.amazonaws.com/models/elmo"
 _BENCHMARK = "1-billion-word-language-modeling-benchmark-r13output"
+TURIAN = "vectors/turian.50d.txt"
 _RELEASED = "elmo_2x4096_512_2048cnn_2xhighway"
 
 
@@ -38,6 +39,8 @@ class DataFile:
     """How many units the official release has."""
     source: Download | str
     """A text where it needs a licence or several steps."""
+    optional: bool = False
+    """Whether a config does without it; `official_names` lists it under any name, to say that it is there."""
 
 
 def _conll2012(split: str) -> tuple[str, ...]:
@@ -130,6 +133,9 @@ CORPORA: dict[str, tuple[DataFile, ...]] = {
         _glove("glove.6B.50d.txt", 171_350_079, "glove.6B.zip", 862_182_613),
         _glove("glove.6B.100d.txt", 347_116_733, "glove.6B.zip", 862_182_613),
         _glove("glove.840B.300d.txt", 5_646_236_541, "glove.840B.300d.zip", 2_176_768_927),
+        DataFile(
+            TURIAN, ("turian.50d.txt",), "lines", None, "https://lil.cs.washington.edu/coref/turian.50d.txt", True
+        ),
     ),
     "bilm": (
         _released("options.json", "bytes", 336, 336),
@@ -153,10 +159,14 @@ CORPORA: dict[str, tuple[DataFile, ...]] = {
 def official_names(root: Path) -> dict[str, str]:
     """
     The names of configs that do not exist below `root`, and the official name that does. Both are relative to `root`; a
-    pattern stays a pattern.
+    pattern stays a pattern. Optional files that exist are among them under any name.
     """
-    located = {file.name: located_name(root, file) for file in chain.from_iterable(CORPORA.values())}
-    return {name: found for name, found in located.items() if found is not None and found != name}
+    located = {file: located_name(root, file) for file in chain.from_iterable(CORPORA.values())}
+    return {
+        file.name: found
+        for file, found in located.items()
+        if found is not None and (found != file.name or file.optional)
+    }
 
 
 def located_name(root: Path, file: DataFile) -> str | None:

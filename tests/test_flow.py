@@ -12,7 +12,7 @@ from allennlp.commands import main
 from allennlp.models.archival import load_archive
 
 from tests.pretraining import toy
-from tests.tiny import FIXTURES, use_data_root
+from tests.tiny import FIXTURES, heard, use_data_root
 
 CONFIGS = Path(__file__).resolve().parents[1] / "training_config"
 SMALLER = {
@@ -73,3 +73,25 @@ def test_test_data_with_unknown_words_and_types(run: Path, tmp_path: Path) -> No
     assert found["recall-SHIP"] == 0.0
     (batch,) = [json.loads(line) for line in (tmp_path / "scores.jsonl").read_text().splitlines()]
     assert {"words", "tags"} <= set(batch) and "logits" not in batch
+
+
+def test_archive_of_scale_paper_finds_later_words_in_the_vectors(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    use_data_root(monkeypatch, root, scale="paper")
+    folder, file = tmp_path / "run", root / "vectors/glove.6B.50d.txt"
+    allennlp("train", CONFIGS / "ner.jsonnet", "-s", folder, "-o", json.dumps(SMALLER | {"trainer.num_epochs": 1}))
+    text = tmp_path / "eng.testb"
+    text.write_text((FIXTURES / "ner" / "eng.bio").read_text() + "\nFerry NN I-NP O\nGulls NN I-NP O\n")
+    known = scores(folder, text, tmp_path / "known.json")
+    moved = shutil.move(file, tmp_path / "moved.txt")
+    with heard(caplog, "elmo_tasks.data.vectors"):
+        unknown = scores(folder, text, tmp_path / "unknown.json")
+    assert known["loss"] != unknown["loss"]
+    assert "2 words of the text are unknown" in caplog.text
+    key = "model.text_field_embedder.token_embedders.tokens.lookup_file"
+    allennlp(
+        "evaluate", folder / "model.tar.gz", text, "--output-file", tmp_path / "o", "-o", json.dumps({key: str(moved)})
+    )
+    shutil.move(moved, file)
+    assert json.loads((tmp_path / "o").read_text())["loss"] == known["loss"]

@@ -1,9 +1,11 @@
 // Coreference without ELMo: paper, appendix A.6 (the end-to-end span model of Lee et al., 2017; CoNLL-2012).
 //
 // Departures from the paper
-//   all: Turian's 50-d vectors, which stand beside GloVe in Lee et al., are left out. Words are looked up as written,
-//     then lower-cased. At paper the vectors have length 1 and words without one have zeros, as there; at mini and
-//     small vectors are as in the file, and words without one have the mean. Each part of a document is read from gold
+//   all: Turian's 50-d vectors stand beside GloVe, as in Lee et al., at paper if vectors/turian.50d.txt is there; else
+//     they are left out. Words are looked up as written, then lower-cased. At paper the vectors have length 1 and words
+//     without one have zeros, as there, and words of other texts are looked up in the files when they are evaluated
+//     (their experiment `final` does the same); at mini and small vectors are as in the file, and words without one
+//     have the mean. Each part of a document is read from gold
 //     files (there: automatic ones, which have the same words and clusters). At most 150 epochs with patience 20 in
 //     place of some 400,000 updates; the best epoch by average F1 on the validation data is kept, as there.
 //   as in the original code: sentences are encoded one by one by an LSTM with coupled gates and learned first states;
@@ -32,12 +34,15 @@ hidden_fields.checked({
   vectors:: settings.choose({
     mini: { pretrained_file: settings.file('vectors/w2v.100d.txt.gz'), embedding_dim: 100 },
     small: self.mini,
-    paper: {
-      pretrained_file: settings.file('vectors/glove.840B.300d.txt'),
-      embedding_dim: 300,
-      unknown: 'zero',
-      normalize: true,
-    },
+    paper:
+      local file(name, dim) = {
+        pretrained_file: settings.file('vectors/' + name),
+        embedding_dim: dim,
+        unknown: 'zero',
+        normalize: true,
+      };
+      local glove = file('glove.840B.300d.txt', 300);
+      if settings.has('vectors/turian.50d.txt') then [glove, file('turian.50d.txt', 50)] else glove,
   }),
 
   characters:: settings.choose({
@@ -65,7 +70,7 @@ hidden_fields.checked({
   model: {
     type: 'elmo_tasks_coref',
     text_field_embedder: {
-      token_embedders: words.embedder($.vectors, { keep_all_pretrained: true, trainable: false }) + {
+      token_embedders: words.embedder($.vectors, { trainable: false }) + {
         token_characters: {
           type: 'character_encoding',
           embedding: { embedding_dim: $.characters.embedding_dim, vocab_namespace: 'token_characters' },

@@ -2,8 +2,8 @@
 //
 // Departures from the paper
 //   all: 50-dimensional GloVe vectors (paper) or those of the data root (small, mini) instead of Senna's 50, which are
-//     for lower-cased text and may not be redistributed. A word is looked up as written, then lower-cased; words of the
-//     file that are not in the data keep its vectors. The character CNN reads a begin and an end mark around each word.
+//     for lower-cased text and may not be redistributed. A word is looked up as written, then lower-cased; words of
+//     other texts are looked up in the file when they are evaluated. The character CNN reads a begin and an end mark around each word.
 //     200 and 100 hidden units are taken to be per direction.
 //   what the paper leaves open: batches of 64, at most 75 epochs with patience 25, BIOUL tags and a loss summed over
 //     the batch are AllenNLP's. Dropout 0.5 is AllenNLP's rate; it is variational, at the input of both biLSTM layers,
@@ -53,7 +53,7 @@ hidden_fields.checked({
   model: {
     type: 'elmo_tasks_ner',
     text_field_embedder: {
-      token_embedders: words.embedder($.vectors, { trainable: true, keep_all_pretrained: true }) + {
+      token_embedders: words.embedder($.vectors, { trainable: true }) + {
         token_characters: {
           type: 'character_encoding',
           embedding: { embedding_dim: $.characters.embedding_dim, vocab_namespace: 'token_characters' },

@@ -62,7 +62,7 @@ hidden_fields.checked({
   model: {
     type: 'elmo_tasks_snli',
     text_field_embedder: {
-      token_embedders: words.embedder($.vectors, { trainable: false, keep_all_pretrained: true }),
+      token_embedders: words.embedder($.vectors, { trainable: false }),
     },
     word_vectors: $.vectors != null,
     encoder: { type: 'elmo_tasks_stacked_lstm', hidden_sizes: [$.hidden_size], dropout: $.dropout },

@@ -3,7 +3,8 @@
 // Departures from the paper, which gives the outline of the model and leaves the rest to Clark and Gardner (2017)
 //   all: one width for both rows, the 90 units that the paper names; the public code of its baseline has 100. Words are
 //     split by spaCy's rules and at the marks where Clark and Gardner split; a word without a vector has the mean of
-//     all at mini and small, and zeros at paper, as there. The epoch that counts is the best one of the averaged
+//     all at mini and small, and zeros at paper, as there. Words of other texts are looked up in the vectors' file when
+//     they are evaluated, as there. The epoch that counts is the best one of the averaged
 //     weights, which are those in the archive; Clark and Gardner choose by the weights themselves. The last, smaller
 //     batch of an epoch is kept.
 //   what the paper leaves open is theirs: characters, where dropout stands, chained GRUs for start and end, weights'
@@ -29,7 +30,7 @@ hidden_fields.checked({
   validation_file:: settings.file('squad/dev-v1.1.json'),
   // Of a file; { embedding_dim: 50 } for learned ones, null for none.
   vectors:: settings.choose({
-    mini: { pretrained_file: settings.file('vectors/w2v.100d.txt.gz'), embedding_dim: 100, keep_all_pretrained: true },
+    mini: { pretrained_file: settings.file('vectors/w2v.100d.txt.gz'), embedding_dim: 100 },
     small: self.mini,
     paper: { pretrained_file: settings.file('vectors/glove.840B.300d.txt'), embedding_dim: 300, unknown: 'zero' },
   }),

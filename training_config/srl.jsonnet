@@ -4,7 +4,8 @@
 // Departures from the paper
 //   all: the input projection of the highway has a bias, which starts at 0 (as the authors' code has it; the equations
 //     have none). The predicate indicator is on the predicate's one word, also where the annotation calls more words V.
-//     A word is looked up as written, then lower-cased; words of the file that are not in the data keep its vectors.
+//     A word is looked up as written, then lower-cased; words of other texts are looked up in the file when they are
+//     evaluated, as He et al.'s code does.
 //   what the paper leaves open: batches of 80, one instance per predicate, none for sentences without one. As in He et
 //     al.'s code, dropout masks h_t itself, so that the next layer reads the masked h_t, and the loss is the sum over a
 //     sentence's tokens and the mean over the batch. Gradients are clipped by value (He et al. clip their norm). With
@@ -62,7 +63,7 @@ hidden_fields.checked({
   model: {
     type: 'elmo_tasks_srl',
     text_field_embedder: {
-      token_embedders: words.embedder($.vectors, { trainable: true, keep_all_pretrained: true }) + {
+      token_embedders: words.embedder($.vectors, { trainable: true }) + {
         predicate: { type: 'embedding', num_embeddings: 3, embedding_dim: $.indicator_dim, padding_index: 0 },
       },
     },

@@ -80,7 +80,7 @@ hidden_fields.checked({
   model: {
     type: 'elmo_tasks_sst',
     text_field_embedder: {
-      token_embedders: words.embedder($.vectors, { trainable: false, keep_all_pretrained: true }),
+      token_embedders: words.embedder($.vectors, { trainable: false }),
     },
     word_vectors: $.vectors != null,
     encoder: {

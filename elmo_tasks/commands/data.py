@@ -80,7 +80,7 @@ def _line(root: Path, file: DataFile, found: str | None) -> tuple[str, bool]:
     if found is None:
         source = file.source
         where = f"{source.url}{_size(source)}" if isinstance(source, Download) else source
-        return f"missing  {file.name}  from {where}", False
+        return f"{'optional' if file.optional else 'missing '} {file.name}  from {where}", file.optional
     try:
         count = COUNTERS[file.unit](files_of(root, found))
     except InputError as error:

@@ -172,6 +172,9 @@ class VectorFile:
         """The number of different words."""
         return len(self._places)
 
+    def __contains__(self, word: bytes) -> bool:
+        return word in self._places
+
     def get(self, word: bytes) -> np.ndarray | None:
         """The vector of a word in UTF-8: float32, shape [D]; `None` if the file does not have it."""
         if word not in self._cache:

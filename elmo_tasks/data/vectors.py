@@ -1,8 +1,9 @@
 """Word ids -> pretrained word vectors, from a text file in the format of GloVe or word2vec."""
 
 import logging
-import warnings
 from collections.abc import Collection
+from functools import cached_property
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -11,7 +12,8 @@ from allennlp.data import Vocabulary
 from allennlp.modules.token_embedders import TokenEmbedder
 from torch import Tensor, nn
 
-from elmo_tasks.data.vector_files import read_vectors
+from elmo_tasks.data.vector_files import VectorFile, read_vectors
+from elmo_tasks.data.words import LATER_WORDS
 from elmo_tasks.errors import InputError
 
 logger = logging.getLogger(__name__)
@@ -35,11 +37,14 @@ class WordVectors(TokenEmbedder):
     pretrained_file : `str`, optional
         Plain or gzip, with or without word2vec's header. AllenNLP ignores this key when it loads an archive, which
         contains the vectors. Without a file the vectors are random.
+    lookup_file : `str`, optional
+        The same file, not gzip, for the model in an archive: other words of a text that is evaluated or predicted get
+        their vectors from it, or, after a warning, that of unknown words if the file is no longer there.
     trainable : `bool`
         Whether the vectors of words in the data are trained.
     keep_all_pretrained : `bool`
-        Also adds the file's other words to the vocabulary, with fixed vectors, so that the model knows them in other
-        text. The archive grows by 4 D bytes for each.
+        In place of `lookup_file`: adds the file's other words to the vocabulary, with fixed vectors. Each checkpoint
+        grows by 4 D bytes for each.
     unknown : `str`
         Where words that the file does not have start: `mean` of the vectors found, `zero`, or `random`, normally
         distributed with mean and standard deviation of the vectors found, as AllenNLP's embeddings do.
@@ -47,8 +52,6 @@ class WordVectors(TokenEmbedder):
         Scales the file's vectors to length 1.
     vocab_namespace : `str`
         The vocabulary namespace of the words.
-    every_word : `bool`, optional
-        Deprecated name of `keep_all_pretrained`.
 
     # Raises
 
@@ -62,18 +65,16 @@ class WordVectors(TokenEmbedder):
         embedding_dim: int,
         vocab: Vocabulary,
         pretrained_file: str | None = None,
+        lookup_file: str | None = None,
         trainable: bool = True,
         keep_all_pretrained: bool = False,
         unknown: Literal["mean", "zero", "random"] = "mean",
         normalize: bool = False,
         vocab_namespace: str = "tokens",
-        every_word: bool | None = None,
     ) -> None:
         super().__init__()
-        if every_word is not None:
-            warnings.warn("every_word is deprecated, use keep_all_pretrained", DeprecationWarning, stacklevel=2)
-            keep_all_pretrained = every_word
-        self._namespace, self._file, self._normalize = vocab_namespace, pretrained_file, normalize
+        self._namespace, self._normalize = vocab_namespace, normalize
+        self._file = pretrained_file or lookup_file
         _check_vocabulary(vocab, vocab_namespace)
         _, _, *in_data = vocab.get_token_to_index_vocabulary(vocab_namespace)  # after padding and unknown words
         vectors = _read(pretrained_file, in_data, embedding_dim, keep_all=keep_all_pretrained, normalize=normalize)
@@ -86,6 +87,11 @@ class WordVectors(TokenEmbedder):
         self.weight = nn.Parameter(table[:first_fixed], requires_grad=trainable)
         self.register_buffer("fixed", table[first_fixed:].clone())
         self.fixed: Tensor
+        self.vocab = vocab
+        self._later: _LaterWords | None = None
+        if lookup_file is not None and pretrained_file is None:
+            self._later = _LaterWords(Path(lookup_file), embedding_dim, normalize)
+            vars(vocab).setdefault(LATER_WORDS, []).append(self._later.has)
 
     def get_output_dim(self) -> int:
         """Dimension of the vectors: D."""
@@ -102,6 +108,9 @@ class WordVectors(TokenEmbedder):
 
         `Tensor`, shape [B, T, D]; zero for padding.
         """
+        if self._later is not None:
+            self._later.warn()
+            self._append(self._new_words(self.vocab), self._later)
         trained = len(self.weight)
         beyond = (tokens >= trained)[..., None]  # [B, T, 1]
         fixed = nn.functional.embedding((tokens - trained).clamp(min=0), self.fixed)  # [B, T, D]
@@ -119,14 +128,96 @@ class WordVectors(TokenEmbedder):
         AllenNLP's hook for `--extend-vocab`: adds fixed vectors of words that were appended to the vocabulary, from the
         file if it has them, else the vector of unknown words.
         """
-        words = list(extended_vocab.get_token_to_index_vocabulary(self._namespace))
-        new = words[len(self.weight) + len(self.fixed) :]
-        file, width = extension_pretrained_file or self._file, self.get_output_dim()
-        vectors = _read(file, new, width, keep_all=False, normalize=self._normalize) if new else {}
+        new, width = self._new_words(extended_vocab), self.get_output_dim()
+        file = extension_pretrained_file or self._file
+        self._append(new, _read(file, new, width, keep_all=False, normalize=self._normalize) if new else {})
+
+    def _new_words(self, vocab: Vocabulary) -> list[str]:
+        """The words that were appended to the vocabulary and have no vector yet."""
+        index = vocab.get_index_to_token_vocabulary(self._namespace)
+        return [index[id_] for id_ in range(len(self.weight) + len(self.fixed), len(index))]
+
+    def _append(self, words: list[str], vectors: "dict[str, np.ndarray] | _LaterWords") -> None:
+        """Adds a fixed vector for each word: its own, or that of unknown words."""
         unknown = self.weight.detach()[1]  # [D]
-        rows = [_look_up(vectors, word) for word in new]
+        rows = [_look_up(vectors, word) for word in words]
         extra = [unknown if row is None else torch.from_numpy(row).to(unknown) for row in rows]
-        self.fixed = torch.cat([self.fixed, *(row[None] for row in extra)])
+        if extra:
+            self.fixed = torch.cat([self.fixed, torch.stack(extra)])
+
+
+@TokenEmbedder.register("elmo_tasks_concatenated_vectors")
+class ConcatenatedVectors(TokenEmbedder):
+    """
+    The vectors of several files for each word, one after the other: word ids [B, T] -> [B, T, sum of D].
+
+    # Parameters
+
+    parts : `list[TokenEmbedder]`
+        `WordVectors`, each with its own keys.
+
+    # Raises
+
+    `InputError`
+        If `keep_all_pretrained` of a part adds words that a part before it does not have.
+    """
+
+    def __init__(self, parts: list[TokenEmbedder]) -> None:
+        super().__init__()
+        sizes = {len(part.weight) + len(part.fixed) if isinstance(part, WordVectors) else 0 for part in parts}
+        if len(sizes) != 1:
+            raise InputError("parts: expected vectors of the same words, got others", hint="remove keep_all_pretrained")
+        self.parts = nn.ModuleList(parts)
+        self._dim = sum(part.get_output_dim() for part in parts)
+
+    def get_output_dim(self) -> int:
+        """Dimension of the concatenated vectors."""
+        return self._dim
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        """Word ids, 0 for padding: [B, T] -> [B, T, D]."""
+        return torch.cat([part(tokens) for part in self.parts], -1)
+
+
+class _LaterWords:
+    """The words that an archive lacks, looked up in the vectors' file."""
+
+    def __init__(self, file: Path, width: int, normalize: bool) -> None:
+        self._file, self._width, self._normalize = file, width, normalize
+        self._missing: set[str] = set()
+        self._problem = ""
+
+    @cached_property
+    def _vectors(self) -> VectorFile | None:
+        try:
+            return VectorFile(self._file, width=self._width)
+        except InputError as error:
+            self._problem = str(error)
+            return None
+
+    def has(self, word: str) -> bool:
+        """Whether the file has the word; `warn` counts those asked for without a file."""
+        if self._vectors is None:
+            self._missing.add(word.lower())
+            return False
+        return word.encode() in self._vectors
+
+    def get(self, word: str) -> np.ndarray | None:
+        """The word's vector, shape [D]."""
+        vector = None if self._vectors is None else self._vectors.get(word.encode())
+        return vector if vector is None or not self._normalize else _unit(vector)
+
+    def warn(self) -> None:
+        """Warns once, after the first text was read without the file."""
+        if self._missing and self._problem:
+            text = "%d words of the text are unknown, since the archive keeps only vectors of training and validation "
+            text += "words, and their file cannot be read: put it there, or set lookup_file of the vectors with -o: %s"
+            logger.warning(text, len(self._missing), self._problem)
+            self._problem = ""
+
+
+def _unit(vector: np.ndarray) -> np.ndarray:
+    return vector / (np.linalg.norm(vector) or 1.0)
 
 
 def _check_vocabulary(vocab: Vocabulary, namespace: str) -> None:
@@ -145,7 +236,7 @@ def _read(
     requested = None if keep_all else {*words, *(word.lower() for word in words)}
     vectors: dict[str, np.ndarray] = {}
     for word, vector in read_vectors(file, width=width, words=requested):
-        vectors.setdefault(word, vector / (np.linalg.norm(vector) or 1.0) if normalize else vector)
+        vectors.setdefault(word, _unit(vector) if normalize else vector)
     exact = sum(word in vectors for word in words)
     lowered = sum(word not in vectors and word.lower() in vectors for word in words)
     logger.info("%s: vectors of %d of %d words, %d more in lower case", file, exact, len(words), lowered)
@@ -162,7 +253,7 @@ def _random(rows: int, width: int) -> Tensor:
         raise InputError(f"embedding_dim: expected vectors that fit in memory, got {size}") from error
 
 
-def _look_up(vectors: dict[str, np.ndarray], word: str) -> np.ndarray | None:
+def _look_up(vectors: dict[str, np.ndarray] | _LaterWords, word: str) -> np.ndarray | None:
     found = vectors.get(word)
     return vectors.get(word.lower()) if found is None else found
 

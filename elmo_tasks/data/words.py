@@ -1,14 +1,19 @@
 """Tokens -> word ids, for the word vectors of `vectors`."""
 
+import multiprocessing
 from typing import Any
 
 from allennlp.data import Token, TokenIndexer, Vocabulary
+
+LATER_WORDS = "later_words"
+"""An attribute of an archive's vocabulary: functions that say whether a file has a vector of a word."""
 
 
 @TokenIndexer.register("elmo_tasks_word_ids")
 class WordIndexer(TokenIndexer):
     """
     The id of each token's word, else of the lower-cased word, else of unknown words, like the look-up in `WordVectors`.
+    Words of `LATER_WORDS` are added to the vocabulary, but not in worker processes, which have copies of it.
 
     # Parameters
 
@@ -30,9 +35,16 @@ class WordIndexer(TokenIndexer):
         """`{"tokens": ids}`, with an id for each of T tokens, never that of the padding."""
         ids = vocabulary.get_token_to_index_vocabulary(self._namespace)
         unknown = vocabulary.get_token_index(vocabulary._oov_token, self._namespace)
+        later = vars(vocabulary).get(LATER_WORDS, []) if multiprocessing.parent_process() is None else []
+
+        def find(word: str) -> int | None:
+            if word not in ids and any(has(word) for has in later):
+                return vocabulary.add_token_to_namespace(word, self._namespace)
+            return ids.get(word)
+
         words = [token.ensure_text() for token in tokens]
         # A text may contain the padding token; its id would be masked.
-        return {"tokens": [ids.get(word) or ids.get(word.lower()) or unknown for word in words]}
+        return {"tokens": [find(word) or find(word.lower()) or unknown for word in words]}
 
     def get_empty_token_list(self) -> dict[str, list[Any]]:
         """The ids of no tokens."""

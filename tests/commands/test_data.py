@@ -15,7 +15,7 @@ import pytest
 from elmo_tasks import settings
 from elmo_tasks.commands import data
 from elmo_tasks.commands.downloads import fetch
-from elmo_tasks.corpora import DataFile, Download, official_names
+from elmo_tasks.corpora import CORPORA, DataFile, Download, official_names
 from elmo_tasks.errors import InputError
 
 
@@ -105,6 +105,7 @@ def test_releases_are_found_under_their_own_names(tmp_path: Path) -> None:
         "sst/trees/dev.txt",
         "lm/training-monolingual.tokenized.shuffled/news.en-00001-of-00100",
         "bilm/elmo_2x4096_512_2048cnn_2xhighway_options.json",
+        "vectors/turian.50d.txt",
     )
     assert official_names(tmp_path) == {
         "srl/train": "conll-2012/v4/data/train/data/english",
@@ -113,6 +114,7 @@ def test_releases_are_found_under_their_own_names(tmp_path: Path) -> None:
         "snli/snli_1.0_dev.jsonl": "snli/snli_1.0/snli_1.0_dev.jsonl",
         "lm/train.*.txt*": "lm/training-monolingual.tokenized.shuffled/news.en-000[0-9][0-9]-of-00100",
         "bilm/options.json": "bilm/elmo_2x4096_512_2048cnn_2xhighway_options.json",
+        "vectors/turian.50d.txt": "vectors/turian.50d.txt",
     }
 
 
@@ -128,6 +130,19 @@ def test_configs_read_the_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     config = Params.from_file("training_config/snli.jsonnet")
     assert config["train_data_path"] == f"{tmp_path}/snli/snli_1.0/snli_1.0_train.jsonl"
     assert config["validation_data_path"] == f"{tmp_path}/snli/snli_1.0_dev.jsonl"
+    vectors = "model.text_field_embedder.token_embedders.tokens"
+    coref = Params.from_file("training_config/coref.jsonnet").as_flat_dict()
+    assert f"{vectors}.parts" not in coref and coref[f"{vectors}.lookup_file"].endswith("glove.840B.300d.txt")
+    _touch(tmp_path, "vectors/turian.50d.txt")
+    settings.apply_defaults()
+    parts = Params.from_file("training_config/coref.jsonnet").as_flat_dict()[f"{vectors}.parts"]
+    assert [part["embedding_dim"] for part in parts] == [300, 50]
+
+
+def test_optional_file_is_not_missing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = next(file for file in CORPORA["vectors"] if file.optional)
+    assert data._line(tmp_path, file, None)[1]
+    assert data._line(tmp_path, file, None)[0].startswith("optional vectors/turian.50d.txt  from")
 
 
 def test_report_names_what_is_missing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,16 +1,19 @@
 """The word vector embedder: look-up, trained and fixed words, saved and extended vocabularies."""
 
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 from allennlp.common import Params
-from allennlp.data import Vocabulary
+from allennlp.data import Token, Vocabulary
 from allennlp.modules.token_embedders import TokenEmbedder
 
-from elmo_tasks.data.vectors import FIXED, WordVectors
+from elmo_tasks.data.vectors import FIXED, ConcatenatedVectors, WordVectors
+from elmo_tasks.data.words import WordIndexer
 from elmo_tasks.errors import InputError
+from tests.tiny import heard
 
 TEXT = "the 1 2 3\nmay -1 -2 -3\nHarrow 0.5 0.5 1e-1\nferry 4 4 4\nthe 9 9 9\n"
 
@@ -63,14 +66,6 @@ def test_trained_and_fixed_words(file: Path) -> None:
     assert built.weight.grad.any(1).tolist() == [False, False, True, True]
     assert "fixed" in built.state_dict() and [name for name, _ in built.named_parameters()] == ["weight"]
     assert not embedder(file, vocabulary("the"), trainable=False).weight.requires_grad
-
-
-def test_every_word_is_a_deprecated_name(file: Path) -> None:
-    old, new = vocabulary("the"), vocabulary("the")
-    with pytest.warns(DeprecationWarning, match="use keep_all_pretrained"):
-        built = embedder(file, old, every_word=True)
-    assert torch.equal(built.fixed, embedder(file, new, keep_all_pretrained=True).fixed)
-    assert old.get_vocab_size() == new.get_vocab_size() == 7
 
 
 def test_reserved_word_in_the_data(file: Path) -> None:
@@ -129,3 +124,72 @@ def test_random_start_has_the_statistics_of_the_vectors_found(file: Path) -> Non
     built = embedder(file, vocab, embedding_dim=2, unknown="random")
     new = built.weight[4:2004].detach()  # [2000, 2]
     assert new.mean().item() == pytest.approx(12, abs=0.1) and new.std().item() == pytest.approx(2**0.5, abs=0.1)
+
+
+def as_archived(built: WordVectors, file: Path, vocab: Vocabulary, **keys: Any) -> tuple[WordVectors, Vocabulary]:
+    """What AllenNLP makes of an archive: no `pretrained_file`, a copy of the vocabulary, the saved state."""
+    copied = Vocabulary(counter={"tokens": {}})
+    copied.extend_from_vocab(vocab)
+    loaded = embedder(None, copied, lookup_file=str(file), **keys)
+    loaded.load_state_dict(built.state_dict())
+    return loaded, copied
+
+
+def look_up(built: torch.nn.Module, vocab: Vocabulary, *words: str) -> list[list[float]]:
+    """As evaluation does: all words are indexed, then embedded."""
+    ids = WordIndexer().tokens_to_indices([Token(word) for word in words], vocab)["tokens"]
+    found: list[list[float]] = built(torch.tensor([ids]))[0].tolist()
+    return found
+
+
+@pytest.mark.parametrize("normalize", [True, False])
+def test_words_that_an_archive_lacks_have_the_vectors_that_it_would_have_had(normalize: bool, file: Path) -> None:
+    words, keys = ("the", "Ferry", "may", "sloop", "MAY", "Harrow", "ferry"), {"normalize": normalize}
+    vocab = vocabulary("the", "dock")
+    lean, grown = as_archived(embedder(file, vocab, unknown="zero", **keys), file, vocab, **keys)
+    assert len(lean.weight) + len(lean.fixed) == 5, "no other word of the file"
+    everything = vocabulary("the", "dock")
+    whole = embedder(file, everything, keep_all_pretrained=True, unknown="zero", **keys)
+    assert look_up(lean, grown, *words[:3]) == look_up(whole, everything, *words[:3])
+    assert look_up(lean, grown, *words) == look_up(whole, everything, *words), "in the next text"
+    assert grown.get_vocab_size() == 8, "sloop has no vector and is not added"
+
+
+def test_archive_without_its_file_warns_once(file: Path, caplog: pytest.LogCaptureFixture) -> None:
+    vocab = vocabulary("the", "dock")
+    lean, grown = as_archived(embedder(file, vocab), file.with_name("gone.txt"), vocab)
+    with heard(caplog, "elmo_tasks.data.vectors"):
+        for _ in range(2):
+            found = look_up(lean, grown, "the", "ferry", "may", "may")
+    assert found == [[1, 2, 3]] + [lean.weight[1].tolist()] * 3
+    (message,) = {(id(record), record.getMessage()) for record in caplog.records if record.levelname == "WARNING"}
+    assert message[1].startswith("2 words of the text are unknown") and "gone.txt" in message[1]
+
+
+def test_files_are_concatenated(file: Path, tmp_path: Path) -> None:
+    (other := tmp_path / "other.txt").write_text("may 3 4\ndock 6 8\n")
+    parts = [
+        {"pretrained_file": str(file), "embedding_dim": 3, "unknown": "zero"},
+        {"pretrained_file": str(other), "embedding_dim": 2, "unknown": "mean", "normalize": True},
+    ]
+    vocab = vocabulary("the", "may")
+    whole: dict[str, Any] = {"type": "elmo_tasks_concatenated_vectors"}
+    whole["parts"] = [{"type": "elmo_tasks_word_vectors", **part} for part in parts]
+    built = TokenEmbedder.from_params(Params(deepcopy(whole)), vocab=vocab)
+    assert isinstance(built, ConcatenatedVectors) and built.get_output_dim() == 5
+    near = [pytest.approx(row) for row in ([1, 2, 3, 0.6, 0.8], [-1, -2, -3, 0.6, 0.8], [0, 0, 0, 0.6, 0.8])]
+    assert look_up(built, vocab, "the", "may", "other") == near
+    lean = ConcatenatedVectors(
+        [
+            embedder(None, vocab, lookup_file=part.pop("pretrained_file"), **part)  # type: ignore[arg-type]
+            for part in map(dict, parts)
+        ]
+    )
+    lean.load_state_dict(built.state_dict())
+    assert look_up(lean, vocab, "ferry", "dock") == [
+        pytest.approx([4, 4, 4, 0.6, 0.8]),
+        pytest.approx([0] * 3 + [0.6, 0.8]),
+    ]
+    whole["parts"][1]["keep_all_pretrained"] = True
+    with pytest.raises(InputError, match="remove keep_all_pretrained"):
+        TokenEmbedder.from_params(Params(whole), vocab=vocabulary("the", "may"))

@@ -24,6 +24,9 @@ local scales = ['mini', 'small', 'paper'];
   // A corpus file below the data root; under its name in the official release where only that exists.
   file(name):: data + '/' + std.get(official, name, name),
 
+  // Whether an optional corpus file is there.
+  has(name):: std.objectHas(official, name),
+
   // A file that ships with the project.
   fixture(name):: fixtures + '/' + name,
 
