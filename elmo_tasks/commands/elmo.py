@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Annotated
 
 import spacy
-import torch
 from allennlp.commands.subcommand import Subcommand
 from allennlp.common.tqdm import Tqdm
 from pydantic import Field, TypeAdapter, ValidationError
 
 from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.bilm.packed_linear import PRECISIONS
+from elmo_tasks.commands.actions import add_device, device_of
 from elmo_tasks.data.files import open_text
 from elmo_tasks.data.tokenizer import BlankSpacyTokenizer
 from elmo_tasks.elmo.extract import check_vector_path, extract
@@ -26,8 +26,6 @@ _DESCRIPTION = (
     "Write the biLM's vectors of every line of a text to an HDF5 file: datasets '0', '1', ... as in AllenNLP 0.x,"
     " and an index of sentences and tokens. After an interruption the same command resumes."
 )
-
-_CPU = -1
 
 _STANDARD_INPUT = "/dev/stdin"
 
@@ -82,7 +80,7 @@ def _add_output_options(parser: argparse.ArgumentParser) -> None:
 def _add_computing_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--batch-size", type=int, default=64, metavar="B", help="most sentences of a batch (64)")
     parser.add_argument("--max-tokens", type=int, default=4096, metavar="N", help="most tokens of a batch (4096)")
-    parser.add_argument("--cuda-device", type=int, default=_CPU, metavar="N", help="GPU; -1 is the CPU (default)")
+    add_device(parser)
     parser.add_argument("--force", action="store_true", help="discard a partial result and start from scratch")
 
 
@@ -119,11 +117,9 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _bilm(args: argparse.Namespace) -> tuple[BiLM, Source]:
-    gpus = torch.cuda.device_count()
-    if not _CPU <= args.cuda_device < gpus:
-        raise InputError(f"--cuda-device {args.cuda_device}: there are {gpus} GPUs, counted from 0; {_CPU} is the CPU")
+    device = device_of(args)
     bilm, source = open_bilm(*bilm_files(args.options_file, args.weight_file), precision=args.precision)
-    return bilm if args.cuda_device == _CPU else bilm.to(f"cuda:{args.cuda_device}"), source
+    return bilm if device.type == "cpu" else bilm.to(device), source
 
 
 def _parser(input_format: str) -> tuple[Callable[[str], list[str]], str]:

@@ -9,7 +9,7 @@ from allennlp.commands.subcommand import Subcommand
 
 from elmo_tasks import settings
 from elmo_tasks.atomic import atomic_write, check_output_path
-from elmo_tasks.commands.actions import ActionsSubcommand
+from elmo_tasks.commands.actions import ActionsSubcommand, add_device, device_of
 from elmo_tasks.commands.probe_tables import neighbors_table, pos_table, wsd_table
 from elmo_tasks.errors import InputError
 from elmo_tasks.probing.index import open_index
@@ -60,6 +60,7 @@ class Probe(ActionsSubcommand):
             add("--options-file", metavar="FILE", help="of the biLM (that of the scale)")
             add("--weight-file", metavar="FILE", help="of the biLM (that of the scale), or CoVe's")
             add("--cove-vectors", metavar="FILE", help="CoVe's word vectors as text: probe CoVe instead of a biLM")
+            add_device(parser)
             add("--output", type=Path, metavar="FILE", help="also write the results as JSON")
 
 
@@ -157,9 +158,9 @@ def _source(args: argparse.Namespace, *read: Path | None) -> Source:
     if args.cove_vectors is not None:
         if args.weight_file is None or args.options_file is not None:
             raise InputError("--cove-vectors needs CoVe's --weight-file, and no --options-file")
-        return Source.of_cove(args.cove_vectors, args.weight_file)
+        return Source.of_cove(args.cove_vectors, args.weight_file, device_of(args))
     args.options_file, args.weight_file = settings.bilm_files(args.options_file, args.weight_file)
-    return Source.of_bilm(args.options_file, args.weight_file)
+    return Source.of_bilm(args.options_file, args.weight_file, device_of(args))
 
 
 def _write(args: argparse.Namespace, results: dict[str, Any]) -> None:

@@ -5,7 +5,8 @@ import json
 import logging
 import os
 import re
-from collections.abc import Iterator, Mapping
+import shutil
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -32,6 +33,9 @@ STORED = torch.float16
 
 FORMAT = 2
 """Increased when the files, their keys, or what a biLM computes change."""
+
+_SENTENCE_BYTES = 4096
+"""Beside the layers: LMDB rounds a value up to whole pages."""
 
 _DESCRIPTION = "bilm.json"
 _HASHED = ("format", "options_sha256", "weights_sha256", "state", "precision", "dtype")
@@ -75,18 +79,19 @@ class LayerCache:
         Created when the first sentence is written.
     source : `Source`
         The files of the biLM, or of CoVe, whose word vectors take the place of the options.
-    limit_gb : `float`
+    limit_gb : `float`, optional
         Maximum size of all files in `cache_dir`, in 10^9 bytes. Processes that write at the same time may exceed it
-        by one batch each.
+        by one batch each. By default what is there and nine tenths of the free disk, or less after `expect`.
 
     # Raises
 
     `InputError` if `cache_dir` is not a valid path on this system.
     """
 
-    def __init__(self, cache_dir: str | Path, source: Source, *, limit_gb: float) -> None:
+    def __init__(self, cache_dir: str | Path, source: Source, *, limit_gb: float | None) -> None:
         self.cache_dir = _resolved(cache_dir)
-        self.limit = int(limit_gb * GIGABYTE)
+        self._chosen = limit_gb is not None
+        self.limit = self._used() + self._room() if limit_gb is None else int(limit_gb * GIGABYTE)
         self._options, self._weights = source.auxiliary_file, source.weight_file
         self._reads = self._writes = True
 
@@ -114,6 +119,26 @@ class LayerCache:
             self._write(description, _compute(bilm, ids, missing, layers))
         return BiLMOutput(layers, mask)
 
+    def expect(self, bilm: LayerSource, texts: Iterable[Sequence[str]]) -> None:
+        """Logs what the sentences of a training will need, and makes that the limit, unless one was given."""
+        lengths = {hash(tuple(words)): len(words) for words in texts}
+        tokens, size = sum(lengths.values()), self._describe(bilm)["token_bytes"]
+        needed, used = tokens * size + len(lengths) * _SENTENCE_BYTES, self._used()
+        if not self._chosen:
+            self.limit = used + min(needed, self._room())
+        shape = f"{bilm.n_layers} layers x {bilm.output_dim} numbers x {STORED.itemsize} bytes"
+        text = f"layer cache {self.cache_dir}: {tokens:,} tokens of {len(lengths):,} sentences x {shape}: at most "
+        text += f"{needed / GIGABYTE:.1f} GB; there are {used / GIGABYTE:.1f}, limit {self.limit / GIGABYTE:.1f}"
+        logger.log(logging.WARNING if needed > self.limit else logging.INFO, text)
+
+    def _used(self) -> int:
+        return sum(file_size(path) for folder in _folders(self.cache_dir) for path in _own_files(folder))
+
+    def _room(self) -> int:
+        """Nine tenths of the free disk, in bytes."""
+        place = next((folder for folder in (self.cache_dir, *self.cache_dir.parents) if folder.is_dir()), Path("/"))
+        return shutil.disk_usage(place).free * 9 // 10
+
     def _describe(self, bilm: LayerSource) -> Description:
         return {
             "options_sha256": self._options.sha256,
@@ -140,8 +165,7 @@ class LayerCache:
         with LOCK, self._errors_logged(reading=False):
             if not values or not self._writes:
                 return
-            used = sum(file_size(path) for folder in _folders(self.cache_dir) for path in _own_files(folder))
-            if used + sum(map(len, values.values())) > self.limit:
+            if self._used() + sum(map(len, values.values())) > self.limit:
                 self._writes = False
                 message = "layer cache %s: nothing more is written: its limit of %g GB is reached"
                 logger.warning(message, self.cache_dir, self.limit / GIGABYTE)

@@ -1,11 +1,13 @@
 """Character ids -> ELMo vectors (paper, sections 3.2 and 3.3): frozen layers, and a mix of them for each place."""
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import torch
 from allennlp.common import Params
+from allennlp.data import Instance
 from allennlp.modules.token_embedders import TokenEmbedder
 from torch import Tensor, nn
 
@@ -15,12 +17,12 @@ from elmo_tasks.elmo.cache import LayerCache
 from elmo_tasks.elmo.embedder_config import (
     BILM,
     COVE,
-    DEFAULT_LIMIT_GB,
     REGISTERED_AS,
     Problem,
     check_config,
     config_problems,
 )
+from elmo_tasks.elmo.indexer import texts_of
 from elmo_tasks.elmo.scalar_mix import WEIGHTED, ScalarMix
 from elmo_tasks.elmo.sources import CONFIG_PATH, LayerSource, Source, open_bilm, open_cove
 from elmo_tasks.errors import InputError
@@ -64,8 +66,9 @@ class ElmoTokenEmbedder(TokenEmbedder):
     cache_dir : `str`, optional
         Folder for the layers of each sentence; see `LayerCache`. Not for `state: carry` and `layer_norm: batch`, with
         which a sentence's vectors depend on other sentences.
-    cache_limit_gb : `float`
-        Maximum size of `cache_dir` in 10^9 bytes.
+    cache_limit_gb : `float`, optional
+        Maximum size of `cache_dir` in 10^9 bytes. By default what the training's data need, if that is known, and at
+        most nine tenths of the free disk.
     archive : `bool`
         Whether the state holds the biLM's files themselves, so that archives work without them. Every checkpoint
         grows by their size.
@@ -99,7 +102,7 @@ class ElmoTokenEmbedder(TokenEmbedder):
         state: str = "reset",
         precision: str = "float32",
         cache_dir: str | Path | None = None,
-        cache_limit_gb: float = DEFAULT_LIMIT_GB,
+        cache_limit_gb: float | None = None,
         archive: bool = False,
         source: str = BILM,
         vectors_file: str | Path | None = None,
@@ -190,6 +193,11 @@ class ElmoTokenEmbedder(TokenEmbedder):
             if mix.gamma is not None:
                 learned[f"elmo_{place}_gamma"] = mix.gamma.item()
         return learned
+
+    def expect_data(self, instances: Iterable[Instance]) -> None:
+        """Called by trainer `elmo_tasks` before the first step: sets the limit of the cache, and logs it."""
+        if self.cache is not None:
+            self.cache.expect(self.bilm, (text for instance in instances for text in texts_of(instance)))
 
     def reset_states(self) -> None:
         """Forget the states of `state: carry`."""

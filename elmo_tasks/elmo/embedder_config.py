@@ -14,8 +14,6 @@ REGISTERED_AS = "elmo_tasks"
 
 BILM, COVE = "bilm", "cove"
 
-DEFAULT_LIMIT_GB = 32.0
-
 Problem = tuple[str, str, object]
 """A key of the config, what is expected, and its value."""
 
@@ -43,7 +41,7 @@ class ElmoConfig(BaseModel):
     state: Literal["reset", "carry"] = "reset"
     precision: Literal["float32", "bfloat16"] = "float32"
     cache_dir: Annotated[str, Field(min_length=1)] | None = None
-    cache_limit_gb: Annotated[float, Field(gt=0)] = DEFAULT_LIMIT_GB
+    cache_limit_gb: Annotated[float, Field(gt=0)] | None = None
     archive: bool = False
     source: Literal["bilm", "cove"] = "bilm"
     vectors_file: str | None = None

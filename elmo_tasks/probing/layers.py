@@ -11,7 +11,8 @@ from tqdm import tqdm
 from elmo_tasks.batches import batches_by_length
 from elmo_tasks.bilm import batch_to_ids
 from elmo_tasks.bilm.bilm import BiLMOutput
-from elmo_tasks.elmo.sources import open_bilm, open_cove
+from elmo_tasks.elmo.sources import LayerSource, open_bilm, open_cove
+from elmo_tasks.elmo.sources import Source as Files
 from elmo_tasks.errors import InputError
 
 BLOCK_TOKENS = 16_384
@@ -22,6 +23,8 @@ BATCH_TOKENS = 2_048
 
 MAX_SENTENCE = 5_000
 """Longer sentences are rejected: a file without line ends is not a list of sentences."""
+
+CPU = torch.device("cpu")
 
 Encoder = Callable[[Tensor], BiLMOutput]
 """Character ids [B, T, 50] -> layers [L+1, B, T, D] and mask [B, T]: a `BiLM` or anything with its signature."""
@@ -38,16 +41,24 @@ class Source(NamedTuple):
     weights_sha256: str
 
     @classmethod
-    def of_bilm(cls, options_file: str | Path, weight_file: str | Path) -> "Source":
+    def of_bilm(cls, options_file: str | Path, weight_file: str | Path, device: torch.device = CPU) -> "Source":
         """A biLM in the official format. Raises `InputError` if a file is invalid."""
-        bilm, files = open_bilm(str(options_file), str(weight_file))
-        return cls(bilm, "biLM", files.auxiliary_file.sha256, files.weight_file.sha256)
+        return cls._on(device, "biLM", *open_bilm(str(options_file), str(weight_file)))
 
     @classmethod
-    def of_cove(cls, vectors_file: str | Path, weight_file: str | Path) -> "Source":
+    def of_cove(cls, vectors_file: str | Path, weight_file: str | Path, device: torch.device = CPU) -> "Source":
         """CoVe, with its word vectors in place of the options. Raises `InputError` if a file is invalid."""
-        cove, files = open_cove(str(vectors_file), str(weight_file))
-        return cls(cove, "CoVe", files.auxiliary_file.sha256, files.weight_file.sha256)
+        return cls._on(device, "CoVe", *open_cove(str(vectors_file), str(weight_file)))
+
+    @classmethod
+    def _on(cls, device: torch.device, name: str, layers: LayerSource, files: Files) -> "Source":
+        """Layers are computed on the device, and kept on the CPU."""
+        placed = layers if device == CPU else layers.to(device)
+
+        def encoder(ids: Tensor) -> BiLMOutput:
+            return BiLMOutput(*(tensor.cpu() for tensor in placed(ids.to(device))))
+
+        return cls(encoder, name, files.auxiliary_file.sha256, files.weight_file.sha256)
 
     def shape(self) -> tuple[int, int]:
         """The number of layers (L+1) and their width (D)."""

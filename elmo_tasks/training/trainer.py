@@ -47,6 +47,10 @@ class ResumableTrainer(GradientDescentTrainer):
         self._callbacks.insert(0, self._state)
         if self._checkpointer is not None and not self._checkpointer.state_is_sharded:
             self._checkpointer._rank = self._rank  # each machine has a folder, and removes old checkpoints there
+        for expect in (getattr(module, "expect_data", None) for module in model.modules()):
+            if expect is not None and process_count() == 1:  # several processes have a part of the data each
+                loaders = filter(None, (data_loader, self._validation_data_loader))
+                expect(instance for loader in loaders for instance in loader.iter_instances())
         if process_rank() > 0:  # otherwise all processes would drop the same units
             torch.manual_seed(torch.initial_seed() + process_rank())
 

@@ -8,20 +8,24 @@ import tempfile
 import traceback
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import torch
 from allennlp.common import Params
+from allennlp.data import Instance, Token
+from allennlp.data.fields import ListField, TextField
 from torch import Tensor
 
 from elmo_tasks.bilm import BiLM, batch_to_ids
 from elmo_tasks.bilm.bilm import BiLMOutput
 from elmo_tasks.elmo import ElmoTokenEmbedder
 from elmo_tasks.elmo.cache import STORED, statistics
+from elmo_tasks.elmo.indexer import CharacterIndexer
 from tests.disk import file_size_limit
 from tests.elmo.samples import SENTENCES
-from tests.tiny import bilm_files
+from tests.tiny import bilm_files, heard
 
 IDS = batch_to_ids(SENTENCES)
 NON_EMPTY = sum(map(bool, SENTENCES))
@@ -253,6 +257,32 @@ def test_nothing_is_written_beyond_the_limit_of_all_bilms(
     assert torch.equal(limited[0].layers(IDS[:1]).layers, expected)
     assert statistics(tmp_path / "cache")[0].sentences == 1 and len(list((tmp_path / "cache").iterdir())) == 1
     assert ["limit of" in warning for warning in warnings(caplog)] == [True, True]
+
+
+TEXTS = [*SENTENCES, SENTENCES[0], []]
+"""A repeated text needs no space; it and the empty one are in a training's data."""
+
+
+@pytest.mark.parametrize(("free", "given", "limit"), [(10**9, None, None), (10**4, None, 9000), (10**4, 2e-5, 20_000)])
+def test_limit_is_what_the_data_need_and_the_disk_has(
+    free: int, given: float | None, limit: int | None, cached: Embedder, monkeypatch: pytest.MonkeyPatch, caplog: Any
+) -> None:
+    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=free))
+    elmo = cached(cache_limit_gb=given)
+    assert elmo.cache is not None and elmo.cache.limit == (limit or 9 * 10**8)
+    indexers: dict[str, Any] = {"elmo": CharacterIndexer()}
+    fields = [TextField([Token(word) for word in words], indexers) for words in TEXTS]
+    instances = [Instance({"text": ListField(fields[:3])}), *(Instance({"tokens": field}) for field in fields[3:])]
+    with heard(caplog, "elmo_tasks.elmo.cache"):
+        elmo.expect_data(instances)
+    tokens, texts = sum(map(len, SENTENCES)), len(set(map(tuple, SENTENCES)) | {()})
+    needed = tokens * elmo.bilm.n_layers * elmo.bilm.output_dim * 2 + texts * 4096
+    assert elmo.cache.limit == (limit or needed)
+    assert f"{tokens:,} tokens of {texts} sentences x 3 layers x 12 numbers x 2 bytes" in caplog.text
+    assert bool(warnings(caplog)) == (limit is not None)
+    elmo.layers(IDS)
+    written = database(Path(elmo.cache.cache_dir).parent).stat().st_size if limit is None else 0
+    assert written <= elmo.cache.limit + 4 * 4096, "the estimate is enough, but for the pages of an empty database"
 
 
 def test_forks_and_copies_share_the_folder(cached: Embedder) -> None:

@@ -43,6 +43,13 @@ def test_the_source_of_a_bilm(tmp_path) -> None:
     assert source.weights_sha256 != Source.of_bilm(options_file, write_bilm(tmp_path, seed=4)[1]).weights_sha256
 
 
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_layers_of_a_gpu_are_those_of_the_cpu(tmp_path) -> None:
+    ids, files = batch_to_ids(SENTENCES), write_bilm(tmp_path)
+    on_gpu, on_cpu = (Source.of_bilm(*files, torch.device(name)).encoder(ids) for name in ("cuda:0", "cpu"))
+    torch.testing.assert_close(on_gpu, on_cpu, atol=1e-4, rtol=1e-4)
+
+
 def test_values_outside_float16_are_rejected() -> None:
     for value in (7e4, float("nan")):
         with pytest.raises(InputError, match="outside the range of float16"):
