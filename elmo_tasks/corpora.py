@@ -140,6 +140,7 @@ CORPORA: dict[str, tuple[DataFile, ...]] = {
     "bilm": (
         _released("options.json", "bytes", 336, 336),
         _released("weights.hdf5", "bytes", 374_434_792, 374_434_792),
+        DataFile("bilm/softmax.hdf5", (), "bytes", None, "`allennlp bilm import-softmax`, see docs/PRETRAIN.md", True),
     ),
     "lm": (
         _language_model("lm/train.*.txt*", "training", "news.en-000[0-9][0-9]-of-00100", 99),

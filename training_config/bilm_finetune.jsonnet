@@ -8,7 +8,9 @@
 //     in place of going on with Adagrad, whose accumulators are in no file. So it does not diverge on a small corpus. A
 //     text that neighbours share (a passage with its questions, a premise with its hypotheses) counts once.
 //   A biLM of others, without `vocabulary.txt` and `softmax.hdf5`, gets a new softmax, and its perplexity before is not
-//     known: set `words` to the vocabulary, as for any other vocabulary than the biLM's.
+//     known: set `words` to the vocabulary, as for any other vocabulary than the biLM's. Such a softmax is trained alone
+//     in `softmax_epochs` of their own, before the epoch of all; with the released biLM at paper that is one, unless
+//     its softmax has been imported.
 //
 // Expected perplexity before and after: paper 72.1 and 16.8 on SNLI, more in ablations/finetuning.jsonnet; mini and
 //   small: docs/RESULTS.md.
@@ -33,13 +35,14 @@ hidden_fields.checked({
   task:: 'snli',
   fields:: ['premise', 'hypothesis'],
   // A run's folder or archive, an exported folder, or { options_file, weight_file }.
-  bilm:: settings.bilm_folder,
+  bilm:: if settings.has_softmax then settings.bilm_folder else settings.bilm,
   // The softmax has these words: { file } for a list, or { files, reader, min_count } to count the task's own.
   words:: { file: settings.bilm_vocabulary },
 
   rows:: settings.choose({ mini: 8, small: 16, paper: 128 }),
   unroll:: 20,
   num_epochs:: 1,
+  softmax_epochs:: if settings.has_softmax then 0 else 1,
   negatives:: settings.choose({ mini: null, small: null, paper: 8192 }),
   dropout:: 0.1,
   learning_rate:: settings.choose({ mini: 5e-4, small: 5e-4, paper: 1e-4 }),
@@ -71,13 +74,16 @@ hidden_fields.checked({
   validation_data_loader: { type: 'elmo_tasks_lm', batch_size: 32, unroll: $.unroll, shuffle: false },
   trainer: {
     type: 'elmo_tasks',
-    num_epochs: $.num_epochs,
+    num_epochs: $.softmax_epochs + $.num_epochs,
     validation_metric: '-perplexity',
     optimizer: { type: 'adam', lr: $.learning_rate, betas: [0.9, 0.99] },
     learning_rate_scheduler: { type: 'slanted_triangular', cut_frac: 0.1, ratio: 32 },
     grad_norm: 1.0,
     checkpointer: { keep_most_recent_by_count: 1 },
-    callbacks: [{ type: 'elmo_tasks_lm_progress', every: 50 }, 'elmo_tasks_tuning'],
+    callbacks: [
+      { type: 'elmo_tasks_lm_progress', every: 50 },
+      { type: 'elmo_tasks_tuning', softmax_epochs: $.softmax_epochs },
+    ],
     run_confidence_checks: false,
   },
   include_in_archive: ['options.json'],

@@ -26,21 +26,36 @@ class Tuning(TrainerCallback):
     Measures the perplexity (geometric mean of the directions, exact softmax) of the whole validation text before the
     first step and after the last one, and exports the tuned biLM.
 
+    With `softmax_epochs`, a new softmax is trained alone in the first epochs: the biLM is frozen until they are over.
+    Not in distributed training.
+
     In the run's folder: `perplexities.json` with `perplexity_before` (unless the softmax is new) and `perplexity`;
     `exported`, as `allennlp bilm export` writes it. In distributed training only the primary process does.
 
     Raises `InputError` if the model or the data loader is not the language model's.
     """
 
+    def __init__(self, serialization_dir: str, softmax_epochs: int = 0) -> None:
+        super().__init__(serialization_dir)
+        self._softmax_epochs = softmax_epochs
+
     def on_start(self, trainer: Any, is_primary: bool = True, **kwargs: Any) -> None:
         """Called after the trainer has restored its checkpoint; a resumed run has already measured."""
         model, folder = _model_of(trainer), Path(self.serialization_dir)
+        self.on_epoch(trainer, {}, trainer._start_after_epochs_completed - 1)
         if not is_primary or (folder / PERPLEXITIES).is_file():
             return
         save_options(model.language_model.bilm.options, folder / OPTIONS_FILE)
         before = {"perplexity_before": _measure(trainer)} if model.knows_words else {}
         logger.info("before fine-tuning: perplexity %s", before.get("perplexity_before", "unknown, the softmax is new"))
         _write(folder, before)
+
+    def on_epoch(
+        self, trainer: Any, metrics: dict[str, Any], epoch: int, is_primary: bool = True, **kwargs: Any
+    ) -> None:
+        """Called after an epoch: freezes the biLM for the next, or no longer."""
+        if self._softmax_epochs:
+            _model_of(trainer).language_model.bilm.requires_grad_(epoch + 1 >= self._softmax_epochs)
 
     def on_end(
         self,

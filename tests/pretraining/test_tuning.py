@@ -25,6 +25,7 @@ from tests.pretraining import toy
 from tests.test_flow import allennlp
 from tests.tiny import FIXTURES, ROOT
 
+FILES = {"options": "options.json", "weight": "weights.hdf5"}
 WORDS = [*SPECIALS, "the", "ferry", "left", "Harrow", "a"]
 
 
@@ -139,6 +140,31 @@ def test_a_run_of_the_config(run: Path) -> None:
     assert torch.equal(weights[0], weights[1]) and torch.equal(weights[0], weights[2])
     before = load_trained(run.parent / "bilm").model.bilm.token_encoder.characters
     assert (weights[0] - before).abs().max() > 1e-3
+
+
+def test_a_new_softmax_is_trained_first(run: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Epochs 1 and 2: the softmax alone; epoch 3: everything, also after the run was resumed in between."""
+    monkeypatch.setenv(settings.DATA_VARIABLE, str(run.parent))
+    files = {f"{key}_file": str(run.parent / "bilm" / name) for key, name in FILES.items()}
+    changes = {"model.bilm": files, "trainer.checkpointer.keep_most_recent_by_count": 3}
+    keys = f"import '{run.parent}/leaf.jsonnet') {{ softmax_epochs:: 2"
+    (tmp_path / "leaf.jsonnet").write_text(f"({keys} }}")
+    out, given = tmp_path / "run", ["train", tmp_path / "leaf.jsonnet", "-o", json.dumps(changes), "-s"]
+    allennlp(*given, out)
+    states = [torch.load(out / f"model_state_e{epoch}_b0.th") for epoch in (1, 2, 3)]
+    start = {
+        f"language_model.bilm.{key}": value for key, value in BiLM.from_files(*files.values()).state_dict().items()
+    }
+    for state, same in zip(states, (True, True, False), strict=True):
+        assert all(torch.equal(state[key], start[key]) for key in start) == same
+    losses = [json.loads((out / f"metrics_epoch_{epoch}.json").read_text())["training_loss"] for epoch in range(3)]
+    assert losses == sorted(losses, reverse=True)
+    assert list(json.loads((out / "perplexities.json").read_text())) == ["perplexity"]
+    for file in out.glob("*_e3_b0.th"):
+        file.unlink()
+    allennlp(*given, out, "--recover")
+    again = torch.load(out / "model_state_e3_b0.th")
+    assert all(torch.equal(again[key], value) for key, value in states[2].items() if isinstance(value, torch.Tensor))
 
 
 def test_two_processes_tune_as_one(run: Path, tmp_path: Path) -> None:

@@ -37,6 +37,8 @@ local scales = ['mini', 'small', 'paper'];
     options_file: bilm_file('options.json'),
     weight_file: bilm_file('weights.hdf5'),
   },
+  // Whether its softmax is in that folder, with those two files under these names.
+  has_softmax:: scale != 'paper' || $.has('bilm/softmax.hdf5'),
   // The words of its softmax; the official biLM comes without the one and the other.
   bilm_vocabulary:: if scale == 'paper' then $.file('lm/vocab-2016-09-10.txt') else $.bilm_folder + '/vocabulary.txt',
 }
