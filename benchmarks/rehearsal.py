@@ -47,9 +47,9 @@ TASKS: dict[str, tuple[int, int, str]] = {
     "sst": (20, 4, "sst/test.txt"),
     "ner": (20, 4, "ner/eng.testb"),
     "snli": (20, 4, "snli/snli_1.0_test.jsonl"),
-    "srl": (10, 2, "conll-2012/v4/data/test/data/english"),
-    "coref": (10, 2, "conll-2012/v4/data/test/data/english"),
-    "squad": (2, 1, "squad/dev-v1.1.json"),
+    "srl": (8, 2, "conll-2012/v4/data/test/data/english"),
+    "coref": (8, 2, "conll-2012/v4/data/test/data/english"),
+    "squad": (3, 1, "squad/dev-v1.1.json"),
     "bilm": (3, 1, "lm"),
 }
 LM_TOKENS = 200

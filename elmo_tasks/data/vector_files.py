@@ -26,21 +26,9 @@ def read_vectors(
     file: str | Path, *, width: int, words: Collection[str] | None = None
 ) -> Iterator[tuple[str, np.ndarray]]:
     """
-    Streams a text file of word vectors, plain or gzip: a word, then `width` numbers, separated by blanks. Words may
-    contain blanks. A first line of two integers is word2vec's header.
-
-    # Parameters
-
-    file : `str` or `Path`
-    width : `int`
-        Dimension of the vectors (D).
-    words : `Collection[str]`, optional
-        The words to return, by default all. The numbers of other words are not parsed.
-
-    # Returns
-
-    `Iterator[tuple[str, np.ndarray]]`
-        Word, and vector of float32, shape [D].
+    Streams words and vectors (float32, shape [D]) from a text file, plain or gzip: a word, then `width` (D) numbers,
+    separated by blanks. Words may contain blanks. A first line of two integers is word2vec's header. With `words`, only
+    these are returned, and the numbers of others are not parsed.
 
     # Raises
 
@@ -145,19 +133,10 @@ class VectorFile:
     The vectors of a plain text file, looked up by word. Only the words and their positions are kept in memory, half a
     gigabyte for GloVe 840B; numbers are parsed when a word is looked up.
 
-    If a word occurs twice, the first vector is used.
+    If a word occurs twice, the first vector is used. `width` is the dimension of the vectors (D).
 
-    # Parameters
-
-    file : `Path`
-        Not gzip.
-    width : `int`
-        Dimension of the vectors (D).
-
-    # Raises
-
-    `InputError`
-        If it is gzip; whatever `read_vectors` raises. Numbers that are invalid raise when their word is looked up.
+    Raises `InputError` if the file is gzip, and whatever `read_vectors` raises: for invalid numbers when their word is
+    looked up.
     """
 
     def __init__(self, file: Path, *, width: int) -> None:

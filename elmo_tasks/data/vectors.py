@@ -91,23 +91,14 @@ class WordVectors(TokenEmbedder):
         self._later: _LaterWords | None = None
         if lookup_file is not None and pretrained_file is None:
             self._later = _LaterWords(Path(lookup_file), embedding_dim, normalize)
-            vars(vocab).setdefault(LATER_WORDS, []).append(self._later.has)
+            vars(vocab).setdefault(LATER_WORDS, []).append(self._later)
 
     def get_output_dim(self) -> int:
         """Dimension of the vectors: D."""
         return self.weight.shape[1]
 
     def forward(self, tokens: Tensor) -> Tensor:
-        """
-        # Parameters
-
-        tokens : `Tensor`, shape [B, T]
-            Word ids, 0 for padding.
-
-        # Returns
-
-        `Tensor`, shape [B, T, D]; zero for padding.
-        """
+        """Word ids [B, T], 0 for padding -> vectors [B, T, D], zero for padding."""
         if self._later is not None:
             self._later.warn()
             self._append(self._new_words(self.vocab), self._later)
@@ -149,23 +140,14 @@ class WordVectors(TokenEmbedder):
 @TokenEmbedder.register("elmo_tasks_concatenated_vectors")
 class ConcatenatedVectors(TokenEmbedder):
     """
-    The vectors of several files for each word, one after the other: word ids [B, T] -> [B, T, sum of D].
+    The vectors of several files for each word, one after the other. `parts` are `WordVectors`, each with its own keys.
 
-    # Parameters
-
-    parts : `list[TokenEmbedder]`
-        `WordVectors`, each with its own keys.
-
-    # Raises
-
-    `InputError`
-        If `keep_all_pretrained` of a part adds words that a part before it does not have.
+    Raises `InputError` if `keep_all_pretrained` of a part adds words that a part before it does not have.
     """
 
     def __init__(self, parts: list[TokenEmbedder]) -> None:
         super().__init__()
-        sizes = {len(part.weight) + len(part.fixed) if isinstance(part, WordVectors) else 0 for part in parts}
-        if len(sizes) != 1:
+        if len({len(part.weight) + len(part.fixed) for part in parts if isinstance(part, WordVectors)}) != 1:
             raise InputError("parts: expected vectors of the same words, got others", hint="remove keep_all_pretrained")
         self.parts = nn.ModuleList(parts)
         self._dim = sum(part.get_output_dim() for part in parts)
@@ -175,12 +157,12 @@ class ConcatenatedVectors(TokenEmbedder):
         return self._dim
 
     def forward(self, tokens: Tensor) -> Tensor:
-        """Word ids, 0 for padding: [B, T] -> [B, T, D]."""
+        """Word ids [B, T], 0 for padding -> vectors [B, T, D]."""
         return torch.cat([part(tokens) for part in self.parts], -1)
 
 
 class _LaterWords:
-    """The words that an archive lacks, looked up in the vectors' file."""
+    """The words that an archive lacks, looked up in the vectors' file; `warn` counts them if it cannot be read."""
 
     def __init__(self, file: Path, width: int, normalize: bool) -> None:
         self._file, self._width, self._normalize = file, width, normalize
@@ -195,20 +177,16 @@ class _LaterWords:
             self._problem = str(error)
             return None
 
-    def has(self, word: str) -> bool:
-        """Whether the file has the word; `warn` counts those asked for without a file."""
+    def __contains__(self, word: str) -> bool:
         if self._vectors is None:
             self._missing.add(word.lower())
-            return False
-        return word.encode() in self._vectors
+        return self._vectors is not None and word.encode() in self._vectors
 
     def get(self, word: str) -> np.ndarray | None:
-        """The word's vector, shape [D]."""
         vector = None if self._vectors is None else self._vectors.get(word.encode())
         return vector if vector is None or not self._normalize else _unit(vector)
 
     def warn(self) -> None:
-        """Warns once, after the first text was read without the file."""
         if self._missing and self._problem:
             text = "%d words of the text are unknown, since the archive keeps only vectors of training and validation "
             text += "words, and their file cannot be read: put it there, or set lookup_file of the vectors with -o: %s"

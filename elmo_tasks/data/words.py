@@ -6,7 +6,7 @@ from typing import Any
 from allennlp.data import Token, TokenIndexer, Vocabulary
 
 LATER_WORDS = "later_words"
-"""An attribute of an archive's vocabulary: functions that say whether a file has a vector of a word."""
+"""An attribute of an archive's vocabulary: a list of containers of words that it lacks and may add."""
 
 
 @TokenIndexer.register("elmo_tasks_word_ids")
@@ -38,7 +38,7 @@ class WordIndexer(TokenIndexer):
         later = vars(vocabulary).get(LATER_WORDS, []) if multiprocessing.parent_process() is None else []
 
         def find(word: str) -> int | None:
-            if word not in ids and any(has(word) for has in later):
+            if word not in ids and any(word in words for words in later):
                 return vocabulary.add_token_to_namespace(word, self._namespace)
             return ids.get(word)
 

@@ -6,7 +6,7 @@ import logging
 import os
 import re
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 import lmdb
 import numpy as np
 import torch
+from allennlp.data import Instance
+from allennlp.data.fields import ListField, TextField
 from torch import Tensor
 
 from elmo_tasks.atomic import atomic_write
@@ -119,9 +121,12 @@ class LayerCache:
             self._write(description, _compute(bilm, ids, missing, layers))
         return BiLMOutput(layers, mask)
 
-    def expect(self, bilm: LayerSource, texts: Iterable[Sequence[str]]) -> None:
+    def expect(self, bilm: LayerSource, instances: Iterable[Instance]) -> None:
         """Logs what the sentences of a training will need, and makes that the limit, unless one was given."""
-        lengths = {hash(tuple(words)): len(words) for words in texts}
+        fields = (field for instance in instances for field in instance.values())
+        parts = (part for field in fields for part in (field if isinstance(field, ListField) else [field]))
+        texts = (tuple(token.text for token in part) for part in parts if isinstance(part, TextField))
+        lengths = {hash(words): len(words) for words in texts}
         tokens, size = sum(lengths.values()), self._describe(bilm)["token_bytes"]
         needed, used = tokens * size + len(lengths) * _SENTENCE_BYTES, self._used()
         if not self._chosen:

@@ -22,7 +22,6 @@ from elmo_tasks.elmo.embedder_config import (
     check_config,
     config_problems,
 )
-from elmo_tasks.elmo.indexer import texts_of
 from elmo_tasks.elmo.scalar_mix import WEIGHTED, ScalarMix
 from elmo_tasks.elmo.sources import CONFIG_PATH, LayerSource, Source, open_bilm, open_cove
 from elmo_tasks.errors import InputError
@@ -197,7 +196,7 @@ class ElmoTokenEmbedder(TokenEmbedder):
     def expect_data(self, instances: Iterable[Instance]) -> None:
         """Called by trainer `elmo_tasks` before the first step: sets the limit of the cache, and logs it."""
         if self.cache is not None:
-            self.cache.expect(self.bilm, (text for instance in instances for text in texts_of(instance)))
+            self.cache.expect(self.bilm, instances)
 
     def reset_states(self) -> None:
         """Forget the states of `state: carry`."""

@@ -1,13 +1,11 @@
 """Tokens -> character ids, for AllenNLP's text fields."""
 
-from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import torch
-from allennlp.data import Field, Instance, Token, TokenIndexer, Vocabulary
-from allennlp.data.fields import ListField, TextField
+from allennlp.data import Token, TokenIndexer, Vocabulary
 
 from elmo_tasks.bilm.characters import MAX_CHARACTERS, PADDING_ID, token_to_ids
 
@@ -24,15 +22,6 @@ def _row(token: str) -> np.ndarray:
     row = token_to_ids(token)
     row.flags.writeable = False
     return row
-
-
-def texts_of(part: Instance | Field) -> Iterator[list[str]]:
-    """The words of each text of an instance, or of one of its fields."""
-    if isinstance(part, TextField):
-        yield [token.ensure_text() for token in part.tokens]
-    elif isinstance(part, Instance | ListField):
-        for field in part.values() if isinstance(part, Instance) else part:
-            yield from texts_of(field)
 
 
 @TokenIndexer.register("elmo_tasks_characters")

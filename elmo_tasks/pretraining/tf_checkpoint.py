@@ -9,9 +9,12 @@ import math
 import struct
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from google.protobuf.empty_pb2 import Empty
+from google.protobuf.message import DecodeError
+from google.protobuf.unknown_fields import UnknownFieldSet
 
 from elmo_tasks.bilm.options import BiLMOptions
 from elmo_tasks.bilm.weights import write_hdf5
@@ -56,7 +59,7 @@ class TensorFlowCheckpoint:
             self.entries = dict(_entries(self._index.read_bytes()))
         except OSError as error:
             raise InputError(f"cannot be read: {error.strerror}", file=self._index) from error
-        except (ValueError, IndexError, struct.error) as error:
+        except (ValueError, TypeError, IndexError, struct.error, DecodeError) as error:
             raise InputError("expected the index of a TensorFlow checkpoint (V2)", file=self._index) from error
         shards = self.prefix.parent.glob(f"{self.prefix.name}.data-*-of-*")
         self._shards = dict(enumerate(sorted(shards)))
@@ -92,7 +95,7 @@ def _entries(index: bytes) -> Iterator[tuple[str, Entry]]:
     for _, handle in _block(index, *_handle(footer, place)):
         for key, value in _block(index, *_handle(handle, 0)):
             if key and _number(value, 1) == _FLOAT32:
-                sizes = (size for shape in _messages(value, 2) for size in _messages(shape, 2))
+                sizes = (size for shape in _fields(value, 2) for size in _fields(shape, 2))
                 shape = tuple(_number(size, 1) for size in sizes)
                 entry = Entry(shape, _number(value, 3), _number(value, 4), _number(value, 5))
                 if entry.size != 4 * math.prod(shape):
@@ -134,54 +137,27 @@ def _varint(data: bytes, place: int) -> tuple[int, int]:
             return value, place
 
 
-def _number(message: bytes, field: int) -> int:
-    """The value of a numeric field of a protocol buffer; 0 if it is absent."""
-    return next((value for found, value in _fields(message) if found == field and isinstance(value, int)), 0)
+def _fields(message: bytes, number: int) -> list[Any]:
+    """All values of a field of a protocol buffer."""
+    return [field.data for field in UnknownFieldSet(Empty.FromString(message)) if field.field_number == number]
 
 
-def _messages(message: bytes, field: int) -> list[bytes]:
-    """All values of a field that holds messages."""
-    return [value for found, value in _fields(message) if found == field and isinstance(value, bytes)]
-
-
-def _fields(message: bytes) -> Iterator[tuple[int, int | bytes]]:
-    place = 0
-    while place < len(message):
-        tag, place = _varint(message, place)
-        kind = tag & 7
-        if kind == 0:
-            value, place = _varint(message, place)
-            yield tag >> 3, value
-        elif kind in (1, 2, 5):
-            length, place = _varint(message, place) if kind == 2 else ({1: 8, 5: 4}[kind], place)
-            yield tag >> 3, message[place : place + length]
-            place += length
-        else:
-            raise ValueError(f"wire type {kind}")
+def _number(message: bytes, number: int) -> int:
+    """The value of a numeric field; 0 if it is absent."""
+    return int(next(iter(_fields(message, number)), 0))
 
 
 def import_softmax(checkpoint: str | Path, vocabulary: str | Path, folder: str | Path) -> int:
     """
     Write `softmax.hdf5` and `vocabulary.txt` beside the `options.json` and `weights.hdf5` of a biLM that bilm-tf
-    trained, so that its perplexity can be measured and it can be fine-tuned with its own softmax.
+    trained, so that its perplexity can be measured and it can be fine-tuned with its own softmax. Returns the number of
+    words.
 
-    # Parameters
+    `checkpoint` is the prefix of the checkpoint's files, such as `model.ckpt-935588`; `vocabulary` has the words of the
+    softmax in its order; `folder` has `options.json`.
 
-    checkpoint : `str` or `Path`
-        The prefix of the checkpoint's files, such as `model.ckpt-935588`.
-    vocabulary : `str` or `Path`
-        The words of the softmax, in its order.
-    folder : `str` or `Path`
-        Where `options.json` is.
-
-    # Returns
-
-    The number of words.
-
-    # Raises
-
-    `InputError`
-        If a file is missing or damaged, or words, softmax and options have different sizes. Nothing is written then.
+    Raises `InputError` if a file is missing or damaged, or words, softmax and options have different sizes. Nothing is
+    written then.
     """
     place = Path(folder)
     words = WordVocabulary.from_file(vocabulary)
