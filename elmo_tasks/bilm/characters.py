@@ -12,6 +12,9 @@ BYTES = 256
 BEGIN_SENTENCE, END_SENTENCE, BEGIN_WORD, END_WORD, PAD_WORD = range(BYTES, BYTES + 5)
 """Special characters after the bytes, counted from 0 as in bilm-tf."""
 
+LONGEST = 2048
+"""Most slots of a word for sources that read words: up to 2,046 bytes. The biLM reads the first 50."""
+
 CHARACTERS = BYTES + 5
 """Rows of the character embedding without the padding row: 261."""
 
@@ -22,7 +25,7 @@ BEGIN_OF_SENTENCE, END_OF_SENTENCE = "<S>", "</S>"
 
 
 def _row(characters: bytes | Sequence[int]) -> np.ndarray:
-    row = np.full(MAX_CHARACTERS, PAD_WORD + 1, dtype=np.uint16)  # [C]
+    row = np.full(max(MAX_CHARACTERS, len(characters) + 2), PAD_WORD + 1, dtype=np.uint16)  # [C]
     body = np.frombuffer(characters, np.uint8) if isinstance(characters, bytes) else characters
     row[0] = BEGIN_WORD + 1
     row[1 : 1 + len(body)] = np.asarray(body, dtype=np.uint16) + 1
@@ -30,22 +33,23 @@ def _row(characters: bytes | Sequence[int]) -> np.ndarray:
     return row
 
 
+_NAMES = {BEGIN_SENTENCE: BEGIN_OF_SENTENCE, END_SENTENCE: END_OF_SENTENCE}
 _BOUNDARIES = {BEGIN_OF_SENTENCE: _row([BEGIN_SENTENCE]), END_OF_SENTENCE: _row([END_SENTENCE])}
 
 
-def token_to_ids(token: str) -> np.ndarray:
+def token_to_ids(token: str, *, longest: int = MAX_CHARACTERS) -> np.ndarray:
     """
-    The character ids of one token.
+    The character ids of one token: 50, or as many as a longer word takes, `longest` at most.
 
-    Tokens are truncated to 48 bytes, and lone surrogates are dropped, as in bilm-tf. The tokens `<S>` and `</S>` are
-    the sentence boundaries. An empty string is a word without characters. The ids are uint16, from 1 to 261.
+    By default tokens are truncated to 48 bytes, as in bilm-tf; lone surrogates are dropped. The tokens `<S>` and `</S>`
+    are the sentence boundaries. An empty string is a word without characters. The ids are uint16, from 1 to 261.
     """
     if not isinstance(token, str):
         raise TypeError(f"expected a token as a string, got {token!r}")
     boundary = _BOUNDARIES.get(token)
     if boundary is not None:
         return boundary.copy()
-    return _row(token.encode("utf-8", "ignore")[: MAX_CHARACTERS - 2])
+    return _row(token.encode("utf-8", "ignore")[: longest - 2])
 
 
 def tokens_to_ids(tokens: Iterable[str]) -> np.ndarray:
@@ -54,7 +58,28 @@ def tokens_to_ids(tokens: Iterable[str]) -> np.ndarray:
     return np.stack(rows) if rows else np.zeros((0, MAX_CHARACTERS), dtype=np.uint16)
 
 
-def batch_to_ids(sentences: list[list[str]]) -> torch.LongTensor:
+def pad_rows(rows: Sequence[np.ndarray], shape: tuple[int, int]) -> np.ndarray:
+    """Ids [T, C] of a sentence, int64, from those of its tokens; zero for padding tokens."""
+    ids = np.full(shape, PADDING_ID, dtype=np.int64)
+    if rows and shape[1] == MAX_CHARACTERS:
+        ids[: len(rows)] = rows
+        return ids
+    ids[: len(rows)] = PAD_WORD + 1
+    for slots, row in zip(ids, rows, strict=False):
+        slots[: len(row)] = row
+    return ids
+
+
+def truncate_ids(character_ids: torch.Tensor) -> torch.Tensor:
+    """The ids [..., 50] that the biLM reads, of ids [..., C] with longer words."""
+    if character_ids.shape[-1] <= MAX_CHARACTERS:
+        return character_ids
+    last = character_ids[..., MAX_CHARACTERS - 1 : MAX_CHARACTERS]
+    last = last.masked_fill((last > PADDING_ID) & (last <= BYTES), END_WORD + 1)
+    return torch.cat([character_ids[..., : MAX_CHARACTERS - 1], last], -1)
+
+
+def batch_to_ids(sentences: list[list[str]], *, longest: int = MAX_CHARACTERS) -> torch.LongTensor:
     """
     Character ids of a batch of tokenised sentences, padded with zeros to the longest.
 
@@ -62,10 +87,12 @@ def batch_to_ids(sentences: list[list[str]]) -> torch.LongTensor:
 
     sentences : `list[list[str]]`
         B sentences, which may be empty. The biLM adds sentence boundaries.
+    longest : `int`
+        Most slots of a word, for sources that read long words.
 
     # Returns
 
-    `LongTensor`, shape [B, T, 50].
+    `LongTensor`, shape [B, T, 50], wider if a word takes more slots.
 
     # Raises
 
@@ -74,16 +101,18 @@ def batch_to_ids(sentences: list[list[str]]) -> torch.LongTensor:
     for sentence in sentences:
         if isinstance(sentence, str):
             raise TypeError(f"expected lists of tokens, got the string {sentence!r}: split it into tokens first")
-    longest = max((len(sentence) for sentence in sentences), default=0)
-    ids = np.zeros((len(sentences), longest, MAX_CHARACTERS), dtype=np.int64)  # [B, T, C]
-    for row, sentence in zip(ids, sentences, strict=True):
-        row[: len(sentence)] = tokens_to_ids(sentence)
+    rows = [[token_to_ids(token, longest=longest) for token in sentence] for sentence in sentences]
+    length = max(map(len, rows), default=0)
+    width = max((len(row) for tokens in rows for row in tokens), default=MAX_CHARACTERS)
+    ids = np.zeros((len(rows), length, width), dtype=np.int64)  # [B, T, C]
+    for padded, tokens in zip(ids, rows, strict=True):
+        padded[:] = pad_rows(tokens, padded.shape)
     return torch.from_numpy(ids)  # type: ignore[return-value]
 
 
 def token_mask(character_ids: torch.Tensor) -> torch.Tensor:
-    """The mask of tokens [B, T] of ids [B, T, 50]. Raises `ValueError` if padding precedes a token."""
-    if character_ids.dim() != 3 or character_ids.shape[2] != MAX_CHARACTERS:
+    """The mask of tokens [B, T] of ids [B, T, C]. Raises `ValueError` if padding precedes a token."""
+    if character_ids.dim() != 3 or character_ids.shape[2] < MAX_CHARACTERS:
         raise ValueError(f"character ids: expected shape [B, T, {MAX_CHARACTERS}], got {list(character_ids.shape)}")
     mask = (character_ids > PADDING_ID).any(2)  # [B, T]
     if (mask[:, 1:] & ~mask[:, :-1]).any():
@@ -102,4 +131,14 @@ def ids_to_words(character_ids: torch.Tensor) -> list[bytes | None]:
     return [
         row[1 : length + 1].astype(np.uint8).tobytes() if whole else None
         for row, length, whole in zip(rows, lengths, known, strict=True)
+    ]
+
+
+def ids_to_text(character_ids: torch.Tensor) -> list[str]:
+    """The words with ids [N, C], without bytes that are no text."""
+    rows = character_ids.cpu().numpy() - 1  # [N, C]
+    lengths = (rows == END_WORD).argmax(1) - 1  # [N]
+    return [
+        _NAMES.get(row[1]) or row[1 : length + 1].astype(np.uint8).tobytes().decode("utf-8", "ignore")
+        for row, length in zip(rows, lengths, strict=True)
     ]

@@ -14,25 +14,26 @@ from pydantic import Field, TypeAdapter, ValidationError
 from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.bilm.packed_linear import PRECISIONS
 from elmo_tasks.commands.actions import add_device, device_of
+from elmo_tasks.commands.layer_sources import add_source_options, files_read, open_source
 from elmo_tasks.data.files import open_text
 from elmo_tasks.data.tokenizer import BlankSpacyTokenizer
 from elmo_tasks.elmo.extract import check_vector_path, extract
 from elmo_tasks.elmo.extraction import OUTPUTS, Extraction
-from elmo_tasks.elmo.sources import Source, open_bilm
+from elmo_tasks.elmo.sources import LayerSource, Source
+from elmo_tasks.elmo.transformer.encoder import Transformer
 from elmo_tasks.errors import InputError, shown
-from elmo_tasks.settings import bilm_files
 
 _DESCRIPTION = (
-    "Write the biLM's vectors of every line of a text to an HDF5 file: datasets '0', '1', ... as in AllenNLP 0.x,"
+    "Write the vectors of every line of a text to an HDF5 file: datasets '0', '1', ... as in AllenNLP 0.x,"
     " and an index of sentences and tokens. After an interruption the same command resumes."
 )
 
 _STANDARD_INPUT = "/dev/stdin"
 
 _HELP = {
-    "all": "all layers of a token, shape [L+1, T, 2P] (default)",
-    "top": "the top layer, shape [T, 2P]",
-    "average": "the mean of all layers, shape [T, 2P]",
+    "all": "all layers of a token, shape [L+1, T, D] (default)",
+    "top": "the top layer, shape [T, D]",
+    "average": "the mean of all layers, shape [T, D]",
 }
 
 
@@ -66,8 +67,7 @@ def _add_output_options(parser: argparse.ArgumentParser) -> None:
         default="tokens",
         help="a line is tokens between white space (default), raw text for spaCy's rules, or a JSON list of tokens",
     )
-    parser.add_argument("--options-file", metavar="FILE", help="the biLM's options, path or URL (default: embedded)")
-    parser.add_argument("--weight-file", metavar="FILE", help="the biLM's weights, path or URL (default: embedded)")
+    add_source_options(parser)
     parser.add_argument(
         "--precision", choices=PRECISIONS, default="float32", help="of the matrix products: float32 (default), bfloat16"
     )
@@ -87,16 +87,19 @@ def _add_computing_options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Run `extract` with a progress bar."""
     input_file = _STANDARD_INPUT if args.input_file == "-" else args.input_file
-    check_vector_path(args.output_file, read=(input_file, args.options_file, args.weight_file))
-    bilm, source = _bilm(args)
+    check_vector_path(args.output_file, read=(input_file, *files_read(args)))
+    bilm, source = _source(args)
     parse, tokenizer = _parser(args.input_format)
     provenance = {
-        "options": json.dumps(bilm.options.to_dict()),
-        "options_sha256": source.options_file.sha256,
+        "options_sha256": source.auxiliary_file.sha256,
         "weights_sha256": source.weight_file.sha256,
-        "options_file": source.options_file.path,
+        "options_file": source.auxiliary_file.path,
         "weight_file": source.weight_file.path,
     }
+    if isinstance(bilm, BiLM):
+        provenance["options"] = json.dumps(bilm.options.to_dict())
+    if isinstance(bilm, Transformer):
+        provenance |= {"options": bilm.model.config.to_json_string(), "pieces": bilm.pieces}
     names = ("output", "float16", "max_length", "overlap", "batch_size", "max_tokens")
     extraction = Extraction(
         bilm=bilm,
@@ -116,9 +119,9 @@ def run(args: argparse.Namespace) -> None:
     print(f"{args.output_file}: {size:,} bytes" if written else f"{args.output_file} is already complete")
 
 
-def _bilm(args: argparse.Namespace) -> tuple[BiLM, Source]:
+def _source(args: argparse.Namespace) -> tuple[LayerSource, Source]:
     device = device_of(args)
-    bilm, source = open_bilm(*bilm_files(args.options_file, args.weight_file), precision=args.precision)
+    bilm, source = open_source(args, precision=args.precision)
     return bilm if device.type == "cpu" else bilm.to(device), source
 
 

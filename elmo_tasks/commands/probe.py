@@ -7,11 +7,10 @@ from typing import Any
 
 from allennlp.commands.subcommand import Subcommand
 
-from elmo_tasks import settings
 from elmo_tasks.atomic import atomic_write, check_output_path
 from elmo_tasks.commands.actions import ActionsSubcommand, add_device, device_of
+from elmo_tasks.commands.layer_sources import add_source_options, files_read, open_source
 from elmo_tasks.commands.probe_tables import neighbors_table, pos_table, wsd_table
-from elmo_tasks.errors import InputError
 from elmo_tasks.probing.index import open_index
 from elmo_tasks.probing.layers import Source
 from elmo_tasks.probing.neighbors import (
@@ -56,12 +55,9 @@ class Probe(ActionsSubcommand):
             actions.add_parser("neighbors", description=_NEIGHBORS, help="nearest occurrences and word vectors")
         )
         for parser in actions.choices.values():
-            add = parser.add_argument
-            add("--options-file", metavar="FILE", help="of the biLM (that of the scale)")
-            add("--weight-file", metavar="FILE", help="of the biLM (that of the scale), or CoVe's")
-            add("--cove-vectors", metavar="FILE", help="CoVe's word vectors as text: probe CoVe instead of a biLM")
+            add_source_options(parser)
             add_device(parser)
-            add("--output", type=Path, metavar="FILE", help="also write the results as JSON")
+            parser.add_argument("--output", type=Path, metavar="FILE", help="also write the results as JSON")
 
 
 def _add_wsd(parser: argparse.ArgumentParser) -> None:
@@ -153,20 +149,13 @@ def _pos_scores(row: PosRow) -> dict[str, Any]:
 def _source(args: argparse.Namespace, *read: Path | None) -> Source:
     """The encoder, after a check of the output path."""
     if args.output is not None:
-        files = (args.options_file, args.weight_file, args.cove_vectors)
-        check_output_path(args.output, read=[*read, *files], device=True)
-    if args.cove_vectors is not None:
-        if args.weight_file is None or args.options_file is not None:
-            raise InputError("--cove-vectors needs CoVe's --weight-file, and no --options-file")
-        return Source.of_cove(args.cove_vectors, args.weight_file, device_of(args))
-    args.options_file, args.weight_file = settings.bilm_files(args.options_file, args.weight_file)
-    return Source.of_bilm(args.options_file, args.weight_file, device_of(args))
+        check_output_path(args.output, read=[*read, *files_read(args)], device=True)
+    encoder, files = open_source(args)
+    args.encoder = {key: file.given for key, file in files.files.items()}
+    return Source.of(encoder, files, device_of(args))
 
 
 def _write(args: argparse.Namespace, results: dict[str, Any]) -> None:
     if args.output is not None:
-        cove = args.cove_vectors is not None
-        auxiliary_file = {"vectors_file": args.cove_vectors} if cove else {"options_file": str(args.options_file)}
-        encoder = auxiliary_file | {"weight_file": str(args.weight_file)}
         with atomic_write(args.output) as aside:
-            aside.write_text(json.dumps(encoder | results, indent=2, ensure_ascii=False) + "\n", "utf-8")
+            aside.write_text(json.dumps(args.encoder | results, indent=2, ensure_ascii=False) + "\n", "utf-8")

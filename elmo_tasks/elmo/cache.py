@@ -20,10 +20,11 @@ from torch import Tensor
 
 from elmo_tasks.atomic import atomic_write
 from elmo_tasks.bilm.bilm import BiLMOutput
-from elmo_tasks.bilm.characters import token_mask
+from elmo_tasks.bilm.characters import MAX_CHARACTERS, PAD_WORD, token_mask
 from elmo_tasks.bilm.weights import file_sha256
 from elmo_tasks.elmo.cache_store import LOCK, file_size, open_store, remove_store, store_path
 from elmo_tasks.elmo.sources import LayerSource, Source
+from elmo_tasks.elmo.transformer.encoder import Transformer
 from elmo_tasks.errors import InputError
 
 logger = logging.getLogger(__name__)
@@ -40,7 +41,7 @@ _SENTENCE_BYTES = 4096
 """Beside the layers: LMDB rounds a value up to whole pages."""
 
 _DESCRIPTION = "bilm.json"
-_HASHED = ("format", "options_sha256", "weights_sha256", "state", "precision", "dtype")
+_HASHED = ("format", "options_sha256", "weights_sha256", "state", "precision", "dtype", "pieces")
 _FOLDER_NAME = re.compile("[0-9a-f]{32}")
 _OWN_FILES = ("*/data.mdb", "*/lock.mdb", "*.index", "*.layers")  # the last two are those of format 1
 
@@ -80,7 +81,7 @@ class LayerCache:
     cache_dir : `str` or `Path`
         Created when the first sentence is written.
     source : `Source`
-        The files of the biLM, or of CoVe, whose word vectors take the place of the options.
+        The files of the biLM, or of CoVe, whose word vectors take the place of the options, or a transformer's folder.
     limit_gb : `float`, optional
         Maximum size of all files in `cache_dir`, in 10^9 bytes. Processes that write at the same time may exceed it
         by one batch each. By default what is there and nine tenths of the free disk, or less after `expect`.
@@ -155,6 +156,7 @@ class LayerCache:
             "options_file": self._options.path,
             "weight_file": self._weights.path,
             "format": FORMAT,
+            **({"pieces": bilm.pieces} if isinstance(bilm, Transformer) else {}),
         }
 
     def _read(self, description: Description, sentences: dict[bytes, _Sentence]) -> dict[bytes, bytes]:
@@ -235,12 +237,16 @@ def clear(cache_dir: str | Path, *, weights: str | None = None) -> list[tuple[De
 
 
 def _sentences(ids: Tensor, mask: Tensor) -> dict[bytes, _Sentence]:
-    """The sentences of ids [B, T, 50] except empty ones, by a digest of their ids without padding."""
+    """The sentences of ids [B, T, C] except empty ones, by a digest of their ids without padding."""
     sentences: dict[bytes, _Sentence] = {}
     rows = ids.cpu().contiguous().numpy()
     for row, (length, tokens) in enumerate(zip(mask.sum(1).tolist(), rows, strict=True)):
         if length:
-            key = hashlib.blake2b(tokens[:length].tobytes(), digest_size=16).digest()
+            words = tokens[:length]
+            if words.shape[1] > MAX_CHARACTERS:
+                used = (words != PAD_WORD + 1).any(0).sum()
+                words = words[:, : max(used, MAX_CHARACTERS)]
+            key = hashlib.blake2b(words.tobytes(), digest_size=16).digest()
             sentences.setdefault(key, _Sentence(length, [])).rows.append(row)
     return sentences
 
@@ -271,7 +277,7 @@ def _remove(folder: Path) -> int:
 
 def folder_name(description: Mapping[str, Any]) -> str:
     """A hash of everything besides the sentence that the layers depend on."""
-    fields = json.dumps({key: description[key] for key in _HASHED}, sort_keys=True)
+    fields = json.dumps({key: description[key] for key in _HASHED if key in description}, sort_keys=True)
     return hashlib.sha256(fields.encode()).hexdigest()[:32]
 
 

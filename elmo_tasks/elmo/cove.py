@@ -11,9 +11,9 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from elmo_tasks.bilm.bilm import BiLMOutput
-from elmo_tasks.bilm.characters import ids_to_words, token_mask
-from elmo_tasks.bilm.lstm import State
+from elmo_tasks.bilm.characters import ids_to_words, token_mask, truncate_ids
 from elmo_tasks.data.vector_files import VectorFile
+from elmo_tasks.elmo.stateless import StatelessSource
 from elmo_tasks.errors import InputError
 
 DEPTH = 2
@@ -28,7 +28,7 @@ _CODE = re.compile(r"\bGLOBAL ([\w.]+)")
 _HINT = "the published file is a state dictionary of weight_ih_l0 to bias_hh_l1_reverse"
 
 
-class CoVe(nn.Module):
+class CoVe(StatelessSource):
     """
     The encoder of a translation model over word vectors: two biLSTM layers of 300 units per direction over GloVe.
 
@@ -42,8 +42,6 @@ class CoVe(nn.Module):
     hidden_dim : `int`
         Units of each direction (P); W, since layer 0 is the word vector twice, as layer 0 of the biLM is.
     """
-
-    state = "reset"
 
     def __init__(self, vectors: VectorFile, *, hidden_dim: int = 300) -> None:
         super().__init__()
@@ -99,6 +97,7 @@ class CoVe(nn.Module):
 
     def forward(self, character_ids: Tensor) -> BiLMOutput:
         """The layers of words with ids [B, T, 50], as from `batch_to_ids`."""
+        character_ids = truncate_ids(character_ids)
         mask = token_mask(character_ids)  # [B, T]
         words = self._word_vectors(character_ids[mask])  # [N, W]
         layers = words.new_zeros(self.n_layers, *mask.shape, self.output_dim)  # [L+1, B, T, 2P]
@@ -106,16 +105,6 @@ class CoVe(nn.Module):
         if mask.any():
             self._encode(layers, mask)
         return BiLMOutput(layers, mask)
-
-    def reset_states(self) -> None:
-        """Do nothing: no states are carried."""
-
-    def carried_states(self) -> dict[str, list[State]]:
-        """Empty: no states are carried."""
-        return {}
-
-    def set_carried_states(self, states: dict[str, list[State]]) -> None:
-        """Do nothing: no states are carried."""
 
     def _encode(self, layers: Tensor, mask: Tensor) -> None:
         """Layers 1 to L from layer 0."""

@@ -18,19 +18,21 @@ from elmo_tasks.elmo.embedder_config import (
     BILM,
     COVE,
     REGISTERED_AS,
+    TRANSFORMER,
     Problem,
     check_config,
     config_problems,
 )
 from elmo_tasks.elmo.scalar_mix import WEIGHTED, ScalarMix
-from elmo_tasks.elmo.sources import CONFIG_PATH, LayerSource, Source, open_bilm, open_cove
+from elmo_tasks.elmo.sources import CONFIG_PATH, LayerSource, Source, open_bilm, open_cove, open_transformer
+from elmo_tasks.elmo.transformer.encoder import Transformer
 from elmo_tasks.errors import InputError
 
 
 @TokenEmbedder.register(REGISTERED_AS)
 class ElmoTokenEmbedder(TokenEmbedder):
     """
-    A frozen biLM, or CoVe, with one scalar mix of its layers for each place where a model uses ELMo vectors.
+    A frozen biLM, CoVe or transformer, with a scalar mix of its layers for each place where a model uses ELMo vectors.
 
     Under `model.elmo` the model calls `layers` once and then `input_vectors` and `output_vectors`. As a plain
     `TokenEmbedder` of type `elmo_tasks`, calling it returns the input vectors; `at` other than `input`, and an `l2`,
@@ -45,7 +47,7 @@ class ElmoTokenEmbedder(TokenEmbedder):
 
     options_file, weight_file : `str`
         The biLM in the official format, as path or URL. With `source: cove`, `weight_file` is CoVe's, and there are
-        no options.
+        no options. With `source: transformer` both are ignored.
     at : `str`
         `input`, `output` or `both`.
     mix : `str`
@@ -61,7 +63,7 @@ class ElmoTokenEmbedder(TokenEmbedder):
         `reset`: every sentence starts from zero states. `carry`: each row of a batch starts from the last state of that
         row of the previous batch. Carried states are in the checkpoints of trainer `elmo_tasks`, but in no archive.
     precision : `str`
-        Data type of the biLM's matrix products, `float32` or `bfloat16`; see `BiLM`.
+        Data type of the biLM's matrix products, `float32` or `bfloat16`; see `BiLM`. A transformer computes in it.
     cache_dir : `str`, optional
         Folder for the layers of each sentence; see `LayerCache`. Not for `state: carry` and `layer_norm: batch`, with
         which a sentence's vectors depend on other sentences.
@@ -69,12 +71,19 @@ class ElmoTokenEmbedder(TokenEmbedder):
         Maximum size of `cache_dir` in 10^9 bytes. By default what the training's data need, if that is known, and at
         most nine tenths of the free disk.
     archive : `bool`
-        Whether the state holds the biLM's files themselves, so that archives work without them. Every checkpoint
-        grows by their size.
+        Whether the state holds the files of the biLM or transformer themselves, so that archives work without them.
+        Every checkpoint grows by their size.
     source : `str`
-        `bilm` or `cove`; see `CoVe`.
+        `bilm`, `cove` or `transformer`; see `CoVe` and `Transformer`.
     vectors_file : `str`, optional
         With `source: cove`: its word vectors, GloVe 840B, as plain text. They are never archived.
+    model : `str`, optional
+        With `source: transformer`: a folder in Hugging Face's format, or the name of a model of the hub.
+    pieces : `str`
+        With `source: transformer`: a word's vector is the `mean` of those of its pieces, or that of the `first` or
+        `last`.
+    local_files_only : `bool`
+        Whether a model of the hub must have been downloaded before.
     serialization_dir : `str`, optional
         Passed by AllenNLP: the folder of the run or of the unpacked archive.
     config_path : `str`
@@ -105,20 +114,27 @@ class ElmoTokenEmbedder(TokenEmbedder):
         archive: bool = False,
         source: str = BILM,
         vectors_file: str | Path | None = None,
+        model: str | Path | None = None,
+        pieces: str = "mean",
+        local_files_only: bool = False,
         serialization_dir: str | None = None,
         config_path: str = CONFIG_PATH,
     ) -> None:
         super().__init__()
-        given = {"options_file": options_file, "weight_file": weight_file, "vectors_file": vectors_file}
+        given = {"options_file": options_file, "weight_file": weight_file, "vectors_file": vectors_file, "model": model}
         mixing = {"at": at, "mix": mix, "l2": l2, "layer_norm": layer_norm, "gamma": gamma, "dropout": dropout}
         computing = {"state": state, "precision": precision}
         cache = {"cache_dir": cache_dir, "cache_limit_gb": cache_limit_gb}
-        check_config({**given, **mixing, **computing, **cache, "archive": archive, "source": source})
+        reading = {"source": source, "pieces": pieces, "local_files_only": local_files_only}
+        check_config({**given, **mixing, **computing, **cache, "archive": archive, **reading})
         files = {key: os.fspath(file) for key, file in given.items() if file is not None}
         origin: dict[str, Any] = {"run_folder": serialization_dir, "config_path": config_path}
         bilm: LayerSource
         if source == COVE:
             bilm, opened = open_cove(**files, **origin)
+        elif source == TRANSFORMER:
+            origin |= {"precision": precision, "keep_contents": archive, "local_files_only": local_files_only}
+            bilm, opened = open_transformer(files["model"], pieces=pieces, **origin)
         else:
             bilm, opened = open_bilm(**files, **computing, keep_contents=archive, **origin)
         object.__setattr__(self, "bilm", bilm)  # not a submodule
@@ -157,16 +173,16 @@ class ElmoTokenEmbedder(TokenEmbedder):
         return self.output_mix is not None
 
     def get_output_dim(self) -> int:
-        """Width of an ELMo vector: 2P, at either place."""
+        """Width of an ELMo vector, at either place: 2P with a biLM."""
         return self.bilm.output_dim
 
     def forward(self, ids: Tensor) -> Tensor:
-        """As a plain `TokenEmbedder`, with `at: input`: character ids [B, T, 50] -> input vectors [B, T, D]."""
+        """As a plain `TokenEmbedder`, with `at: input`: character ids [B, T, C] -> input vectors [B, T, D]."""
         self._check_places()
         return self.input_vectors(self.layers(ids))
 
     def layers(self, ids: Tensor) -> BiLMOutput:
-        """The frozen layers [L+1, B, T, D] and the mask [B, T] for character ids [B, T, 50], also under autocast."""
+        """The frozen layers [L+1, B, T, D] and the mask [B, T] for character ids [B, T, C], also under autocast."""
         with torch.no_grad(), torch.autocast(ids.device.type, enabled=False):
             return self.bilm(ids) if self.cache is None else self.cache.layers(self.bilm, ids)
 
@@ -183,8 +199,11 @@ class ElmoTokenEmbedder(TokenEmbedder):
         return torch.stack([mix.penalty(self.l2) for mix in self._mixes().values()]).sum()
 
     def describe(self) -> dict[str, float]:
-        """The learned parameters of the mixes: `elmo_input_s0`, ..., `elmo_input_gamma`, and the same for `output`."""
-        learned: dict[str, float] = {}
+        """
+        The learned parameters of the mixes: `elmo_input_s0`, ..., `elmo_input_gamma`, and the same for `output`; of a
+        transformer also `elmo_long_texts`, the share of the texts that it read in windows.
+        """
+        learned = {"elmo_long_texts": self.bilm.long_share} if isinstance(self.bilm, Transformer) else {}
         for place, mix in self._mixes().items():
             if mix.weights is not None:
                 shares = mix.layer_weights().tolist()
@@ -211,7 +230,7 @@ class ElmoTokenEmbedder(TokenEmbedder):
         self.bilm.set_carried_states(states)
 
     def get_extra_state(self) -> Tensor:
-        """Paths and sha256 of the biLM's files, and with `archive` their contents, uint8."""
+        """Paths and sha256 of the source's files, and with `archive` their contents, uint8."""
         return self.source.to_state(with_contents=self.archive)
 
     def set_extra_state(self, state: Tensor) -> None:

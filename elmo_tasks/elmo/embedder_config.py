@@ -12,7 +12,19 @@ from elmo_tasks.errors import InputError
 
 REGISTERED_AS = "elmo_tasks"
 
-BILM, COVE = "bilm", "cove"
+BILM, COVE, TRANSFORMER = "bilm", "cove", "transformer"
+
+SOURCES = (BILM, COVE, TRANSFORMER)
+
+_FILES = {BILM: ("options_file", "weight_file"), COVE: ("vectors_file", "weight_file"), TRANSFORMER: ("model",)}
+"""The keys that a source needs. A transformer ignores a biLM's, which every config with ELMo has."""
+
+_FIXED: dict[str, dict[str, Any]] = {
+    BILM: {"pieces": "mean", "local_files_only": False},
+    COVE: {"archive": False, "precision": "float32", "state": "reset", "pieces": "mean", "local_files_only": False},
+    TRANSFORMER: {"state": "reset"},
+}
+"""Keys that have no other value with a source."""
 
 Problem = tuple[str, str, object]
 """A key of the config, what is expected, and its value."""
@@ -43,23 +55,24 @@ class ElmoConfig(BaseModel):
     cache_dir: Annotated[str, Field(min_length=1)] | None = None
     cache_limit_gb: Annotated[float, Field(gt=0)] | None = None
     archive: bool = False
-    source: Literal["bilm", "cove"] = "bilm"
+    source: Literal["bilm", "cove", "transformer"] = "bilm"
     vectors_file: str | None = None
+    model: str | None = None
+    pieces: Literal["mean", "first", "last"] = "mean"
+    local_files_only: bool = False
 
     def conflicts(self) -> Iterator[Problem]:
         """The values that do not go with others."""
-        needed, unused = "options_file", "vectors_file"
-        if self.source == COVE:
-            needed, unused = unused, needed
-            required = {"archive": False, "precision": "float32", "state": "reset"}
-            for key, value in required.items():
-                if getattr(self, key) != value:
-                    yield key, f"{choices([value])} where source is cove", getattr(self, key)
-        for key in (needed, "weight_file"):
+        needed, of_source = _FILES[self.source], f"where source is {self.source}"
+        for key, value in _FIXED[self.source].items():
+            if getattr(self, key) != value:
+                yield key, f"{choices([value])} {of_source}", getattr(self, key)
+        for key in needed:
             if getattr(self, key) is None:
-                yield key, "a path or URL", None
-        if getattr(self, unused) is not None:
-            yield unused, f"null where source is {self.source}", getattr(self, unused)
+                yield key, "a folder or the name of a model" if key == "model" else "a path or URL", None
+        for key in {"options_file", "vectors_file", "model"}.difference(needed):
+            if getattr(self, key) is not None and (self.source, key) != (TRANSFORMER, "options_file"):
+                yield key, f"null {of_source}", getattr(self, key)
         if self.l2 and self.mix != WEIGHTED:
             yield "l2", f"null where mix is {self.mix}, which has no weights to penalise", self.l2
         for key, value in (("state", "carry"), ("layer_norm", "batch")):

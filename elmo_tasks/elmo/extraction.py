@@ -9,7 +9,8 @@ import torch
 
 import elmo_tasks
 from elmo_tasks.bilm.bilm import BiLM
-from elmo_tasks.bilm.characters import batch_to_ids
+from elmo_tasks.bilm.characters import LONGEST, batch_to_ids
+from elmo_tasks.elmo.sources import LayerSource
 from elmo_tasks.elmo.windows import check_window
 from elmo_tasks.errors import InputError
 from elmo_tasks.out_of_memory import explain_oom
@@ -22,11 +23,11 @@ OUTPUTS = ("all", "top", "average")
 @dataclass(frozen=True, kw_only=True)
 class Extraction:
     """
-    A biLM and the settings of a file of vectors.
+    A source of layers and the settings of a file of vectors.
 
     # Parameters
 
-    bilm : `BiLM`
+    bilm : `LayerSource`
         With state `reset`.
     settings : `Mapping`
         Further attributes of the file: `input`, `options_sha256`, `weights_sha256`, `tokenizer`, ...
@@ -46,7 +47,7 @@ class Extraction:
     `InputError` if a value is invalid.
     """
 
-    bilm: BiLM
+    bilm: LayerSource
     settings: Mapping[str, str | int]
     parse: Callable[[str], list[str]] = field(default=str.split)
     output: str = "all"
@@ -63,6 +64,11 @@ class Extraction:
             raise InputError(f"output: expected one of {', '.join(OUTPUTS)}, got {self.output!r}")
         if self.bilm.state != "reset":
             raise InputError(f"expected a biLM with state reset, got {self.bilm.state}")
+
+    @property
+    def device(self) -> torch.device:
+        """Where the layers are computed."""
+        return next(self.bilm.parameters()).device
 
     @property
     def dtype(self) -> np.dtype:
@@ -82,11 +88,11 @@ class Extraction:
             "state": self.bilm.state,
             "precision": self.bilm.precision,
             "output": self.output,
-            "layers": _layer_names(self.output, self.bilm.n_layers),
+            "layers": self._layer_names(),
             "dtype": "float16" if self.float16 else "float32",
             "max_length": self.max_length,
             "overlap": self.overlap,
-            "device": self.bilm.boundaries.device.type,
+            "device": self.device.type,
             "elmo_tasks": elmo_tasks.__version__,
             "torch": str(torch.__version__),
         }
@@ -113,20 +119,20 @@ class Extraction:
 
     @torch.no_grad()
     def _layers(self, sentences: list[list[str]]) -> torch.Tensor:
-        layers = self.bilm(batch_to_ids(sentences).to(self.bilm.boundaries.device)).layers
+        layers = self.bilm(batch_to_ids(sentences, longest=LONGEST).to(self.device)).layers
         if self.output == "average":
             return layers.mean(0, keepdim=True)
         return layers[-1:] if self.output == "top" else layers
+
+    def _layer_names(self) -> str:
+        """The names of the layers in the file, as JSON."""
+        lowest = "context-free" if isinstance(self.bilm, BiLM) else "embeddings"
+        names = [f"layer 0, {lowest}", *(f"layer {layer}" for layer in range(1, self.bilm.n_layers))]
+        mean = f"mean of layers 0 to {self.bilm.n_layers - 1}"
+        return json.dumps({"all": names, "top": names[-1:], "average": [mean]}[self.output])
 
 
 def _first_not_finite(layers: torch.Tensor, names: list[str]) -> str | None:
     """The name of the first of B sentences with NaN or infinity in layers [L, B, T, D]."""
     finite = layers.isfinite().flatten(2).all(2).all(0).tolist()  # [B]
     return None if all(finite) else names[finite.index(False)]
-
-
-def _layer_names(output: str, n_layers: int) -> str:
-    """The names of the layers in the file, as JSON."""
-    names = ["layer 0, context-free", *(f"layer {layer}" for layer in range(1, n_layers))]
-    chosen = {"all": names, "top": names[-1:], "average": [f"mean of layers 0 to {n_layers - 1}"]}
-    return json.dumps(chosen[output])

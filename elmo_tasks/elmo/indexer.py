@@ -7,10 +7,13 @@ import numpy as np
 import torch
 from allennlp.data import Token, TokenIndexer, Vocabulary
 
-from elmo_tasks.bilm.characters import MAX_CHARACTERS, PADDING_ID, token_to_ids
+from elmo_tasks.bilm.characters import LONGEST, MAX_CHARACTERS, pad_rows, token_to_ids
 
 KEY = "elmo_tokens"
 """The name of the tensor, as in AllenNLP's `elmo_characters`."""
+
+SLOTS = "elmo_slots"
+"""The padding key of the slots of a word."""
 
 CACHED_TYPES = 2**16
 """Word types in the cache that all indexers of a process share: about 15 MB."""
@@ -18,8 +21,8 @@ CACHED_TYPES = 2**16
 
 @lru_cache(maxsize=CACHED_TYPES)
 def _row(token: str) -> np.ndarray:
-    """The 50 ids of a token, uint16: one read-only array for all its occurrences."""
-    row = token_to_ids(token)
+    """The ids of a token, uint16: one read-only array for all its occurrences."""
+    row = token_to_ids(token, longest=LONGEST)
     row.flags.writeable = False
     return row
 
@@ -27,7 +30,8 @@ def _row(token: str) -> np.ndarray:
 @TokenIndexer.register("elmo_tasks_characters")
 class CharacterIndexer(TokenIndexer):
     """
-    Index each token with the 50 character ids of the biLM; `<S>` and `</S>` are the sentence boundaries.
+    Index each token with the character ids of the biLM; `<S>` and `</S>` are the sentence boundaries. A word has 50
+    ids, or more if it is longer than 48 bytes; the biLM truncates it then, and transformers read all of it.
 
     Instances hold one reference per token to an array that all occurrences of a word share.
 
@@ -44,19 +48,21 @@ class CharacterIndexer(TokenIndexer):
         """Do nothing: characters have fixed ids."""
 
     def tokens_to_indices(self, tokens: list[Token], vocabulary: Vocabulary) -> dict[str, list[Any]]:
-        """`{"elmo_tokens": rows}`: for each of T tokens its ids, uint16, shape [50]."""
+        """`{"elmo_tokens": rows}`: for each of T tokens its ids, uint16, shape [C]."""
         return {KEY: [_row(token.ensure_text()) for token in tokens]}
 
     def get_empty_token_list(self) -> dict[str, list[Any]]:
         """The indices of an empty field."""
         return {KEY: []}
 
+    def get_padding_lengths(self, indexed_tokens: dict[str, list[Any]]) -> dict[str, int]:
+        """The number of tokens, and the slots of the longest word."""
+        slots = max(map(len, indexed_tokens[KEY]), default=MAX_CHARACTERS)
+        return {**super().get_padding_lengths(indexed_tokens), SLOTS: slots}
+
     def as_padded_tensor_dict(
         self, tokens: dict[str, list[Any]], padding_lengths: dict[str, int]
     ) -> dict[str, torch.Tensor]:
-        """`{"elmo_tokens": ids}`: `LongTensor`, shape [T, 50], zero for padding."""
-        rows = tokens[KEY][: padding_lengths[KEY]]
-        ids = np.full((padding_lengths[KEY], MAX_CHARACTERS), PADDING_ID, dtype=np.int64)  # [T, C]
-        if rows:
-            ids[: len(rows)] = rows
-        return {KEY: torch.from_numpy(ids)}
+        """`{"elmo_tokens": ids}`: `LongTensor`, shape [T, C] with C >= 50, zero for padding."""
+        n_tokens = padding_lengths[KEY]
+        return {KEY: torch.from_numpy(pad_rows(tokens[KEY][:n_tokens], (n_tokens, padding_lengths[SLOTS])))}

@@ -1,11 +1,12 @@
-"""The files of a biLM or CoVe: what a model's state remembers of them, and how they are found again."""
+"""The files of a biLM, CoVe or transformer: what a model's state remembers of them, and how they are found again."""
 
 import json
 import os
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from pickle import UnpicklingError
 
@@ -16,6 +17,8 @@ from torch import Tensor
 from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.bilm.weights import file_sha256, local_path
 from elmo_tasks.elmo.cove import CoVe
+from elmo_tasks.elmo.transformer.encoder import Transformer
+from elmo_tasks.elmo.transformer.files import find_model, folder_sha256, pack, unpack
 from elmo_tasks.errors import InputError
 
 STATE_FILES = ("weights.th", "best.th")
@@ -31,14 +34,22 @@ _MARK = b"elmo_tasks biLM 1\n"
 _MOST_HEADER_BYTES = 65536
 _BILM = {"options_file": "the biLM's options", "weight_file": "the biLM's weights"}
 _COVE = {"vectors_file": "CoVe's word vectors", "weight_file": "CoVe's weights"}
+_TRANSFORMER = {"model": "the transformer's files"}
+_KINDS = {"options_file": ("biLM", _BILM), "vectors_file": ("CoVe", _COVE), "model": ("transformer", _TRANSFORMER)}
 
-LayerSource = BiLM | CoVe
-"""What computes layers [L+1, B, T, 2P] from character ids [B, T, 50]."""
+LayerSource = BiLM | CoVe | Transformer
+"""What computes layers [L+1, B, T, D] from character ids [B, T, C]."""
+
+Find = Callable[[str], Path]
+"""The path that a value of the config names. Raises `InputError` for a value that names none."""
 
 
 @dataclass(frozen=True)
 class File:
-    """A file of a biLM: the path or URL in the config, the absolute path or the URL, and the sha256 in hexadecimal."""
+    """
+    A file, or a folder with a transformer: the path, URL or name in the config, the absolute path or the URL, and the
+    sha256 in hexadecimal.
+    """
 
     given: str
     path: str
@@ -51,18 +62,18 @@ class File:
 @dataclass(frozen=True)
 class Source:
     """
-    The two files of a biLM or of CoVe.
+    The two files of a biLM or of CoVe, or the folder of a transformer.
 
     # Parameters
 
     files : `Mapping[str, File]`
         By their keys in the config.
     contents : `Sequence[Tensor]`, optional
-        The bytes of both, uint8.
+        The bytes of each, uint8.
     config_path : `str`
         The dotted path of the keys in the whole config.
     width : `int`, optional
-        Size of a layer's vectors (2P).
+        Size of a layer's vectors.
     """
 
     files: Mapping[str, File]
@@ -71,20 +82,19 @@ class Source:
     width: int | None = None
 
     @property
-    def options_file(self) -> File:
-        """A biLM's options."""
-        return self.files["options_file"]
+    def kind(self) -> str:
+        """`biLM`, `CoVe` or `transformer`."""
+        return _kind(self.files)[0]
 
     @property
     def weight_file(self) -> File:
-        """The weights."""
-        return self.files["weight_file"]
+        """The weights; a transformer's folder."""
+        return next(file for key, file in self.files.items() if key in ("weight_file", "model"))
 
     @property
     def auxiliary_file(self) -> File:
-        """The other file: a biLM's options, CoVe's word vectors."""
-        (auxiliary_file,) = (file for key, file in self.files.items() if key != "weight_file")
-        return auxiliary_file
+        """The other file: a biLM's options, CoVe's word vectors, a transformer's folder."""
+        return next(file for key, file in self.files.items() if key != "weight_file")
 
     def to_state(self, *, with_contents: bool) -> Tensor:
         """Everything as one uint8 tensor, which any tool for state dictionaries can handle."""
@@ -108,8 +118,7 @@ class Source:
     def require_same(self, *trained: "Source") -> None:
         """Raise `InputError` naming each file that differs, unless the files are those of a trained model."""
         if trained and all(self._differing(one) for one in trained):
-            what = _what(trained[0].files)
-            kind = "CoVe" if what is _COVE else "biLM"
+            kind, what = _kind(trained[0].files)
             keys = " and ".join(f"{self.config_path}.{key}" for key in what)
             advice = f"set {keys} to that {kind}'s files"
             width = "" if self.width is None else f"; the vectors of this one have {self.width} numbers"
@@ -120,7 +129,7 @@ class Source:
         """A line for each file that is not that of the trained model."""
         pairs = {
             what: (trained.files.get(key), self.files.get(key))
-            for key, what in {**_what(self.files), **_what(trained.files)}.items()
+            for key, what in {**_kind(self.files)[1], **_kind(trained.files)[1]}.items()
         }
         return [
             f"\n  {what}: expected {expected or 'none'}, got {found or 'none'}"
@@ -166,7 +175,7 @@ def open_bilm(
     trained = _trained_sources(run_folder)
     with _located(given, trained, config_path) as (files, paths):
         bilm = BiLM.from_files(*paths, state=state, precision=precision, packed=True)
-        contents = [torch.from_numpy(np.fromfile(path, np.uint8)) for path in paths] if keep_contents else None
+        contents = list(map(_contents, paths)) if keep_contents else None
     source = Source(files, contents, config_path, bilm.output_dim)
     source.require_same(*trained)
     return bilm, source
@@ -181,9 +190,30 @@ def open_cove(
         return CoVe.from_files(*paths), Source(files, config_path=config_path)
 
 
+def open_transformer(
+    model: str,
+    *,
+    pieces: str = "mean",
+    precision: str = "float32",
+    local_files_only: bool = False,
+    keep_contents: bool = False,
+    run_folder: str | None = None,
+    config_path: str = CONFIG_PATH,
+) -> tuple[Transformer, Source]:
+    """Load a frozen transformer (see `Transformer`) from a folder or the hub, and describe it, as `open_bilm` does."""
+    trained = _trained_sources(run_folder)
+    find = partial(find_model, local_files_only=local_files_only)
+    with _located({"model": model}, trained, config_path, find) as (files, (folder,)):
+        transformer = Transformer.from_folder(folder, pieces=pieces, precision=precision)
+        contents = [_contents(folder)] if keep_contents else None
+    source = Source(files, contents, config_path, transformer.output_dim)
+    source.require_same(*trained)
+    return transformer, source
+
+
 @contextmanager
 def _located(
-    given: dict[str, str], trained: list[Source], config_path: str
+    given: dict[str, str], trained: list[Source], config_path: str, find: Find = local_path
 ) -> Iterator[tuple[dict[str, File], list[Path]]]:
     """The files by key, and paths where they can be read inside the block."""
     same_paths = (one for one in trained if {key: file.given for key, file in one.files.items()} == given)
@@ -191,39 +221,47 @@ def _located(
     with tempfile.TemporaryDirectory() as folder:
         files, paths = {}, []
         for key, path in given.items():
-            found = _locate(key, path, source, Path(folder))
+            found = _locate(key, path, source, Path(folder), find)
             if found is None:
                 then = None if source is None else source.files[key]
-                raise _missing(f"{config_path}.{key}", _what(given)[key], path, then)
+                raise _missing(f"{config_path}.{key}", _kind(given)[1][key], path, then, find)
             files[key] = found[0]
             paths.append(found[1])
         yield files, paths
 
 
-def _locate(key: str, given: str, source: Source | None, folder: Path) -> tuple[File, Path] | None:
+def _locate(key: str, given: str, source: Source | None, folder: Path, find: Find) -> tuple[File, Path] | None:
     """A file and where to read it, which is in `folder` for contents of an archive; `None` if it is nowhere."""
-    path = _existing(given)
-    here = None if path is None else (File(given, _absolute(given), file_sha256(path)), path)
+    path = _existing(given, find)
+    here = None if path is None else (File(given, _absolute(given, path), _sha256(path)), path)
     if source is None or (here is not None and here[0].sha256 == source.files[key].sha256):
         return here
     trained = source.files[key]
-    path = _existing(trained.path)
-    if path is not None and file_sha256(path) == trained.sha256:
+    path = _existing(trained.path, find)
+    if path is not None and _sha256(path) == trained.sha256:
         return trained, path
     if source.contents is not None:
-        source.contents[list(source.files).index(key)].numpy().tofile(folder / key)
+        contents = source.contents[list(source.files).index(key)]
+        if key in _TRANSFORMER:
+            unpack(contents, folder)
+            return trained, folder
+        contents.numpy().tofile(folder / key)
         return trained, folder / key
     return here
 
 
-def _missing(key: str, what: str, given: str, trained: File | None) -> InputError:
-    local_path(given)  # raises the reason why a URL cannot be fetched
+def _missing(key: str, what: str, given: str, trained: File | None, find: Find) -> InputError:
+    try:
+        find(given)
+    except InputError as error:  # the reason why a URL or a model cannot be fetched
+        if trained is None:
+            return InputError(f"{error} (set {key})")
     if trained is None:
         where = "" if os.path.isabs(given) else f"; relative paths start from {os.getcwd()}"
         return InputError(f"no such file: {what}", file=given, hint=f"set {key}{where}")
     problem = f"no such file: {what}, on which this model was trained (then {trained.path}, sha256 {trained.sha256})"
-    if (changed := _existing(trained.path)) is not None:
-        problem += f"; {changed} has changed since, its sha256 is {file_sha256(changed)}"
+    if (changed := _existing(trained.path, find)) is not None:
+        problem += f"; {changed} has changed since, its sha256 is {_sha256(changed)}"
     return InputError(problem, file=given, hint=f'restore it, or pass its new path: -o \'{{"{key}": "PATH"}}\'')
 
 
@@ -248,18 +286,27 @@ def _is_state(value: object) -> bool:
     return value[: len(_MARK)].cpu().numpy().tobytes() == _MARK
 
 
-def _what(keys: Iterable[str]) -> dict[str, str]:
-    """Descriptions of the files by key."""
-    return _COVE if "vectors_file" in keys else _BILM
+def _kind(keys: Iterable[str]) -> tuple[str, dict[str, str]]:
+    """The name of a kind of source, and the descriptions of its files by key."""
+    return next(kind for key, kind in _KINDS.items() if key in keys)
 
 
-def _existing(path_or_url: str) -> Path | None:
+def _existing(given: str, find: Find) -> Path | None:
     try:
-        path = local_path(path_or_url)
+        path = find(given)
     except InputError:
         return None
-    return path if path.is_file() else None
+    return path if path.is_file() or (path / "config.json").is_file() else None
 
 
-def _absolute(path_or_url: str) -> str:
-    return path_or_url if "://" in path_or_url else os.path.abspath(path_or_url)
+def _sha256(path: Path) -> str:
+    return folder_sha256(path) if path.is_dir() else file_sha256(path)
+
+
+def _contents(path: Path) -> Tensor:
+    """The bytes of a file, or of the files of a transformer, uint8."""
+    return pack(path) if path.is_dir() else torch.from_numpy(np.fromfile(path, np.uint8))
+
+
+def _absolute(given: str, found: Path) -> str:
+    return given if "://" in given else os.path.abspath(found)

@@ -1,7 +1,6 @@
 """Sentences -> the frozen layers of all their tokens, in the order of the text and within bounded memory."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
 
 import torch
@@ -9,10 +8,9 @@ from torch import Tensor
 from tqdm import tqdm
 
 from elmo_tasks.batches import batches_by_length
-from elmo_tasks.bilm import batch_to_ids
 from elmo_tasks.bilm.bilm import BiLMOutput
-from elmo_tasks.elmo.sources import LayerSource, open_bilm, open_cove
-from elmo_tasks.elmo.sources import Source as Files
+from elmo_tasks.bilm.characters import LONGEST, batch_to_ids
+from elmo_tasks.elmo import sources
 from elmo_tasks.errors import InputError
 
 BLOCK_TOKENS = 16_384
@@ -27,13 +25,13 @@ MAX_SENTENCE = 5_000
 CPU = torch.device("cpu")
 
 Encoder = Callable[[Tensor], BiLMOutput]
-"""Character ids [B, T, 50] -> layers [L+1, B, T, D] and mask [B, T]: a `BiLM` or anything with its signature."""
+"""Character ids [B, T, C] -> layers [L+1, B, T, D] and mask [B, T]: a `BiLM` or anything with its signature."""
 
 Item = TypeVar("Item")
 
 
 class Source(NamedTuple):
-    """A frozen encoder, its name in the paper's tables (`biLM` or `CoVe`), and the SHA-256 of its files."""
+    """A frozen encoder, its name in tables (`biLM`, `CoVe`, `transformer`), and the SHA-256 of its files."""
 
     encoder: Encoder
     name: str
@@ -41,24 +39,14 @@ class Source(NamedTuple):
     weights_sha256: str
 
     @classmethod
-    def of_bilm(cls, options_file: str | Path, weight_file: str | Path, device: torch.device = CPU) -> "Source":
-        """A biLM in the official format. Raises `InputError` if a file is invalid."""
-        return cls._on(device, "biLM", *open_bilm(str(options_file), str(weight_file)))
-
-    @classmethod
-    def of_cove(cls, vectors_file: str | Path, weight_file: str | Path, device: torch.device = CPU) -> "Source":
-        """CoVe, with its word vectors in place of the options. Raises `InputError` if a file is invalid."""
-        return cls._on(device, "CoVe", *open_cove(str(vectors_file), str(weight_file)))
-
-    @classmethod
-    def _on(cls, device: torch.device, name: str, layers: LayerSource, files: Files) -> "Source":
-        """Layers are computed on the device, and kept on the CPU."""
+    def of(cls, layers: sources.LayerSource, files: sources.Source, device: torch.device = CPU) -> "Source":
+        """What was opened; layers are computed on the device, and kept on the CPU."""
         placed = layers if device == CPU else layers.to(device)
 
         def encoder(ids: Tensor) -> BiLMOutput:
             return BiLMOutput(*(tensor.cpu() for tensor in placed(ids.to(device))))
 
-        return cls(encoder, name, files.auxiliary_file.sha256, files.weight_file.sha256)
+        return cls(encoder, files.kind, files.auxiliary_file.sha256, files.weight_file.sha256)
 
     def shape(self) -> tuple[int, int]:
         """The number of layers (L+1) and their width (D)."""
@@ -115,7 +103,7 @@ def _encode(encoder: Encoder, sentences: list[Sequence[str]]) -> tuple[list[int]
     starts = lengths.cumsum(0) - lengths  # [B]
     flat = torch.empty(0)
     for places in batches_by_length(lengths.tolist(), max_tokens=BATCH_TOKENS):
-        layers, mask = encoder(batch_to_ids([list(sentences[place]) for place in places]))
+        layers, mask = encoder(batch_to_ids([list(sentences[place]) for place in places], longest=LONGEST))
         if not len(flat):
             flat = layers.new_empty((layers.shape[0], int(lengths.sum()), layers.shape[3]))
         to = starts[places][:, None] + torch.arange(mask.shape[1])  # [B, T]

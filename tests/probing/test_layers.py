@@ -5,6 +5,7 @@ import torch
 
 from elmo_tasks.bilm import batch_to_ids
 from elmo_tasks.bilm.bilm import BiLM
+from elmo_tasks.elmo.sources import open_bilm
 from elmo_tasks.errors import InputError
 from elmo_tasks.probing import layers
 from elmo_tasks.probing.layers import Source, encode_blocks, to_half
@@ -37,16 +38,15 @@ def test_long_sentences_are_rejected(bilm: BiLM, monkeypatch: pytest.MonkeyPatch
 
 
 def test_the_source_of_a_bilm(tmp_path) -> None:
-    options_file, weight_file = write_bilm(tmp_path)
-    source = Source.of_bilm(options_file, weight_file)
+    source = Source.of(*open_bilm(*write_bilm(tmp_path)))
     assert (source.shape(), source.name, len(source.options_sha256)) == ((3, 12), "biLM", 64)
-    assert source.weights_sha256 != Source.of_bilm(options_file, write_bilm(tmp_path, seed=4)[1]).weights_sha256
+    assert source.weights_sha256 != Source.of(*open_bilm(*write_bilm(tmp_path, seed=4))).weights_sha256
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 def test_layers_of_a_gpu_are_those_of_the_cpu(tmp_path) -> None:
     ids, files = batch_to_ids(SENTENCES), write_bilm(tmp_path)
-    on_gpu, on_cpu = (Source.of_bilm(*files, torch.device(name)).encoder(ids) for name in ("cuda:0", "cpu"))
+    on_gpu, on_cpu = (Source.of(*open_bilm(*files), torch.device(name)).encoder(ids) for name in ("cuda:0", "cpu"))
     torch.testing.assert_close(on_gpu, on_cpu, atol=1e-4, rtol=1e-4)
 
 
