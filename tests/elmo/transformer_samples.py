@@ -80,7 +80,7 @@ def config_of(name: str, vocab_size: int, **changes: Any) -> Any:
     if name == "ModernBert":
         special = {"pad": 1, "bos": 0, "eos": 2, "cls": 0, "sep": 2}
         sizes |= {f"{key}_token_id": value for key, value in special.items()} | {"local_attention": 8}
-    return getattr(transformers, f"{name}Config")(vocab_size=vocab_size, initializer_range=0.5, **{**sizes, **changes})
+    return getattr(transformers, f"{name}Config")(vocab_size=vocab_size, initializer_range=0.2, **{**sizes, **changes})
 
 
 def write_transformer(folder: Path, name: str = "Bert", *, seed: int = 3, **options: Any) -> str:

@@ -1,0 +1,345 @@
+"""Transformers: the pooled hidden states of the plain Hugging Face model, long texts, files, and the keys of ELMo."""
+
+import json
+import logging
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import transformers
+from allennlp.common import Params
+from allennlp.data import Batch, Instance, Token, Vocabulary
+from allennlp.data.fields import TextField
+from torch import Tensor
+
+from elmo_tasks.bilm.characters import LONGEST, batch_to_ids
+from elmo_tasks.elmo import ElmoTokenEmbedder
+from elmo_tasks.elmo.cache import statistics
+from elmo_tasks.elmo.indexer import CharacterIndexer
+from elmo_tasks.elmo.sources import open_transformer
+from elmo_tasks.elmo.transformer.encoder import Transformer
+from elmo_tasks.errors import InputError
+from tests.elmo.samples import SENTENCES as HARD
+from tests.elmo.transformer_samples import ARCHITECTURES, BYTE_LEVEL, LIMIT, write_transformer
+from tests.tiny import bilm_files
+
+LONG_WORD = "antidisestablishmentarianism" * 2
+SENTENCES = [
+    ["The", "harbour", "froze", "over", "."],
+    [],
+    ["Ångström", "日本語", "🙂", LONG_WORD, "unloading", "Skippers"],
+    ["one"],
+    ["", "\x01", "unhurriedly", "\ud800over", "<S>", "The"],
+]
+
+
+@pytest.fixture(scope="module")
+def bert(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return write_transformer(tmp_path_factory.mktemp("bert"))
+
+
+def ids_of(sentences: list[list[str]]) -> Tensor:
+    return batch_to_ids(sentences, longest=LONGEST)
+
+
+def reference(folder: str, sentence: list[str], pieces: str = "mean") -> Tensor:
+    """[L+1, T, D] by the plain model and tokenizer, one word at a time; zero for words without a piece."""
+    model = transformers.AutoModel.from_pretrained(folder).eval()
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder, add_prefix_space=True)
+    words = [word.encode("utf-8", "ignore").decode() for word in sentence]
+    encoded = tokenizer(words, is_split_into_words=True, return_tensors="pt", return_token_type_ids=False)
+    with torch.no_grad():
+        states = torch.cat(model(**encoded, output_hidden_states=True).hidden_states)  # [L+1, S, D]
+    of_word = [[p for p, w in enumerate(encoded.word_ids()) if w == word] for word in range(len(words))]
+    chosen = {"mean": slice(None), "first": slice(1), "last": slice(-1, None)}[pieces]
+    vectors = [states[:, p[chosen]].mean(1) if p else torch.zeros_like(states[:, 0]) for p in of_word]
+    return torch.stack(vectors, 1)
+
+
+@pytest.mark.parametrize("name", ARCHITECTURES)
+def test_the_layers_are_the_pooled_hidden_states(name: str, tmp_path: Path) -> None:
+    source = Transformer.from_folder(write_transformer(tmp_path, name))
+    output = source(ids_of(SENTENCES))
+    assert output.mask.sum(1).tolist() == [len(sentence) for sentence in SENTENCES]
+    assert not output.layers[:, ~output.mask].any() and not output.layers.requires_grad
+    for row, sentence in enumerate(SENTENCES):
+        found = output.layers[:, row, : len(sentence)]
+        torch.testing.assert_close(found, source(ids_of([sentence])).layers[:, 0], atol=1e-5, rtol=0.0)
+        if sentence:
+            torch.testing.assert_close(found, reference(str(tmp_path), sentence), atol=1e-5, rtol=0.0)
+    dropped = output.layers[:, 4].eq(0).all(2).all(0).tolist()
+    assert dropped == [True, name not in BYTE_LEVEL, *[False] * 4]
+    assert source(ids_of([[], []])).layers.shape == (4, 2, 0, 16) and source.output_dim == 16
+
+
+@pytest.mark.parametrize("pieces", ["first", "last"])
+def test_one_piece_of_a_word(bert: str, pieces: str) -> None:
+    found = Transformer.from_folder(bert, pieces=pieces)(ids_of(SENTENCES)).layers
+    for row in (0, 2):
+        expected = reference(bert, SENTENCES[row], pieces)
+        torch.testing.assert_close(found[:, row, : expected.shape[1]], expected, atol=1e-5, rtol=0.0)
+        assert not torch.allclose(expected, reference(bert, SENTENCES[row]), atol=1e-2) or row == 0
+
+
+def test_hard_words_and_padding_on_the_left(bert: str, tmp_path: Path) -> None:
+    shutil.copytree(bert, tmp_path / "left")
+    file = tmp_path / "left" / "tokenizer_config.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), "padding_side": "left", "truncation_side": "left"}))
+    sentences = [*HARD, ["[SEP]", "[PAD]", "[CLS]", "no\xadpiece", "\N{ZERO WIDTH SPACE}"], ["x" * 5000]]
+    found, left = (Transformer.from_folder(folder)(ids_of(sentences)) for folder in (bert, tmp_path / "left"))
+    assert found.layers.isfinite().all() and torch.equal(found.layers, left.layers)
+    cut = Transformer.from_folder(bert)(ids_of([["x" * (LONGEST - 2)]])).layers
+    torch.testing.assert_close(found.layers[:, -1, :1], cut[:, 0], atol=1e-5, rtol=0.0)
+
+
+def windowed(folder: str, sentence: list[str]) -> list[list[Tensor]]:
+    """
+    For each word its layers [L+1, D] from the window of pieces in which it has most context on both sides, and from
+    others where it has as much, less one piece.
+    """
+    model = transformers.AutoModel.from_pretrained(folder).eval()
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder, add_prefix_space=True)
+    encoded = tokenizer(sentence, is_split_into_words=True, add_special_tokens=False)
+    before = int(tokenizer.cls_token is not None)
+    limit, length = LIMIT - 2 * before, len(encoded.input_ids)
+    starts = sorted({*range(0, length - limit, limit - limit // 2), length - limit})
+    framed = [tokenizer.prepare_for_model(encoded.input_ids[start : start + limit]).input_ids for start in starts]
+    with torch.no_grad():
+        states = torch.stack(model(torch.tensor(framed), output_hidden_states=True).hidden_states)  # [L+1, n, S, D]
+    vectors = []
+    for word in range(len(sentence)):
+        of_word = [place for place, of in enumerate(encoded.word_ids()) if of == word]
+        context = []
+        for start in starts:
+            left = LIMIT if start == 0 else of_word[0] - start
+            right = LIMIT if start + limit == length else start + limit - 1 - of_word[-1]
+            context.append(min(left, right))
+        best = [n for n, found in enumerate(context) if found >= max(context) - 1]
+        vectors.append([states[:, n, [place - starts[n] + before for place in of_word]].mean(1) for n in best])
+    return vectors
+
+
+@pytest.mark.parametrize("name", ["Bert", "Roberta", "GPT2"])
+def test_long_texts_are_read_in_windows(name: str, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    folder = write_transformer(tmp_path, name)
+    source = Transformer.from_folder(folder)
+    text = ["The", "harbour", "unloading", "Ångström"] * 30
+    with caplog.at_level(logging.WARNING):
+        layers = source(ids_of([SENTENCES[0], text, text[::-1], ["one"]])).layers
+    assert len(caplog.records) == 1 and "1 of 2 so far" in caplog.text and source.long_share == 0.5
+    for found, expected in zip(layers[:, 1].unbind(1), windowed(folder, text), strict=False):
+        assert min((found - vectors).abs().max().item() for vectors in expected) < 1e-5
+    torch.testing.assert_close(layers[:, 0, :5], source(ids_of(SENTENCES[:1])).layers[:, 0], atol=1e-5, rtol=0.0)
+
+
+def test_a_word_longer_than_a_window(tmp_path: Path) -> None:
+    """Its first pieces, half a window, stand for it, and the words around it are read."""
+    source = Transformer.from_folder(write_transformer(tmp_path, "GPT2"), pieces="last")
+    layers = source(ids_of([["one", "\U0001f34b" * 80, "The", "z" * 200]])).layers[:, 0]
+    cut = source(ids_of([["one", "\U0001f34b" * 12]])).layers[:, 0]  # 4 pieces each: as many as half a window
+    assert layers.abs().sum(2).gt(0).all()
+    torch.testing.assert_close(layers[:, 0], cut[:, 0], atol=1e-5, rtol=0.0)
+
+
+def embedder(model: str, **keys: Any) -> ElmoTokenEmbedder:
+    return ElmoTokenEmbedder(source="transformer", model=model, **keys)
+
+
+def test_words_of_any_length_pass_through_the_reader_and_the_cache(bert: str, tmp_path: Path) -> None:
+    indexers = {"elmo": CharacterIndexer()}
+    fields = [TextField([Token(word) for word in sentence], indexers) for sentence in SENTENCES]
+    batch = Batch([Instance({"text": field}) for field in fields])
+    batch.index_instances(Vocabulary())
+    ids = batch.as_tensor_dict()["text"]["elmo"]["elmo_tokens"]
+    cached = embedder(bert, mix="last", cache_dir=str(tmp_path))
+    expected = reference(bert, SENTENCES[2])[-1]
+    for _ in range(2):
+        torch.testing.assert_close(cached(ids)[2, :6], expected, atol=2e-3, rtol=0.0)
+        assert [held.sentences for held in statistics(tmp_path)] == [4]
+        cached(ids_of(SENTENCES[:1]))  # the key does not depend on the longest word of a batch
+    embedder(bert, mix="last", cache_dir=str(tmp_path), pieces="first")(ids)
+    embedder(bert, mix="last", cache_dir=str(tmp_path), precision="bfloat16")(ids)
+    assert [held.sentences for held in statistics(tmp_path)] == [4, 4, 4]
+
+
+def test_mixes_precision_and_devices(bert: str) -> None:
+    ids, layers = ids_of(SENTENCES), Transformer.from_folder(bert)(ids_of(SENTENCES)).layers
+    elmo = embedder(bert, mix="weighted").train()
+    elmo.input_mix.weights.data = torch.tensor([0.5, -1.0, 2.0, 0.1])
+    expected = (elmo.input_mix.weights.softmax(0)[:, None, None, None] * layers).sum(0)
+    torch.testing.assert_close(elmo(ids), expected, atol=1e-5, rtol=0.0)  # no dropout, although in training
+    assert elmo.describe()["elmo_long_texts"] == 0 and {name for name, _ in elmo.named_parameters()} == {
+        "input_mix.weights",
+        "input_mix.gamma",
+    }
+    assert torch.equal(embedder(bert, mix="layer:3")(ids), embedder(bert, mix="last")(ids))
+    rounded = embedder(bert, mix="last", precision="bfloat16")
+    assert rounded.bilm.model.dtype is torch.bfloat16 and rounded(ids).dtype is torch.float32
+    mask = layers[-1].abs().sum(2) > 0
+    assert torch.cosine_similarity(rounded(ids)[mask], layers[-1][mask]).min() > 0.99
+    assert embedder(bert).double()(ids).dtype is torch.float64
+    with pytest.raises(InputError, match="layer:0 to layer:3 .*, got 'layer:4'"):
+        embedder(bert, mix="layer:4")
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.parametrize("name", ARCHITECTURES)
+def test_on_a_gpu(name: str, tmp_path: Path) -> None:
+    elmo = embedder(write_transformer(tmp_path, name), mix="last")
+    expected = elmo(ids_of(SENTENCES))
+    torch.testing.assert_close(elmo.cuda()(ids_of(SENTENCES).cuda()).cpu(), expected, atol=1e-3, rtol=0.0)
+
+
+def trained(run: Path, **keys: Any) -> dict[str, Tensor]:
+    """A run's folder with the state of a trained model."""
+    run.mkdir()
+    state = embedder(**keys).state_dict()
+    torch.save(state, run / "best.th")
+    return state
+
+
+def test_a_trained_model_needs_the_same_files(tmp_path: Path) -> None:
+    model = write_transformer(tmp_path / "model")
+    state = trained(tmp_path / "run", model=model)
+    other = write_transformer(tmp_path / "other", seed=4)
+    with pytest.raises(
+        InputError, match=r"(?s)another transformer:\n  the transformer's files: .* .set model.elmo.model to"
+    ):
+        embedder(other).load_state_dict(state)
+    with pytest.raises(InputError, match="(?s)another transformer.*biLM's weights: expected none"):
+        ElmoTokenEmbedder(**bilm_files(tmp_path)).load_state_dict(state)
+    moved = shutil.move(model, tmp_path / "moved")
+    embedder(str(moved)).load_state_dict(state)
+    (Path(moved) / "README.md").write_text("ignored")
+    embedder(str(moved)).load_state_dict(state)
+    (Path(moved) / "special_tokens_map.json").write_text("{}")
+    with pytest.raises(InputError, match="another transformer"):
+        embedder(str(moved)).load_state_dict(state)
+    with pytest.raises(InputError, match="no such .* on which this model was trained .then"):
+        embedder(model, serialization_dir=str(tmp_path / "run"))
+
+
+def test_an_archive_holds_the_files(tmp_path: Path) -> None:
+    model = write_transformer(tmp_path / "model", "Roberta")
+    expected = embedder(model, mix="last")(ids_of(SENTENCES))
+    state = trained(tmp_path / "run", model=model, archive=True, mix="last")
+    shutil.rmtree(model)
+    again = embedder(model, archive=True, mix="last", serialization_dir=str(tmp_path / "run"))
+    again.load_state_dict(state)
+    assert torch.equal(again(ids_of(SENTENCES)), expected)
+
+
+def test_a_model_of_the_hub(bert: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Downloaded before; a trained model keeps its revision when the hub has a newer one."""
+    cache = tmp_path / "models--org--bert"
+    for revision in ("1" * 40, "2" * 40):
+        write_transformer(cache / "snapshots" / revision, seed=int(revision[0]))
+    (cache / "refs").mkdir()
+    (cache / "refs" / "main").write_text("1" * 40)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    state = trained(tmp_path / "run", model="org/bert", local_files_only=True)
+    (cache / "refs" / "main").write_text("2" * 40)
+    keys: dict[str, Any] = {"local_files_only": True, "serialization_dir": str(tmp_path / "run")}
+    again = embedder("org/bert", **keys)
+    again.load_state_dict(state)
+    assert again.source.weight_file.path.endswith("1" * 40)
+    with pytest.raises(InputError, match=r"org/other: no such folder: .* hub: Cannot find .* \(set model.elmo.model\)"):
+        embedder("org/other", local_files_only=True)
+
+
+class Code:
+    """What a pickle may hold: a call that leaves a trace."""
+
+    def __init__(self, trace: Path) -> None:
+        self.trace = trace
+
+    def __reduce__(self) -> tuple[Any, tuple[str, str]]:
+        return open, (str(self.trace), "w")
+
+
+def changed(file: Path, **changes: Any) -> None:
+    file.write_text(json.dumps({**json.loads(file.read_text()), **changes}))
+
+
+def damage(folder: Path, how: str) -> None:
+    config = folder / "config.json"
+    if how == "code in a pickle":
+        (folder / "model.safetensors").unlink()
+        torch.save({"embeddings": Code(folder / "trace")}, folder / "pytorch_model.bin")
+    elif how == "code in a folder":
+        (folder / "evil.py").write_text(f"open({str(folder / 'trace')!r}, 'w')\nConfig = Model = None")
+        changed(config, model_type="evil", auto_map={"AutoConfig": "evil.Config", "AutoModel": "evil.Model"})
+    elif how == "slow tokenizer":
+        (folder / "tokenizer.json").unlink()
+        (folder / "tokenizer_config.json").write_text('{"tokenizer_class": "CTRLTokenizer"}')
+        (folder / "vocab.json").write_text('{"<unk>": 0}')
+        (folder / "merges.txt").write_text("#version\n")
+    elif how == "no tokenizer":
+        (folder / "tokenizer.json").unlink()
+        (folder / "vocab.txt").unlink()
+    elif how == "cut weights":
+        (folder / "model.safetensors").write_bytes((folder / "model.safetensors").read_bytes()[:5000])
+    elif how == "missing weights":
+        changed(config, num_hidden_layers=5)
+    elif how == "both":
+        sizes = {"vocab_size": 300, "d_model": 16, "d_kv": 4, "d_ff": 8, "num_layers": 1, "num_heads": 2}
+        transformers.T5Model(transformers.T5Config(**sizes)).save_pretrained(folder)
+    elif how == "large tokenizer":
+        tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+        tokenizer.add_tokens(["new", "newer"])
+        tokenizer.save_pretrained(folder)
+
+
+DAMAGE = {
+    "code in a pickle": "cannot load the transformer",
+    "code in a folder": "requires you to execute",
+    "slow tokenizer": r"expected a fast tokenizer, got CTRLTokenizer \(save the fast one",
+    "no tokenizer": "cannot load the transformer",
+    "cut weights": "cannot load the transformer",
+    "missing weights": r"weights of BertModel, got none for encoder\.layer\.3",
+    "both": "expected an encoder or a decoder, got T5Model",
+    "large tokenizer": r"at most \d+ pieces as the model, got",
+}
+
+
+@pytest.mark.parametrize("how", DAMAGE)
+def test_files_that_cannot_be_used(tmp_path: Path, how: str) -> None:
+    folder = tmp_path / "model"
+    write_transformer(folder)
+    damage(folder, how)
+    with pytest.raises(InputError, match=f"^{folder}: .*{DAMAGE[how]}"):
+        open_transformer(str(folder))
+    assert not (folder / "trace").exists()
+
+
+def test_pickled_weights_and_heads(tmp_path: Path) -> None:
+    """Weights of a language model's head are ignored; safetensors are preferred to a pickle."""
+    folder = tmp_path / "model"
+    expected = Transformer.from_folder(write_transformer(folder, "GPT2"))(ids_of(SENTENCES)).layers
+    model = transformers.GPT2LMHeadModel.from_pretrained(folder)
+    (folder / "pytorch_model.bin").write_bytes(b"damaged, and not read")
+    assert torch.equal(Transformer.from_folder(folder)(ids_of(SENTENCES)).layers, expected)
+    for path in (folder / "pytorch_model.bin", folder / "model.safetensors"):
+        path.unlink()
+    model.save_pretrained(folder, safe_serialization=False)
+    assert torch.equal(open_transformer(str(folder))[0](ids_of(SENTENCES)).layers, expected)
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ({"model": None}, "model: expected a folder or the name of a model, got None"),
+        ({"model": "m", "vectors_file": "v", "state": "carry"}, "state: .* vectors_file: expected null where"),
+        ({"model": "m", "pieces": "middle"}, "pieces: expected one of mean, first, last"),
+        (
+            {"source": "bilm", "model": "m", "pieces": "last"},
+            "pieces: expected mean where .* model: expected null where",
+        ),
+    ],
+)
+def test_invalid_keys(keys: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        ElmoTokenEmbedder.from_params(Params({"source": "transformer", **keys}))
