@@ -1,20 +1,47 @@
 """`elmo-tasks COMMAND ...` and `python -m elmo_tasks COMMAND ...`: `allennlp COMMAND ...` with this plugin loaded."""
 
+import argparse
 import importlib
+import os
 import sys
 from pathlib import Path
 
-SITE_MODULES = ("elmo_tasks_torchvision", "elmo_tasks_plugin")
-"""Modules that the `.pth` files import when Python starts; here for a Python that ignores them."""
+from elmo_tasks.errors import InputError
 
-sys.path.append(str(Path(__file__).parent / "compat" / "site"))
-for _name in SITE_MODULES:
-    importlib.import_module(_name)
+WITHOUT_ALLENNLP = {"elmo": "elmo_tasks.commands.elmo"}
+"""Commands and their modules, which need the core's packages alone."""
+
+INSTALL = "pip install 'elmo-tasks[tasks]' && pip install --no-deps allennlp==2.10.1"
 
 
 def main() -> None:
-    """Runs AllenNLP's command line."""
-    import allennlp.__main__  # noqa: F401 (sets up logging)
+    """Runs a command: one that needs no AllenNLP, or AllenNLP's command line."""
+    if sys.argv[1:2] and sys.argv[1] in WITHOUT_ALLENNLP:
+        _run_light()
+    else:
+        _run_allennlp()
+
+
+def _run_light() -> None:
+    parser = argparse.ArgumentParser(prog="elmo-tasks")
+    importlib.import_module(WITHOUT_ALLENNLP[sys.argv[1]]).add_parser(parser.add_subparsers())
+    args = parser.parse_args()
+    try:
+        args.func(args)
+    except InputError as error:
+        if os.environ.get("ELMO_TASKS_TRACEBACK"):
+            raise
+        sys.exit(f"error: {error}")
+
+
+def _run_allennlp() -> None:
+    sys.path.append(str(Path(__file__).parent / "compat" / "site"))
+    importlib.import_module("elmo_tasks_plugin")  # as the .pth file does, for a Python that ignores it
+    try:
+        import allennlp.__main__  # noqa: F401 (sets up logging)
+    except ModuleNotFoundError as error:
+        known = ", ".join(WITHOUT_ALLENNLP)
+        sys.exit(f"error: this needs the package {error.name}: {INSTALL}\nwithout it there is: elmo-tasks {known}")
     from allennlp.commands import main as run_command
     from allennlp.common.util import install_sigterm_handler
 

@@ -1,27 +1,9 @@
-"""Subcommands with actions, such as `allennlp bilm export`, and the option `--cuda-device`."""
+"""Subcommands with actions, such as `allennlp bilm export`."""
 
 import argparse
 from abc import abstractmethod
 
-import torch
 from allennlp.commands.subcommand import Subcommand
-
-from elmo_tasks.errors import InputError
-
-_CPU = -1
-
-
-def add_device(parser: argparse.ArgumentParser) -> None:
-    """Adds `--cuda-device`."""
-    parser.add_argument("--cuda-device", type=int, default=_CPU, metavar="N", help="GPU; -1 is the CPU (default)")
-
-
-def device_of(args: argparse.Namespace) -> torch.device:
-    """The device of `--cuda-device`. Raises `InputError` if there is no such GPU."""
-    gpus, number = torch.cuda.device_count(), args.cuda_device
-    if not _CPU <= number < gpus:
-        raise InputError(f"--cuda-device {number}: there are {gpus} GPUs, counted from 0; {_CPU} is the CPU")
-    return torch.device("cpu" if number == _CPU else f"cuda:{number}")
 
 
 class ActionsSubcommand(Subcommand):

@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-import requests
-
 from elmo_tasks.atomic import atomic_write
 from elmo_tasks.corpora import DataFile, Download
 from elmo_tasks.errors import InputError
@@ -41,6 +39,8 @@ def fetch(source: Download, files: Sequence[DataFile], root: Path) -> None:
 
 def _download(source: Download, part: Path) -> None:
     """Appends to `part` what is missing of it; starts again where the server cannot resume."""
+    import requests
+
     begin = part.stat().st_size if part.exists() else 0
     if source.size is not None:
         if begin >= source.size:

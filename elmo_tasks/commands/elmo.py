@@ -1,26 +1,16 @@
-"""`allennlp elmo`: write the ELMo vectors of a text to a file."""
+"""`elmo-tasks elmo`: write the ELMo vectors of a text to a file. Imports torch, numpy and h5py alone."""
 
 import argparse
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated
 
-import spacy
-from allennlp.commands.subcommand import Subcommand
-from allennlp.common.tqdm import Tqdm
-from pydantic import Field, TypeAdapter, ValidationError
-
-from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.bilm.packed_linear import PRECISIONS
-from elmo_tasks.commands.actions import add_device, device_of
-from elmo_tasks.commands.layer_sources import add_source_options, files_read, open_source
+from elmo_tasks.commands.layer_sources import add_device, add_source_options, device_of, files_read, open_source
 from elmo_tasks.data.files import open_text
-from elmo_tasks.data.tokenizer import BlankSpacyTokenizer
-from elmo_tasks.elmo.extract import check_vector_path, extract
-from elmo_tasks.elmo.extraction import OUTPUTS, Extraction
-from elmo_tasks.elmo.sources import LayerSource, Source
-from elmo_tasks.elmo.transformer.encoder import Transformer
+from elmo_tasks.elmo.elmo import Elmo, progress_bar
+from elmo_tasks.elmo.extract import check_vector_path
+from elmo_tasks.elmo.extraction import OUTPUTS
 from elmo_tasks.errors import InputError, shown
 
 _DESCRIPTION = (
@@ -37,21 +27,17 @@ _HELP = {
 }
 
 
-@Subcommand.register("elmo")
-class Elmo(Subcommand):
-    """`allennlp elmo IN OUT`."""
-
-    def add_subparser(self, parser: argparse._SubParsersAction) -> argparse.ArgumentParser:
-        """Called by AllenNLP."""
-        subparser: argparse.ArgumentParser = parser.add_parser(
-            self.name, description=_DESCRIPTION, help="Write the ELMo vectors of a text to an HDF5 file."
-        )
-        subparser.add_argument("input_file", metavar="IN", help="UTF-8 text, a sentence per line; gzip; - for a pipe")
-        subparser.add_argument("output_file", metavar="OUT", help="HDF5 file; OUT.part until it is complete")
-        _add_output_options(subparser)
-        _add_computing_options(subparser)
-        subparser.set_defaults(func=run)
-        return subparser
+def add_parser(parsers: argparse._SubParsersAction) -> argparse.ArgumentParser:
+    """Add the command to a program."""
+    parser: argparse.ArgumentParser = parsers.add_parser(
+        "elmo", description=_DESCRIPTION, help="Write the ELMo vectors of a text to an HDF5 file."
+    )
+    parser.add_argument("input_file", metavar="IN", help="UTF-8 text, a sentence per line; gzip; - for a pipe")
+    parser.add_argument("output_file", metavar="OUT", help="HDF5 file; OUT.part until it is complete")
+    _add_output_options(parser)
+    _add_computing_options(parser)
+    parser.set_defaults(func=run)
+    return parser
 
 
 def _add_output_options(parser: argparse.ArgumentParser) -> None:
@@ -81,60 +67,57 @@ def _add_computing_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--batch-size", type=int, default=64, metavar="B", help="most sentences of a batch (64)")
     parser.add_argument("--max-tokens", type=int, default=4096, metavar="N", help="most tokens of a batch (4096)")
     add_device(parser)
+    parser.add_argument("--workers", type=int, default=1, metavar="N", help="processes that compute vectors (1)")
     parser.add_argument("--force", action="store_true", help="discard a partial result and start from scratch")
 
 
 def run(args: argparse.Namespace) -> None:
-    """Run `extract` with a progress bar."""
+    """Write the vectors with a progress bar."""
     input_file = _STANDARD_INPUT if args.input_file == "-" else args.input_file
     check_vector_path(args.output_file, read=(input_file, *files_read(args)))
-    bilm, source = _source(args)
+    elmo = _open(args)
     parse, tokenizer = _parser(args.input_format)
-    provenance = {
-        "options_sha256": source.auxiliary_file.sha256,
-        "weights_sha256": source.weight_file.sha256,
-        "options_file": source.auxiliary_file.path,
-        "weight_file": source.weight_file.path,
-    }
-    if isinstance(bilm, BiLM):
-        provenance["options"] = json.dumps(bilm.options.to_dict())
-    if isinstance(bilm, Transformer):
-        provenance |= {"options": bilm.model.config.to_json_string(), "pieces": bilm.pieces}
-    names = ("output", "float16", "max_length", "overlap", "batch_size", "max_tokens")
-    extraction = Extraction(
-        bilm=bilm,
-        settings={"input": args.input_file, "tokenizer": tokenizer, **provenance},
-        parse=parse,
-        **{name: getattr(args, name) for name in names},
-    )
-    with Tqdm.tqdm(unit=" tokens", unit_scale=True) as bar:
+    with progress_bar() as bar:
 
         def started(counts: Mapping[str, int]) -> None:
             _print_counts(counts, args.max_length)
             bar.reset(total=counts["tokens"])
 
-        lines = open_text(input_file, longest=None)
-        written = extract(extraction, lines, args.output_file, force=args.force, started=started, progress=bar.update)
+        written = elmo.write(
+            open_text(input_file, longest=None),
+            args.output_file,
+            layers=args.output,
+            float16=args.float16,
+            parse=parse,
+            settings={"input": args.input_file, "tokenizer": tokenizer},
+            force=args.force,
+            processes=args.workers,
+            started=started,
+            progress=bar.update,
+        )
     size = Path(args.output_file).stat().st_size
     print(f"{args.output_file}: {size:,} bytes" if written else f"{args.output_file} is already complete")
 
 
-def _source(args: argparse.Namespace) -> tuple[LayerSource, Source]:
+def _open(args: argparse.Namespace) -> Elmo:
     device = device_of(args)
-    bilm, source = open_source(args, precision=args.precision)
-    return bilm if device.type == "cpu" else bilm.to(device), source
+    layers, source = open_source(args, precision=args.precision)
+    names = ("max_length", "overlap", "batch_size", "max_tokens")
+    return Elmo(layers.to(device), source, **{name: getattr(args, name) for name in names})
 
 
 def _parser(input_format: str) -> tuple[Callable[[str], list[str]], str]:
     """The function that splits a line into tokens, and its name in the file."""
     if input_format == "text":
-        tokenizer = BlankSpacyTokenizer()
+        try:
+            import spacy
+        except ImportError:
+            hint = "pip install 'elmo-tasks[tasks]', or --input-format tokens"
+            raise InputError("--input-format text needs spaCy", hint=hint) from None
+        tokenizer = spacy.blank("en").tokenizer
         name = f"spaCy {spacy.__version__}, blank English"
-        return lambda line: [token.ensure_text() for token in tokenizer.tokenize(line)], name
+        return lambda line: [token.text for token in tokenizer(line) if not token.is_space], name
     return (tokens_of_json, "JSON") if input_format == "json" else (str.split, "white space")
-
-
-_TOKENS = TypeAdapter(list[Annotated[str, Field(min_length=1)]])
 
 
 def tokens_of_json(line: str) -> list[str]:
@@ -142,10 +125,12 @@ def tokens_of_json(line: str) -> list[str]:
     if not line.strip():
         return []
     try:
-        return _TOKENS.validate_json(line)
-    except ValidationError as error:
-        reason = error.errors()[0]
-        raise InputError(f"expected a JSON list of tokens, got {shown(line)}: {reason['msg']}") from None
+        tokens = json.loads(line)
+    except (ValueError, RecursionError):
+        tokens = None
+    if not isinstance(tokens, list) or not all(isinstance(token, str) and token for token in tokens):
+        raise InputError(f"expected a JSON list of tokens, got {shown(line)}")
+    return tokens
 
 
 def _print_counts(counts: Mapping[str, int], max_length: int) -> None:

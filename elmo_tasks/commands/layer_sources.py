@@ -2,14 +2,40 @@
 
 import argparse
 
-from elmo_tasks.elmo.embedder_config import BILM, COVE, SOURCES, TRANSFORMER
-from elmo_tasks.elmo.sources import LayerSource, Source, open_bilm, open_cove, open_transformer
+import torch
+
+from elmo_tasks.elmo.sources import (
+    BILM,
+    COVE,
+    SOURCES,
+    TRANSFORMER,
+    LayerSource,
+    Source,
+    open_bilm,
+    open_cove,
+    open_transformer,
+)
 from elmo_tasks.elmo.transformer.encoder import PIECES
 from elmo_tasks.errors import InputError
 from elmo_tasks.settings import bilm_files
 
+_CPU = -1
+
 _OPTIONS = {BILM: ("options_file", "weight_file"), COVE: ("cove_vectors", "weight_file"), TRANSFORMER: ("model",)}
 _ALL = {option for options in _OPTIONS.values() for option in options}
+
+
+def add_device(parser: argparse.ArgumentParser) -> None:
+    """Adds `--cuda-device`."""
+    parser.add_argument("--cuda-device", type=int, default=_CPU, metavar="N", help="GPU; -1 is the CPU (default)")
+
+
+def device_of(args: argparse.Namespace) -> torch.device:
+    """The device of `--cuda-device`. Raises `InputError` if there is no such GPU."""
+    gpus, number = torch.cuda.device_count(), args.cuda_device
+    if not _CPU <= number < gpus:
+        raise InputError(f"--cuda-device {number}: there are {gpus} GPUs, counted from 0; {_CPU} is the CPU")
+    return torch.device("cpu" if number == _CPU else f"cuda:{number}")
 
 
 def add_source_options(parser: argparse.ArgumentParser) -> None:

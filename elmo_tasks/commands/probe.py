@@ -8,8 +8,8 @@ from typing import Any
 from allennlp.commands.subcommand import Subcommand
 
 from elmo_tasks.atomic import atomic_write, check_output_path
-from elmo_tasks.commands.actions import ActionsSubcommand, add_device, device_of
-from elmo_tasks.commands.layer_sources import add_source_options, files_read, open_source
+from elmo_tasks.commands.actions import ActionsSubcommand
+from elmo_tasks.commands.layer_sources import add_device, add_source_options, device_of, files_read, open_source
 from elmo_tasks.commands.probe_tables import neighbors_table, pos_table, wsd_table
 from elmo_tasks.probing.index import open_index
 from elmo_tasks.probing.layers import Source

@@ -2,7 +2,7 @@
 Patches for AllenNLP 2.10.1 on current Python and PyTorch; AllenNLP itself is not modified on disk.
 
 Each patch says in its docstring what it fixes and when it can go. `site/` is part of the environment rather than of the
-plugin: a stand-in for torchvision, which AllenNLP imports, and the entry in AllenNLP's list of plugins.
+plugin: the entry in AllenNLP's list of plugins, and its imports of large packages, which are postponed.
 """
 
 import functools

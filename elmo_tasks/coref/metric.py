@@ -21,7 +21,6 @@ import numpy as np
 import torch
 from allennlp.nn.util import dist_reduce_sum
 from allennlp.training.metrics import Metric
-from scipy.optimize import linear_sum_assignment
 
 from elmo_tasks.data.mentions import Cluster, Mention
 
@@ -95,6 +94,8 @@ def _b_cubed(shared: _Shared, key_sizes: Sequence[int], response_sizes: Sequence
 
 
 def _ceaf_e(shared: _Shared, key_sizes: Sequence[int], response_sizes: Sequence[int]) -> _Counts:
+    from scipy.optimize import linear_sum_assignment
+
     similarity = np.zeros((len(response_sizes), len(key_sizes)))
     for place, (row, size) in enumerate(zip(shared, response_sizes, strict=True)):
         for other, common in row.items():

@@ -1,8 +1,9 @@
 """Raw text -> sentences of tokens, by rules only: nothing is downloaded."""
 
-import spacy
-from spacy.pipeline import Sentencizer
-from spacy.tokens import Token
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from spacy.tokens import Token
 
 
 class SentenceSplitter:
@@ -12,10 +13,13 @@ class SentenceSplitter:
     """
 
     def __init__(self) -> None:
+        import spacy
+        from spacy.pipeline import Sentencizer
+
         self._tokenizer = spacy.blank("en").tokenizer
         self._sentencizer = Sentencizer()
 
-    def sentences(self, text: str) -> list[list[Token]]:
+    def sentences(self, text: str) -> "list[list[Token]]":
         """The sentences of a text, none of which is empty."""
         sentences: list[list[Token]] = [[]]
         for token in self._sentencizer(self._tokenizer(text)):

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-import spacy
 from allennlp.data.tokenizers import CharacterTokenizer, Token, Tokenizer
 
 from elmo_tasks.errors import InputError
@@ -19,6 +18,8 @@ class BlankSpacyTokenizer(Tokenizer):
     """
 
     def __init__(self) -> None:
+        import spacy
+
         self._tokenizer = spacy.blank("en").tokenizer
 
     def tokenize(self, text: str) -> list[Token]:

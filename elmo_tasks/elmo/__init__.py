@@ -4,12 +4,13 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from elmo_tasks import bilm
+from elmo_tasks.elmo.elmo import Elmo
 from elmo_tasks.elmo.vectors import ElmoVectors
 
 if TYPE_CHECKING:
     from elmo_tasks.elmo.embedder import ElmoTokenEmbedder
 
-__all__ = ["ElmoTokenEmbedder", "ElmoVectors"]
+__all__ = ["Elmo", "ElmoTokenEmbedder", "ElmoVectors"]
 
 _MOVED = {"BiLm": "BiLM", "BiLmOptions": "BiLMOptions", "BiLmOutput": "BiLMOutput", "batch_to_ids": "batch_to_ids"}
 """Names that were imported from here before `elmo_tasks.bilm` existed, and their present names there."""

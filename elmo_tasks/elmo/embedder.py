@@ -15,16 +15,23 @@ from elmo_tasks.bilm.bilm import BiLMOutput
 from elmo_tasks.bilm.lstm import State
 from elmo_tasks.elmo.cache import LayerCache
 from elmo_tasks.elmo.embedder_config import (
-    BILM,
-    COVE,
     REGISTERED_AS,
-    TRANSFORMER,
     Problem,
     check_config,
     config_problems,
 )
 from elmo_tasks.elmo.scalar_mix import WEIGHTED, ScalarMix
-from elmo_tasks.elmo.sources import CONFIG_PATH, LayerSource, Source, open_bilm, open_cove, open_transformer
+from elmo_tasks.elmo.sources import (
+    BILM,
+    CONFIG_PATH,
+    COVE,
+    TRANSFORMER,
+    LayerSource,
+    Source,
+    open_bilm,
+    open_cove,
+    open_transformer,
+)
 from elmo_tasks.elmo.transformer.encoder import Transformer
 from elmo_tasks.errors import InputError
 

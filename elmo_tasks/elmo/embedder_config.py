@@ -8,13 +8,10 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from pydantic_core import ErrorDetails
 
 from elmo_tasks.elmo.scalar_mix import MIXES, WEIGHTED, choices, is_mix
+from elmo_tasks.elmo.sources import BILM, COVE, TRANSFORMER
 from elmo_tasks.errors import InputError
 
 REGISTERED_AS = "elmo_tasks"
-
-BILM, COVE, TRANSFORMER = "bilm", "cove", "transformer"
-
-SOURCES = (BILM, COVE, TRANSFORMER)
 
 _FILES = {BILM: ("options_file", "weight_file"), COVE: ("vectors_file", "weight_file"), TRANSFORMER: ("model",)}
 """The keys that a source needs. A transformer ignores a biLM's, which every config with ELMo has."""

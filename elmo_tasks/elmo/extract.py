@@ -11,7 +11,7 @@ from typing import Any
 import h5py
 
 from elmo_tasks.atomic import atomic_write, check_output_path
-from elmo_tasks.elmo.extraction import Extraction
+from elmo_tasks.elmo.extraction import Extraction, workers
 from elmo_tasks.elmo.vector_writer import COUNTS, ORDER, DiskFile, VectorLayout, VectorWriter, open_hdf5
 from elmo_tasks.elmo.vectors import FORMAT, ElmoVectors, read_attributes
 from elmo_tasks.errors import InputError, shown
@@ -29,6 +29,7 @@ def extract(
     out: str | Path,
     *,
     force: bool = False,
+    processes: int = 1,
     started: Callable[[Mapping[str, int]], None] = lambda counts: None,
     progress: Callable[[int], None] = lambda tokens: None,
 ) -> bool:
@@ -44,6 +45,8 @@ def extract(
         Read once, and not kept in memory.
     force : `bool`
         Discard a partial result and start from scratch. An existing `out` is replaced when the new file is complete.
+    processes : `int`
+        Processes that compute vectors, if more than one.
     started : `Callable`
         Called with the numbers of sentences, tokens, blank and long lines before the first vector is computed.
     progress : `Callable`
@@ -72,7 +75,8 @@ def extract(
         if resumed:
             _check_same(part, attributes, {**extraction.attributes, **ORDER}, lines)
         started({name: int(attributes[name]) for name in COUNTS})
-        VectorWriter(hdf5, file, extraction, progress).write_all()
+        with workers(extraction, processes) as pool:
+            VectorWriter(hdf5, file, extraction, progress, pool).write_all()
         _rename(file, out)
     return True
 

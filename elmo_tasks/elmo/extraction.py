@@ -1,23 +1,65 @@
 """Sentences -> the vectors that `allennlp elmo` writes."""
 
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+import os
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from multiprocessing import get_context, parent_process
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import torch
 
 import elmo_tasks
+from elmo_tasks.batches import batches_by_length
 from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.bilm.characters import LONGEST, batch_to_ids
-from elmo_tasks.elmo.sources import LayerSource
-from elmo_tasks.elmo.windows import check_window
+from elmo_tasks.elmo.scalar_mix import ScalarMix
 from elmo_tasks.errors import InputError
 from elmo_tasks.out_of_memory import explain_oom
 from elmo_tasks.ranges import require_sizes
 
+if TYPE_CHECKING:
+    from elmo_tasks.elmo.cache import LayerCache
+    from elmo_tasks.elmo.sources import LayerSource
+
 OUTPUTS = ("all", "top", "average")
 """All L+1 layers, the top layer, or the mean of all layers."""
+
+_LARGEST = 2**31 - 1
+
+
+class Window(NamedTuple):
+    """
+    # Parameters
+
+    start, end : `int`
+        The tokens that are encoded together.
+    first, last : `int`
+        Of these, the tokens whose vectors are taken from this window, `last` excluded.
+    """
+
+    start: int
+    end: int
+    first: int
+    last: int
+
+
+class Piece(NamedTuple):
+    """A window of the sentence with this index."""
+
+    sentence: int
+    window: Window
+
+    @property
+    def length(self) -> int:
+        """Tokens of the window."""
+        return self.window.end - self.window.start
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,13 +83,17 @@ class Extraction:
         Longer sentences are split into windows of `max_length` tokens that share `overlap` tokens.
     batch_size, max_tokens : `int`
         The largest number of windows and of tokens with padding in a batch.
+    mix : `ScalarMix`, optional
+        Takes the place of `output`.
+    cache : `LayerCache`, optional
+        Of this biLM.
 
     # Raises
 
     `InputError` if a value is invalid.
     """
 
-    bilm: LayerSource
+    bilm: "LayerSource"
     settings: Mapping[str, str | int]
     parse: Callable[[str], list[str]] = field(default=str.split)
     output: str = "all"
@@ -56,6 +102,8 @@ class Extraction:
     overlap: int = 128
     batch_size: int = 64
     max_tokens: int = 4096
+    mix: ScalarMix | None = None
+    cache: "LayerCache | None" = None
 
     def __post_init__(self) -> None:
         check_window(self.max_length, self.overlap)
@@ -77,7 +125,7 @@ class Extraction:
 
     def shape(self, length: int) -> tuple[int, ...]:
         """The shape of the vectors of a sentence of `length` tokens."""
-        layers = (self.bilm.n_layers,) if self.output == "all" else ()
+        layers = (self.bilm.n_layers,) if self._has_layers else ()
         return (*layers, length, self.bilm.output_dim)
 
     @property
@@ -96,6 +144,54 @@ class Extraction:
             "elmo_tasks": elmo_tasks.__version__,
             "torch": str(torch.__version__),
         }
+
+    def pieces(self, lengths: Sequence[int]) -> list[Piece]:
+        """The windows of sentences, the shortest first."""
+        pieces = [
+            Piece(sentence, window)
+            for sentence, length in enumerate(lengths)
+            for window in windows(length, limit=self.max_length, overlap=self.overlap)
+        ]
+        return sorted(pieces, key=lambda piece: piece.length)
+
+    def batches(
+        self, pieces: Sequence[Piece], sentences: Sequence[list[str]], *, first: int = 0, pool: Executor | None = None
+    ) -> Iterator[list[tuple[Piece, np.ndarray]]]:
+        """
+        The pieces of `sentences` in order, a batch at a time, with the vectors of the tokens `first` to `last` of each
+        window, [L+1, T, D] or [T, D].
+
+        # Parameters
+
+        first : `int`
+            The line of the first sentence, counted from 0, for errors.
+        pool : `Executor`, optional
+            From `workers`; otherwise this process computes.
+        """
+        waiting: deque[tuple[list[Piece], Future[np.ndarray]]] = deque()
+        lengths = [piece.length for piece in pieces]
+        for places in batches_by_length(lengths, batch_size=self.batch_size, max_tokens=self.max_tokens):
+            batch = [pieces[place] for place in places]
+            texts = [sentences[index][window.start : window.end] for index, window in batch]
+            names = [f"line {first + piece.sentence + 1}" for piece in batch]
+            if pool is None:
+                yield self._parts(batch, self.vectors(texts, names))
+                continue
+            waiting.append((batch, pool.submit(_vectors, texts, names)))
+            if len(waiting) > 2 * pool._max_workers:  # type: ignore[attr-defined]
+                batch, future = waiting.popleft()
+                yield self._parts(batch, future.result())
+        for batch, future in waiting:
+            yield self._parts(batch, future.result())
+
+    def _parts(self, batch: list[Piece], vectors: np.ndarray) -> list[tuple[Piece, np.ndarray]]:
+        """Vectors [L, B, T, D] by piece, without padding and without the tokens taken from other windows."""
+        rows = vectors.swapaxes(0, 1)  # [B, L, T, D]
+        windows = (piece.window for piece in batch)
+        parts = (
+            row[:, first - start : last - start] for row, (start, _, first, last) in zip(rows, windows, strict=True)
+        )
+        return list(zip(batch, parts if self._has_layers else (part[0] for part in parts), strict=True))
 
     def vectors(self, sentences: list[list[str]], names: list[str]) -> np.ndarray:
         """
@@ -119,20 +215,96 @@ class Extraction:
 
     @torch.no_grad()
     def _layers(self, sentences: list[list[str]]) -> torch.Tensor:
-        layers = self.bilm(batch_to_ids(sentences, longest=LONGEST).to(self.device)).layers
+        ids = batch_to_ids(sentences, longest=LONGEST).to(self.device)
+        layers, mask = self.bilm(ids) if self.cache is None else self.cache.layers(self.bilm, ids)
+        if self.mix is not None:
+            return self.mix(layers, mask)[None]
         if self.output == "average":
             return layers.mean(0, keepdim=True)
         return layers[-1:] if self.output == "top" else layers
 
+    @property
+    def _has_layers(self) -> bool:
+        return self.output == "all" and self.mix is None
+
     def _layer_names(self) -> str:
         """The names of the layers in the file, as JSON."""
+        if self.mix is not None:
+            shares = ", ".join(f"{share:.3g}" for share in self.mix.layer_weights().tolist())
+            return json.dumps([f"mix of the layers with the weights {shares}"])
         lowest = "context-free" if isinstance(self.bilm, BiLM) else "embeddings"
         names = [f"layer 0, {lowest}", *(f"layer {layer}" for layer in range(1, self.bilm.n_layers))]
-        mean = f"mean of layers 0 to {self.bilm.n_layers - 1}"
-        return json.dumps({"all": names, "top": names[-1:], "average": [mean]}[self.output])
+        chosen = {"all": names, "top": names[-1:], "average": [f"mean of layers 0 to {self.bilm.n_layers - 1}"]}
+        return json.dumps(chosen[self.output])
 
 
 def _first_not_finite(layers: torch.Tensor, names: list[str]) -> str | None:
     """The name of the first of B sentences with NaN or infinity in layers [L, B, T, D]."""
     finite = layers.isfinite().flatten(2).all(2).all(0).tolist()  # [B]
     return None if all(finite) else names[finite.index(False)]
+
+
+@contextmanager
+def workers(extraction: Extraction, count: int) -> Iterator[Executor | None]:
+    """
+    `count` processes that compute batches, `None` for one; they share this process's threads and exit with it. Raises
+    `InputError` if one of them is killed.
+    """
+    require_sizes(workers=count)
+    if count == 1:
+        yield None
+        return
+    sent = replace(extraction, parse=str.split)
+    threads = max(1, torch.get_num_threads() // count)
+    context = get_context("spawn")
+    pool = ProcessPoolExecutor(count, context, initializer=_start_worker, initargs=(sent, threads))
+    try:
+        yield pool
+    except BrokenProcessPool:
+        hint = "run the same command to resume, with fewer workers or a smaller --max-tokens"
+        raise InputError("a worker process was killed (out of memory?)", hint=hint) from None
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+_of_worker: list[Extraction] = []
+
+
+def _start_worker(extraction: Extraction, threads: int) -> None:
+    torch.set_num_threads(threads)
+    _of_worker.append(extraction)
+
+    def watch() -> None:
+        if (parent := parent_process()) is not None:
+            parent.join()
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def _vectors(sentences: list[list[str]], names: list[str]) -> np.ndarray:
+    """`Extraction.vectors` in a worker."""
+    return _of_worker[0].vectors(sentences, names)
+
+
+def check_window(limit: int, overlap: int) -> None:
+    """Raise `InputError` if windows of `limit` tokens cannot overlap by `overlap`."""
+    if not 1 <= limit <= _LARGEST:
+        raise InputError(f"max_length: expected a number from 1 to {_LARGEST}, got {limit}")
+    if not 0 <= overlap <= limit // 2:
+        raise InputError(f"overlap: expected a number from 0 to half of max_length, {limit // 2}, got {overlap}")
+
+
+def windows(length: int, *, limit: int, overlap: int) -> list[Window]:
+    """
+    Split a sentence of `length` tokens into windows of `limit` tokens; an empty sentence has none.
+
+    Neighbours share `overlap` tokens; the last two may share more, since the last window ends with the sentence. A
+    token is taken from the window in which it has most context, not counting the ends of the sentence.
+    """
+    if length <= limit:
+        return [Window(0, length, 0, length)] if length else []
+    starts = [*range(0, length - limit, limit - overlap), length - limit]
+    middles = [(one + limit + other + 1) // 2 for one, other in zip(starts, starts[1:], strict=False)]
+    bounds = zip(starts, [0, *middles], [*middles, length], strict=True)
+    return [Window(start, start + limit, first, last) for start, first, last in bounds]

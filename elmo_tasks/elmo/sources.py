@@ -27,6 +27,9 @@ STATE_FILES = ("weights.th", "best.th")
 STATE_KEY = "_extra_state"
 """The suffix of torch's name for what a module adds to the state."""
 
+SOURCES = BILM, COVE, TRANSFORMER = "bilm", "cove", "transformer"
+"""The values of the key `source`."""
+
 CONFIG_PATH = "model.elmo"
 """Where the configs of this package have the keys of the files."""
 

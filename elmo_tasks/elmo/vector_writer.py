@@ -9,18 +9,18 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import h5py
 import numpy as np
 from h5py import h5d, h5p, h5s, h5t
 
-from elmo_tasks.batches import batches_by_length
-from elmo_tasks.elmo.extraction import Extraction
+from elmo_tasks.elmo.extraction import Extraction, Piece, windows
 from elmo_tasks.elmo.vectors import DONE, OFFSETS, SENTENCE_TO_INDEX, SENTENCES, TOKENS, reading_vectors
-from elmo_tasks.elmo.windows import Window, windows
 from elmo_tasks.errors import InputError
 from elmo_tasks.hdf5 import own_dataset
 
@@ -165,26 +165,18 @@ def _contiguous() -> h5p.PropDCID:
     return properties
 
 
-class _Piece(NamedTuple):
-    """A window of a sentence, whose tokens in the file begin at `offset`."""
-
-    sentence: int
-    offset: int
-    window: Window
-
-    @property
-    def length(self) -> int:
-        """Tokens of the window."""
-        return self.window.end - self.window.start
-
-
 class VectorWriter:
     """Writes the vectors of windows in an order that depends on the text alone, and counts them in `DONE`."""
 
     def __init__(
-        self, hdf5: h5py.File, file: DiskFile, extraction: Extraction, progress: Callable[[int], None]
+        self,
+        hdf5: h5py.File,
+        file: DiskFile,
+        extraction: Extraction,
+        progress: Callable[[int], None],
+        pool: Executor | None = None,
     ) -> None:
-        self._hdf5, self._file, self._extraction, self._progress = hdf5, file, extraction, progress
+        self._hdf5, self._file, self._extraction, self._progress, self._pool = hdf5, file, extraction, progress, pool
         self._done = int(self._read(DONE, slice(1))[0])
         self._saved = time.monotonic()
 
@@ -192,45 +184,25 @@ class VectorWriter:
         """Write the vectors that are missing."""
         skipped, start = self._done, 0
         while len(offsets := self._read(OFFSETS, slice(start, start + _SORTED_SENTENCES + 1)).tolist()) > 1:
-            pieces = self._pieces(start, offsets)
+            pieces = self._extraction.pieces([end - begin for begin, end in pairwise(offsets)])
             self._report(pieces[:skipped])
             if skipped < len(pieces):
-                tokens = self._read(TOKENS, slice(offsets[0], offsets[-1]))
-                self._write_pieces(pieces[skipped:], tokens, offsets[0])
+                tokens = self._read(TOKENS, slice(offsets[0], offsets[-1])).tolist()
+                sentences = [tokens[begin - offsets[0] : end - offsets[0]] for begin, end in pairwise(offsets)]
+                self._write(pieces[skipped:], sentences, start)
             skipped, start = max(0, skipped - len(pieces)), start + _SORTED_SENTENCES
         self._save()
 
-    def _pieces(self, start: int, offsets: list[int]) -> list[_Piece]:
-        """The windows of the sentences from `start`, the shortest first."""
-        limit, overlap = self._extraction.max_length, self._extraction.overlap
-        pieces = [
-            _Piece(start + index, offset, window)
-            for index, (offset, end) in enumerate(zip(offsets, offsets[1:], strict=False))
-            for window in windows(end - offset, limit=limit, overlap=overlap)
-        ]
-        return sorted(pieces, key=lambda piece: piece.length)
-
-    def _write_pieces(self, pieces: list[_Piece], tokens: np.ndarray, offset: int) -> None:
-        sizes = {"batch_size": self._extraction.batch_size, "max_tokens": self._extraction.max_tokens}
-        for places in batches_by_length([piece.length for piece in pieces], **sizes):
-            batch = [pieces[place] for place in places]
-            starts = [piece.offset - offset + piece.window.start for piece in batch]
-            sentences = [
-                tokens[start : start + piece.length].tolist() for start, piece in zip(starts, batch, strict=True)
-            ]
-            self._write(batch, self._extraction.vectors(sentences, [f"line {piece.sentence + 1}" for piece in batch]))
+    def _write(self, pieces: list[Piece], sentences: list[list[str]], start: int) -> None:
+        """Write the vectors of pieces of the sentences from `start`."""
+        for batch in self._extraction.batches(pieces, sentences, first=start, pool=self._pool):
+            for (sentence, (_, _, first, last)), values in batch:
+                with reading_vectors(self._file.path):
+                    own_dataset(self._hdf5, str(start + sentence))[..., first:last, :] = values
             self._done += len(batch)
             if time.monotonic() - self._saved > _SECONDS_BETWEEN_SAVES:
                 self._save()
-            self._report(batch)
-
-    def _write(self, batch: list[_Piece], vectors: np.ndarray) -> None:
-        """Write vectors [L, B, T, D]."""
-        for row, (sentence, _, (start, _, first, last)) in enumerate(batch):
-            values = vectors[:, row, first - start : last - start]
-            with reading_vectors(self._file.path):
-                dataset = own_dataset(self._hdf5, str(sentence))
-                dataset[..., first:last, :] = values if dataset.ndim == 3 else values[0]
+            self._report([piece for piece, _ in batch])
 
     def _save(self) -> None:
         """Count the vectors after they are safe on the disk, so that the count is never ahead of them."""
@@ -245,8 +217,8 @@ class VectorWriter:
         self._file.check()
         os.fsync(self._file.fileno())
 
-    def _report(self, pieces: list[_Piece]) -> None:
-        self._progress(sum(window.last - window.first for _, _, window in pieces))
+    def _report(self, pieces: list[Piece]) -> None:
+        self._progress(sum(window.last - window.first for _, window in pieces))
 
     def _read(self, name: str, part: slice) -> np.ndarray:
         with reading_vectors(self._file.path):

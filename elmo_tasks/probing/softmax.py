@@ -2,14 +2,12 @@
 
 import warnings
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import log_loss
-from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import StandardScaler
+
+if TYPE_CHECKING:
+    from sklearn.pipeline import Pipeline
 
 MAX_STEPS = 2_000
 TOLERANCE = 1e-4
@@ -19,7 +17,7 @@ TOLERANCE = 1e-4
 class LinearSoftmax(NamedTuple):
     """A trained softmax, with the scaling of its features."""
 
-    classifier: Pipeline
+    classifier: "Pipeline"
     loss: float  # mean negative log-likelihood of the training labels
     steps: int  # of L-BFGS
     converged: bool  # before the maximum number of steps
@@ -35,6 +33,12 @@ def fit_softmax(features: np.ndarray, labels: Sequence[str], *, max_steps: int =
     ||W||^2 / 2N, where W are the weights of features with mean 0 and variance 1 on the training data. The minimum is
     unique: there is no seed, and the order does not matter.
     """
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.metrics import log_loss
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
     scaler = StandardScaler(copy=False)
     standard = scaler.fit_transform(features.astype(np.float32))
     classifier = LogisticRegression(C=1.0, tol=TOLERANCE, max_iter=max_steps)

@@ -15,8 +15,7 @@ from elmo_tasks.bilm import BiLM, batch_to_ids
 from elmo_tasks.elmo import ElmoVectors
 from elmo_tasks.elmo import vector_writer as module
 from elmo_tasks.elmo.extract import extract
-from elmo_tasks.elmo.extraction import Extraction
-from elmo_tasks.elmo.windows import Window, windows
+from elmo_tasks.elmo.extraction import Extraction, Window, windows
 from elmo_tasks.errors import InputError
 from tests.disk import file_size_limit
 from tests.elmo.samples import random_bilm

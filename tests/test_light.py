@@ -1,0 +1,77 @@
+"""The core in a Python that can import torch, numpy, h5py and their dependencies alone."""
+
+import importlib.metadata as metadata
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from elmo_tasks.elmo import ElmoVectors
+
+ROOT = Path(__file__).resolve().parents[1]
+
+FORBID = """
+import os, runpy, sys
+
+class Forbid:
+    def find_spec(self, name, path, target=None):
+        if name.partition(".")[0] in set(os.environ["FORBIDDEN"].split()):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Forbid())
+"""
+
+
+@pytest.fixture(scope="module")
+def forbidden() -> str:
+    """The modules of all distributions but those that the core requires."""
+    needed, names = set[str](), ["torch", "numpy", "h5py"]
+    while names:
+        name = re.split(r"[^\w.-]", names.pop())[0].lower().replace("_", "-")
+        if name not in needed:
+            needed.add(name)
+            try:
+                required = metadata.requires(name) or []
+            except metadata.PackageNotFoundError:
+                continue
+            names += [line for line in required if "extra ==" not in line]
+    modules = metadata.packages_distributions().items()
+    found = {module for module, owners in modules if not {owner.lower().replace("_", "-") for owner in owners} & needed}
+    assert {"allennlp", "lmdb", "pydantic", "requests", "spacy", "tqdm", "transformers"} <= found
+    return " ".join(found - {"elmo_tasks"})
+
+
+def run(forbidden: str, folder: Path, code: str, *arguments: str) -> tuple[int, str, str]:
+    """Exit status, stdout and stderr."""
+    variables = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "FORBIDDEN": forbidden}
+    command = [sys.executable, "-W", "error::ImportWarning", "-c", FORBID + code, *arguments]
+    done = subprocess.run(command, cwd=folder, env=os.environ | variables, capture_output=True, text=True, timeout=120)
+    return done.returncode, done.stdout, done.stderr
+
+
+COMMAND = "sys.argv[0] = 'elmo-tasks'; runpy.run_module('elmo_tasks', run_name='__main__')"
+
+
+def test_text_to_hdf5_and_to_arrays(forbidden: str, tmp_path: Path) -> None:
+    (tmp_path / "in.txt").write_text("She heard the play .\n\nIt ended .\n")
+    status, shown, errors = run(forbidden, tmp_path, COMMAND, "elmo", "in.txt", "out.hdf5")
+    assert (status, "3 sentences, 8 tokens" in shown) == (0, True), errors
+    assert [array.shape for array in ElmoVectors(tmp_path / "out.hdf5")] == [(3, 5, 320), (3, 0, 320), (3, 3, 320)]
+    code = "from elmo_tasks.elmo import Elmo; print(Elmo.from_files().embed(['It ended .'], progress=True)[0].shape)"
+    assert run(forbidden, tmp_path, code)[:2] == (0, "(3, 3, 320)\n")
+
+
+def test_what_needs_more_says_what_to_install(forbidden: str, tmp_path: Path) -> None:
+    (tmp_path / "in.txt").write_text("It ended.\n")
+    for arguments, message in (
+        (("elmo", "in.txt", "out.hdf5", "--input-format", "text"), "error: --input-format text needs spaCy"),
+        (("elmo", "gone.txt", "out.hdf5"), "error: gone.txt: no such file"),
+        (("train", "config.jsonnet"), "pip install 'elmo-tasks[tasks]'"),
+    ):
+        status, _, errors = run(forbidden, tmp_path, COMMAND, *arguments)
+        assert (status, message in errors, "Traceback" in errors) == (1, True, False), errors
+    code = "from elmo_tasks.elmo import Elmo; Elmo.from_files(cache_dir='cache')"
+    assert "InputError: a layer cache needs the package lmdb" in run(forbidden, tmp_path, code)[2]
