@@ -23,6 +23,7 @@ REGISTERING_MODULES: dict[str, tuple[str, ...]] = {
     "squad": ("evaluator", "metric", "model", "predictor", "reader", "tokenization"),
     "srl": ("evaluator", "indexer", "metric", "model", "predictor", "reader"),
     "sst": ("head", "metric", "model", "predictor", "reader"),
+    "tagging": ("model", "reader"),
 }
 """By package."""
 

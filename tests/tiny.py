@@ -29,6 +29,7 @@ REAL_DATA = Path(os.environ.get("ELMO_TASKS_REAL_DATA", ROOT.parent / "shared" /
 
 CORPORA = {
     "ner/eng.bio": ("ner/eng.train", "ner/eng.testa"),
+    "pos/train.conllu": ("tagger/train.conllu", "tagger/dev.conllu"),
     "snli/snli_1.0_train.jsonl": ("snli/snli_1.0_train.jsonl", "snli/snli_1.0_dev.jsonl"),
     "sst/trees.txt": ("sst/train.txt", "sst/dev.txt"),
     "squad/train-v1.1.json": ("squad/train-v1.1.json", "squad/dev-v1.1.json"),

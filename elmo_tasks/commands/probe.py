@@ -11,6 +11,7 @@ from elmo_tasks.atomic import atomic_write, check_output_path
 from elmo_tasks.commands.actions import ActionsSubcommand
 from elmo_tasks.commands.layer_sources import add_device, add_source_options, device_of, files_read, open_source
 from elmo_tasks.commands.probe_tables import neighbors_table, pos_table, wsd_table
+from elmo_tasks.data.tagged import FORMATS
 from elmo_tasks.probing.index import open_index
 from elmo_tasks.probing.layers import Source
 from elmo_tasks.probing.neighbors import (
@@ -21,7 +22,6 @@ from elmo_tasks.probing.neighbors import (
 )
 from elmo_tasks.probing.pos import PosRow, probe_pos
 from elmo_tasks.probing.softmax import MAX_STEPS
-from elmo_tasks.probing.tagged import FORMATS
 from elmo_tasks.probing.wsd import probe_senses
 from elmo_tasks.probing.wsd_files import evaluation_files_in, train_file_in, write_answers
 from elmo_tasks.ranges import require_sizes

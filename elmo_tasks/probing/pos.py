@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from elmo_tasks.data.tagged import TaggedSentence, read_tagged
 from elmo_tasks.errors import InputError
 from elmo_tasks.probing.apart import check_overlap
 from elmo_tasks.probing.layers import Source, encode_blocks, to_half
 from elmo_tasks.probing.softmax import MAX_STEPS, LinearSoftmax, fit_softmax
-from elmo_tasks.probing.tagged import TaggedSentence, read_tagged
 
 BASELINE = "most frequent tag"
 

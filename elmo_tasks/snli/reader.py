@@ -11,8 +11,8 @@ from allennlp.data.dataset_readers.dataset_reader import PathOrStr
 from allennlp.data.fields import LabelField, MetadataField, TextField
 
 from elmo_tasks.data.files import open_text
+from elmo_tasks.data.tagged import unescape
 from elmo_tasks.data.tokenizer import BlankSpacyTokenizer
-from elmo_tasks.data.treebank import unescape
 from elmo_tasks.data.words import WordIndexer
 from elmo_tasks.elmo.indexer import CharacterIndexer
 from elmo_tasks.errors import InputError, shown

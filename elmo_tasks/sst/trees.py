@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from elmo_tasks.data.files import open_text
-from elmo_tasks.data.treebank import unescape
+from elmo_tasks.data.tagged import unescape
 from elmo_tasks.errors import InputError, shown
 from elmo_tasks.sst.labels import FIVE
 

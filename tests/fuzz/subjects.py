@@ -13,6 +13,7 @@ from allennlp.models import load_archive
 import elmo_tasks.plugin  # noqa: F401 - registers what archives name
 from elmo_tasks.bilm import BiLM
 from elmo_tasks.coref.reader import CorefReader
+from elmo_tasks.data.tagged import read_tagged
 from elmo_tasks.data.vector_files import VectorFile, read_vectors, width_of
 from elmo_tasks.elmo import ElmoVectors
 from elmo_tasks.elmo.extract import extract
@@ -22,7 +23,6 @@ from elmo_tasks.pretraining.evaluation import first_sentences
 from elmo_tasks.pretraining.vocabulary import WordVocabulary
 from elmo_tasks.probing.corpus_text import read_corpus
 from elmo_tasks.probing.senses import read_first_senses, read_keys, read_senses
-from elmo_tasks.probing.tagged import read_tagged
 from elmo_tasks.snli.reader import SnliReader
 from elmo_tasks.squad.reader import SquadReader
 from elmo_tasks.srl.reader import SrlReader

@@ -1,11 +1,10 @@
-"""Sentences with a part of speech for each word: CoNLL-U, or lines of `word/tag` or `word_tag`."""
+"""Sentences with a tag for each word: CoNLL-U, or lines of `word/tag` or `word_tag`."""
 
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from elmo_tasks.data.files import open_text
-from elmo_tasks.data.treebank import unescape
 from elmo_tasks.errors import InputError
 
 CORPUS_HINT = "UD English EWT: https://universaldependencies.org; the Penn Treebank: LDC99T42"
@@ -15,7 +14,15 @@ SEPARATORS = {"slash": "/", "underscore": "_"}
 FORMATS = ("auto", CONLLU, *SEPARATORS)
 
 _COLUMNS = 10
-_FORM, _XPOS = 1, 4
+_ID, _FORM, _FEATURES = 0, 1, 5
+_TAG_COLUMNS = {"lemma": 2, "upos": 3, "xpos": 4, "deprel": 7}
+_FEATURE = "feats:"
+_NONE = "_"
+
+TAGS = (*_TAG_COLUMNS, "feats:NAME")
+"""What the tags of a CoNLL-U file can be; `feats:Case` is the feature `Case`."""
+
+_ESCAPES = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}"}
 
 
 class TaggedSentence(NamedTuple):
@@ -25,22 +32,32 @@ class TaggedSentence(NamedTuple):
     tags: list[str]
 
 
-def read_tagged(file: str | Path, *, form: str = "auto") -> Iterator[TaggedSentence]:
+def unescape(word: str) -> str:
+    """The text of a treebank's word: brackets, and slashes and asterisks without their backslash."""
+    return _ESCAPES.get(word) or word.replace("\\/", "/").replace("\\*", "*")
+
+
+def read_tagged(file: str | Path, *, form: str = "auto", tag: str = "xpos") -> Iterator[TaggedSentence]:
     """
     The sentences of a file, read lazily.
 
     # Parameters
 
     form : `str`
-        `conllu`: ten columns, of which FORM and XPOS are used; multiword tokens and empty nodes are skipped. `slash`,
-        `underscore`: `word/tag` or `word_tag`, with the Penn Treebank's escapes. `auto`: detected from the first line.
+        `conllu`: ten columns, of which FORM and the tag are used; multiword tokens and empty nodes are skipped.
+        `slash`, `underscore`: `word/tag` or `word_tag`, with the Penn Treebank's escapes. `auto`: detected from the
+        first line.
+    tag : `str`
+        The tag in CoNLL-U, one of `TAGS`. A word without the feature has the tag `_`.
 
     Raises `InputError` with the line, if it has another format or a word has no tag; if there is no sentence.
     """
+    if tag not in _TAG_COLUMNS and not tag.startswith(_FEATURE):
+        raise InputError(f"expected tag to be one of {', '.join(TAGS)}, got {tag!r}")
     if form not in FORMATS:
         raise InputError(f"expected format to be one of {', '.join(FORMATS)}, got {form!r}")
     form = _detect(file) if form == "auto" else form
-    sentences = _read_conllu(file) if form == CONLLU else _read_lines(file, SEPARATORS[form])
+    sentences = _read_conllu(file, tag) if form == CONLLU else _read_lines(file, SEPARATORS[form])
     found = False
     for sentence in sentences:
         found = True
@@ -74,13 +91,13 @@ def _read_lines(file: str | Path, separator: str) -> Iterator[TaggedSentence]:
             yield TaggedSentence([unescape(word) for word, _, _ in pairs], [tag for _, _, tag in pairs])
 
 
-def _read_conllu(file: str | Path) -> Iterator[TaggedSentence]:
+def _read_conllu(file: str | Path, tag: str) -> Iterator[TaggedSentence]:
     sentence = TaggedSentence([], [])
     for number, line in open_text(file, corpus_hint=CORPUS_HINT):
         if line.startswith("#"):
             continue
         if line.strip():
-            _add_row(sentence, line.split("\t"), file, number)
+            _add_row(sentence, line.split("\t"), tag, file, number)
         elif sentence.words:
             yield sentence
             sentence = TaggedSentence([], [])
@@ -88,18 +105,24 @@ def _read_conllu(file: str | Path) -> Iterator[TaggedSentence]:
         yield sentence
 
 
-def _add_row(sentence: TaggedSentence, columns: list[str], file: str | Path, number: int) -> None:
+def _add_row(sentence: TaggedSentence, columns: list[str], tag: str, file: str | Path, number: int) -> None:
     if len(columns) != _COLUMNS:
         problem = f"expected {_COLUMNS} columns separated by tabs, got {len(columns)}"
         raise InputError(problem, file=file, line=number)
-    index, word, tag = columns[0], columns[_FORM], columns[_XPOS]
+    index, word = columns[_ID], columns[_FORM]
     if any(separator in index and index.replace(separator, "", 1).isdecimal() for separator in "-."):
         return
     if index != str(len(sentence.words) + 1):
         raise InputError(f"expected ID {len(sentence.words) + 1}, got {index!r}", file=file, line=number)
-    if not word.strip() or tag in ("_", ""):
-        raise InputError(
-            f"expected a word and its tag in columns 2 and 5, got {word!r} and {tag!r}", file=file, line=number
-        )
+    found = _tag(columns, tag)
+    if not word.strip() or not found or (found == _NONE and tag in _TAG_COLUMNS):
+        raise InputError(f"expected a word and its {tag}, got {word!r} and {found!r}", file=file, line=number)
     sentence.words.append(word)
-    sentence.tags.append(tag)
+    sentence.tags.append(found)
+
+
+def _tag(columns: list[str], tag: str) -> str:
+    if tag in _TAG_COLUMNS:
+        return columns[_TAG_COLUMNS[tag]]
+    features = dict(feature.partition("=")[::2] for feature in columns[_FEATURES].split("|"))
+    return features.get(tag.removeprefix(_FEATURE), _NONE)

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from elmo_tasks.data.tagged import read_tagged
 from elmo_tasks.errors import InputError
-from elmo_tasks.probing.tagged import read_tagged
 from tests.tiny import FIXTURES
 
 POS = FIXTURES / "pos"
@@ -35,6 +35,17 @@ def test_empty_nodes_and_a_last_line_without_end(tmp_path: Path) -> None:
     rows = ROW.format(1, "a b", "X") + ROW.format("1.1", "gone", "_") + ROW.format(2, "c", "Y").rstrip("\n")
     file.write_text("# text = a b c\n" + rows)
     assert list(read_tagged(file)) == [(["a b", "c"], ["X", "Y"])]
+
+
+def test_other_columns(tmp_path: Path) -> None:
+    file = tmp_path / "x"
+    file.write_text(
+        "1\ta\tb\tDET\tDT\tCase=Nom|Number=Sing\t0\troot\t_\t_\n2\tc\td\tNOUN\tNN\tNumber=Plur\t1\tobj\t_\t_\n"
+    )
+    expected = {"upos": ["DET", "NOUN"], "lemma": ["b", "d"], "deprel": ["root", "obj"], "feats:Case": ["Nom", "_"]}
+    assert {tag: next(read_tagged(file, tag=tag)).tags for tag in expected} == expected
+    with pytest.raises(InputError, match="tag to be one of .* got 'pos'"):
+        next(read_tagged(file, tag="pos"))
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,1 @@
+"""A tagger for your own column data: any language, any tags."""

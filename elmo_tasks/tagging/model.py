@@ -1,0 +1,86 @@
+"""Tokens -> h -> tag scores -> softmax or conditional random field -> tags."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from allennlp.data import Vocabulary
+from allennlp.models import Model
+from allennlp.modules import ConditionalRandomField
+from torch import Tensor, nn
+from torch.nn import functional
+
+from elmo_tasks.data.labels import UNKNOWN_LABEL
+from elmo_tasks.errors import InputError
+from elmo_tasks.metrics.labelled_f1 import LabelledF1
+from elmo_tasks.modules.tagger import LABELS, Tagger
+from elmo_tasks.ner.metric import EntityF1
+
+
+class _TaggedWord(NamedTuple):
+    position: int
+    label: str
+
+
+class TagF1(LabelledF1):
+    """F1 of each tag. A word has one tag, so the overall precision, recall and F1 are the accuracy."""
+
+    def spelled(self, tags: Sequence[str]) -> Iterable[_TaggedWord]:
+        """The words of a sentence with their tags."""
+        return [_TaggedWord(position, tag) for position, tag in enumerate(tags)]
+
+    def get_metric(self, reset: bool = False) -> dict[str, float]:
+        """`accuracy`, the unweighted mean of the tags' F1 (`f1`), and `f1-NOUN` and so on for each tag."""
+        scores = super().get_metric(reset)
+        by_tag = {name: value for name, value in scores.items() if name.startswith("f1-")}
+        return {"accuracy": scores["f1"], "f1": sum(by_tag.values()) / max(1, len(by_tag)), **by_tag}
+
+
+@Model.register("elmo_tasks_tagger")
+class ColumnTagger(Tagger):
+    """
+    A tagger for any tags. The loss is the mean negative log-likelihood per word (with a CRF, of the sentence's tags
+    divided by its words), plus ELMo's penalty.
+
+    # Parameters
+
+    vocab : `Vocabulary`
+    crf : `bool`
+        Whether a conditional random field scores pairs of tags, instead of a softmax for each word alone.
+    spans : `bool`
+        Whether the tags encode spans (the reader's `spans`). The metrics are then those of the spans.
+    kwargs
+        See `TaskModel`.
+
+    # Raises
+
+    `InputError`
+        If there are no tags.
+    """
+
+    default_predictor = "elmo_tasks_tagger"
+
+    def __init__(self, vocab: Vocabulary, *, crf: bool = False, spans: bool = False, **kwargs: Any) -> None:
+        super().__init__(vocab, **kwargs)
+        self.tags = list(vocab.get_token_to_index_vocabulary(LABELS))
+        if not self.tags:
+            raise InputError("expected tags in the training data, got none")
+        self.score_tags = nn.Linear(self.lowest_layers.get_output_dim(), len(self.tags))
+        self.crf = ConditionalRandomField(len(self.tags)) if crf else None
+        self.f1 = EntityF1() if spans else TagF1()
+
+    def _decode(self, logits: Tensor, mask: Tensor) -> list[list[str]]:
+        if self.crf is not None:
+            return [[self.tags[tag] for tag in path] for path, _ in self.crf.viterbi_tags(logits, mask)]
+        rows = zip(logits.argmax(-1).tolist(), mask.sum(1).tolist(), strict=True)
+        return [[self.tags[tag] for tag in row[:length]] for row, length in rows]
+
+    def _loss(self, logits: Tensor, tags: Tensor, mask: Tensor) -> Tensor:
+        """Without words whose tag is unknown; with a CRF, without sentences that have one."""
+        known = mask & (tags != UNKNOWN_LABEL)  # [B, T]
+        if self.crf is None:
+            losses = functional.cross_entropy(logits[known], tags[known], reduction="sum")
+            return losses / known.sum().clamp(min=1)
+        kept = (known == mask).all(1)  # [B]
+        if not kept.any():
+            return logits.sum() * 0.0
+        return -self.crf(logits[kept], tags[kept].clamp(min=0), mask[kept]) / mask[kept].sum()

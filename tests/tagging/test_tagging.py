@@ -1,0 +1,102 @@
+"""The tagger for column data: which column is read, loss and decoding with and without a CRF, metrics."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from allennlp.data import Instance
+
+from elmo_tasks.errors import InputError
+from elmo_tasks.tagging.model import ColumnTagger, TagF1
+from elmo_tasks.tagging.reader import ColumnReader
+from tests.models import make_model, tensors
+
+COLUMNS = "Rome\tPROPN\tB-LOC\nsleeps\tVERB\tO\n\nRome\tPROPN\tB-LOC\nAntium\tPROPN\tB-LOC\n"
+TINY: dict[str, Any] = {
+    "type": "elmo_tasks_tagger",
+    "text_field_embedder": {
+        "token_embedders": {
+            "tokens": {"type": "elmo_tasks_word_vectors", "embedding_dim": 4},
+            "token_characters": {
+                "type": "character_encoding",
+                "embedding": {"embedding_dim": 3, "vocab_namespace": "token_characters"},
+                "encoder": {"type": "cnn", "embedding_dim": 3, "num_filters": 5, "ngram_filter_sizes": [3]},
+            },
+        }
+    },
+    "encoder": {"type": "elmo_tasks_stacked_lstm", "hidden_sizes": [3]},
+}
+
+
+def instances(file: Path, **keys: Any) -> list[Instance]:
+    file.write_text(COLUMNS)
+    reader = ColumnReader(**keys)
+    made = list(reader.read(file))
+    for one in made:
+        reader.apply_token_indexers(one)
+    return made
+
+
+def tagger(made: list[Instance], **keys: Any) -> ColumnTagger:
+    model = make_model(TINY, made, Path(), None, **keys)
+    assert isinstance(model, ColumnTagger)
+    return model
+
+
+@pytest.mark.parametrize(
+    ("keys", "tags"),
+    [
+        ({"tag": 1}, [["PROPN", "VERB"], ["PROPN", "PROPN"]]),
+        ({"tag": -1, "spans": True}, [["U-LOC", "O"], ["U-LOC", "U-LOC"]]),
+        ({"tag": 0, "word": 1}, [["Rome", "sleeps"], ["Rome", "Antium"]]),
+    ],
+)
+def test_columns(tmp_path: Path, keys: dict[str, Any], tags: list[list[str]]) -> None:
+    assert [one["tags"].labels for one in instances(tmp_path / "x", **keys)] == tags  # type: ignore[attr-defined]
+
+
+def test_a_missing_column(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r":1: expected columns 0 and 3, counted from 0, got 3"):
+        instances(tmp_path / "x", tag=3)
+
+
+def test_the_loss_is_a_mean_over_words_with_known_tags(tmp_path: Path) -> None:
+    made = instances(tmp_path / "x", tag=1)
+    model = tagger(made).eval()
+    batch = tensors(model.vocab, made)
+    scores = model.score(batch["tokens"])["logits"].log_softmax(-1)
+    own = scores.gather(2, batch["tags"][:, :, None])[:, :, 0]
+    torch.testing.assert_close(model(**batch)["loss"], -own.mean())
+    batch["tags"][0, 1] = -1
+    torch.testing.assert_close(model(**batch)["loss"], -(own[0, 0] + own[1, 0] + own[1, 1]) / 3)
+
+
+def test_a_crf_learns_which_tags_follow_each_other(tmp_path: Path) -> None:
+    made = instances(tmp_path / "x", tag=1)
+    model = tagger(made, crf=True)
+    assert model.crf is not None
+    batch = tensors(model.vocab, made)
+    first = model(**batch)["loss"]
+    with torch.no_grad():
+        model.crf.transitions.fill_(-9.0)
+        model.crf.transitions[:, model.tags.index("VERB")] = 9.0
+        model.score_tags.weight.zero_()
+    assert model(**batch)["loss"] > first
+    assert [tags[1] for tags in model.eval()(**batch)["tags"]] == ["VERB", "VERB"]
+    assert torch.isfinite(model(**{**batch, "tags": torch.full_like(batch["tags"], -1)})["loss"])
+
+
+def test_scores_of_words_and_of_spans(tmp_path: Path) -> None:
+    metric = TagF1()
+    metric([["A", "A", "B"]], [["A", "B", "B"]])
+    scores = metric.get_metric()
+    assert scores["accuracy"] == pytest.approx(2 / 3)
+    assert scores["f1"] == pytest.approx((2 / 3 + 2 / 3) / 2) and scores["f1-A"] == pytest.approx(2 / 3)
+    made = instances(tmp_path / "x", tag=2, spans=True)
+    model = tagger(made, spans=True).eval()
+    with torch.no_grad():
+        model.score_tags.weight.zero_()
+        model.score_tags.bias.copy_(torch.tensor([float(tag == "U-LOC") for tag in model.tags]))
+    model(**tensors(model.vocab, made))
+    assert model.get_metrics()["precision"] == 0.75 and model.get_metrics()["recall"] == 1.0
