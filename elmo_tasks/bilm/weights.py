@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import h5py
 import numpy as np
@@ -19,6 +19,8 @@ from elmo_tasks.bilm.characters import CHARACTERS
 from elmo_tasks.bilm.options import BiLMOptions
 from elmo_tasks.errors import InputError
 from elmo_tasks.hdf5 import own_item, reading, write_hdf5
+
+_HUB = "hf://"
 
 _FILE_GATES = "ijfo"
 _OUR_GATES = "iofj"
@@ -65,18 +67,49 @@ class _Dataset(NamedTuple):
 
 
 def local_path(path_or_url: str | Path) -> Path:
-    """A path unchanged; a URL is downloaded once to the local cache (needs the package `cached_path`)."""
+    """
+    A path unchanged; a URL is downloaded once to the local cache, which also works offline later.
+    `hf://owner/name/file` and `hf://owner/name@revision/file` are files of the Hugging Face Hub. If a URL ends in
+    `#sha256=HEX`, the digest is checked.
+
+    Raises `InputError` if a URL cannot be fetched (which needs the packages `cached_path` and `huggingface_hub`), or if
+    its digest differs.
+    """
     text = str(path_or_url)
     if "://" not in text:
         return Path(text)
+    url, _, digest = text.partition("#sha256=")
     try:
-        from cached_path import cached_path  # type: ignore[import-untyped]
-    except ImportError:
-        raise InputError(f"cannot fetch {text}", hint="pip install cached-path, or download it yourself") from None
+        path = _hub_file(url) if url.startswith(_HUB) else _cached(url)
+    except ImportError as error:
+        raise InputError(f"cannot fetch {url}: {error}", hint="install the package, or download the file") from None
+    except Exception as error:  # the transports raise errors of many types
+        raise InputError(f"cannot fetch {url}: {error}") from error
+    if digest and file_sha256(path) != digest.lower():
+        raise InputError(f"expected sha256 {digest}, got {file_sha256(path)}", file=url)
+    return path
+
+
+def _cached(url: str) -> Path:
+    from cached_path import cached_path  # type: ignore[import-untyped]
+
+    return Path(cached_path(url))
+
+
+def _hub_file(url: str) -> Path:
+    from huggingface_hub import hf_hub_download
+    from huggingface_hub.errors import LocalEntryNotFoundError
+
+    owner, _, rest = url.removeprefix(_HUB).partition("/")
+    repository, _, name = rest.partition("/")
+    repository, _, revision = repository.partition("@")
+    if not (owner and repository and name):
+        raise ValueError("expected hf://owner/name/file")
+    where: dict[str, Any] = {"repo_id": f"{owner}/{repository}", "filename": name, "revision": revision or None}
     try:
-        return Path(cached_path(text))
-    except Exception as error:  # its transports raise errors of many types
-        raise InputError(f"cannot fetch {text}: {error}") from error
+        return Path(hf_hub_download(**where, local_files_only=True))
+    except LocalEntryNotFoundError:
+        return Path(hf_hub_download(**where))
 
 
 def file_sha256(path: str | Path) -> str:

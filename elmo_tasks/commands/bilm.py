@@ -1,4 +1,4 @@
-"""`allennlp bilm`: export a trained language model, measure its perplexity."""
+"""`allennlp bilm`: prepare text for a bidirectional language model, export it, measure it, share it."""
 
 import argparse
 from pathlib import Path
@@ -6,6 +6,8 @@ from pathlib import Path
 from allennlp.commands.subcommand import Subcommand
 
 from elmo_tasks.commands.actions import ActionsSubcommand
+from elmo_tasks.commands.language_actions import add_plan, add_prepare, add_score
+from elmo_tasks.languages.card import ADDED, check_card, write_card
 from elmo_tasks.pretraining.evaluation import ROWS, PerplexityReport, perplexity
 from elmo_tasks.pretraining.export import EXPORTED, export_run, load_trained
 from elmo_tasks.pretraining.sentences import expand_files
@@ -17,14 +19,17 @@ _HEADER = f"{'tokens':>12} {'<UNK> %':>8} {'forward':>9} {'backward':>9} {'mean'
 
 @Subcommand.register("bilm")
 class Bilm(ActionsSubcommand):
-    """`allennlp bilm export | perplexity | import-softmax`."""
+    """`allennlp bilm prepare | plan | export | perplexity | score | import-softmax`."""
 
-    description = "Export a trained bidirectional language model, or measure one."
+    description = "Prepare text for a bidirectional language model; export a trained one, or measure one."
 
     def add_actions(self, actions: argparse._SubParsersAction) -> None:
         """One parser each."""
+        add_prepare(actions)
+        add_plan(actions)
         _add_export(actions)
         _add_perplexity(actions)
+        add_score(actions)
         _add_import_softmax(actions)
 
 
@@ -42,6 +47,11 @@ def _add_export(actions: argparse._SubParsersAction) -> None:
         metavar="N",
         help="round values to N bits after the leading one (0 to 23): smaller files",
     )
+    card = parser.add_argument_group("to share it", "with --card, README.md and weights.safetensors are written, too")
+    card.add_argument("--card", metavar="OWNER/NAME", help="the repository's name on the Hugging Face Hub")
+    card.add_argument("--language", metavar="CODE", help="such as la")
+    card.add_argument("--license", metavar="ID", help="such as cc-by-sa-4.0")
+    card.add_argument("--corpus", metavar="TEXT", help="the training text, in words")
     parser.set_defaults(func=export)
 
 
@@ -72,9 +82,14 @@ def _add_import_softmax(actions: argparse._SubParsersAction) -> None:
 
 def export(args: argparse.Namespace) -> None:
     """Runs `export_run` and lists what it wrote."""
+    described = {"name": args.card, "language": args.language, "license": args.license, "corpus": args.corpus}
+    if args.card is not None:
+        check_card(**described)
     source = export_run(args.run, args.out, mantissa_bits=args.mantissa_bits)
     print(f"weights of {source}")
-    for name in EXPORTED:
+    if args.card is not None:
+        write_card(Path(args.out), Path(args.run), **described)
+    for name in (*EXPORTED, *(ADDED if args.card else ())):
         path = Path(args.out) / name
         print(f"{path.stat().st_size:>12,} bytes  {path}")
 

@@ -1,26 +1,47 @@
 """Tokenizers that need no downloaded model."""
 
+import pkgutil
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from allennlp.data.tokenizers import CharacterTokenizer, Token, Tokenizer
 
 from elmo_tasks.errors import InputError
 
+if TYPE_CHECKING:
+    from spacy import Language
+
+
+def blank_pipeline(language: str) -> "Language":
+    """spaCy's rules for a language such as `en` or `la`, without a model. Raises `InputError` for unknown languages."""
+    import spacy
+    import spacy.lang
+
+    try:
+        return spacy.blank(language)
+    except ImportError:
+        known = sorted(module.name for module in pkgutil.iter_modules(spacy.lang.__path__) if len(module.name) < 4)
+        problem = f"expected a language that spaCy has rules for ({', '.join(known)}), got {language!r}"
+        hint = "xx has rules for any language; or split the text yourself, a sentence a line, words between blanks"
+        raise InputError(problem, hint=hint) from None
+
 
 @Tokenizer.register("elmo_tasks_spacy")
 class BlankSpacyTokenizer(Tokenizer):
     """
-    spaCy's tokenization rules for English, without a model and without a maximum length.
+    spaCy's tokenization rules for a language, without a model and without a maximum length.
 
     AllenNLP's `spacy` tokenizer downloads a model in its constructor, so that archives would not load offline. Tokens
     have offsets: `text[token.idx : token.idx_end] == token.text`. White space is not a token.
+
+    # Parameters
+
+    language : `str`
+        See `blank_pipeline`.
     """
 
-    def __init__(self) -> None:
-        import spacy
-
-        self._tokenizer = spacy.blank("en").tokenizer
+    def __init__(self, language: str = "en") -> None:
+        self._language, self._tokenizer = language, blank_pipeline(language).tokenizer
 
     def tokenize(self, text: str) -> list[Token]:
         """The tokens of `text`; none for white space."""
@@ -31,7 +52,7 @@ class BlankSpacyTokenizer(Tokenizer):
         ]
 
     def _to_params(self) -> dict[str, Any]:
-        return {"type": "elmo_tasks_spacy"}
+        return {"type": "elmo_tasks_spacy", "language": self._language}
 
 
 class FirstCharacters(CharacterTokenizer):

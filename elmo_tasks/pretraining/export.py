@@ -19,6 +19,7 @@ import torch
 from elmo_tasks.atomic import atomic_write_folder
 from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.bilm.options import BiLMOptions
+from elmo_tasks.bilm.weights import local_path
 from elmo_tasks.errors import InputError
 from elmo_tasks.hdf5 import own_dataset, reading, write_hdf5
 from elmo_tasks.pretraining.language_model import BiLanguageModel
@@ -92,7 +93,12 @@ def load_exported(folder: str | Path) -> tuple[BiLanguageModel, WordVocabulary]:
 
 
 def load_trained(place: str | Path) -> TrainedModel:
-    """The language model of an exported folder, a run's folder or an archive. Raises `InputError`."""
+    """
+    The language model of an exported folder, also as `hf://owner/name`, of a run's folder or an archive. Raises
+    `InputError`.
+    """
+    if str(place).startswith("hf://"):
+        place = [local_path(f"{place}/{name}") for name in EXPORTED][0].parent
     folder = Path(place)
     if not (folder / "config.json").is_file() and any((folder / name).is_file() for name in EXPORTED):
         return TrainedModel(*load_exported(folder), folder / WEIGHT_FILE)

@@ -98,15 +98,20 @@ class BiLanguageModel(nn.Module):
 
     def forward(self, batch: LmBatch, states: LmStates | None = None) -> LmOutput:
         """Continues from the states of the previous batch (default: zeros), also within a sentence."""
+        forward_nll, backward_nll, states = self.token_nll(batch, states)
+        return LmOutput(
+            forward_nll.sum(), backward_nll.sum(), batch.forward_mask.sum(), batch.backward_mask.sum(), states
+        )
+
+    def token_nll(self, batch: LmBatch, states: LmStates | None = None) -> tuple[Tensor, Tensor, LmStates]:
+        """Both directions' negative log-likelihoods [T, B] as in `LmOutput`, 0 where masked, and the final states."""
         states = states or self.initial_states(batch.forward_inputs.shape[1])
         tokens = self._encode(batch.characters)  # [U, P]
         ahead, ahead_states = self._run(self.bilm.forward_stack, tokens, batch.forward_inputs, states.forward)
         back, back_states = self._run(self.bilm.backward_stack, tokens, batch.backward_inputs, states.backward)
-        return LmOutput(
+        return (
             self._nll(ahead, batch.forward_targets, batch.forward_mask),
             self._nll(back, batch.backward_targets, batch.backward_mask),
-            batch.forward_mask.sum(),
-            batch.backward_mask.sum(),
             LmStates(ahead_states, back_states),
         )
 
@@ -138,7 +143,7 @@ class BiLanguageModel(nn.Module):
             losses = self.softmax.loss(hidden, words, precision=self._training_precision)
         else:
             losses = self.softmax.exact_nll(hidden, words)
-        return losses.where(mask.flatten(), 0.0).sum()
+        return losses.view_as(targets).where(mask, 0.0)
 
     @property
     def _training_precision(self) -> torch.dtype | None:

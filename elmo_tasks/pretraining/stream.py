@@ -223,6 +223,16 @@ class TrainingStream(LmStream):
             source.move_to(cycle=saved["cycle"], taken=saved["taken"])
 
 
+def sentence_batch(sentences: Sequence[Sequence[str]], vocabulary: WordVocabulary) -> LmBatch:
+    """A batch with a row for each of B sentences, of which the longest has T - 1 words; each starts and ends there."""
+    unroll = 1 + max(map(len, sentences))
+    stream = LmStream(iter(()), iter(()), vocabulary, batch_size=len(sentences), unroll=unroll)
+    rows = [[BEGIN_OF_SENTENCE, *sentence, END_OF_SENTENCE] for sentence in sentences]
+    stream.forward_rows.resume(rows)
+    stream.backward_rows.resume([row[::-1] for row in rows])
+    return next(stream)
+
+
 def _character_rows(types: Iterable[str]) -> torch.Tensor:
     joined = np.frombuffer(b"".join(map(_character_row, types)), np.uint16)
     return torch.from_numpy(joined.astype(np.int64)).view(-1, MAX_CHARACTERS)  # [U, C]

@@ -1,17 +1,26 @@
 """Words -> ids of the softmax: the targets of pre-training, in the official format of `vocabulary.txt`."""
 
+import logging
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import chain
 from pathlib import Path
 
 from elmo_tasks.atomic import atomic_write
-from elmo_tasks.bilm.characters import BEGIN_OF_SENTENCE, END_OF_SENTENCE
+from elmo_tasks.bilm.characters import BEGIN_OF_SENTENCE, END_OF_SENTENCE, MAX_CHARACTERS
 from elmo_tasks.data.files import open_text
 from elmo_tasks.errors import InputError
 from elmo_tasks.ranges import require_sizes
 
+logger = logging.getLogger(__name__)
+
 UNKNOWN_WORD = "<UNK>"
+
+LONGEST_WORD = MAX_CHARACTERS - 2
+"""Bytes of the longest word that is not truncated."""
+
+TRUNCATED = 0.001
+"""A larger share of truncated words is worth a warning."""
 
 SPECIALS = (BEGIN_OF_SENTENCE, END_OF_SENTENCE, UNKNOWN_WORD)
 """The first three words of every vocabulary, in this order."""
@@ -60,10 +69,14 @@ class WordVocabulary:
         if len(given) > 1:
             raise InputError(f"expected size or min_count of the vocabulary, got both ({size} and {min_count})")
         paths = list(files)
-        lines = (line for path in paths for _, line in open_text(path))
-        counts = Counter(chain.from_iterable(map(str.split, lines)))
+        counts = count_words(line for path in paths for _, line in open_text(path))
         if not counts:
             raise InputError("no sentence to count words in", file=paths[0] if paths else None)
+        share, enough = truncated_words(counts)
+        message = (
+            "%.2f %% of the words have more than %d bytes and are truncated; max_characters_per_token %d is enough"
+        )
+        logger.log(logging.INFO if share < TRUNCATED else logging.WARNING, message, 100 * share, LONGEST_WORD, enough)
         for special in SPECIALS:
             counts.pop(special, None)
         frequent = [(-count, word) for word, count in counts.items() if count >= (min_count or 1)]
@@ -92,6 +105,28 @@ class WordVocabulary:
         """Write the official format atomically; raises `InputError` if the file cannot be written."""
         with atomic_write(path) as temporary:
             temporary.write_bytes("".join(f"{word}\n" for word in self.words).encode())
+
+
+def count_words(lines: Iterable[str]) -> Counter[str]:
+    """The frequencies of the words between blanks."""
+    return Counter(chain.from_iterable(map(str.split, lines)))
+
+
+def truncated_words(counts: Mapping[str, int]) -> tuple[float, int]:
+    """
+    The share of words with more than `LONGEST_WORD` bytes, and the least `max_characters_per_token` that truncates less
+    than `TRUNCATED` of them.
+    """
+    lengths: Counter[int] = Counter()
+    for word, count in counts.items():
+        lengths[len(word.encode("utf-8", "ignore"))] += count
+    share = sum(count for length, count in lengths.items() if length > LONGEST_WORD) / lengths.total()
+    longer = 0  # words of more bytes than `length`
+    for length in sorted(lengths, reverse=True):
+        if longer + lengths[length] >= TRUNCATED * lengths.total():
+            return share, length + 2
+        longer += lengths[length]
+    return share, 2
 
 
 def _problem(word: str, line: int, line_of: dict[str, int]) -> str | None:

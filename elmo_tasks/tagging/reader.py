@@ -38,7 +38,8 @@ class ColumnReader(NerReader):
     # Raises
 
     `InputError`
-        If `spans` is true for CoNLL-U. While reading: whatever `read_tagged`, `read_columns` or `detect_scheme` raises; if a line has no such column.
+        If `spans` is true for CoNLL-U. While reading: whatever `read_tagged`, `read_columns` or `detect_scheme` raises;
+        if a line has no such column.
     """
 
     def __init__(self, *, tag: str | int = "upos", word: int = 0, spans: bool = False, **kwargs: Any) -> None:

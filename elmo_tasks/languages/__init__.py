@@ -1,0 +1,1 @@
+"""Tools for a biLM of any language: preparing text, choosing sizes, scoring sentences, sharing."""

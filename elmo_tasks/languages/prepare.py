@@ -1,0 +1,207 @@
+"""Corpora in common formats -> the text that a biLM is trained on: a sentence a line, words between blanks."""
+
+import gzip
+import importlib
+import io
+import json
+import logging
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from elmo_tasks.atomic import atomic_write
+from elmo_tasks.data.files import lines_of, open_binary
+from elmo_tasks.data.tokenizer import blank_pipeline
+from elmo_tasks.errors import InputError
+from elmo_tasks.pretraining.sentences import expand_files
+from elmo_tasks.ranges import require_sizes
+
+logger = logging.getLogger(__name__)
+
+BLOCK = 20
+"""Consecutive paragraphs that go to the same split, so that held-out text has few neighbours in the training text."""
+
+_SETTINGS_FILE = "prepared.json"
+_SUFFIXES = (".txt", ".jsonl", ".parquet", ".arrow", ".gz", ".zst")
+
+Splitter = Callable[[str], Iterator[list[str]]]
+"""A paragraph -> its sentences, as words."""
+
+
+def prepare(
+    inputs: Iterable[str],
+    out: str | Path,
+    *,
+    language: str | None = None,
+    text_field: str = "text",
+    heldout: int = 100,
+    workers: int = 1,
+) -> None:
+    """
+    Write `train.NAME.txt.gz` and `heldout.NAME.txt.gz` for each file. A second call continues: finished files stay.
+
+    # Parameters
+
+    inputs : `Iterable[str]`
+        Paths, globs and folders of text, JSON lines (`.jsonl`), both also gzip or zstd, Parquet, and data sets that
+        Hugging Face `datasets` saved (`.arrow`).
+    out : `str` or `Path`
+        A folder.
+    language : `str`, optional
+        Code of the spaCy rules that split raw text into sentences and words. Default: the text has a sentence a line,
+        and blanks between words.
+    text_field : `str`
+        The text's name in JSON lines, Parquet and Arrow.
+    heldout : `int`
+        One block of `BLOCK` paragraphs in so many is held out; 0 for none.
+    workers : `int`
+        Processes, each with a file of its own.
+
+    # Raises
+
+    `InputError` if there is no file, a file cannot be read or has no text, or `out` was made with other settings.
+    """
+    require_sizes(workers=workers)
+    if heldout == 1 or heldout < 0:
+        raise InputError(f"expected heldout to be 0, or at least 2, got {heldout}")
+    if language is not None:
+        blank_pipeline(language)
+    files = [file for entry in inputs for file in _files(entry)]
+    folder = Path(out)
+    settings: dict[str, Any] = {"language": language, "text_field": text_field, "heldout": heldout}
+    _check_settings(folder / _SETTINGS_FILE, settings)
+    names = [_name(place, file) for place, file in enumerate(files)]
+    work = partial(_prepare_file, folder=folder, **settings)
+    with ProcessPoolExecutor(workers) as executor:
+        written = executor.map(work, files, names) if workers > 1 else map(work, files, names)
+        for _ in tqdm(written, total=len(files), desc="files", disable=None):
+            pass
+
+
+def read_documents(file: Path, text_field: str) -> Iterator[str]:
+    """
+    The texts of a file in one of the formats of `prepare`. Lines that are not UTF-8 or have a NUL byte are skipped with
+    a warning. Raises `InputError` with the line or the field.
+    """
+    if file.suffix in (".parquet", ".arrow"):
+        yield from _read_table(file, text_field)
+        return
+    is_json = ".jsonl" in file.suffixes
+    skipped = []
+    for number, line in _lines(file):
+        if isinstance(line, InputError):
+            skipped.append(line)
+        else:
+            yield _json_text(line, text_field, file, number) if is_json else line
+    if skipped:
+        logger.warning("%s: skipped lines that are no text: %d, the first is %s", file, len(skipped), skipped[0])
+
+
+def sentence_splitter(language: str | None) -> Splitter:
+    """Raw text -> sentences by spaCy's rules for a language; without one, a line is a sentence."""
+    if language is None:
+        return lambda line: iter([line.split()])
+    nlp = blank_pipeline(language)
+    nlp.add_pipe("sentencizer")
+    nlp.max_length = 2**31
+
+    def split(text: str) -> Iterator[list[str]]:
+        for sentence in nlp(text).sents:
+            yield [word for token in sentence for word in token.text.split()]
+
+    return split
+
+
+def _files(entry: str) -> list[Path]:
+    if not Path(entry).is_dir():
+        return expand_files(entry)
+    found = sorted(path for path in Path(entry).rglob("*") if path.suffix in _SUFFIXES and path.is_file())
+    if not found:
+        raise InputError(f"expected files that end in {', '.join(_SUFFIXES)}, found none", file=entry)
+    return found
+
+
+def _name(place: int, file: Path) -> str:
+    """A file's part of the names of its outputs; the number keeps equal names apart."""
+    return f"{place:04d}.{file.name.split('.')[0]}.txt.gz"
+
+
+def _check_settings(file: Path, settings: dict[str, Any]) -> None:
+    if file.is_file() and json.loads(file.read_text("utf-8")) != settings:
+        raise InputError(f"this folder was made with {file.read_text('utf-8')}", file=file, hint="name another folder")
+    with atomic_write(file) as temporary:
+        temporary.write_text(json.dumps(settings), "utf-8")
+
+
+def _prepare_file(file: Path, name: str, *, folder: Path, language: str | None, text_field: str, heldout: int) -> None:
+    """Write the two files of one, that for training last."""
+    split, sentences = sentence_splitter(language), [0, 0]
+    outputs = folder / f"train.{name}", folder / f"heldout.{name}"
+    if outputs[0].is_file():
+        return
+    with atomic_write(outputs[0]) as train, atomic_write(outputs[1]) as held:
+        with gzip.open(train, "wb", 4) as train_out, gzip.open(held, "wb", 4) as held_out:
+            texts = read_documents(file, text_field)
+            for number, paragraph in enumerate(part for text in texts for part in text.splitlines() if part.strip()):
+                is_held_out = heldout > 0 and number // BLOCK % heldout == 1
+                for words in filter(None, split(paragraph)):
+                    (held_out if is_held_out else train_out).write(" ".join(words).encode() + b"\n")
+                    sentences[is_held_out] += 1
+        if not sentences[0]:
+            raise InputError("expected text for training, got none", file=file)
+    if not sentences[1]:
+        outputs[1].unlink()
+
+
+def _lines(file: Path) -> Iterator[tuple[int, str | InputError]]:
+    """The lines of plain, gzip or zstd text, or what is wrong with a line."""
+    with open_binary(file) as opened:
+        if file.suffix != ".zst":
+            yield from lines_of(opened, file)
+            return
+        zstandard = _required("zstandard")
+        stream = zstandard.ZstdDecompressor().stream_reader(opened, read_across_frames=True)
+        try:
+            yield from lines_of(io.BufferedReader(stream), file)
+        except zstandard.ZstdError as error:
+            raise InputError(f"the zstd stream is damaged: {error}", file=file) from None
+
+
+def _json_text(line: str, text_field: str, file: Path, number: int) -> str:
+    try:
+        text = json.loads(line)[text_field]
+    except (ValueError, TypeError, KeyError):
+        raise InputError(f"expected a JSON object with {text_field!r}", file=file, line=number) from None
+    if not isinstance(text, str):
+        raise InputError(f"expected {text_field!r} to be a text, got {text!r:.60}", file=file, line=number)
+    return text
+
+
+def _read_table(file: Path, text_field: str) -> Iterator[str]:
+    """The column of a Parquet file, or of a stream of Arrow batches as `datasets` saves it."""
+    arrow = _required("pyarrow")
+    try:
+        if file.suffix == ".parquet":
+            table = _required("pyarrow.parquet").ParquetFile(file)
+            schema, batches = table.schema_arrow, table.iter_batches(batch_size=1024, columns=[text_field])
+        else:
+            batches = _required("pyarrow.ipc").open_stream(arrow.memory_map(str(file)))
+            schema = batches.schema
+        if text_field not in schema.names:
+            raise InputError(f"expected a column {text_field!r}, got {', '.join(schema.names)}", file=file)
+        for batch in batches:
+            yield from filter(None, batch.column(text_field).to_pylist())
+    except (arrow.ArrowException, OSError) as error:
+        raise InputError(f"cannot read the table: {error}", file=file) from None
+
+
+def _required(module: str) -> Any:
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        package = module.split(".")[0]
+        raise InputError(f"{package} is needed to read this file", hint=f"pip install {package}") from None

@@ -1,0 +1,1 @@
+"""Tests of the tools for a biLM of any language."""

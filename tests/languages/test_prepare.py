@@ -1,0 +1,88 @@
+"""Corpora in each format become the same text; held-out blocks; repeated and damaged calls."""
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from elmo_tasks.errors import InputError
+from elmo_tasks.languages.prepare import BLOCK, prepare
+
+TEXTS = ["Gallia est omnis divisa. Incolunt Belgae!", "Aquitani tertiam?\n\nEt cetera."]
+SPLIT = ["Gallia est omnis divisa .", "Incolunt Belgae !", "Aquitani tertiam ?", "Et cetera ."]
+
+
+def text_of(folder: Path, split: str = "train") -> list[str]:
+    """The lines of all files of a split."""
+    return [
+        line
+        for file in sorted(folder.glob(f"{split}.*"))
+        for line in gzip.decompress(file.read_bytes()).decode().splitlines()
+    ]
+
+
+def write(file: Path) -> Path:
+    """`TEXTS` in the format that the suffix names."""
+    lines = [json.dumps({"id": 1, "body": text}) for text in TEXTS] if ".jsonl" in file.suffixes else TEXTS
+    raw = "".join(f"{line}\n" for line in lines).encode()
+    if file.suffix == ".zst":
+        raw = pytest.importorskip("zstandard").ZstdCompressor().compress(raw)
+    file.write_bytes(gzip.compress(raw) if file.suffix == ".gz" else raw)
+    return file
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.txt.gz", "a.txt.zst", "a.jsonl", "a.jsonl.gz", "a.jsonl.zst"])
+def test_text_and_json_lines(tmp_path: Path, name: str) -> None:
+    prepare([str(write(tmp_path / name))], tmp_path / "out", language="la", text_field="body")
+    assert text_of(tmp_path / "out") == SPLIT
+
+
+def test_parquet_and_saved_datasets(tmp_path: Path) -> None:
+    arrow = pytest.importorskip("pyarrow")
+    table = arrow.table({"body": [*TEXTS, None]})
+    parquet = pytest.importorskip("pyarrow.parquet")
+    (tmp_path / "corpus").mkdir()
+    parquet.write_table(table, tmp_path / "corpus/a.parquet")
+    with arrow.OSFile(str(tmp_path / "corpus/b.arrow"), "wb") as out, arrow.ipc.new_stream(out, table.schema) as stream:
+        stream.write_table(table)
+    prepare([str(tmp_path / "corpus")], tmp_path / "out", language="la", text_field="body", workers=2)
+    assert text_of(tmp_path / "out") == SPLIT * 2
+    with pytest.raises(InputError, match="a column 'text', got body"):
+        prepare([str(tmp_path / "corpus")], tmp_path / "other")
+
+
+def test_blocks_are_held_out_and_a_second_call_keeps_finished_files(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("".join(f"line {n}\n" for n in range(5 * BLOCK)))
+    prepare([str(tmp_path / "a.txt")], tmp_path / "out", heldout=3)
+    held = text_of(tmp_path / "out", "heldout")
+    assert held == [f"line {n}" for n in (*range(BLOCK, 2 * BLOCK), *range(4 * BLOCK, 5 * BLOCK))]
+    assert len(held) + len(text_of(tmp_path / "out")) == 5 * BLOCK
+    before = {file: file.stat().st_mtime_ns for file in (tmp_path / "out").glob("*.gz")}
+    prepare([str(tmp_path / "a.txt")], tmp_path / "out", heldout=3)
+    assert before == {file: file.stat().st_mtime_ns for file in before}
+    with pytest.raises(InputError, match="name another folder"):
+        prepare([str(tmp_path / "a.txt")], tmp_path / "out", language="la", heldout=3)
+
+
+def test_lines_that_are_no_text_are_skipped(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (tmp_path / "a.txt").write_bytes(b"unus duo\n\xff\ntres\0\nquattuor\n")
+    prepare([str(tmp_path / "a.txt")], tmp_path / "out")
+    assert text_of(tmp_path / "out") == ["unus duo", "quattuor"]
+    assert "no text: 2, the first is" in caplog.text and "a.txt:2" in caplog.text
+
+
+def test_invalid_corpora_leave_no_files(tmp_path: Path) -> None:
+    cases = {
+        "a.jsonl": ('{"body": 3}\n', ":1: expected 'text' to be|:1: expected a JSON object with 'text'"),
+        "b.txt": ("\n \n", "expected text for training"),
+        "c.txt.zst": ("not zstd", "zstd stream is damaged"),
+        "d.parquet": ("not a table", "cannot read the table"),
+    }
+    for number, (name, (text, problem)) in enumerate(cases.items()):
+        (tmp_path / name).write_text(text)
+        with pytest.raises(InputError, match=problem):
+            prepare([str(tmp_path / name)], tmp_path / str(number))
+        assert [file.name for file in (tmp_path / str(number)).iterdir()] == ["prepared.json"]
+    with pytest.raises(InputError, match=r"rules for \(af, .*la, .*got 'zz'"):
+        prepare([str(tmp_path / "b.txt")], tmp_path / "out", language="zz")
