@@ -131,7 +131,8 @@ def _name(place: int, file: Path) -> str:
 
 
 def _check_settings(file: Path, settings: dict[str, Any]) -> None:
-    if file.is_file() and json.loads(file.read_text("utf-8")) != settings:
+    started = any(file.parent.glob("train.*"))
+    if started and file.is_file() and json.loads(file.read_text("utf-8")) != settings:
         raise InputError(f"this folder was made with {file.read_text('utf-8')}", file=file, hint="name another folder")
     with atomic_write(file) as temporary:
         temporary.write_text(json.dumps(settings), "utf-8")
