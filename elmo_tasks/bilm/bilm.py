@@ -9,14 +9,7 @@ from typing import Any, NamedTuple, Self
 import torch
 from torch import Tensor, nn
 
-from elmo_tasks.bilm.characters import (
-    BEGIN_OF_SENTENCE,
-    CHARACTERS,
-    END_OF_SENTENCE,
-    token_mask,
-    tokens_to_ids,
-    truncate_ids,
-)
+from elmo_tasks.bilm.characters import BEGIN_OF_SENTENCE, CHARACTERS, END_OF_SENTENCE, tokens_to_ids, truncated
 from elmo_tasks.bilm.lstm import LstmStack, State
 from elmo_tasks.bilm.no_compile import no_compile
 from elmo_tasks.bilm.options import BiLMOptions
@@ -203,8 +196,7 @@ class BiLM(nn.Module):
             As from `batch_to_ids`: the tokens of each row from the left, then zeros. Sentence boundaries are added and
             removed inside; a sentence may be empty. Of wider ids the first 48 bytes of a word are read.
         """
-        character_ids = truncate_ids(character_ids)
-        mask = token_mask(character_ids)  # [B, T]
+        character_ids, mask = truncated(character_ids)  # [B, T, 50], [B, T]
         if not len(mask) or (self.state == "reset" and not mask.any()):
             shape = (self.n_layers, *mask.shape, self.output_dim)
             return BiLMOutput(self.boundaries.new_zeros(shape, dtype=self.dtype), mask)

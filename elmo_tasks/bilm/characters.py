@@ -70,15 +70,6 @@ def pad_rows(rows: Sequence[np.ndarray], shape: tuple[int, int]) -> np.ndarray:
     return ids
 
 
-def truncate_ids(character_ids: torch.Tensor) -> torch.Tensor:
-    """The ids [..., 50] that the biLM reads, of ids [..., C] with longer words."""
-    if character_ids.shape[-1] <= MAX_CHARACTERS:
-        return character_ids
-    last = character_ids[..., MAX_CHARACTERS - 1 : MAX_CHARACTERS]
-    last = last.masked_fill((last > PADDING_ID) & (last <= BYTES), END_WORD + 1)
-    return torch.cat([character_ids[..., : MAX_CHARACTERS - 1], last], -1)
-
-
 def batch_to_ids(sentences: list[list[str]], *, longest: int = MAX_CHARACTERS) -> torch.LongTensor:
     """
     Character ids of a batch of tokenised sentences, padded with zeros to the longest.
@@ -118,6 +109,15 @@ def token_mask(character_ids: torch.Tensor) -> torch.Tensor:
     if (mask[:, 1:] & ~mask[:, :-1]).any():
         raise ValueError("character ids: expected padding (all zeros) after the tokens, got it before a token")
     return mask
+
+
+def truncated(character_ids: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """The ids [B, T, 50] that the biLM reads, of ids [B, T, C] with longer words, and their mask."""
+    mask, last = token_mask(character_ids), character_ids[..., MAX_CHARACTERS - 1 : MAX_CHARACTERS]
+    if character_ids.shape[2] > MAX_CHARACTERS:
+        last = last.masked_fill((last > PADDING_ID) & (last <= BYTES), END_WORD + 1)
+        character_ids = torch.cat([character_ids[..., : MAX_CHARACTERS - 1], last], -1)
+    return character_ids, mask
 
 
 def ids_to_words(character_ids: torch.Tensor) -> list[bytes | None]:

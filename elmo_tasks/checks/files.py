@@ -11,6 +11,7 @@ from allennlp.data import DatasetReader
 
 from elmo_tasks.checks.problem import Problem, below, get, items, shown
 from elmo_tasks.data.files import missing_hint
+from elmo_tasks.elmo.embedder_config import TRANSFORMER
 
 DATA_PATHS = ("train_data_path", "validation_data_path", "test_data_path")
 
@@ -47,7 +48,7 @@ def file_problems(config: dict[str, Any]) -> Iterator[Problem]:
 
 def paths_read(config: dict[str, Any]) -> Iterator[Path]:
     """The existing files and folders of a config; patterns are expanded."""
-    data = {key: config.get(key) for key in DATA_PATHS}
+    data = {key: config.get(key) for key in DATA_PATHS} | {"model": get(config, "model.elmo.model")}
     for _, name in [*_strings("", data), *_named_files("", config)]:
         for part in _parts(name):
             yield from map(Path, [part] if part and Path(part).exists() else glob.glob(part, recursive=True))
@@ -81,6 +82,8 @@ def _strings(path: str, value: Any) -> Iterator[tuple[str, str]]:
 def _named_files(path: str, value: Any) -> Iterator[tuple[str, str]]:
     for key, part in items(value):
         here = below(path, key)
+        if key in ("options_file", "weight_file") and value.get("source") == TRANSFORMER:
+            continue  # it ignores the biLM's
         if FILE_KEY.fullmatch(str(key)) or (path == "vocabulary" and key in VOCABULARY_KEYS):
             yield from _strings(here, part)
         else:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from elmo_tasks.bilm.packed_linear import PRECISIONS
-from elmo_tasks.commands.layer_sources import add_device, add_source_options, device_of, files_read, open_source
+from elmo_tasks.commands.layer_sources import add_device, add_source_options, device_of, files_read, open_chosen
 from elmo_tasks.data.files import open_text
 from elmo_tasks.elmo.elmo import Elmo, progress_bar
 from elmo_tasks.elmo.extract import check_vector_path
@@ -101,7 +101,7 @@ def run(args: argparse.Namespace) -> None:
 
 def _open(args: argparse.Namespace) -> Elmo:
     device = device_of(args)
-    layers, source = open_source(args, precision=args.precision)
+    layers, source = open_chosen(args, precision=args.precision)
     names = ("max_length", "overlap", "batch_size", "max_tokens")
     return Elmo(layers.to(device), source, **{name: getattr(args, name) for name in names})
 

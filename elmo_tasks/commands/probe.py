@@ -9,7 +9,7 @@ from allennlp.commands.subcommand import Subcommand
 
 from elmo_tasks.atomic import atomic_write, check_output_path
 from elmo_tasks.commands.actions import ActionsSubcommand
-from elmo_tasks.commands.layer_sources import add_device, add_source_options, device_of, files_read, open_source
+from elmo_tasks.commands.layer_sources import add_device, add_source_options, device_of, files_read, open_chosen
 from elmo_tasks.commands.probe_tables import neighbors_table, pos_table, wsd_table
 from elmo_tasks.data.tagged import FORMATS
 from elmo_tasks.probing.index import open_index
@@ -150,7 +150,7 @@ def _source(args: argparse.Namespace, *read: Path | None) -> Source:
     """The encoder, after a check of the output path."""
     if args.output is not None:
         check_output_path(args.output, read=[*read, *files_read(args)], device=True)
-    encoder, files = open_source(args)
+    encoder, files = open_chosen(args)
     args.encoder = {key: file.given for key, file in files.files.items()}
     return Source.of(encoder, files, device_of(args))
 

@@ -242,11 +242,8 @@ def _sentences(ids: Tensor, mask: Tensor) -> dict[bytes, _Sentence]:
     rows = ids.cpu().contiguous().numpy()
     for row, (length, tokens) in enumerate(zip(mask.sum(1).tolist(), rows, strict=True)):
         if length:
-            words = tokens[:length]
-            if words.shape[1] > MAX_CHARACTERS:
-                used = (words != PAD_WORD + 1).any(0).sum()
-                words = words[:, : max(used, MAX_CHARACTERS)]
-            key = hashlib.blake2b(words.tobytes(), digest_size=16).digest()
+            slots = max(MAX_CHARACTERS, (tokens[:length] != PAD_WORD + 1).any(0).sum())  # whatever the batch's width
+            key = hashlib.blake2b(tokens[:length, :slots].tobytes(), digest_size=16).digest()
             sentences.setdefault(key, _Sentence(length, [])).rows.append(row)
     return sentences
 

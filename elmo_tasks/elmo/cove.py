@@ -11,9 +11,8 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from elmo_tasks.bilm.bilm import BiLMOutput
-from elmo_tasks.bilm.characters import ids_to_words, token_mask, truncate_ids
+from elmo_tasks.bilm.characters import ids_to_words, truncated
 from elmo_tasks.data.vector_files import VectorFile
-from elmo_tasks.elmo.stateless import StatelessSource
 from elmo_tasks.errors import InputError
 
 DEPTH = 2
@@ -28,7 +27,7 @@ _CODE = re.compile(r"\bGLOBAL ([\w.]+)")
 _HINT = "the published file is a state dictionary of weight_ih_l0 to bias_hh_l1_reverse"
 
 
-class CoVe(StatelessSource):
+class CoVe(nn.Module):
     """
     The encoder of a translation model over word vectors: two biLSTM layers of 300 units per direction over GloVe.
 
@@ -42,6 +41,8 @@ class CoVe(StatelessSource):
     hidden_dim : `int`
         Units of each direction (P); W, since layer 0 is the word vector twice, as layer 0 of the biLM is.
     """
+
+    state = "reset"
 
     def __init__(self, vectors: VectorFile, *, hidden_dim: int = 300) -> None:
         super().__init__()
@@ -97,8 +98,7 @@ class CoVe(StatelessSource):
 
     def forward(self, character_ids: Tensor) -> BiLMOutput:
         """The layers of words with ids [B, T, 50], as from `batch_to_ids`."""
-        character_ids = truncate_ids(character_ids)
-        mask = token_mask(character_ids)  # [B, T]
+        character_ids, mask = truncated(character_ids)  # [B, T, 50], [B, T]
         words = self._word_vectors(character_ids[mask])  # [N, W]
         layers = words.new_zeros(self.n_layers, *mask.shape, self.output_dim)  # [L+1, B, T, 2P]
         layers[0, mask] = torch.cat([words, words], -1)

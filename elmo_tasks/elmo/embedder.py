@@ -11,7 +11,7 @@ from allennlp.data import Instance
 from allennlp.modules.token_embedders import TokenEmbedder
 from torch import Tensor, nn
 
-from elmo_tasks.bilm.bilm import BiLMOutput
+from elmo_tasks.bilm.bilm import BiLM, BiLMOutput
 from elmo_tasks.bilm.lstm import State
 from elmo_tasks.elmo.cache import LayerCache
 from elmo_tasks.elmo.embedder_config import (
@@ -21,17 +21,7 @@ from elmo_tasks.elmo.embedder_config import (
     config_problems,
 )
 from elmo_tasks.elmo.scalar_mix import WEIGHTED, ScalarMix
-from elmo_tasks.elmo.sources import (
-    BILM,
-    CONFIG_PATH,
-    COVE,
-    TRANSFORMER,
-    LayerSource,
-    Source,
-    open_bilm,
-    open_cove,
-    open_transformer,
-)
+from elmo_tasks.elmo.sources import BILM, CONFIG_PATH, LayerSource, Source, open_source
 from elmo_tasks.elmo.transformer.encoder import Transformer
 from elmo_tasks.errors import InputError
 
@@ -87,8 +77,7 @@ class ElmoTokenEmbedder(TokenEmbedder):
     model : `str`, optional
         With `source: transformer`: a folder in Hugging Face's format, or the name of a model of the hub.
     pieces : `str`
-        With `source: transformer`: a word's vector is the `mean` of those of its pieces, or that of the `first` or
-        `last`.
+        With `source: transformer`: the `mean` of the vectors of a word's pieces, or the `first` or `last` one.
     local_files_only : `bool`
         Whether a model of the hub must have been downloaded before.
     serialization_dir : `str`, optional
@@ -130,20 +119,12 @@ class ElmoTokenEmbedder(TokenEmbedder):
         super().__init__()
         given = {"options_file": options_file, "weight_file": weight_file, "vectors_file": vectors_file, "model": model}
         mixing = {"at": at, "mix": mix, "l2": l2, "layer_norm": layer_norm, "gamma": gamma, "dropout": dropout}
-        computing = {"state": state, "precision": precision}
+        computing: dict[str, Any] = {"state": state, "precision": precision, "pieces": pieces, "archive": archive}
+        computing |= {"source": source, "local_files_only": local_files_only}
         cache = {"cache_dir": cache_dir, "cache_limit_gb": cache_limit_gb}
-        reading = {"source": source, "pieces": pieces, "local_files_only": local_files_only}
-        check_config({**given, **mixing, **computing, **cache, "archive": archive, **reading})
+        check_config({**given, **mixing, **computing, **cache})
         files = {key: os.fspath(file) for key, file in given.items() if file is not None}
-        origin: dict[str, Any] = {"run_folder": serialization_dir, "config_path": config_path}
-        bilm: LayerSource
-        if source == COVE:
-            bilm, opened = open_cove(**files, **origin)
-        elif source == TRANSFORMER:
-            origin |= {"precision": precision, "keep_contents": archive, "local_files_only": local_files_only}
-            bilm, opened = open_transformer(files["model"], pieces=pieces, **origin)
-        else:
-            bilm, opened = open_bilm(**files, **computing, keep_contents=archive, **origin)
+        bilm, opened = open_source(given=files, **computing, run_folder=serialization_dir, config_path=config_path)
         object.__setattr__(self, "bilm", bilm)  # not a submodule
         self.at, self.mix, self.l2, self.archive, self.source = at, mix, l2, archive, opened
         self.cache = LayerCache(cache_dir, opened, limit_gb=cache_limit_gb) if cache_dir is not None else None
@@ -210,7 +191,9 @@ class ElmoTokenEmbedder(TokenEmbedder):
         The learned parameters of the mixes: `elmo_input_s0`, ..., `elmo_input_gamma`, and the same for `output`; of a
         transformer also `elmo_long_texts`, the share of the texts that it read in windows.
         """
-        learned = {"elmo_long_texts": self.bilm.long_share} if isinstance(self.bilm, Transformer) else {}
+        learned: dict[str, float] = {}
+        if isinstance(self.bilm, Transformer):
+            learned["elmo_long_texts"] = self.bilm.long_texts / max(1, self.bilm.texts)
         for place, mix in self._mixes().items():
             if mix.weights is not None:
                 shares = mix.layer_weights().tolist()
@@ -226,15 +209,17 @@ class ElmoTokenEmbedder(TokenEmbedder):
 
     def reset_states(self) -> None:
         """Forget the states of `state: carry`."""
-        self.bilm.reset_states()
+        if isinstance(self.bilm, BiLM):
+            self.bilm.reset_states()
 
     def carried_states(self) -> dict[str, list[State]]:
         """The states of `state: carry`; trainer `elmo_tasks` keeps them in its checkpoints."""
-        return self.bilm.carried_states()
+        return self.bilm.carried_states() if isinstance(self.bilm, BiLM) else {}
 
     def set_carried_states(self, states: dict[str, list[State]]) -> None:
         """Restore what `carried_states` returned."""
-        self.bilm.set_carried_states(states)
+        if isinstance(self.bilm, BiLM):
+            self.bilm.set_carried_states(states)
 
     def get_extra_state(self) -> Tensor:
         """Paths and sha256 of the source's files, and with `archive` their contents, uint8."""

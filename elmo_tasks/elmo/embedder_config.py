@@ -8,13 +8,10 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from pydantic_core import ErrorDetails
 
 from elmo_tasks.elmo.scalar_mix import MIXES, WEIGHTED, choices, is_mix
-from elmo_tasks.elmo.sources import BILM, COVE, TRANSFORMER
+from elmo_tasks.elmo.sources import BILM, COVE, FILE_KEYS, TRANSFORMER
 from elmo_tasks.errors import InputError
 
 REGISTERED_AS = "elmo_tasks"
-
-_FILES = {BILM: ("options_file", "weight_file"), COVE: ("vectors_file", "weight_file"), TRANSFORMER: ("model",)}
-"""The keys that a source needs. A transformer ignores a biLM's, which every config with ELMo has."""
 
 _FIXED: dict[str, dict[str, Any]] = {
     BILM: {"pieces": "mean", "local_files_only": False},
@@ -60,15 +57,16 @@ class ElmoConfig(BaseModel):
 
     def conflicts(self) -> Iterator[Problem]:
         """The values that do not go with others."""
-        needed, of_source = _FILES[self.source], f"where source is {self.source}"
+        needed, of_source = FILE_KEYS[self.source], f"where source is {self.source}"
         for key, value in _FIXED[self.source].items():
             if getattr(self, key) != value:
                 yield key, f"{choices([value])} {of_source}", getattr(self, key)
         for key in needed:
             if getattr(self, key) is None:
                 yield key, "a folder or the name of a model" if key == "model" else "a path or URL", None
-        for key in {"options_file", "vectors_file", "model"}.difference(needed):
-            if getattr(self, key) is not None and (self.source, key) != (TRANSFORMER, "options_file"):
+        for key in ("options_file", "vectors_file", "model"):
+            ignored = key in needed or (self.source, key) == (TRANSFORMER, "options_file")
+            if not ignored and getattr(self, key) is not None:
                 yield key, f"null {of_source}", getattr(self, key)
         if self.l2 and self.mix != WEIGHTED:
             yield "l2", f"null where mix is {self.mix}, which has no weights to penalise", self.l2

@@ -114,11 +114,6 @@ class Extraction:
             raise InputError(f"expected a biLM with state reset, got {self.bilm.state}")
 
     @property
-    def device(self) -> torch.device:
-        """Where the layers are computed."""
-        return next(self.bilm.parameters()).device
-
-    @property
     def dtype(self) -> np.dtype:
         """The data type of the vectors in the file."""
         return np.dtype("<f2" if self.float16 else "<f4")
@@ -140,7 +135,7 @@ class Extraction:
             "dtype": "float16" if self.float16 else "float32",
             "max_length": self.max_length,
             "overlap": self.overlap,
-            "device": self.device.type,
+            "device": next(self.bilm.parameters()).device.type,
             "elmo_tasks": elmo_tasks.__version__,
             "torch": str(torch.__version__),
         }
@@ -215,7 +210,7 @@ class Extraction:
 
     @torch.no_grad()
     def _layers(self, sentences: list[list[str]]) -> torch.Tensor:
-        ids = batch_to_ids(sentences, longest=LONGEST).to(self.device)
+        ids = batch_to_ids(sentences, longest=LONGEST).to(next(self.bilm.parameters()).device)
         layers, mask = self.bilm(ids) if self.cache is None else self.cache.layers(self.bilm, ids)
         if self.mix is not None:
             return self.mix(layers, mask)[None]

@@ -27,8 +27,9 @@ STATE_FILES = ("weights.th", "best.th")
 STATE_KEY = "_extra_state"
 """The suffix of torch's name for what a module adds to the state."""
 
-SOURCES = BILM, COVE, TRANSFORMER = "bilm", "cove", "transformer"
-"""The values of the key `source`."""
+BILM, COVE, TRANSFORMER = "bilm", "cove", "transformer"
+FILE_KEYS = {BILM: ("options_file", "weight_file"), COVE: ("vectors_file", "weight_file"), TRANSFORMER: ("model",)}
+"""The keys that a source needs. A transformer ignores a biLM's, which every config with ELMo has."""
 
 CONFIG_PATH = "model.elmo"
 """Where the configs of this package have the keys of the files."""
@@ -43,16 +44,12 @@ _KINDS = {"options_file": ("biLM", _BILM), "vectors_file": ("CoVe", _COVE), "mod
 LayerSource = BiLM | CoVe | Transformer
 """What computes layers [L+1, B, T, D] from character ids [B, T, C]."""
 
-Find = Callable[[str], Path]
-"""The path that a value of the config names. Raises `InputError` for a value that names none."""
+_Find = Callable[[str], Path]
 
 
 @dataclass(frozen=True)
 class File:
-    """
-    A file, or a folder with a transformer: the path, URL or name in the config, the absolute path or the URL, and the
-    sha256 in hexadecimal.
-    """
+    """A file or a folder: the path, URL or name in the config, the absolute path or URL, and the sha256."""
 
     given: str
     path: str
@@ -141,82 +138,56 @@ class Source:
         ]
 
 
-def open_bilm(
-    options_file: str,
-    weight_file: str,
+def open_source(
+    source: str,
+    given: dict[str, str],
     *,
+    archive: bool = False,
     state: str = "reset",
     precision: str = "float32",
-    keep_contents: bool = False,
+    pieces: str = "mean",
+    local_files_only: bool = False,
     run_folder: str | None = None,
     config_path: str = CONFIG_PATH,
-) -> tuple[BiLM, Source]:
+) -> tuple[LayerSource, Source]:
     """
-    Load a frozen biLM and describe where it came from.
+    Load a frozen source of layers and describe where it came from.
 
     The files of a trained model are searched for in this order: the path in the config, the absolute path of the
     training, the contents inside the archive; the first that is unchanged is taken.
 
     # Parameters
 
-    options_file, weight_file : `str`
-        Path or URL; relative paths start from the current folder.
-    state, precision : `str`
-        See `BiLM`.
-    keep_contents : `bool`
-        Whether the source keeps both files' bytes.
+    given : `dict[str, str]`
+        Paths, URLs or a name, by the keys of the config; relative paths start from the current folder.
     run_folder : `str`, optional
         Folder of a run or of an unpacked archive, which may hold a trained model's state.
-    config_path : `str`
-        The dotted path of the keys in the whole config, for errors.
+    source, archive, state, precision, pieces, local_files_only, config_path
+        See `ElmoTokenEmbedder`.
 
     # Raises
 
-    `InputError` if a file is missing or not a biLM, or if the model was trained on another one.
+    `InputError` if a file is missing or invalid, or if the model was trained on another source.
     """
-    given = {"options_file": options_file, "weight_file": weight_file}
+    build: dict[str, Callable[..., LayerSource]] = {
+        BILM: partial(BiLM.from_files, state=state, precision=precision, packed=True),
+        COVE: CoVe.from_files,
+        TRANSFORMER: partial(Transformer, precision=precision, pieces=pieces),
+    }
+    find = partial(find_model, local_files_only=local_files_only) if source == TRANSFORMER else local_path
+    given = {key: given[key] for key in FILE_KEYS[source]}
     trained = _trained_sources(run_folder)
-    with _located(given, trained, config_path) as (files, paths):
-        bilm = BiLM.from_files(*paths, state=state, precision=precision, packed=True)
-        contents = list(map(_contents, paths)) if keep_contents else None
-    source = Source(files, contents, config_path, bilm.output_dim)
-    source.require_same(*trained)
-    return bilm, source
-
-
-def open_cove(
-    vectors_file: str, weight_file: str, *, run_folder: str | None = None, config_path: str = CONFIG_PATH
-) -> tuple[CoVe, Source]:
-    """Load a frozen CoVe and describe where it came from, as `open_bilm` does; its files are never archived."""
-    given = {"vectors_file": vectors_file, "weight_file": weight_file}
-    with _located(given, _trained_sources(run_folder), config_path) as (files, paths):
-        return CoVe.from_files(*paths), Source(files, config_path=config_path)
-
-
-def open_transformer(
-    model: str,
-    *,
-    pieces: str = "mean",
-    precision: str = "float32",
-    local_files_only: bool = False,
-    keep_contents: bool = False,
-    run_folder: str | None = None,
-    config_path: str = CONFIG_PATH,
-) -> tuple[Transformer, Source]:
-    """Load a frozen transformer (see `Transformer`) from a folder or the hub, and describe it, as `open_bilm` does."""
-    trained = _trained_sources(run_folder)
-    find = partial(find_model, local_files_only=local_files_only)
-    with _located({"model": model}, trained, config_path, find) as (files, (folder,)):
-        transformer = Transformer.from_folder(folder, pieces=pieces, precision=precision)
-        contents = [_contents(folder)] if keep_contents else None
-    source = Source(files, contents, config_path, transformer.output_dim)
-    source.require_same(*trained)
-    return transformer, source
+    with _located(given, trained, config_path, find) as (files, paths):
+        opened = build[source](*paths)
+        contents = list(map(_contents, paths)) if archive else None
+    described = Source(files, contents, config_path, opened.output_dim)
+    described.require_same(*trained)
+    return opened, described
 
 
 @contextmanager
 def _located(
-    given: dict[str, str], trained: list[Source], config_path: str, find: Find = local_path
+    given: dict[str, str], trained: list[Source], config_path: str, find: _Find
 ) -> Iterator[tuple[dict[str, File], list[Path]]]:
     """The files by key, and paths where they can be read inside the block."""
     same_paths = (one for one in trained if {key: file.given for key, file in one.files.items()} == given)
@@ -233,10 +204,12 @@ def _located(
         yield files, paths
 
 
-def _locate(key: str, given: str, source: Source | None, folder: Path, find: Find) -> tuple[File, Path] | None:
+def _locate(key: str, given: str, source: Source | None, folder: Path, find: _Find) -> tuple[File, Path] | None:
     """A file and where to read it, which is in `folder` for contents of an archive; `None` if it is nowhere."""
     path = _existing(given, find)
-    here = None if path is None else (File(given, _absolute(given, path), _sha256(path)), path)
+    here = (
+        None if path is None else (File(given, given if "://" in given else os.path.abspath(path), _sha256(path)), path)
+    )
     if source is None or (here is not None and here[0].sha256 == source.files[key].sha256):
         return here
     trained = source.files[key]
@@ -253,12 +226,8 @@ def _locate(key: str, given: str, source: Source | None, folder: Path, find: Fin
     return here
 
 
-def _missing(key: str, what: str, given: str, trained: File | None, find: Find) -> InputError:
-    try:
-        find(given)
-    except InputError as error:  # the reason why a URL or a model cannot be fetched
-        if trained is None:
-            return InputError(f"{error} (set {key})")
+def _missing(key: str, what: str, given: str, trained: File | None, find: _Find) -> InputError:
+    find(given)  # raises the reason why a URL or a model cannot be fetched
     if trained is None:
         where = "" if os.path.isabs(given) else f"; relative paths start from {os.getcwd()}"
         return InputError(f"no such file: {what}", file=given, hint=f"set {key}{where}")
@@ -294,7 +263,7 @@ def _kind(keys: Iterable[str]) -> tuple[str, dict[str, str]]:
     return next(kind for key, kind in _KINDS.items() if key in keys)
 
 
-def _existing(given: str, find: Find) -> Path | None:
+def _existing(given: str, find: _Find) -> Path | None:
     try:
         path = find(given)
     except InputError:
@@ -309,7 +278,3 @@ def _sha256(path: Path) -> str:
 def _contents(path: Path) -> Tensor:
     """The bytes of a file, or of the files of a transformer, uint8."""
     return pack(path) if path.is_dir() else torch.from_numpy(np.fromfile(path, np.uint8))
-
-
-def _absolute(given: str, found: Path) -> str:
-    return given if "://" in given else os.path.abspath(found)

@@ -10,6 +10,7 @@ from elmo_tasks.ablation.runs import Planner
 from elmo_tasks.ablation.table import choose_rows, read_table
 from elmo_tasks.errors import InputError
 from tests.ablation.tables import CONFIGS, row, write_table
+from tests.elmo.transformer_samples import write_transformer
 from tests.tiny import FIXTURES
 
 TABLES = sorted(path.stem for path in (CONFIGS / "ablations").glob("*.jsonnet"))
@@ -49,6 +50,19 @@ def test_table2(tmp_path: Path) -> None:
     assert lambdas == [1.0, 0.001]
     cove = planned.table.row("snli-cove-last")
     assert cove.missing and not planned.runs([cove], [1])
+
+
+def test_encoders(tmp_path: Path) -> None:
+    """The rows of a transformer in a folder of one's own; CoVe's files are missing here."""
+    bert = write_transformer(tmp_path / "bert")
+    table = tmp_path / "own.jsonnet"
+    table.write_text(f"(import '{CONFIGS}/ablations/encoders.jsonnet') {{ models:: {{ 'My BERT': '{bert}' }} }}")
+    planned = Planner(read_table(table), tmp_path)
+    assert len(planned.runs(planned.table.rows, [1])) == 6 * 5 and len(planned.table.rows) == 6 * 7
+    assert planned.table.columns[-2:] == ["My BERT, weighted", "My BERT, last"]
+    for task, place in {"squad": "both", "snli": "both", "srl": "input", "coref": "input", "sst": "both"}.items():
+        elmo = planned.resolved[f"{task}-my-bert-last"]["model"]["elmo"]
+        assert (elmo["source"], elmo["model"], elmo["at"], elmo["mix"]) == ("transformer", bert, place, "last")
 
 
 @pytest.mark.parametrize(

@@ -128,7 +128,7 @@ def test_invalid_arguments_leave_no_output(tmp_path: Path, files: list[str]) -> 
         (["wsd", tmp_path, *files], r"SemCor/semcor\.data\.xml"),
         (["wsd", WSD, "--evaluate", SEMCOR, *files], "train"),
         (["wsd", WSD, "--answers", vectors, *files], "vectors.txt"),
-        ([*pos, "--cove-vectors", "g.txt"], "--weight-file"),
+        ([*pos, "--cove-vectors", "g.txt"], "weight_file: expected"),
         ([*neighbors, "--cuda-device", 99], "--cuda-device 99: "),
         ([*neighbors, "--top", 0], "top: .*0"),
         ([*neighbors, "--output", tmp_path], str(tmp_path)),

@@ -18,7 +18,7 @@ from elmo_tasks.bilm.characters import LONGEST, batch_to_ids
 from elmo_tasks.elmo import ElmoTokenEmbedder
 from elmo_tasks.elmo.cache import statistics
 from elmo_tasks.elmo.indexer import CharacterIndexer
-from elmo_tasks.elmo.sources import open_transformer
+from elmo_tasks.elmo.sources import open_source
 from elmo_tasks.elmo.transformer.encoder import Transformer
 from elmo_tasks.errors import InputError
 from tests.elmo.samples import SENTENCES as HARD
@@ -60,7 +60,7 @@ def reference(folder: str, sentence: list[str], pieces: str = "mean") -> Tensor:
 
 @pytest.mark.parametrize("name", ARCHITECTURES)
 def test_the_layers_are_the_pooled_hidden_states(name: str, tmp_path: Path) -> None:
-    source = Transformer.from_folder(write_transformer(tmp_path, name))
+    source = Transformer(write_transformer(tmp_path, name))
     output = source(ids_of(SENTENCES))
     assert output.mask.sum(1).tolist() == [len(sentence) for sentence in SENTENCES]
     assert not output.layers[:, ~output.mask].any() and not output.layers.requires_grad
@@ -76,7 +76,7 @@ def test_the_layers_are_the_pooled_hidden_states(name: str, tmp_path: Path) -> N
 
 @pytest.mark.parametrize("pieces", ["first", "last"])
 def test_one_piece_of_a_word(bert: str, pieces: str) -> None:
-    found = Transformer.from_folder(bert, pieces=pieces)(ids_of(SENTENCES)).layers
+    found = Transformer(bert, pieces=pieces)(ids_of(SENTENCES)).layers
     for row in (0, 2):
         expected = reference(bert, SENTENCES[row], pieces)
         torch.testing.assert_close(found[:, row, : expected.shape[1]], expected, atol=1e-5, rtol=0.0)
@@ -88,9 +88,9 @@ def test_hard_words_and_padding_on_the_left(bert: str, tmp_path: Path) -> None:
     file = tmp_path / "left" / "tokenizer_config.json"
     file.write_text(json.dumps({**json.loads(file.read_text()), "padding_side": "left", "truncation_side": "left"}))
     sentences = [*HARD, ["[SEP]", "[PAD]", "[CLS]", "no\xadpiece", "\N{ZERO WIDTH SPACE}"], ["x" * 5000]]
-    found, left = (Transformer.from_folder(folder)(ids_of(sentences)) for folder in (bert, tmp_path / "left"))
+    found, left = (Transformer(folder)(ids_of(sentences)) for folder in (bert, tmp_path / "left"))
     assert found.layers.isfinite().all() and torch.equal(found.layers, left.layers)
-    cut = Transformer.from_folder(bert)(ids_of([["x" * (LONGEST - 2)]])).layers
+    cut = Transformer(bert)(ids_of([["x" * (LONGEST - 2)]])).layers
     torch.testing.assert_close(found.layers[:, -1, :1], cut[:, 0], atol=1e-5, rtol=0.0)
 
 
@@ -124,11 +124,15 @@ def windowed(folder: str, sentence: list[str]) -> list[list[Tensor]]:
 @pytest.mark.parametrize("name", ["Bert", "Roberta", "GPT2"])
 def test_long_texts_are_read_in_windows(name: str, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     folder = write_transformer(tmp_path, name)
-    source = Transformer.from_folder(folder)
+    source = Transformer(folder)
     text = ["The", "harbour", "unloading", "Ångström"] * 30
     with caplog.at_level(logging.WARNING):
         layers = source(ids_of([SENTENCES[0], text, text[::-1], ["one"]])).layers
-    assert len(caplog.records) == 1 and "1 of 2 so far" in caplog.text and source.long_share == 0.5
+    assert (
+        len(caplog.records) == 1
+        and "1 of the first 2 texts" in caplog.text
+        and (source.texts, source.long_texts) == (4, 2)
+    )
     for found, expected in zip(layers[:, 1].unbind(1), windowed(folder, text), strict=False):
         assert min((found - vectors).abs().max().item() for vectors in expected) < 1e-5
     torch.testing.assert_close(layers[:, 0, :5], source(ids_of(SENTENCES[:1])).layers[:, 0], atol=1e-5, rtol=0.0)
@@ -136,7 +140,7 @@ def test_long_texts_are_read_in_windows(name: str, tmp_path: Path, caplog: pytes
 
 def test_a_word_longer_than_a_window(tmp_path: Path) -> None:
     """Its first pieces, half a window, stand for it, and the words around it are read."""
-    source = Transformer.from_folder(write_transformer(tmp_path, "GPT2"), pieces="last")
+    source = Transformer(write_transformer(tmp_path, "GPT2"), pieces="last")
     layers = source(ids_of([["one", "\U0001f34b" * 80, "The", "z" * 200]])).layers[:, 0]
     cut = source(ids_of([["one", "\U0001f34b" * 12]])).layers[:, 0]  # 4 pieces each: as many as half a window
     assert layers.abs().sum(2).gt(0).all()
@@ -165,7 +169,7 @@ def test_words_of_any_length_pass_through_the_reader_and_the_cache(bert: str, tm
 
 
 def test_mixes_precision_and_devices(bert: str) -> None:
-    ids, layers = ids_of(SENTENCES), Transformer.from_folder(bert)(ids_of(SENTENCES)).layers
+    ids, layers = ids_of(SENTENCES), Transformer(bert)(ids_of(SENTENCES)).layers
     elmo = embedder(bert, mix="weighted").train()
     elmo.input_mix.weights.data = torch.tensor([0.5, -1.0, 2.0, 0.1])
     expected = (elmo.input_mix.weights.softmax(0)[:, None, None, None] * layers).sum(0)
@@ -246,7 +250,7 @@ def test_a_model_of_the_hub(bert: str, tmp_path: Path, monkeypatch: pytest.Monke
     again = embedder("org/bert", **keys)
     again.load_state_dict(state)
     assert again.source.weight_file.path.endswith("1" * 40)
-    with pytest.raises(InputError, match=r"org/other: no such folder: .* hub: Cannot find .* \(set model.elmo.model\)"):
+    with pytest.raises(InputError, match=r"org/other: no such folder, and .* hub: Cannot find .* \(set the key"):
         embedder("org/other", local_files_only=True)
 
 
@@ -311,21 +315,21 @@ def test_files_that_cannot_be_used(tmp_path: Path, how: str) -> None:
     write_transformer(folder)
     damage(folder, how)
     with pytest.raises(InputError, match=f"^{folder}: .*{DAMAGE[how]}"):
-        open_transformer(str(folder))
+        open_source("transformer", {"model": str(folder)})
     assert not (folder / "trace").exists()
 
 
 def test_pickled_weights_and_heads(tmp_path: Path) -> None:
     """Weights of a language model's head are ignored; safetensors are preferred to a pickle."""
     folder = tmp_path / "model"
-    expected = Transformer.from_folder(write_transformer(folder, "GPT2"))(ids_of(SENTENCES)).layers
+    expected = Transformer(write_transformer(folder, "GPT2"))(ids_of(SENTENCES)).layers
     model = transformers.GPT2LMHeadModel.from_pretrained(folder)
     (folder / "pytorch_model.bin").write_bytes(b"damaged, and not read")
-    assert torch.equal(Transformer.from_folder(folder)(ids_of(SENTENCES)).layers, expected)
+    assert torch.equal(Transformer(folder)(ids_of(SENTENCES)).layers, expected)
     for path in (folder / "pytorch_model.bin", folder / "model.safetensors"):
         path.unlink()
     model.save_pretrained(folder, safe_serialization=False)
-    assert torch.equal(open_transformer(str(folder))[0](ids_of(SENTENCES)).layers, expected)
+    assert torch.equal(open_source("transformer", {"model": str(folder)})[0](ids_of(SENTENCES)).layers, expected)
 
 
 @pytest.mark.parametrize(

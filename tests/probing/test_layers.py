@@ -5,11 +5,12 @@ import torch
 
 from elmo_tasks.bilm import batch_to_ids
 from elmo_tasks.bilm.bilm import BiLM
-from elmo_tasks.elmo.sources import open_bilm
+from elmo_tasks.elmo.sources import open_source
 from elmo_tasks.errors import InputError
 from elmo_tasks.probing import layers
 from elmo_tasks.probing.layers import Source, encode_blocks, to_half
-from tests.elmo.samples import random_bilm, write_bilm
+from tests.elmo.samples import random_bilm
+from tests.tiny import bilm_files
 
 SENTENCES = [text.split() for text in ("a b c d e f g", "one", "the mill by the sea", "x y", "long " * 12, "z")]
 
@@ -38,15 +39,16 @@ def test_long_sentences_are_rejected(bilm: BiLM, monkeypatch: pytest.MonkeyPatch
 
 
 def test_the_source_of_a_bilm(tmp_path) -> None:
-    source = Source.of(*open_bilm(*write_bilm(tmp_path)))
+    source = Source.of(*open_source("bilm", bilm_files(tmp_path)))
     assert (source.shape(), source.name, len(source.options_sha256)) == ((3, 12), "biLM", 64)
-    assert source.weights_sha256 != Source.of(*open_bilm(*write_bilm(tmp_path, seed=4))).weights_sha256
+    assert source.weights_sha256 != Source.of(*open_source("bilm", bilm_files(tmp_path, seed=4))).weights_sha256
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 def test_layers_of_a_gpu_are_those_of_the_cpu(tmp_path) -> None:
-    ids, files = batch_to_ids(SENTENCES), write_bilm(tmp_path)
-    on_gpu, on_cpu = (Source.of(*open_bilm(*files), torch.device(name)).encoder(ids) for name in ("cuda:0", "cpu"))
+    ids, files = batch_to_ids(SENTENCES), bilm_files(tmp_path)
+    devices = map(torch.device, ("cuda:0", "cpu"))
+    on_gpu, on_cpu = (Source.of(*open_source("bilm", files), device).encoder(ids) for device in devices)
     torch.testing.assert_close(on_gpu, on_cpu, atol=1e-4, rtol=1e-4)
 
 

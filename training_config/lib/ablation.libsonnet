@@ -69,6 +69,9 @@ local configs = {
   sst: import '../sst.jsonnet',
 };
 
+// Also for a table elsewhere that imports one of ours.
+local configs_folder = std.strReplace(std.thisFile, 'ablation.libsonnet', '../');
+
 // How long a config trains at most.
 local cap(config) =
   '%d epochs' % config.trainer.num_epochs
@@ -81,7 +84,7 @@ local cap(config) =
 
   // A row of a task: its baseline, or its model with ELMo.
   local row(task, elmo) = {
-    config: '../' + task + (if elmo then '_elmo' else '') + '.jsonnet',
+    config: configs_folder + task + (if elmo then '_elmo' else '') + '.jsonnet',
     row_label: tasks[task].row_label,
     metric: tasks[task].metric,
     minutes: tasks[task].minutes[if elmo then 1 else 0],

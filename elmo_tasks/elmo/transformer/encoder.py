@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn.functional import embedding_bag
 
 from elmo_tasks.batches import batches_by_length
@@ -15,17 +15,15 @@ from elmo_tasks.bilm.bilm import BiLMOutput
 from elmo_tasks.bilm.characters import ids_to_text, token_mask
 from elmo_tasks.bilm.no_compile import no_compile
 from elmo_tasks.elmo.extraction import windows
-from elmo_tasks.elmo.stateless import StatelessSource
 from elmo_tasks.elmo.transformer.files import load
 from elmo_tasks.errors import InputError
 
 logger = logging.getLogger(__name__)
 
-PIECES = ("mean", "first", "last")
-"""The mean of the vectors of a word's pieces, or that of one piece."""
-
 MAX_TOKENS = 16_384
 """Pieces with padding of a batch, which bounds the memory."""
+
+_LONG = "1 of the first %d texts has more than %d pieces; such texts are read in overlapping windows"
 
 
 class _Sequence(NamedTuple):
@@ -37,7 +35,7 @@ class _Sequence(NamedTuple):
     counts: np.ndarray  # [W], the numbers of their pieces, which follow each other without gaps
 
 
-class Transformer(StatelessSource):
+class Transformer(nn.Module):
     """
     The layers of an encoder such as BERT, or of a left-to-right model such as GPT-2, as `BiLM` computes them.
 
@@ -50,38 +48,34 @@ class Transformer(StatelessSource):
 
     # Parameters
 
-    model, tokenizer
-        Of Hugging Face; frozen, and fast.
+    folder : `str` or `Path`
+        In Hugging Face's format.
     pieces : `str`
         `mean`, `first` or `last`.
     precision : `str`
-        The data type of `model`.
+        Data type of weights and states, `float32` or `bfloat16`; the layers are in float32.
 
     # Raises
 
-    `InputError` if the model has too few positions.
+    `InputError` if a file is missing or invalid.
     """
 
+    state = "reset"
     like: Tensor
 
-    def __init__(self, model: Any, tokenizer: Any, *, pieces: str = "mean", precision: str = "float32") -> None:
+    def __init__(self, folder: str | Path, *, pieces: str = "mean", precision: str = "float32") -> None:
         super().__init__()
-        self.model, self.pieces, self.precision = model, pieces, precision
+        self.pieces, self.precision = pieces, precision
+        self.model, tokenizer = load(Path(folder), getattr(torch, precision))
         self._tokenizer = tokenizer.backend_tokenizer
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
         self._before, self._after = _special_tokens(self._tokenizer)
-        self._limit = _positions(model, tokenizer) - len(self._before) - len(self._after)
+        self._limit = _positions(self.model, tokenizer) - len(self._before) - len(self._after)
         if self._limit < 2:
-            raise InputError(f"expected a model with positions for two pieces or more, got {self._limit}")
-        self._texts = self._long_texts = 0
+            raise InputError(f"expected positions for two pieces or more, got {self._limit}", file=folder)
+        self.texts = self.long_texts = 0  # read so far, and those of them in windows
         self.register_buffer("like", torch.zeros(()), persistent=False)  # the layers' data type and device
-
-    @classmethod
-    def from_folder(cls, folder: str | Path, *, pieces: str = "mean", precision: str = "float32") -> "Transformer":
-        """Load a frozen model. Raises `InputError` if a file is missing or invalid."""
-        model, tokenizer = load(Path(folder), getattr(torch, precision))
-        return cls(model, tokenizer, pieces=pieces, precision=precision)
 
     @property
     def output_dim(self) -> int:
@@ -98,11 +92,6 @@ class Transformer(StatelessSource):
         """The data type of the layers."""
         return self.like.dtype
 
-    @property
-    def long_share(self) -> float:
-        """The share of the texts so far that were read in windows."""
-        return self._long_texts / max(1, self._texts)
-
     @no_compile
     def forward(self, character_ids: Tensor) -> BiLMOutput:
         """The layers [L+1, B, T, D] of words with ids [B, T, C], as from `batch_to_ids`."""
@@ -110,7 +99,8 @@ class Transformer(StatelessSource):
         layers = self.like.new_zeros(self.n_layers, *mask.shape, self.output_dim)  # [L+1, B, T, D]
         sequences = list(self._sequences(ids_to_text(character_ids[mask]), mask.sum(1).tolist(), mask.shape[1]))
         lengths = [len(sequence.ids) for sequence in sequences]
-        for places in batches_by_length(lengths, batch_size=self._batch_size, max_tokens=MAX_TOKENS):
+        few = 8 if self.like.device.type == "cpu" else None  # on a CPU, padding costs more than calls
+        for places in batches_by_length(lengths, batch_size=few, max_tokens=MAX_TOKENS):
             self._encode([sequences[place] for place in places], layers.flatten(1, 2))
         return BiLMOutput(layers, mask)
 
@@ -121,11 +111,13 @@ class Transformer(StatelessSource):
         encodings = self._tokenizer.encode_batch(texts, is_pretokenized=True, add_special_tokens=False)
         for row, encoding in enumerate(encodings):
             ids, of_word = np.array(encoding.ids, int), np.array(encoding.word_ids, int)
-            is_long = len(ids) > self._limit
-            self._count(is_long, len(ids))
-            if is_long:
+            self.texts += 1
+            if len(ids) > self._limit:
                 kept = np.arange(len(ids)) - np.searchsorted(of_word, of_word) < self._limit // 2
                 ids, of_word = ids[kept], of_word[kept]
+                self.long_texts += 1
+                if self.long_texts == 1:
+                    logger.warning(_LONG, self.texts, self._limit)
             found, starts, counts = np.unique(of_word, return_index=True, return_counts=True)
             centres = starts + counts // 2
             for start, end, first, last in windows(len(ids), limit=self._limit, overlap=self._limit // 2):
@@ -155,18 +147,6 @@ class Transformer(StatelessSource):
 
     def _tensor(self, array: np.ndarray) -> Tensor:
         return torch.from_numpy(array).to(self.like.device)
-
-    @property
-    def _batch_size(self) -> int | None:
-        """Sequences of similar length that are read together: few on a CPU, where padding costs more than calls."""
-        return 8 if self.like.device.type == "cpu" else None
-
-    def _count(self, is_long: bool, n_pieces: int) -> None:
-        self._texts += 1
-        self._long_texts += is_long
-        if is_long and self._long_texts == 1:
-            message = "a text has %d pieces, and the transformer reads %d at a time: such texts, 1 of %d so far, are"
-            logger.warning(message + " read in overlapping windows", n_pieces, self._limit, self._texts)
 
 
 def _special_tokens(tokenizer: Any) -> tuple[list[int], list[int]]:

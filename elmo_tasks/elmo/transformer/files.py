@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+import re
 import tarfile
 from pathlib import Path
 from typing import Any
@@ -25,38 +26,35 @@ OTHERS = (
 WEIGHTS = ("model*.safetensors*", "pytorch_model*.bin*")
 """The first kind that a folder has is used, and no other file."""
 
-UNUSED = ("pooler.",)
-"""Weights that no layer depends on, and that checkpoints of a masked language model lack."""
-
 
 def find_model(name: str, *, local_files_only: bool = False) -> Path:
     """
-    The absolute folder of a model, or that of the hub's model of this name, downloaded unless `local_files_only`.
+    The absolute path of a folder, or of that of the hub's model of this name, downloaded unless `local_files_only`.
 
-    Raises `InputError` if there is neither.
+    Raises `InputError` if the hub has no such model.
     """
     folder = Path(name).expanduser()
-    if not folder.is_dir():
-        from huggingface_hub import snapshot_download
+    if folder.is_dir() or not re.fullmatch(r"[\w.-]+(/[\w.-]+)?", name):
+        return folder.absolute()
+    from huggingface_hub import snapshot_download
 
-        try:
-            for weights in WEIGHTS:
-                patterns = [*OTHERS, weights]
-                folder = Path(snapshot_download(name, allow_patterns=patterns, local_files_only=local_files_only))
-                if any(folder.glob(weights)):
-                    break
-        except Exception as error:  # of the network, of the cache's folder, of a name that is none
-            reason = str(error).strip().split("\n")[0]
-            problem = f"no such folder: the transformer; and no model of this name from the Hugging Face hub: {reason}"
-            raise InputError(problem, file=name) from None
-    return folder.absolute()
+    try:
+        for weights in WEIGHTS:
+            patterns = [*OTHERS, weights]
+            folder = Path(snapshot_download(name, allow_patterns=patterns, local_files_only=local_files_only))
+            if any(folder.glob(weights)):
+                break
+    except Exception as error:  # of the network or of the cache's folder, of any kind
+        reason = str(error).strip().split("\n")[0]
+        problem = f"no such folder, and no model of this name from the Hugging Face hub: {reason}"
+        raise InputError(problem, file=name, hint="set the key or option model") from None
+    return folder
 
 
 def model_files(folder: Path) -> list[Path]:
     """The files that are read, sorted by name."""
-    weights = next((found for pattern in WEIGHTS if (found := [*folder.glob(pattern)])), [])
-    others = {path for pattern in OTHERS for path in folder.glob(pattern)}
-    return sorted(path for path in {*others, *weights} if path.is_file())
+    weights = next((pattern for pattern in WEIGHTS if any(folder.glob(pattern))), WEIGHTS[0])
+    return sorted({path for pattern in (*OTHERS, weights) for path in folder.glob(pattern) if path.is_file()})
 
 
 def folder_sha256(folder: Path) -> str:
@@ -76,7 +74,7 @@ def pack(folder: Path) -> Tensor:
 
 def unpack(packed: Tensor, folder: Path) -> None:
     """Write what `pack` returned to a folder."""
-    with tarfile.open(fileobj=io.BytesIO(packed.numpy().tobytes())) as archive:
+    with tarfile.open(fileobj=io.BytesIO(packed.numpy().data)) as archive:
         archive.extractall(folder, filter="data")
 
 
@@ -86,37 +84,33 @@ def load(folder: Path, dtype: torch.dtype) -> tuple[Any, Any]:
 
     Raises `InputError` if a file is missing or invalid, the tokenizer is slow, or the two are not of one model.
     """
-    from transformers import AutoConfig, AutoModel, AutoTokenizer, logging
-
-    verbosity = logging.get_verbosity()
-    logging.set_verbosity_error()  # what is missing or unused is reported below
-    source: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
-    try:
-        config = AutoConfig.from_pretrained(folder, **source)
-        config.use_cache = config.reference_compile = False  # keys of GPT-2 and of ModernBERT
-        safe = any(folder.glob(WEIGHTS[0]))
-        model, found = AutoModel.from_pretrained(
-            folder, config=config, torch_dtype=dtype, use_safetensors=safe, output_loading_info=True, **source
-        )
-        tokenizer = AutoTokenizer.from_pretrained(folder, add_prefix_space=True, **source)
-    except Exception as error:  # damaged files raise errors of any kind
-        reason = " ".join(str(error).split())[:300] or type(error).__name__
-        raise InputError(f"cannot load the transformer: {reason}", file=folder) from None
-    finally:
-        logging.set_verbosity(verbosity)
-    missing = [name for name in found["missing_keys"] if not name.startswith(UNUSED)]
-    if missing:
+    model, found, tokenizer = _loaded(folder, dtype)
+    if missing := [name for name in found["missing_keys"] if not name.startswith("pooler.")]:  # in no layer
         raise InputError(f"expected the weights of {type(model).__name__}, got none for {missing[0]}", file=folder)
-    _check(model, tokenizer, folder)
-    return model.eval().requires_grad_(False), tokenizer
-
-
-def _check(model: Any, tokenizer: Any, folder: Path) -> None:
     if model.config.is_encoder_decoder:
         raise InputError(f"expected an encoder or a decoder, got {type(model).__name__}, which has both", file=folder)
     if not tokenizer.is_fast:
         hint = "save the fast one as tokenizer.json, with tokenizer.save_pretrained"
         raise InputError(f"expected a fast tokenizer, got {type(tokenizer).__name__}", file=folder, hint=hint)
-    known, given = model.get_input_embeddings().num_embeddings, len(tokenizer)
-    if given > known:
+    if (given := len(tokenizer)) > (known := model.get_input_embeddings().num_embeddings):
         raise InputError(f"expected a tokenizer of at most {known} pieces as the model, got {given}", file=folder)
+    return model.eval().requires_grad_(False), tokenizer
+
+
+def _loaded(folder: Path, dtype: torch.dtype) -> tuple[Any, dict[str, Any], Any]:
+    from transformers import AutoConfig, AutoModel, AutoTokenizer, logging
+
+    verbosity = logging.get_verbosity()
+    logging.set_verbosity_error()  # what is missing or unused is reported below
+    local: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
+    try:
+        config = AutoConfig.from_pretrained(folder, **local)
+        config.use_cache = config.reference_compile = False  # keys of GPT-2 and of ModernBERT
+        options = {"config": config, "torch_dtype": dtype, "use_safetensors": any(folder.glob(WEIGHTS[0]))}
+        model, found = AutoModel.from_pretrained(folder, output_loading_info=True, **options, **local)
+        return model, found, AutoTokenizer.from_pretrained(folder, add_prefix_space=True, **local)
+    except Exception as error:  # damaged files raise errors of any kind
+        reason = " ".join(str(error).split())[:300] or type(error).__name__
+        raise InputError(f"cannot load the transformer: {reason}", file=folder) from None
+    finally:
+        logging.set_verbosity(verbosity)
