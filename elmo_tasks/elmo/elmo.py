@@ -214,7 +214,7 @@ class Elmo:
         if isinstance(self.bilm, BiLM):
             provenance["options"] = json.dumps(self.bilm.options.to_dict())
         if isinstance(self.bilm, Transformer):
-            provenance |= {"options": self.bilm.model.config.to_json_string(), "pieces": self.bilm.pieces}
+            provenance |= {"options": self.bilm.model.config.to_json_string(), "word_pieces": self.bilm.pieces}
         described = {"float16": float16, "parse": parse, "settings": {**provenance, **(settings or {})}}
         return extract(self._extraction(layers, **described), lines, out, **options)
 

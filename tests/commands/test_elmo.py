@@ -1,6 +1,7 @@
 """`allennlp elmo`: what the user types, reads and gets."""
 
 import gzip
+import json
 import os
 import signal
 import subprocess
@@ -15,9 +16,12 @@ import pytest
 from elmo_tasks.bilm import BiLM, batch_to_ids
 from elmo_tasks.bilm.weights import file_sha256
 from elmo_tasks.elmo import ElmoVectors
+from elmo_tasks.elmo.transformer.encoder import Transformer
 from elmo_tasks.errors import InputError
 from elmo_tasks.settings import fixtures_root
+from tests.elmo.cove_samples import write_cove
 from tests.elmo.samples import write_bilm
+from tests.elmo.transformer_samples import write_transformer
 from tests.test_flow import allennlp
 
 elmo = partial(allennlp, "elmo")
@@ -56,6 +60,23 @@ def test_output_and_file(bilm: tuple[str, ...], text: Path, tmp_path: Path, caps
         assert expected.items() <= vectors.info.items()
     elmo(text, out, *bilm, "--max-length", 4, "--overlap", 2)
     assert capsys.readouterr().out == f"{out} is already complete\n"
+
+
+def test_transformers_and_cove(text: Path, tmp_path: Path) -> None:
+    """Files of a call with the same options resume; those with another way to pool are not mixed up."""
+    options = ["--source", "transformer", "--model", write_transformer(tmp_path / "bert")]
+    elmo(text, tmp_path / "bert.hdf5", *options)
+    with ElmoVectors(tmp_path / "bert.hdf5") as vectors:
+        assert vectors[2].shape == (4, 6, 16) and vectors.layer_names[0] == "layer 0, embeddings"
+        assert json.loads(vectors.info["options"])["model_type"] == "bert"
+        expected = Transformer(options[-1])(batch_to_ids([TEXT.splitlines()[2].split()])).layers[:, 0]
+        assert np.allclose(vectors[2], expected, atol=1e-5)
+    with pytest.raises(InputError, match="word_pieces was 'mean', is 'last'"):
+        elmo(text, tmp_path / "bert.hdf5", *options, "--pieces", "last")
+    (tmp_path / "cove").mkdir()
+    vectors_file, weight_file = write_cove(tmp_path / "cove")
+    elmo(text, tmp_path / "cove.hdf5", "--cove-vectors", vectors_file, "--weight-file", weight_file)
+    assert ElmoVectors(tmp_path / "cove.hdf5")[0].shape == (3, 4, 10)
 
 
 def test_flags_of_allennlp(bilm: tuple[str, ...], text: Path, tmp_path: Path) -> None:

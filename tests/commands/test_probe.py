@@ -12,6 +12,7 @@ from elmo_tasks.probing.scorer import score
 from elmo_tasks.probing.senses import key_file_of, read_keys
 from tests.elmo.cove_samples import write_cove
 from tests.elmo.samples import write_bilm
+from tests.elmo.transformer_samples import write_transformer
 from tests.probing.samples import SEMCOR, SETS, WSD
 from tests.test_flow import allennlp
 from tests.tiny import FIXTURES, write_vectors
@@ -78,6 +79,20 @@ def test_cove(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = json.loads((tmp_path / "wsd.json").read_text())
     assert (found["vectors_file"], found["weight_file"]) == (vectors_file, weight_file)
     assert "options_file" not in found
+
+
+def test_transformer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["--source", "transformer", "--model", write_transformer(tmp_path / "bert")]
+    probe("wsd", WSD, *options)
+    shown = rows(capsys.readouterr().out)
+    assert [len(shown[f"transformer {layer}"]) for layer in (0, 3)] == [6, 6]
+    probe("pos", POS / "train.slash", POS / "dev.conllu", "--max-steps", 1, "--output", tmp_path / "pos.json", *options)
+    assert json.loads((tmp_path / "pos.json").read_text())["model"] == options[-1]
+    index = ["neighbors", "play", "--corpus", SEMCOR, "--index", tmp_path / "index", *options]
+    probe(*index)
+    assert "transformer 3, nearest" in capsys.readouterr().out
+    with pytest.raises(InputError, match="pieces: expected first, got mean"):
+        probe(*index, "--pieces", "first")
 
 
 def test_pos(tmp_path: Path, files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
