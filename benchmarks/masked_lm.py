@@ -1,0 +1,119 @@
+"""
+Train a BERT-like masked language model of the embedded biLM's size on plain text, with Hugging Face's Trainer.
+
+Usage: pip install accelerate; python benchmarks/masked_lm.py OUT --train 'DATA/lm/train.*.txt.gz' \
+    --heldout 'DATA/lm/heldout.*.txt.gz'
+
+OUT is then a folder for `model.elmo.model`. Called again, it resumes from the last checkpoint below OUT/checkpoints. The
+text has a tokenised sentence per line; consecutive sentences share a sequence. 5.3 million parameters.
+"""
+
+import argparse
+import glob
+import gzip
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
+from transformers import (
+    BertConfig,
+    BertForMaskedLM,
+    BertTokenizerFast,
+    DataCollatorForLanguageModeling,
+    Trainer,
+    TrainingArguments,
+)
+from transformers.trainer_utils import get_last_checkpoint
+
+SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+LENGTH = 128
+"""Pieces of a sequence, with [CLS] and [SEP]; the model has positions for 512."""
+
+
+def lines(pattern: str) -> Iterator[str]:
+    for file in sorted(glob.glob(pattern)):
+        with gzip.open(file, "rt", encoding="utf-8") if file.endswith(".gz") else open(file, encoding="utf-8") as text:
+            yield from text
+
+
+def train_tokenizer(pattern: str, vocabulary: int) -> BertTokenizerFast:
+    pieces = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    pieces.normalizer, pieces.pre_tokenizer = (
+        normalizers.BertNormalizer(lowercase=False),
+        pre_tokenizers.BertPreTokenizer(),
+    )
+    trainer = trainers.WordPieceTrainer(vocab_size=vocabulary, special_tokens=SPECIAL, min_frequency=5)
+    pieces.train_from_iterator(lines(pattern), trainer)
+    pieces.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
+    )
+    return BertTokenizerFast(tokenizer_object=pieces, do_lower_case=False, model_max_length=512)
+
+
+class Sequences(torch.utils.data.Dataset):
+    """The text as sequences of the same length."""
+
+    def __init__(self, tokenizer: BertTokenizerFast, pattern: str) -> None:
+        pieces, batch = [], []
+        for line in lines(pattern):
+            batch.append(line)
+            if len(batch) == 10_000:
+                pieces.append(self._encode(tokenizer, batch))
+                batch = []
+        pieces.append(self._encode(tokenizer, batch))
+        flat = np.concatenate(pieces)
+        inner = flat[: len(flat) // (LENGTH - 2) * (LENGTH - 2)].reshape(-1, LENGTH - 2)
+        self.rows = np.pad(inner, ((0, 0), (1, 1)), constant_values=((0, 0), (2, 3)))  # [N, LENGTH]
+
+    @staticmethod
+    def _encode(tokenizer: BertTokenizerFast, batch: list[str]) -> np.ndarray:
+        encoded = tokenizer.backend_tokenizer.encode_batch(batch, add_special_tokens=False)
+        return np.array([piece for one in encoded for piece in (*one.ids, 3)], np.int32)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, index: int) -> dict[str, Any]:
+        return {"input_ids": torch.from_numpy(self.rows[index].astype(np.int64))}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--train", required=True, help="pattern of text files")
+    parser.add_argument("--heldout", required=True, help="pattern of text files")
+    parser.add_argument("--vocabulary", type=int, default=8000)
+    parser.add_argument("--epochs", type=float, default=1.0)
+    parser.add_argument("--steps", type=int, default=-1, help="instead of epochs")
+    parser.add_argument("--batch-size", type=int, default=32)
+    parser.add_argument("--seed", type=int, default=1)
+    args = parser.parse_args()
+    has_tokenizer = (args.out / "tokenizer.json").exists()
+    tokenizer = (
+        BertTokenizerFast.from_pretrained(args.out) if has_tokenizer else train_tokenizer(args.train, args.vocabulary)
+    )
+    tokenizer.save_pretrained(args.out)
+    sizes = {"hidden_size": 256, "num_hidden_layers": 4, "num_attention_heads": 4, "intermediate_size": 1024}
+    torch.manual_seed(args.seed)
+    model = BertForMaskedLM(BertConfig(vocab_size=len(tokenizer), **sizes))
+    arguments = TrainingArguments(
+        str(args.out / "checkpoints"), max_steps=args.steps, num_train_epochs=args.epochs, seed=args.seed,
+        per_device_train_batch_size=args.batch_size, learning_rate=5e-4, weight_decay=0.01, warmup_ratio=0.05,
+        bf16=torch.cuda.is_available(), logging_steps=100, save_steps=500, save_total_limit=1, report_to=[],
+    )  # fmt: skip
+    collator = DataCollatorForLanguageModeling(tokenizer, mlm_probability=0.15)
+    heldout = Sequences(tokenizer, args.heldout)
+    trainer = Trainer(model, arguments, collator, Sequences(tokenizer, args.train), heldout)
+    checkpoints = args.out / "checkpoints"
+    trainer.train(resume_from_checkpoint=get_last_checkpoint(checkpoints) if checkpoints.is_dir() else None)
+    loss = trainer.evaluate()["eval_loss"]
+    print(f"{model.num_parameters():,} parameters; perplexity of masked pieces, heldout: {math.exp(loss):.1f}")
+    model.save_pretrained(args.out)
+
+
+if __name__ == "__main__":
+    main()
