@@ -2,6 +2,7 @@
 
 import json
 import os
+import pickle
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -249,7 +250,7 @@ def workers(extraction: Extraction, count: int) -> Iterator[Executor | None]:
     if count == 1:
         yield None
         return
-    sent = replace(extraction, parse=str.split)
+    sent = pickle.dumps(replace(extraction, parse=str.split))  # bytes: torch would pass file descriptors
     threads = max(1, torch.get_num_threads() // count)
     context = get_context("spawn")
     pool = ProcessPoolExecutor(count, context, initializer=_start_worker, initargs=(sent, threads))
@@ -265,9 +266,9 @@ def workers(extraction: Extraction, count: int) -> Iterator[Executor | None]:
 _of_worker: list[Extraction] = []
 
 
-def _start_worker(extraction: Extraction, threads: int) -> None:
+def _start_worker(extraction: bytes, threads: int) -> None:
     torch.set_num_threads(threads)
-    _of_worker.append(extraction)
+    _of_worker.append(pickle.loads(extraction))
 
     def watch() -> None:
         if (parent := parent_process()) is not None:

@@ -2,6 +2,7 @@
 
 import fcntl
 import json
+import multiprocessing
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -155,6 +156,25 @@ def test_interrupted_calls_end_with_the_same_bytes(
     assert extract(settings, numbered(TEXT), out)
     assert not extract(settings, numbered(TEXT), out)
     assert out.read_bytes() == (tmp_path / "whole").read_bytes()
+
+
+def test_several_processes_write_the_same_bytes(bilm: BiLM, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_SECONDS_BETWEEN_SAVES", -1.0)
+    settings, out = extraction(bilm, batch_size=1), tmp_path / "out"
+    written(bilm, tmp_path / "whole", batch_size=1).close()
+    with pytest.raises(Killed):
+        extract(settings, numbered(TEXT), out, processes=3, progress=kill_after(2))
+    with pytest.raises(InputError, match="a worker process was killed"):
+        extract(settings, numbered(TEXT), out, processes=2, progress=lambda tokens: kill_children())
+    assert extract(settings, numbered(TEXT), out, processes=2)
+    assert out.read_bytes() == (tmp_path / "whole").read_bytes()
+    assert not multiprocessing.active_children()
+
+
+def kill_children() -> None:
+    for child in multiprocessing.active_children():
+        child.kill()
+        child.join()
 
 
 @pytest.fixture

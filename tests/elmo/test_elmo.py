@@ -1,0 +1,112 @@
+"""`Elmo`: vectors of many sentences in one call."""
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from allennlp.models import load_archive
+
+from elmo_tasks.bilm import batch_to_ids
+from elmo_tasks.elmo import Elmo, ElmoVectors
+from elmo_tasks.elmo.sources import Source
+from elmo_tasks.errors import InputError
+from tests.archives.make import STORED
+from tests.elmo.samples import write_bilm
+
+TEXT = ["The harbour froze over .", "", "one", "a b c d e f g h i j k l", ["New York", "is", "big"], "two words"]
+TOKENS = [text.split() if isinstance(text, str) else text for text in TEXT]
+ARCHIVE = STORED / "1" / "ner.tar.gz"
+
+
+@pytest.fixture
+def elmo(tmp_path: Path) -> Elmo:
+    return Elmo.from_files(*write_bilm(tmp_path), batch_size=2)
+
+
+def layers(elmo: Elmo, tokens: list[str]) -> np.ndarray:
+    """The layers [L+1, T, 2P] of a single sentence."""
+    return elmo.bilm(batch_to_ids([tokens])).layers[:, 0].numpy()
+
+
+def test_sentences_keep_their_order(elmo: Elmo, capfd: pytest.CaptureFixture[str]) -> None:
+    for found, tokens in zip(elmo.embed(TEXT, progress=True), TOKENS, strict=True):
+        assert found.dtype == np.float32 and found.shape == (3, len(tokens), 12)
+        assert np.allclose(found, layers(elmo, tokens), atol=1e-6)
+    assert "23.0/23.0" in capfd.readouterr().err
+    assert elmo.embed(iter([])) == []
+    with pytest.raises(InputError, match="put it into a list"):
+        elmo.embed("one string")
+
+
+def test_choices_of_layers(elmo: Elmo) -> None:
+    whole = elmo.embed(TEXT)
+    for choice, expected in {
+        "top": [array[-1] for array in whole],
+        "average": [array.mean(0) for array in whole],
+        0: [array[0] for array in whole],
+        1: [array[1] for array in whole],
+    }.items():
+        for found, other in zip(elmo.embed(TEXT, layers=choice, tensors=True), expected, strict=True):
+            assert np.allclose(found, other, atol=1e-6) and isinstance(found, torch.Tensor)
+    for invalid, message in (("last", "layers: expected all, top, average, a number"), (3, "layer:0 to layer:2")):
+        with pytest.raises(InputError, match=message):
+            elmo.embed(TEXT, layers=invalid)
+
+
+def test_the_trained_mix_of_an_archive(tmp_path: Path) -> None:
+    embedder = load_archive(ARCHIVE).model.lowest_layers.elmo
+    for name, content in zip(("o", "w"), Source.from_state(embedder.get_extra_state()).contents or (), strict=True):
+        (tmp_path / name).write_bytes(content.numpy().tobytes())
+    own = Elmo.from_files(tmp_path / "o", tmp_path / "w")
+    output = embedder.layers(batch_to_ids([TOKENS[0]]))
+    for place, vectors in (("", embedder.input_vectors), (":output", embedder.output_vectors)):
+        expected = vectors(output)[0].detach()
+        assert np.allclose(own.embed(TEXT, layers=f"{ARCHIVE}{place}")[0], expected, atol=1e-6)
+    own.write([(1, "one")], tmp_path / "out", layers=str(ARCHIVE))
+    assert ElmoVectors(tmp_path / "out").layer_names[0].startswith("mix of the layers with the weights 0.")
+    with pytest.raises(InputError, match="this model was trained on another biLM"):
+        Elmo.from_files(*write_bilm(tmp_path, seed=4)).embed(TEXT, layers=str(ARCHIVE))
+    (tmp_path / "damaged.tar.gz").write_bytes(ARCHIVE.read_bytes()[:20000])
+    for name, message in (("damaged.tar.gz", "cannot read the model"), (".", "cannot read the model")):
+        with pytest.raises(InputError, match=message):
+            own.embed(TEXT, layers=str(tmp_path / name))
+
+
+def test_pooling(elmo: Elmo) -> None:
+    tokens = elmo.embed(TEXT, layers="top")
+    poolings: dict[str, Any] = {"mean": lambda a: a.mean(0), "max": lambda a: a.max(0), "last": lambda a: a[-1]}
+    for pooling, function in poolings.items():
+        found = elmo.embed_sentences(TEXT, pooling=pooling, layers="top")
+        expected = [function(array) if len(array) else np.zeros(12) for array in tokens]
+        assert found.dtype == np.float32 and np.allclose(found, expected, atol=1e-6)
+    assert elmo.embed_sentences(TEXT, layers="all").shape == (6, 3, 12)
+    with pytest.raises(InputError, match="pooling: expected one of mean"):
+        elmo.embed_sentences(TEXT, pooling="sum")
+
+
+def test_pickles_name_the_files(elmo: Elmo, tmp_path: Path) -> None:
+    stored = pickle.dumps(elmo)
+    assert len(stored) < 2000 and stored == pickle.dumps(pickle.loads(stored))
+    assert np.array_equal(pickle.loads(stored).embed(TEXT)[0], elmo.embed(TEXT)[0])
+    write_bilm(tmp_path, seed=4)
+    with pytest.raises(InputError, match=r"weights\.hdf5: the file has changed since the pickle"):
+        pickle.loads(stored)
+
+
+def test_cache(elmo: Elmo, tmp_path: Path) -> None:
+    files = (tmp_path / "options.json", tmp_path / "weights.hdf5")
+    cached = Elmo.from_files(*files, cache_dir=tmp_path / "cache")
+    first, again = cached.embed(TEXT, layers="top"), cached.embed(TEXT, layers="top")
+    assert (tmp_path / "cache").is_dir()
+    for one, other, exact in zip(first, again, elmo.embed(TEXT, layers="top"), strict=True):
+        assert np.array_equal(one, other) and np.array_equal(one, exact.astype(np.float16))
+
+
+def test_columns_of_a_batch(elmo: Elmo) -> None:
+    found = elmo.embed_batch({"tokens": TOKENS, "id": [0] * 6})["elmo"]
+    assert all(map(np.array_equal, found, elmo.embed(TEXT, layers="average")))
+    with pytest.raises(InputError, match="expected a column 'tokens', got text"):
+        elmo.embed_batch({"text": TEXT})
