@@ -9,7 +9,14 @@ from typing import Any, NamedTuple, Self
 import torch
 from torch import Tensor, nn
 
-from elmo_tasks.bilm.characters import BEGIN_OF_SENTENCE, CHARACTERS, END_OF_SENTENCE, tokens_to_ids, truncated
+from elmo_tasks.bilm.characters import (
+    BEGIN_OF_SENTENCE,
+    CHARACTERS,
+    END_OF_SENTENCE,
+    fit_slots,
+    token_mask,
+    tokens_to_ids,
+)
 from elmo_tasks.bilm.lstm import LstmStack, State
 from elmo_tasks.bilm.no_compile import no_compile
 from elmo_tasks.bilm.options import BiLMOptions
@@ -74,7 +81,8 @@ class BiLM(nn.Module):
         self.forward_stack = LstmStack(options)
         self.backward_stack = LstmStack(options)
         boundaries = torch.from_numpy(tokens_to_ids([BEGIN_OF_SENTENCE, END_OF_SENTENCE]).astype("int64"))
-        self.register_buffer("boundaries", boundaries, persistent=False)  # [2, 50]
+        boundaries = fit_slots(boundaries, options.max_characters_per_token)
+        self.register_buffer("boundaries", boundaries, persistent=False)  # [2, C]
         self._carried: dict[str, list[State]] = {}
         self._cache: tuple[Hashable, WordVectorCache | None] = (None, None)
 
@@ -192,11 +200,13 @@ class BiLM(nn.Module):
         """
         # Parameters
 
-        character_ids : `Tensor`, shape [B, T, 50]
+        character_ids : `Tensor`, shape [B, T, C]
             As from `batch_to_ids`: the tokens of each row from the left, then zeros. Sentence boundaries are added and
-            removed inside; a sentence may be empty. Of wider ids the first 48 bytes of a word are read.
+            removed inside; a sentence may be empty. Longer words than `options.max_characters_per_token` allows are
+            truncated.
         """
-        character_ids, mask = truncated(character_ids)  # [B, T, 50], [B, T]
+        mask = token_mask(character_ids)  # [B, T]
+        character_ids = fit_slots(character_ids, self.options.max_characters_per_token)
         if not len(mask) or (self.state == "reset" and not mask.any()):
             shape = (self.n_layers, *mask.shape, self.output_dim)
             return BiLMOutput(self.boundaries.new_zeros(shape, dtype=self.dtype), mask)
@@ -225,7 +235,7 @@ class BiLM(nn.Module):
 
     def encode_types(self, character_ids: Tensor) -> Tensor:
         """
-        Context-free vectors [N, P] of words with ids [N, 50], computing each distinct word once. A frozen biLM on a CPU
+        Context-free vectors [N, P] of words with ids [N, C], computing each distinct word once. A frozen biLM on a CPU
         caches the vectors of the most recently used words.
         """
         distinct, index = _distinct_rows(character_ids)

@@ -13,7 +13,10 @@ BEGIN_SENTENCE, END_SENTENCE, BEGIN_WORD, END_WORD, PAD_WORD = range(BYTES, BYTE
 """Special characters after the bytes, counted from 0 as in bilm-tf."""
 
 LONGEST = 2048
-"""Most slots of a word for sources that read words: up to 2,046 bytes. The biLM reads the first 50."""
+"""Most slots of a word for sources that read words: up to 2,046 bytes."""
+
+LEAST_CHARACTERS, MOST_CHARACTERS = 10, 256
+"""The limits of a biLM's `max_characters_per_token`."""
 
 CHARACTERS = BYTES + 5
 """Rows of the character embedding without the padding row: 261."""
@@ -111,13 +114,18 @@ def token_mask(character_ids: torch.Tensor) -> torch.Tensor:
     return mask
 
 
-def truncated(character_ids: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """The ids [B, T, 50] that the biLM reads, of ids [B, T, C] with longer words, and their mask."""
-    mask, last = token_mask(character_ids), character_ids[..., MAX_CHARACTERS - 1 : MAX_CHARACTERS]
-    if character_ids.shape[2] > MAX_CHARACTERS:
+def fit_slots(character_ids: torch.Tensor, slots: int = MAX_CHARACTERS) -> torch.Tensor:
+    """Ids [..., C] as [..., slots]: words are truncated to `slots - 2` bytes, or padded."""
+    more = slots - character_ids.shape[-1]
+    if more > 0:
+        is_token = character_ids[..., :1] > PADDING_ID
+        padding = (is_token * (PAD_WORD + 1)).expand(*character_ids.shape[:-1], more)
+        return torch.cat([character_ids, padding.to(character_ids.dtype)], -1)
+    if more < 0:
+        last = character_ids[..., slots - 1 : slots]
         last = last.masked_fill((last > PADDING_ID) & (last <= BYTES), END_WORD + 1)
-        character_ids = torch.cat([character_ids[..., : MAX_CHARACTERS - 1], last], -1)
-    return character_ids, mask
+        return torch.cat([character_ids[..., : slots - 1], last], -1)
+    return character_ids
 
 
 def ids_to_words(character_ids: torch.Tensor) -> list[bytes | None]:

@@ -7,7 +7,7 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from elmo_tasks.bilm.characters import CHARACTERS, MAX_CHARACTERS
+from elmo_tasks.bilm.characters import CHARACTERS, LEAST_CHARACTERS, MAX_CHARACTERS, MOST_CHARACTERS
 from elmo_tasks.errors import InputError
 
 ACTIVATIONS = ("relu", "tanh")
@@ -39,6 +39,8 @@ class BiLMOptions:
         Largest absolute value of the cell state and of the projected output; `None` or 0 for no clipping.
     use_skip_connections : `bool`
         Whether layers after the first add their input to their output.
+    max_characters_per_token : `int`
+        Bytes that are read of a word, plus 2; 10 to 256. AllenNLP's own loader and bilm-tf's weights have 50.
 
     # Raises
 
@@ -57,6 +59,7 @@ class BiLMOptions:
     cell_clip: float | None = 3.0
     proj_clip: float | None = 3.0
     use_skip_connections: bool = True
+    max_characters_per_token: int = MAX_CHARACTERS
 
     def __post_init__(self) -> None:
         problems = list(self._problems())
@@ -76,6 +79,7 @@ class BiLMOptions:
     def _problems(self) -> Iterator[str]:
         limits = {"character_dim": (1, inf), "dim": (1, inf), "projection_dim": (1, inf)}
         limits |= {"n_layers": (1, _MOST_LAYERS), "n_highway": (0, _MOST_LAYERS)}
+        limits |= {"max_characters_per_token": (LEAST_CHARACTERS, MOST_CHARACTERS)}
         for name, (least, most) in limits.items():
             if not _is_count(value := getattr(self, name)) or not least <= value <= most:
                 upper = "" if most == inf else f" and at most {most}"
@@ -91,9 +95,11 @@ class BiLMOptions:
             yield f"activation: expected one of {', '.join(ACTIVATIONS)}, got {self.activation!r}"
         if not 1 <= len(self.filters) <= _MOST_LAYERS:
             yield f"filters: expected 1 to {_MOST_LAYERS} pairs of [width, count], got {len(self.filters):,}"
+        slots = self.max_characters_per_token
+        widest = slots if _is_count(slots) else MAX_CHARACTERS
         for pair in self.filters:
-            if len(pair) != 2 or not all(_is_count(n) and n > 0 for n in pair) or pair[0] > MAX_CHARACTERS:
-                yield f"filters: expected [width up to {MAX_CHARACTERS}, count], got {list(pair)!r}"
+            if len(pair) != 2 or not all(_is_count(n) and n > 0 for n in pair) or pair[0] > widest:
+                yield f"filters: expected [width up to {widest}, count], got {list(pair)!r}"
 
     @classmethod
     def from_dict(cls, options: dict[str, Any]) -> "BiLMOptions":
@@ -105,16 +111,18 @@ class BiLMOptions:
         `InputError` naming every missing or invalid value.
         """
         lstm, char_cnn = _section(options, "lstm"), _section(options, "char_cnn")
-        fixed = {"n_characters": (CHARACTERS, CHARACTERS + 1), "max_characters_per_token": (MAX_CHARACTERS,)}
-        for key, allowed in fixed.items():  # 262 characters are 261 and the padding row
-            if (value := char_cnn.get(key, allowed[0])) not in allowed:
-                raise InputError(f"char_cnn.{key}: expected {' or '.join(map(str, allowed))}, got {value!r}")
+        if (value := char_cnn.get("n_characters", CHARACTERS)) not in (
+            CHARACTERS,
+            CHARACTERS + 1,
+        ):  # and the padding row
+            raise InputError(f"char_cnn.n_characters: expected {CHARACTERS} or {CHARACTERS + 1}, got {value!r}")
         names = ("dim", "projection_dim", "n_layers", "cell_clip", "proj_clip")
         sizes: dict[str, Any] = {name: lstm.get(name) for name in names}
         sizes["character_dim"] = _section(char_cnn, "embedding").get("dim")
         return cls(
             filters=_filters(char_cnn.get("filters")),
             activation=char_cnn.get("activation", "relu"),
+            max_characters_per_token=char_cnn.get("max_characters_per_token", MAX_CHARACTERS),
             n_highway=char_cnn.get("n_highway") or 0,
             use_skip_connections=lstm.get("use_skip_connections") or False,
             **sizes,
@@ -152,7 +160,7 @@ class BiLMOptions:
                 "activation": self.activation,
                 "embedding": {"dim": self.character_dim},
                 "filters": [list(pair) for pair in self.filters],
-                "max_characters_per_token": MAX_CHARACTERS,
+                "max_characters_per_token": self.max_characters_per_token,
                 "n_characters": CHARACTERS + 1,
                 "n_highway": self.n_highway,
             },

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from elmo_tasks.bilm.characters import CHARACTERS, MAX_CHARACTERS, PAD_WORD, tokens_to_ids
+from elmo_tasks.bilm.characters import CHARACTERS, PAD_WORD, fit_slots, tokens_to_ids
 from elmo_tasks.bilm.options import BiLMOptions
 from elmo_tasks.bilm.packed_linear import Linear, PackableModule, needs_grad
 
@@ -54,7 +54,7 @@ class Highway(nn.Module):
 
 class TokenEncoder(nn.Module):
     """
-    The character CNN of the biLM: embedding, convolutions, max pooling over the 50 characters, highways, projection.
+    The character CNN of the biLM: embedding, convolutions, max pooling over the characters, highways, projection.
 
     As in bilm-tf, padding characters have an embedding and take part in convolution and pooling. Padding *tokens* (all
     ids 0) have character embeddings of zero.
@@ -91,7 +91,7 @@ class TokenEncoder(nn.Module):
 
     def forward(self, character_ids: Tensor, *, precision: torch.dtype | None = None) -> Tensor:
         """
-        Vectors [N, P] of the words with ids [N, 50].
+        Vectors [N, P] of the words with ids [N, C], C as in the options.
 
         `precision` is the data type of the matrix products and everything between them. Character embeddings keep the
         type of the parameters: their gradients are sums over so many characters that bfloat16 would lose most of them.
@@ -124,7 +124,8 @@ class TokenEncoder(nn.Module):
         convolve, _, projection = self._functions(dtype, grad=False)
         products = [highway.gate.linear("weight", dtype=dtype, grad=False) for highway in self.highways[:1]]
         ids = tokens_to_ids(["harbour", "lighthouse", "antidisestablishmentarianism"])  # short, medium, long
-        _, groups = self._by_length(torch.from_numpy(ids.astype("int64")))
+        slots = self.options.max_characters_per_token
+        _, groups = self._by_length(fit_slots(torch.from_numpy(ids.astype("int64")), slots))
         hidden = convolve(groups[0])  # [1, F]
         return all(_is_row_invariant(convolve, group, CONVOLVED_AT_ONCE) for group in groups) and all(
             _is_row_invariant(product, hidden, PROJECTED_AT_ONCE) for product in (*products, projection)
@@ -159,7 +160,9 @@ class TokenEncoder(nn.Module):
         limits = torch.tensor(_SHORT_WORDS, device=lengths.device)
         ends = torch.searchsorted(lengths, limits, right=True).tolist()
         padding = max(size for size, _ in self.options.filters)
-        bounds = zip((0, *ends), (*ends, len(order)), (*_SHORT_WORDS, MAX_CHARACTERS), strict=True)
+        bounds = zip(
+            (0, *ends), (*ends, len(order)), (*_SHORT_WORDS, self.options.max_characters_per_token), strict=True
+        )
         groups = [character_ids[order[start:end], : limit + padding] for start, end, limit in bounds if start < end]
         return order, groups or [character_ids]
 

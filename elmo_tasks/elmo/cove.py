@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from elmo_tasks.bilm.bilm import BiLMOutput
-from elmo_tasks.bilm.characters import ids_to_words, truncated
+from elmo_tasks.bilm.characters import fit_slots, ids_to_words, token_mask
 from elmo_tasks.data.vector_files import VectorFile
 from elmo_tasks.errors import InputError
 
@@ -97,8 +97,9 @@ class CoVe(nn.Module):
         return str(self.dtype).removeprefix("torch.")
 
     def forward(self, character_ids: Tensor) -> BiLMOutput:
-        """The layers of words with ids [B, T, 50], as from `batch_to_ids`."""
-        character_ids, mask = truncated(character_ids)  # [B, T, 50], [B, T]
+        """The layers of words with ids [B, T, C], as from `batch_to_ids`."""
+        mask = token_mask(character_ids)  # [B, T]
+        character_ids = fit_slots(character_ids)  # [B, T, 50]
         words = self._word_vectors(character_ids[mask])  # [N, W]
         layers = words.new_zeros(self.n_layers, *mask.shape, self.output_dim)  # [L+1, B, T, 2P]
         layers[0, mask] = torch.cat([words, words], -1)

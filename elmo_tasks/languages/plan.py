@@ -13,6 +13,7 @@ import torch
 
 from elmo_tasks.atomic import atomic_write
 from elmo_tasks.bilm.bilm import BiLM
+from elmo_tasks.bilm.characters import MAX_CHARACTERS, MOST_CHARACTERS
 from elmo_tasks.bilm.options import BiLMOptions
 from elmo_tasks.data.files import lines_of, open_binary
 from elmo_tasks.errors import InputError
@@ -122,9 +123,9 @@ def choose_training(sample: CorpusSample, *, hours: float) -> Training:
     """
     if not 0 < hours < math.inf:
         raise InputError(f"expected a positive number of hours, got {hours}")
-    chosen = _training(sample, _options(SIZES[0]), "float32", hours)
+    chosen = _training(sample, _options(SIZES[0], sample), "float32", hours)
     for sizes in SIZES[1:]:
-        larger = _training(sample, _options(sizes), "float32", hours)
+        larger = _training(sample, _options(sizes, sample), "float32", hours)
         if larger.steps * _ROWS * _UNROLL < _TOKENS_PER_PARAMETER * larger.options.n_parameters:
             break
         chosen = larger
@@ -153,10 +154,16 @@ def _first_lines(file: Path, words: int) -> tuple[list[str], float]:
         return taken, min(1.0, opened.tell() / max(1, file.stat().st_size))
 
 
-def _options(sizes: tuple[list[list[int]], int, int]) -> BiLMOptions:
+def _options(sizes: tuple[list[list[int]], int, int], sample: CorpusSample) -> BiLMOptions:
+    """With 50 characters a token, which every loader knows, unless that truncates too many words."""
     filters, dim, projection_dim = sizes
-    pairs = tuple((width, count) for width, count in filters)
-    return BiLMOptions(filters=pairs, n_highway=1, dim=dim, projection_dim=projection_dim)
+    return BiLMOptions(
+        filters=tuple((width, count) for width, count in filters),
+        n_highway=1,
+        dim=dim,
+        projection_dim=projection_dim,
+        max_characters_per_token=min(max(MAX_CHARACTERS, sample.characters), MOST_CHARACTERS),
+    )
 
 
 def _training(sample: CorpusSample, options: BiLMOptions, precision: str, hours: float) -> Training:

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from elmo_tasks.bilm.bilm import DIRECTIONS, BiLM
+from elmo_tasks.bilm.characters import fit_slots
 from elmo_tasks.bilm.lstm import LstmStack, State
 from elmo_tasks.bilm.packed_linear import PRECISIONS
 from elmo_tasks.errors import InputError
@@ -121,7 +122,8 @@ class BiLanguageModel(nn.Module):
 
     def _encode(self, characters: Tensor) -> Tensor:
         """Context-free vectors [U, P] of the batch's distinct tokens."""
-        return self.bilm.token_encoder(characters, precision=self._training_precision)
+        ids = fit_slots(characters, self.bilm.options.max_characters_per_token)
+        return self.bilm.token_encoder(ids, precision=self._training_precision)
 
     def _run(
         self, stack: LstmStack, tokens: Tensor, inputs: Tensor, states: Sequence[State]

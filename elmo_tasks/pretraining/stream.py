@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from elmo_tasks.bilm.characters import BEGIN_OF_SENTENCE, END_OF_SENTENCE, MAX_CHARACTERS, token_to_ids
+from elmo_tasks.bilm.characters import BEGIN_OF_SENTENCE, END_OF_SENTENCE, MOST_CHARACTERS, pad_rows, token_to_ids
 from elmo_tasks.errors import InputError
 from elmo_tasks.pretraining.sentences import EndlessSentences
 from elmo_tasks.pretraining.vocabulary import UNKNOWN, WordVocabulary
@@ -122,7 +122,7 @@ class TokenRows:
 class LmBatch:
     """One step of language-model training, both directions. Each of the U distinct input tokens is encoded once."""
 
-    characters: torch.Tensor  # [U, 50], character ids (1..261)
+    characters: torch.Tensor  # [U, C], character ids (1..261)
     forward_inputs: torch.Tensor  # [T, B], row numbers in `characters`
     backward_inputs: torch.Tensor
     forward_targets: torch.Tensor  # [T, B], word ids
@@ -234,10 +234,10 @@ def sentence_batch(sentences: Sequence[Sequence[str]], vocabulary: WordVocabular
 
 
 def _character_rows(types: Iterable[str]) -> torch.Tensor:
-    joined = np.frombuffer(b"".join(map(_character_row, types)), np.uint16)
-    return torch.from_numpy(joined.astype(np.int64)).view(-1, MAX_CHARACTERS)  # [U, C]
+    rows = list(map(_character_row, types))
+    return torch.from_numpy(pad_rows(rows, (len(rows), max(map(len, rows)))))  # [U, C]
 
 
 @lru_cache(maxsize=_CACHED_TOKENS)
-def _character_row(token: str) -> bytes:
-    return token_to_ids(token).tobytes()
+def _character_row(token: str) -> np.ndarray:
+    return token_to_ids(token, longest=MOST_CHARACTERS)

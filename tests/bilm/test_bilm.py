@@ -134,3 +134,27 @@ from elmo_tasks.bilm import BiLM, BiLMOptions, batch_to_ids
 BiLM(BiLMOptions(filters=((1, 2),), dim=4, projection_dim=3))(batch_to_ids([["a", "b"]]))
 """
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+@pytest.mark.parametrize("slots", [10, 50, 120, 256])
+def test_words_are_read_up_to_their_limit(tmp_path: Path, slots: int) -> None:
+    """Two words that differ in their last byte have one vector if that byte is truncated."""
+    bilm = BiLM.from_files(*write_bilm(tmp_path, max_characters_per_token=slots))
+    assert bilm.options.max_characters_per_token == slots
+    body = "a" * (slots - 3)
+    within, beyond = ([[body + prefix + "x", body + prefix + "y"]] for prefix in ("", "a"))
+    for sentences, are_equal in ((within, False), (beyond, True)):
+        with torch.no_grad():
+            layers, _ = bilm(batch_to_ids(sentences, longest=512))
+        assert torch.equal(layers[0, 0, 0], layers[0, 0, 1]) == are_equal
+
+
+def test_the_width_of_the_ids_does_not_matter(tmp_path: Path) -> None:
+    sentences = [["the", "b" * 48, "c" * 60], ["<S>", "d" * 47]]
+    for slots in (20, 50, 80):
+        bilm = BiLM.from_files(*write_bilm(tmp_path, max_characters_per_token=slots))
+        narrow, wide = (batch_to_ids(sentences, longest=longest) for longest in (max(50, slots), 300))
+        with torch.no_grad():
+            assert torch.equal(bilm(narrow).layers, bilm(wide).layers)
+            shorter = bilm(batch_to_ids([["<S>", "d" * 47]])).layers  # [L+1, 1, 2, 2P]
+        assert_near(bilm(narrow).layers[:, 1:, :2].detach(), shorter)

@@ -65,6 +65,10 @@ def test_absent_skips_and_clips_are_off() -> None:
         (changed("lstm", use_skip_connections="no"), "use_skip_connections: .* got 'no'"),
         (changed("char_cnn", activation="gelu"), "activation: expected one of relu, tanh, got 'gelu'"),
         (changed("char_cnn", n_highway=10**30), "n_highway: .* at most 100, got 10+$"),
+        (
+            changed("char_cnn", max_characters_per_token=9),
+            "max_characters_per_token: .* at least 10 and at most 256, got 9",
+        ),
         (changed("char_cnn", filters=[[51, 2]]), r"filters: expected \[width up to 50, count\], got \[51, 2\]"),
         (changed("char_cnn", filters=3), "filters: .* got 3"),
         (changed("char_cnn", n_characters=300), "n_characters: expected 261 or 262, got 300"),

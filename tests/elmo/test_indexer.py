@@ -7,7 +7,7 @@ from allennlp.data import Batch, Instance, Token, TokenIndexer, Vocabulary
 from allennlp.data.fields import ListField, TextField
 from allennlp.data.token_indexers import ELMoTokenCharactersIndexer
 
-from elmo_tasks.bilm.characters import LONGEST, batch_to_ids, truncated
+from elmo_tasks.bilm.characters import LONGEST, batch_to_ids, fit_slots
 from elmo_tasks.elmo.indexer import CharacterIndexer
 from tests.elmo.samples import SENTENCES
 
@@ -23,8 +23,8 @@ def test_equal_to_batch_to_ids_and_to_allennlp() -> None:
     ids = tensors(CharacterIndexer(), SENTENCES)
     assert ids.dtype == torch.long
     assert torch.equal(ids, batch_to_ids(SENTENCES, longest=LONGEST))
-    assert torch.equal(truncated(ids)[0], batch_to_ids(SENTENCES))
-    assert torch.equal(truncated(ids)[0], tensors(ELMoTokenCharactersIndexer(), SENTENCES))
+    assert torch.equal(fit_slots(ids), batch_to_ids(SENTENCES))
+    assert torch.equal(fit_slots(ids), tensors(ELMoTokenCharactersIndexer(), SENTENCES))
 
 
 def test_list_fields_are_padded() -> None:

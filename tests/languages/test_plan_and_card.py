@@ -51,11 +51,18 @@ def test_the_config_trains(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     corpus = toy.write_corpus(tmp_path / "data")
     monkeypatch.setattr(plan, "SIZES", (([[1, 4]], 16, 8),))
     files, heldout = [corpus / "lm/train.a.txt"], [corpus / "lm/heldout.a.txt"]
+    files[0].write_text(files[0].read_text().replace("soup", "s" + 69 * "o"))
     fields = choose_training(sample_corpus(files), hours=0.0001).fields(sample_corpus(files), files, heldout)
     write_config(tmp_path / "plan.jsonnet", fields | {"num_epochs": 1, "steps_per_epoch": 1}, base=str(toy.CONFIG))
     with toy.own_terminal("train", str(tmp_path / "plan.jsonnet"), "-s", str(tmp_path / "run")):
         toy.main(prog="allennlp")
-    assert load_trained(tmp_path / "run").model.bilm.options.dim == 16
+    trained = load_trained(tmp_path / "run")
+    assert (trained.model.bilm.options.dim, trained.model.bilm.options.max_characters_per_token) == (16, 72)
+    export_run(tmp_path / "run", tmp_path / "out")
+    assert (
+        BiLM.from_files(tmp_path / "out/options.json", tmp_path / "out/weights.hdf5").options
+        == trained.model.bilm.options
+    )
 
 
 @pytest.fixture
