@@ -126,8 +126,8 @@ class TokenEncoder(nn.Module):
         ids = tokens_to_ids(["harbour", "lighthouse", "antidisestablishmentarianism"])  # short, medium, long
         slots = self.options.max_characters_per_token
         _, groups = self._by_length(fit_slots(torch.from_numpy(ids.astype("int64")), slots))
-        hidden = convolve(groups[0])  # [1, F]
-        return all(_is_row_invariant(convolve, group, CONVOLVED_AT_ONCE) for group in groups) and all(
+        hidden = convolve(groups[0][:1])  # [1, F]
+        return all(_is_row_invariant(convolve, group[:1], CONVOLVED_AT_ONCE) for group in groups) and all(
             _is_row_invariant(product, hidden, PROJECTED_AT_ONCE) for product in (*products, projection)
         )
 
