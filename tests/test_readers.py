@@ -8,7 +8,7 @@ import pytest
 from allennlp.common import Params
 from allennlp.data import DatasetReader, Instance, Vocabulary
 from allennlp.data.dataset_readers.dataset_reader import WorkerInfo
-from allennlp.data.fields import MetadataField
+from allennlp.data.fields import ListField, MetadataField, TextField
 from allennlp.data.tokenizers import WhitespaceTokenizer
 
 from elmo_tasks.errors import InputError
@@ -110,3 +110,12 @@ def test_real_data(file: str) -> None:
     if not (REAL_DATA / file).exists():
         pytest.skip(f"{REAL_DATA / file} is absent")
     assert len(list(reader(file.split("/")[0]).read(REAL_DATA / file))) == REAL[file]
+
+
+@pytest.mark.parametrize("task", ["coref", "snli", "srl", "sst"])
+def test_occurrences_of_a_word_share_a_token(task: str) -> None:
+    """Millions of tokens would need gigabytes."""
+    fields = [field for one in reader(task).read(FILES[task]) for field in one.values()]
+    texts = [part for field in fields for part in (field if isinstance(field, ListField) else [field])]
+    tokens = [token for text in texts if isinstance(text, TextField) for token in text]
+    assert len({id(token) for token in tokens}) == len({(token.text, token.type_id) for token in tokens}) < len(tokens)

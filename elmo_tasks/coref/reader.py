@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import torch
-from allennlp.data import DatasetReader, Field, Instance, Token, TokenIndexer, Vocabulary
+from allennlp.data import DatasetReader, Field, Instance, TokenIndexer, Vocabulary
 from allennlp.data.dataset_readers.dataset_reader import PathOrStr
 from allennlp.data.fields import LabelField, ListField, MetadataField, TensorField, TextField
 from allennlp.data.token_indexers import TokenCharactersIndexer
@@ -15,7 +15,7 @@ from elmo_tasks.data.labels import UNKNOWN_LABEL
 from elmo_tasks.data.mentions import Cluster, Mention
 from elmo_tasks.data.ontonotes import NONE, OntonotesDocument, Skipped, find_files, read_documents
 from elmo_tasks.data.tokenizer import FirstCharacters
-from elmo_tasks.data.words import WordIndexer
+from elmo_tasks.data.words import WordIndexer, shared_token
 from elmo_tasks.elmo.indexer import CharacterIndexer
 from elmo_tasks.errors import InputError
 
@@ -140,7 +140,7 @@ class CorefReader(DatasetReader):
         numbers = torch.tensor(_speaker_ids([speaker for sentence in said_by for speaker in sentence]))  # [N]
         known = {"sentences": words, "clusters": gold, "key": key, "part": part, "file": file, "line": line}
         fields: dict[str, Field] = {
-            "text": ListField([TextField([Token(word) for word in sentence]) for sentence in words]),
+            "text": ListField([TextField([shared_token(word) for word in sentence]) for sentence in words]),
             "speakers": TensorField(numbers, padding_value=NO_SPEAKER),
             "genre": GenreField(genre, label_namespace=GENRES),
             "metadata": MetadataField(known),

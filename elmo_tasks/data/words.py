@@ -1,12 +1,17 @@
 """Tokens -> word ids, for the word vectors of `vectors`."""
 
 import multiprocessing
+from functools import lru_cache
 from typing import Any
 
 from allennlp.data import Token, TokenIndexer, Vocabulary
 
 LATER_WORDS = "later_words"
 """An attribute of an archive's vocabulary: a list of containers of words that it lacks and may add."""
+
+
+shared_token = lru_cache(maxsize=2**16)(Token)
+"""A `Token` that all occurrences of a word share, and nobody changes: large corpora need half the memory."""
 
 
 @TokenIndexer.register("elmo_tasks_word_ids")

@@ -4,16 +4,17 @@ import logging
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
+from sys import intern
 from typing import Any, NamedTuple
 
-from allennlp.data import DatasetReader, Field, Instance, Token, TokenIndexer
+from allennlp.data import DatasetReader, Field, Instance, TokenIndexer
 from allennlp.data.dataset_readers.dataset_reader import PathOrStr
 from allennlp.data.fields import LabelField, MetadataField, TextField
 
 from elmo_tasks.data.files import open_text
 from elmo_tasks.data.tagged import unescape
 from elmo_tasks.data.tokenizer import BlankSpacyTokenizer
-from elmo_tasks.data.words import WordIndexer
+from elmo_tasks.data.words import WordIndexer, shared_token
 from elmo_tasks.elmo.indexer import CharacterIndexer
 from elmo_tasks.errors import InputError, shown
 from elmo_tasks.prediction.json_input import NOT_JSON, TEXT, json_problem, loaded, validate
@@ -90,26 +91,17 @@ class SnliReader(DatasetReader):
         line: int | None = None,
     ) -> Instance:
         """
-        # Parameters
-
-        premise, hypothesis : `Sequence[str]`
-            Words.
-        label : `str`, optional
-            `entailment`, `neutral` or `contradiction`.
-        file, line : optional
-            The location of the pair.
-
-        Returns an instance with the fields `premise`, `hypothesis`, `label` (if given), and `metadata`, a dictionary of
-        `premise`, `hypothesis` (words), `label`, `file` and `line`, None where unknown. Raises `InputError` if a
-        sentence is empty.
+        An instance with the fields `premise`, `hypothesis`, `label` (if given: `entailment`, `neutral` or
+        `contradiction`), and `metadata`, a dictionary of `premise`, `hypothesis` (words), `label`, and `file` and
+        `line` of the pair, None where unknown. Raises `InputError` if a sentence is empty.
         """
-        sentences = {"premise": list(premise), "hypothesis": list(hypothesis)}
+        sentences = {"premise": list(map(intern, premise)), "hypothesis": list(map(intern, hypothesis))}
         for name, words in sentences.items():
             if not words:
                 raise InputError(f"expected at least one word in the {name}, got none", file=file, line=line)
         metadata = {**sentences, "label": label, "file": file, "line": line}
         fields: dict[str, Field] = {"metadata": MetadataField(metadata)}
-        fields |= {name: TextField([Token(word) for word in words]) for name, words in sentences.items()}
+        fields |= {name: TextField([shared_token(word) for word in words]) for name, words in sentences.items()}
         if label is not None:
             fields["label"] = LabelField(label)
         return Instance(fields)

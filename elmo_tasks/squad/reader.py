@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
-from allennlp.data import DatasetReader, Field, Instance, Token, TokenIndexer
+from allennlp.data import DatasetReader, Field, Instance, Token, TokenIndexer, Vocabulary
 from allennlp.data.dataset_readers.dataset_reader import PathOrStr
 from allennlp.data.fields import IndexField, MetadataField, TextField
 from allennlp.data.token_indexers import TokenCharactersIndexer
@@ -30,6 +30,21 @@ CHARACTERS_READ = 14
 
 _WARN_ABOVE = 1.0
 """The percentage of answers not found in their paragraphs above which the counts are logged as a warning."""
+
+
+class Passage(TextField):
+    """The tokens of a passage and their `offsets`, which all its questions share, and which are indexed once."""
+
+    __slots__ = ["offsets"]
+
+    def __init__(self, tokens: list[Token]) -> None:
+        super().__init__(tokens)
+        self.offsets = offsets_of(tokens)
+
+    def index(self, vocab: Vocabulary) -> None:
+        """Sets the ids."""
+        if self._indexed_tokens is None:
+            super().index(vocab)
 
 
 @DatasetReader.register("elmo_tasks_squad")
@@ -68,10 +83,10 @@ class SquadReader(DatasetReader):
         file, counts = str(file_path), Counter[str]()
         questions = self.shard_iterable(_answerable(read_questions(file), file))
         for context, asked in groupby(questions, key=lambda question: question.context):
-            passage = self._tokenizer.tokenize(context)
+            passage = Passage(self._tokenizer.tokenize(context))
             for one in asked:
                 instance = self.text_to_instance(
-                    one.text, context, one.answers, id=one.id, passage_tokens=passage, where=one.where
+                    one.text, context, one.answers, id=one.id, passage_field=passage, where=one.where
                 )
                 counts.update(_alignment(instance, one.answers))
                 yield instance
@@ -88,42 +103,29 @@ class SquadReader(DatasetReader):
         answers: Sequence[Answer] | None = None,
         *,
         id: str | None = None,
-        passage_tokens: list[Token] | None = None,
+        passage_field: Passage | None = None,
         where: str | None = None,
     ) -> Instance:
         """
-        # Parameters
+        An instance with the fields `passage` (T tokens), `question`, `metadata` and, if there are answers, `span_start`
+        and `span_end`: the first and last token of the answer, both `NO_SPAN` if it does not align. The metadata is a
+        dictionary of `id`, `passage` and `question` (raw texts), `offsets` (see `offsets_of`), `answers` (the gold
+        texts, or None) and `where`: article, paragraph and question, for error messages. `passage_field` has the
+        passage's tokens, by default they are computed.
 
-        question, passage : `str`
-            Raw text.
-        answers : `Sequence[Answer]`, optional
-            The gold answers.
-        id : `str`, optional
-            The question's.
-        passage_tokens : `list[Token]`, optional
-            The passage's T tokens, by default computed.
-        where : `str`, optional
-            Article, paragraph and question, for error messages.
-
-        Returns an instance with the fields `passage` (T tokens), `question`, `metadata` and, if there are answers,
-        `span_start` and `span_end`: the first and last token of the answer, both `NO_SPAN` if it does not align. The
-        metadata is a dictionary of `id`, `passage` and `question` (raw texts), `offsets` (see `offsets_of`), `answers`
-        (the gold texts, or None) and `where`. Raises `InputError` if one of the texts has no token, or tokens have no
-        offsets.
+        Raises `InputError` if one of the texts has no token, or tokens have no offsets.
         """
-        tokens = passage_tokens or self._tokenizer.tokenize(passage)
+        text = passage_field or Passage(self._tokenizer.tokenize(passage))
         asked = self._tokenizer.tokenize(question)
-        for name, found in (("passage", tokens), ("question", asked)):
+        for name, found in (("passage", text.tokens), ("question", asked)):
             if not found:
                 raise InputError(f"{where or 'the input'}: expected a word in the {name}, got none")
-        offsets = offsets_of(tokens)
-        text = TextField(tokens)
         golds = None if answers is None else [answer.text for answer in answers]
         metadata: dict[str, Any] = {"id": id, "passage": passage, "question": question, "answers": golds}
-        metadata |= {"offsets": offsets, "where": where}
+        metadata |= {"offsets": text.offsets, "where": where}
         fields: dict[str, Field] = {"passage": text, "question": TextField(asked), "metadata": MetadataField(metadata)}
         if answers is not None:
-            spans = (align(answer, passage, offsets) for answer in answers)
+            spans = (align(answer, passage, text.offsets) for answer in answers)
             start, end = next(filter(None, spans), (NO_SPAN, NO_SPAN))
             fields |= {"span_start": IndexField(start, text), "span_end": IndexField(end, text)}
         return Instance(fields)

@@ -5,6 +5,8 @@ from typing import Any
 
 from allennlp.data import Token, TokenIndexer, Vocabulary
 
+from elmo_tasks.data.words import shared_token
+
 PREDICATES = "predicates"
 """The vocabulary namespace of the lower-cased words that are predicates in the training data."""
 
@@ -14,7 +16,7 @@ PADDING, ORDINARY, PREDICATE = range(3)
 
 def mark_predicate(words: Sequence[str], predicate: int) -> list[Token]:
     """Tokens, one of which is marked for `PredicateIndexer`."""
-    return [Token(word, type_id=int(place == predicate)) for place, word in enumerate(words)]
+    return [shared_token(word, type_id=int(place == predicate)) for place, word in enumerate(words)]
 
 
 @TokenIndexer.register("elmo_tasks_predicate")

@@ -100,23 +100,11 @@ class SrlReader(DatasetReader):
         line: int | None = None,
     ) -> Instance:
         """
-        # Parameters
+        An instance with the fields `tokens` (T tokens), `tags` (T labels in BIO, if given; they need not be in the
+        vocabulary), and `metadata`, a dictionary of `words`, `predicate` (its index), `lemma` (by default its word in
+        lower case), `tags`, and `file` and `line` of the sentence, None where unknown.
 
-        tokens : `Sequence[str]`
-            T words.
-        predicate : `int`
-            The index of the predicate.
-        tags : `Sequence[str]`, optional
-            T gold tags in BIO.
-        lemma : `str`, optional
-            The predicate's; by default its word in lower case.
-        file, line : optional
-            The location of the sentence.
-
-        Returns an instance with the fields `tokens` (T tokens), `tags` (T labels, if given; they need not be in the
-        vocabulary), and `metadata`, a dictionary of `words`, `predicate`, `lemma`, `tags`, `file` and `line`, None
-        where unknown. Raises `InputError` if there is no token, `predicate` is out of range, or the number of tags
-        differs from that of the tokens.
+        Raises `InputError` if there is no token, `predicate` is out of range, or there is not one tag for each token.
         """
         words = list(tokens)
         if not words:

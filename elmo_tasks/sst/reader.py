@@ -5,12 +5,12 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from allennlp.data import DatasetReader, Field, Instance, Token, TokenIndexer
+from allennlp.data import DatasetReader, Field, Instance, TokenIndexer
 from allennlp.data.dataset_readers.dataset_reader import PathOrStr
 from allennlp.data.fields import MetadataField, TextField
 
 from elmo_tasks.data.labels import KnownLabelField
-from elmo_tasks.data.words import WordIndexer
+from elmo_tasks.data.words import WordIndexer, shared_token
 from elmo_tasks.elmo.indexer import CharacterIndexer
 from elmo_tasks.errors import InputError
 from elmo_tasks.sst.labels import FIVE, TWO, two_way
@@ -83,23 +83,14 @@ class SstReader(DatasetReader):
         line: int | None = None,
     ) -> Instance:
         """
-        # Parameters
-
-        tokens : `Sequence[str]`
-            T words.
-        label : `str`, optional
-            One of `0` to `4`, or `negative` or `positive` where there are two classes.
-        file, line : optional
-            The location of the tree.
-
-        Returns an instance with the fields `tokens` (T tokens), `label` (if given), and `metadata`, a dictionary of
-        `words`, `label`, `file` and `line`, None where unknown. Raises `InputError` if there is no token, or the label
-        is invalid.
+        An instance with the fields `tokens` (T tokens), `label` (if given: `0` to `4`, or `negative` or `positive`
+        where there are two classes), and `metadata`, a dictionary of `words`, `label`, and `file` and `line` of the
+        tree, None where unknown. Raises `InputError` if there is no token, or the label is invalid.
         """
         if not tokens:
             raise InputError("expected at least one token, got an empty text", file=file, line=line)
         metadata = {"words": list(tokens), "label": label, "file": file, "line": line}
-        text = TextField([Token(word) for word in tokens])
+        text = TextField([shared_token(word) for word in tokens])
         fields: dict[str, Field] = {"tokens": text, "metadata": MetadataField(metadata)}
         if label is not None:
             labels = _CLASSES[self._classes]

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from allennlp.data import Instance
+from allennlp.data import Instance, Vocabulary
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.squad.official import Answer
@@ -48,6 +48,18 @@ def test_fields() -> None:
     assert metadata(instance)["id"] == "hb-3"
     assert metadata(instance)["where"].endswith("paragraph 1, question hb-3")
     assert set(instance.fields["passage"].token_indexers) == {"tokens", "token_characters", "elmo"}
+
+
+def test_questions_share_their_passage_which_is_indexed_once() -> None:
+    instances = list(SquadReader().read(FIXTURES / "train-v1.1.json"))
+    passages = {id(instance.fields["passage"]): instance.fields["passage"] for instance in instances}
+    assert len(passages) == len({metadata(instance)["passage"] for instance in instances}) < len(instances)
+    vocab = Vocabulary.from_instances(instances)
+    for instance in instances:
+        instance.index_fields(vocab)
+        assert set(instance.fields["passage"]._indexed_tokens) == {"tokens", "token_characters", "elmo"}
+        kept = passages.setdefault(-id(instance.fields["passage"]), instance.fields["passage"]._indexed_tokens)
+        assert instance.fields["passage"]._indexed_tokens is kept
 
 
 OFFSETS = [(0, 3), (4, 7), (8, 11), (13, 16)]
