@@ -45,12 +45,12 @@ SHARDS = {
 # Steps of each of the two epochs, batches of the validation and of `evaluate`, the file that `evaluate` reads.
 TASKS: dict[str, tuple[int, int, str]] = {
     "sst": (20, 4, "sst/test.txt"),
-    "ner": (20, 4, "ner/eng.testb"),
+    "ner": (6, 4, "ner/eng.testb"),
     "snli": (20, 4, "snli/snli_1.0_test.jsonl"),
-    "srl": (8, 2, "conll-2012/v4/data/test/data/english"),
-    "coref": (8, 2, "conll-2012/v4/data/test/data/english"),
-    "squad": (3, 1, "squad/dev-v1.1.json"),
-    "bilm": (3, 1, "lm"),
+    "srl": (4, 2, "conll-2012/v4/data/test/data/english"),
+    "coref": (4, 2, "conll-2012/v4/data/test/data/english"),
+    "squad": (2, 1, "squad/dev-v1.1.json"),
+    "bilm": (2, 1, "lm"),
 }
 LM_TOKENS = 200
 STOP = "REHEARSAL_STOP"

@@ -5,7 +5,7 @@
 //
 // Departures from the paper, which gives one epoch and nothing else
 //   all: Adam with a small learning rate that rises over the first tenth and falls to 0, gradients clipped at norm 1,
-//     in place of going on with Adagrad, whose accumulators are in no file. So it does not diverge on a small corpus. A
+//     in place of going on with Adagrad (see `accumulators`). So it does not diverge on a small corpus. A
 //     text that neighbours share (a passage with its questions, a premise with its hypotheses) counts once.
 //   A biLM of others, without `vocabulary.txt` and `softmax.hdf5`, gets a new softmax, and its perplexity before is not
 //     known: set `words` to the vocabulary, as for any other vocabulary than the biLM's. Such a softmax is trained alone
@@ -45,6 +45,9 @@ hidden_fields.checked({
   softmax_epochs:: if settings.has_softmax then 0 else 1,
   negatives:: settings.choose({ mini: null, small: null, paper: 8192 }),
   dropout:: 0.1,
+  // { type: 'adagrad', lr: 0.2 } with accumulators:: 'bilm/adagrad' goes on as bilm-tf, from an imported checkpoint.
+  optimizer:: { type: 'adam', lr: $.learning_rate, betas: [0.9, 0.99] },
+  accumulators:: null,
   learning_rate:: settings.choose({ mini: 5e-4, small: 5e-4, paper: 1e-4 }),
 
   local config = if std.objectHas(configs, $.task) then configs[$.task]
@@ -76,13 +79,13 @@ hidden_fields.checked({
     type: 'elmo_tasks',
     num_epochs: $.softmax_epochs + $.num_epochs,
     validation_metric: '-perplexity',
-    optimizer: { type: 'adam', lr: $.learning_rate, betas: [0.9, 0.99] },
+    optimizer: $.optimizer,
     learning_rate_scheduler: { type: 'slanted_triangular', cut_frac: 0.1, ratio: 32 },
     grad_norm: 1.0,
     checkpointer: { keep_most_recent_by_count: 1 },
     callbacks: [
       { type: 'elmo_tasks_lm_progress', every: 50 },
-      { type: 'elmo_tasks_tuning', softmax_epochs: $.softmax_epochs },
+      { type: 'elmo_tasks_tuning', softmax_epochs: $.softmax_epochs, accumulators: $.accumulators },
     ],
     run_confidence_checks: false,
   },

@@ -30,11 +30,8 @@ def read_vectors(
     separated by blanks. Words may contain blanks. A first line of two integers is word2vec's header. With `words`, only
     these are returned, and the numbers of others are not parsed.
 
-    # Raises
-
-    `InputError`
-        Whatever `open_text` raises; with the line, if it does not have `width` numbers, if one is not finite, or if the
-        word is empty or begins or ends with a blank; if the number of vectors is not the header's.
+    Raises `InputError` as `open_text` does; with the line, if it does not have `width` numbers, if one is not finite,
+    or if the word is empty or begins or ends with a blank; if the number of vectors is not the header's.
     """
     for number, word, values in _entries(open_text(file, corpus_hint=VECTORS_HINT), width, file):
         if words is None or word in words:
@@ -43,12 +40,8 @@ def read_vectors(
 
 def width_of(file: str | Path) -> int:
     """
-    The dimension of the vectors, from the header or the first line, whose word must not contain blanks.
-
-    # Raises
-
-    `InputError`
-        Whatever `open_text` raises; if the file is empty, or its first line is neither a header nor a word and numbers.
+    The dimension of the vectors, from the header or the first line, whose word must not contain blanks. Raises
+    `InputError` as `open_text` does, and if the file is empty or its first line is neither.
     """
     for _, line in open_text(file, corpus_hint=VECTORS_HINT):
         text = line.rstrip(" ")

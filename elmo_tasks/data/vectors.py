@@ -53,10 +53,8 @@ class WordVectors(TokenEmbedder):
     vocab_namespace : `str`
         The vocabulary namespace of the words.
 
-    # Raises
-
-    `InputError`
-        Whatever `read_vectors` raises; if random vectors do not fit in memory; if `FIXED` is a word of the data.
+    Raises `InputError` as `read_vectors` does, if random vectors do not fit in memory, or if `FIXED` is a word of the
+    data.
     """
 
     def __init__(

@@ -76,19 +76,12 @@ class LayerCache:
     Problems with the folder are logged and never stop a run: damaged entries are computed again, and nothing more is
     read or written after another error. Nothing more is written when the limit is reached.
 
-    # Parameters
+    `cache_dir` is created when the first sentence is written. `source` names the files of the biLM, or of CoVe, whose
+    word vectors take the place of the options, or a transformer's folder. `limit_gb` is the maximum size of all files
+    in `cache_dir`, in 10^9 bytes; processes that write at the same time may exceed it by one batch each. By default it
+    is what is there and nine tenths of the free disk, or less after `expect`.
 
-    cache_dir : `str` or `Path`
-        Created when the first sentence is written.
-    source : `Source`
-        The files of the biLM, or of CoVe, whose word vectors take the place of the options, or a transformer's folder.
-    limit_gb : `float`, optional
-        Maximum size of all files in `cache_dir`, in 10^9 bytes. Processes that write at the same time may exceed it
-        by one batch each. By default what is there and nine tenths of the free disk, or less after `expect`.
-
-    # Raises
-
-    `InputError` if `cache_dir` is not a valid path on this system.
+    Raises `InputError` if `cache_dir` is not a valid path on this system.
     """
 
     def __init__(self, cache_dir: str | Path, source: Source, *, limit_gb: float | None) -> None:
@@ -215,21 +208,12 @@ def statistics(cache_dir: str | Path) -> list[CacheStatistics]:
 
 def clear(cache_dir: str | Path, *, weights: str | None = None) -> list[tuple[Description, int]]:
     """
-    Remove the cached layers of all hosts and formats, and no other file.
+    Remove the cached layers of all hosts and formats, and no other file; with `weights` (the file, or the first digits
+    of its sha256) only the layers of these. Returns the description of each biLM, as in `CacheStatistics`, and the
+    bytes that were removed.
 
-    # Parameters
-
-    weights : `str`, optional
-        Only the layers of these weights: the file, or the first digits of its sha256.
-
-    # Returns
-
-    The description of each biLM, as in `CacheStatistics`, and the bytes that were removed.
-
-    # Raises
-
-    `InputError` if the folder is not a layer cache, or has no layers of these weights; `OSError` if a file cannot be
-    removed.
+    Raises `InputError` if the folder is not a layer cache, or has no layers of these weights; `OSError` if a file
+    cannot be removed.
     """
     bilms = _bilms(cache_dir)
     chosen = bilms if weights is None else _with_weights(bilms, weights)

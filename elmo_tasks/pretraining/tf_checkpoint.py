@@ -6,6 +6,7 @@ and a footer of 48 bytes. Each value is a protocol buffer with the place of a te
 """
 
 import math
+import shutil
 import struct
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,14 +17,26 @@ from google.protobuf.empty_pb2 import Empty
 from google.protobuf.message import DecodeError
 from google.protobuf.unknown_fields import UnknownFieldSet
 
+from elmo_tasks.atomic import atomic_write_folder
 from elmo_tasks.bilm.options import BiLMOptions
 from elmo_tasks.bilm.weights import write_hdf5
 from elmo_tasks.errors import InputError
-from elmo_tasks.pretraining.export import OPTIONS_FILE, SOFTMAX_FILE, VOCABULARY_FILE
+from elmo_tasks.pretraining.export import OPTIONS_FILE, SOFTMAX_FILE, VOCABULARY_FILE, WEIGHT_FILE
 from elmo_tasks.pretraining.vocabulary import WordVocabulary
 
 SOFTMAX = {"softmax/W": "lm/softmax/W", "softmax/b": "lm/softmax/b"}
 """Datasets of `softmax.hdf5`, and bilm-tf's names of the variables."""
+
+ACCUMULATORS = "adagrad"
+"""A folder like that of an exported language model, with the sums of Adagrad in place of the weights."""
+
+_SLOT = "/Adagrad"
+_RENAMED = {
+    "/rnn/multi_rnn_cell/cell_": "/RNN/MultiRNNCell/Cell",
+    "/lstm_cell/projection/kernel": "/LSTMCell/W_P_0",
+    "/lstm_cell/kernel": "/LSTMCell/W_0",
+    "/lstm_cell/bias": "/LSTMCell/B",
+}
 
 _MAGIC = 0xDB4775248B80FB57
 _FOOTER = 48
@@ -41,15 +54,8 @@ class Entry(NamedTuple):
 
 class TensorFlowCheckpoint:
     """
-    # Parameters
-
-    prefix : `str` or `Path`
-        The name without `.index`, such as `model.ckpt-935588`.
-
-    # Raises
-
-    `InputError`
-        If the index is missing or not one of format V2.
+    The files of a `prefix` without `.index`, such as `model.ckpt-935588`. Raises `InputError` if the index is missing
+    or not one of format V2.
     """
 
     def __init__(self, prefix: str | Path) -> None:
@@ -66,12 +72,8 @@ class TensorFlowCheckpoint:
 
     def tensor(self, name: str) -> np.ndarray:
         """
-        The values of a variable, mapped from the file: `float32`, in its shape.
-
-        # Raises
-
-        `InputError`
-            If there is no such float32 variable, or its file is missing or too short.
+        The values of a variable, mapped from the file: `float32`, in its shape. Raises `InputError` if there is no such
+        float32 variable, or its file is missing or too short.
         """
         if name not in self.entries:
             known = ", ".join(sorted(self.entries)[:20])
@@ -151,7 +153,7 @@ def import_softmax(checkpoint: str | Path, vocabulary: str | Path, folder: str |
     """
     Write `softmax.hdf5` and `vocabulary.txt` beside the `options.json` and `weights.hdf5` of a biLM that bilm-tf
     trained, so that its perplexity can be measured and it can be fine-tuned with its own softmax. Returns the number of
-    words.
+    words. The accumulators of Adagrad, if the checkpoint has them, are written to the folder `adagrad` there.
 
     `checkpoint` is the prefix of the checkpoint's files, such as `model.ckpt-935588`; `vocabulary` has the words of the
     softmax in its order; `folder` has `options.json`.
@@ -171,4 +173,19 @@ def import_softmax(checkpoint: str | Path, vocabulary: str | Path, folder: str |
         raise InputError(problem, file=checkpoint)
     write_hdf5(softmax, place / SOFTMAX_FILE)
     words.save(place / VOCABULARY_FILE)
+    sums = {_dataset(name): opened.tensor(name) for name in opened.entries if name.endswith(_SLOT)}
+    if sums:
+        with atomic_write_folder(place / ACCUMULATORS) as aside:
+            shutil.copy(place / OPTIONS_FILE, aside)
+            words.save(aside / VOCABULARY_FILE)
+            write_hdf5({name: sums.pop(name) for name in SOFTMAX}, aside / SOFTMAX_FILE)
+            write_hdf5(sums, aside / WEIGHT_FILE)
     return len(words)
+
+
+def _dataset(variable: str) -> str:
+    """The dataset of the official files for a variable of bilm-tf, or for its accumulator."""
+    name = variable.removeprefix("lm/").removesuffix(_SLOT)
+    for old, new in _RENAMED.items():
+        name = name.replace(old, new)
+    return name

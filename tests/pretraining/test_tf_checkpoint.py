@@ -2,16 +2,24 @@
 
 import base64
 import json
+import re
 import zlib
 from pathlib import Path
+from unittest.mock import Mock
 
 import h5py
 import numpy as np
 import pytest
+import torch
 
 from elmo_tasks.errors import InputError
+from elmo_tasks.pretraining.data_loader import LmVocabulary
+from elmo_tasks.pretraining.model import BiLMModel
 from elmo_tasks.pretraining.tf_checkpoint import TensorFlowCheckpoint, import_softmax
+from elmo_tasks.pretraining.tuning import Tuning
+from elmo_tasks.pretraining.vocabulary import WordVocabulary
 from tests.pretraining import toy
+from tests.pretraining.test_tuning import exported
 
 # Saved by TensorFlow 2.21: lm/softmax/W of 0 to 9, [5, 2], lm/softmax/b of 0 to -4, and the int64 global_step.
 INDEX = (
@@ -38,6 +46,15 @@ def folder(tmp_path: Path) -> Path:
     (folder / "options.json").write_text(json.dumps(options))
     (folder / "words.txt").write_text("\n".join(WORDS) + "\n")
     return folder
+
+
+def arrays(file: Path) -> list[tuple[str, np.ndarray]]:
+    found: list[tuple[str, np.ndarray]] = []
+    with h5py.File(file) as opened:
+        opened.visititems(
+            lambda name, item: found.append((name, item[...])) if isinstance(item, h5py.Dataset) else None
+        )
+    return found
 
 
 def test_softmax_is_written_beside_the_bilm(checkpoint: Path, folder: Path) -> None:
@@ -75,3 +92,32 @@ def test_missing_checkpoint_and_other_variables_are_errors(checkpoint: Path, tmp
         TensorFlowCheckpoint(tmp_path / "absent")
     with pytest.raises(InputError, match=r"expected a float32 variable lm/char_embed; found lm/softmax/W"):
         TensorFlowCheckpoint(checkpoint).tensor("lm/char_embed")
+
+
+def variable(dataset: str) -> str:
+    """The name of bilm-tf, whose `dump_weights` renames it to that of the dataset."""
+    name = re.sub("/RNN/MultiRNNCell/Cell(.)/LSTMCell/", r"/rnn/multi_rnn_cell/cell_\1/lstm_cell/", f"lm/{dataset}")
+    return re.sub("/B$", "/bias", name.replace("W_P_0", "projection/kernel").replace("W_0", "kernel"))
+
+
+def test_accumulators_are_those_with_which_adagrad_starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    torch.manual_seed(3)
+    sums = exported(tmp_path / "sums", WORDS)  # stands for the accumulators, in the layout of the official files
+    values = {name: array for file in ("weights", "softmax") for name, array in arrays(tmp_path / f"sums/{file}.hdf5")}
+    stored = {variable(name) + "/Adagrad": value for name, value in values.items()}
+    stored |= {f"lm/{name}": value for name, value in values.items() if name.startswith("softmax")}
+    assert "lm/RNN_1/rnn/multi_rnn_cell/cell_0/lstm_cell/projection/kernel/Adagrad" in stored
+    checkpoint = Mock(entries=stored, tensor=stored.get)
+    monkeypatch.setattr("elmo_tasks.pretraining.tf_checkpoint.TensorFlowCheckpoint", lambda _: checkpoint)
+    (tmp_path / "words.txt").write_text("\n".join(WORDS) + "\n")
+    exported(folder := tmp_path / "bilm", WORDS)
+    import_softmax(tmp_path / "ckpt", tmp_path / "words.txt", folder)
+    model = BiLMModel.tuned(LmVocabulary.of(WordVocabulary(WORDS)), str(folder))
+    trainer = Mock(model=model, _start_after_epochs_completed=0)
+    trainer.optimizer = torch.optim.Adagrad(model.parameters())
+    Tuning(str(tmp_path), accumulators=str(folder / "adagrad")).on_start(trainer, is_primary=False)
+    pairs = zip(sums.named_parameters(), model.language_model.named_parameters(), strict=True)
+    assert all(torch.equal(value, trainer.optimizer.state[own]["sum"]) for (_, value), (_, own) in pairs)
+    trainer.optimizer = torch.optim.Adam(model.parameters())
+    with pytest.raises(InputError, match="expected the optimizer adagrad"):
+        Tuning(str(tmp_path), accumulators=str(folder / "adagrad")).on_start(trainer, is_primary=False)
