@@ -1,4 +1,4 @@
-"""What the dataset readers of all six tasks have in common."""
+"""What the dataset readers of all tasks have in common."""
 
 import gzip
 from pathlib import Path
@@ -15,7 +15,7 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.squad.reader import SquadReader
 from tests.tiny import CORPORA, FIXTURES, REAL_DATA
 
-FILES = {name.split("/")[0]: FIXTURES / name for name in CORPORA}
+FILES = {names[0].split("/")[0]: FIXTURES / source for source, names in CORPORA.items()}
 
 REAL = {
     "coref/dev.gold_conll": 30,
