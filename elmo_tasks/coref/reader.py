@@ -112,18 +112,9 @@ class CorefReader(DatasetReader):
         line: int | None = None,
     ) -> Instance:
         """
-        # Parameters
-
-        sentences : `Sequence[Sequence[str]]`
-            S sentences of words, N in all.
-        speakers : `Sequence[Sequence[str]]`, optional
-            The speaker of each word; by default all have the same one.
-        genre : `str`
-            Such as `nw`.
-        clusters : `Sequence[Cluster]`, optional
-            The gold clusters; singletons are dropped.
-        key, part, file, line : optional
-            The name and the location of the document.
+        S sentences of words, N in all, and if known the speaker of each word (by default all have the same one), the
+        genre, such as `nw`, and the gold clusters, of which singletons are dropped; the others name and locate the
+        document.
 
         Returns an instance with the fields `text` (S sentences), `speakers` (ids of N words), `genre`, and `metadata`,
         a dictionary of `sentences`, `clusters`, `key`, `part`, `file` and `line`, None where unknown. Raises

@@ -66,14 +66,7 @@ class NerReader(DatasetReader):
         line: int | None = None,
     ) -> Instance:
         """
-        # Parameters
-
-        tokens : `Sequence[str | Token]`
-            T words.
-        tags : `Sequence[str]`, optional
-            T gold tags in BIOUL.
-        file, line : optional
-            The position of the sentence.
+        T words and, if known, T gold tags in BIOUL; `file` and `line` locate the sentence.
 
         Returns an instance with the fields `tokens` (T tokens), `tags` (T labels, if given, which need not be in the
         vocabulary), and `metadata`, a dictionary of `words`, `tags`, `file` and `line`, None if not given. Raises
