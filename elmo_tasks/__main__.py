@@ -8,23 +8,17 @@ from pathlib import Path
 
 from elmo_tasks.errors import InputError
 
-WITHOUT_ALLENNLP = {"elmo": "elmo_tasks.commands.elmo"}
-"""Commands and their modules, which need the core's packages alone."""
-
 INSTALL = "pip install 'elmo-tasks[tasks]' && pip install --no-deps allennlp==2.10.1"
 
 
 def main() -> None:
-    """Runs a command: one that needs no AllenNLP, or AllenNLP's command line."""
-    if sys.argv[1:2] and sys.argv[1] in WITHOUT_ALLENNLP:
-        _run_light()
-    else:
-        _run_allennlp()
+    """Runs `elmo`, which needs no AllenNLP, or AllenNLP's command line."""
+    if sys.argv[1:2] != ["elmo"]:
+        return _run_allennlp()
+    from elmo_tasks.commands.elmo import add_parser
 
-
-def _run_light() -> None:
     parser = argparse.ArgumentParser(prog="elmo-tasks")
-    importlib.import_module(WITHOUT_ALLENNLP[sys.argv[1]]).add_parser(parser.add_subparsers())
+    add_parser(parser.add_subparsers())
     args = parser.parse_args()
     try:
         args.func(args)
@@ -40,8 +34,7 @@ def _run_allennlp() -> None:
     try:
         import allennlp.__main__  # noqa: F401 (sets up logging)
     except ModuleNotFoundError as error:
-        known = ", ".join(WITHOUT_ALLENNLP)
-        sys.exit(f"error: this needs the package {error.name}: {INSTALL}\nwithout it there is: elmo-tasks {known}")
+        sys.exit(f"error: all commands but elmo need the package {error.name}: {INSTALL}")
     from allennlp.commands import main as run_command
     from allennlp.common.util import install_sigterm_handler
 

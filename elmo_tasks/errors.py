@@ -1,6 +1,8 @@
 """Errors that the user can fix: an invalid file, a wrong setting, a missing corpus."""
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +52,15 @@ def shown(value: Any) -> str:
     """The `repr` of a value, truncated to 60 characters."""
     text = repr(value)
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+
+
+@contextmanager
+def needs(packages: str) -> Iterator[None]:
+    """Replaces the error of a failed import by an `InputError` that says what to install."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise InputError(f"this needs the package {error.name}", hint=f"pip install {packages}") from error
 
 
 def _legible(problem: str) -> str:

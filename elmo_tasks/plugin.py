@@ -10,7 +10,7 @@ from elmo_tasks.commands.evaluate import improve_evaluate
 from elmo_tasks.commands.predict import improve_predict
 
 REGISTERING_MODULES: dict[str, tuple[str, ...]] = {
-    "commands": ("ablate", "bilm", "cache", "check", "data", "probe", "vectors"),
+    "commands": ("ablate", "actions", "bilm", "cache", "check", "data", "probe"),
     "data": ("subsampling", "token_budget", "tokenizer", "vectors", "words"),
     "elmo": ("embedder", "indexer"),
     "modules": ("character_cnn", "coupled_lstm", "feedforward_lstm", "gru", "highway_lstm", "stacked_lstm"),

@@ -67,11 +67,14 @@ def test_text_to_hdf5_and_to_arrays(forbidden: str, tmp_path: Path) -> None:
 def test_what_needs_more_says_what_to_install(forbidden: str, tmp_path: Path) -> None:
     (tmp_path / "in.txt").write_text("It ended.\n")
     for arguments, message in (
-        (("elmo", "in.txt", "out.hdf5", "--input-format", "text"), "error: --input-format text needs spaCy"),
+        (
+            ("elmo", "in.txt", "out.hdf5", "--input-format", "text"),
+            "error: this needs the package spacy (pip install spacy, or use --input",
+        ),
         (("elmo", "gone.txt", "out.hdf5"), "error: gone.txt: no such file"),
         (("train", "config.jsonnet"), "pip install 'elmo-tasks[tasks]'"),
     ):
         status, _, errors = run(forbidden, tmp_path, COMMAND, *arguments)
         assert (status, message in errors, "Traceback" in errors) == (1, True, False), errors
     code = "from elmo_tasks.elmo import Elmo; Elmo.from_files(cache_dir='cache')"
-    assert "InputError: a layer cache needs the package lmdb" in run(forbidden, tmp_path, code)[2]
+    assert "InputError: this needs the package lmdb" in run(forbidden, tmp_path, code)[2]

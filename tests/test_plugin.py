@@ -50,7 +50,8 @@ def registrations() -> Iterator[tuple[str, str, str]]:
 def everything_imported() -> None:
     """Imports every module of the package."""
     for module in pkgutil.walk_packages(elmo_tasks.__path__, "elmo_tasks."):
-        importlib.import_module(module.name)
+        if not module.name.startswith("elmo_tasks.integrations."):  # they import other libraries
+            importlib.import_module(module.name)
 
 
 def test_manifest(everything_imported: None) -> None:

@@ -1,9 +1,11 @@
-"""Subcommands with actions, such as `allennlp bilm export`."""
+"""Subcommands with actions, such as `allennlp bilm export`, and `allennlp elmo`, whose module needs no AllenNLP."""
 
 import argparse
 from abc import abstractmethod
 
 from allennlp.commands.subcommand import Subcommand
+
+from elmo_tasks.commands import elmo
 
 
 class ActionsSubcommand(Subcommand):
@@ -23,3 +25,12 @@ class ActionsSubcommand(Subcommand):
         subparser.set_defaults(func=lambda _: subparser.print_help())
         self.add_actions(subparser.add_subparsers(title="Actions", metavar=""))
         return subparser
+
+
+@Subcommand.register("elmo")
+class Elmo(Subcommand):
+    """`allennlp elmo IN OUT`."""
+
+    def add_subparser(self, parser: argparse._SubParsersAction) -> argparse.ArgumentParser:
+        """Called by AllenNLP."""
+        return elmo.add_parser(parser)

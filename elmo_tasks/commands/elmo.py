@@ -11,7 +11,7 @@ from elmo_tasks.data.files import open_text
 from elmo_tasks.elmo.elmo import Elmo, progress_bar
 from elmo_tasks.elmo.extract import check_vector_path
 from elmo_tasks.elmo.extraction import OUTPUTS
-from elmo_tasks.errors import InputError, shown
+from elmo_tasks.errors import InputError, needs, shown
 
 _DESCRIPTION = (
     "Write the vectors of every line of a text to an HDF5 file: datasets '0', '1', ... as in AllenNLP 0.x,"
@@ -109,11 +109,8 @@ def _open(args: argparse.Namespace) -> Elmo:
 def _parser(input_format: str) -> tuple[Callable[[str], list[str]], str]:
     """The function that splits a line into tokens, and its name in the file."""
     if input_format == "text":
-        try:
+        with needs("spacy, or use --input-format tokens"):
             import spacy
-        except ImportError:
-            hint = "pip install 'elmo-tasks[tasks]', or --input-format tokens"
-            raise InputError("--input-format text needs spaCy", hint=hint) from None
         tokenizer = spacy.blank("en").tokenizer
         name = f"spaCy {spacy.__version__}, blank English"
         return lambda line: [token.text for token in tokenizer(line) if not token.is_space], name

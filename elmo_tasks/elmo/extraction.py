@@ -11,7 +11,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from multiprocessing import get_context, parent_process
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import torch
@@ -56,11 +56,6 @@ class Piece(NamedTuple):
 
     sentence: int
     window: Window
-
-    @property
-    def length(self) -> int:
-        """Tokens of the window."""
-        return self.window.end - self.window.start
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,7 +126,7 @@ class Extraction:
             **self.settings,
             "state": self.bilm.state,
             "precision": self.bilm.precision,
-            "output": self.output,
+            "output": self.output if self.mix is None else "mix",
             "layers": self._layer_names(),
             "dtype": "float16" if self.float16 else "float32",
             "max_length": self.max_length,
@@ -148,33 +143,26 @@ class Extraction:
             for sentence, length in enumerate(lengths)
             for window in windows(length, limit=self.max_length, overlap=self.overlap)
         ]
-        return sorted(pieces, key=lambda piece: piece.length)
+        return sorted(pieces, key=_length)
 
     def batches(
         self, pieces: Sequence[Piece], sentences: Sequence[list[str]], *, first: int = 0, pool: Executor | None = None
     ) -> Iterator[list[tuple[Piece, np.ndarray]]]:
         """
         The pieces of `sentences` in order, a batch at a time, with the vectors of the tokens `first` to `last` of each
-        window, [L+1, T, D] or [T, D].
-
-        # Parameters
-
-        first : `int`
-            The line of the first sentence, counted from 0, for errors.
-        pool : `Executor`, optional
-            From `workers`; otherwise this process computes.
+        window, [L+1, T, D] or [T, D]. `pool` is from `workers`, and `first` the line of the first sentence, from 0.
         """
         waiting: deque[tuple[list[Piece], Future[np.ndarray]]] = deque()
-        lengths = [piece.length for piece in pieces]
+        lengths = list(map(_length, pieces))
         for places in batches_by_length(lengths, batch_size=self.batch_size, max_tokens=self.max_tokens):
             batch = [pieces[place] for place in places]
             texts = [sentences[index][window.start : window.end] for index, window in batch]
             names = [f"line {first + piece.sentence + 1}" for piece in batch]
             if pool is None:
                 yield self._parts(batch, self.vectors(texts, names))
-                continue
-            waiting.append((batch, pool.submit(_vectors, texts, names)))
-            if len(waiting) > 2 * pool._max_workers:  # type: ignore[attr-defined]
+            else:
+                waiting.append((batch, pool.submit(_vectors, texts, names)))
+            if pool is not None and len(waiting) > 2 * pool._max_workers:  # type: ignore[attr-defined]
                 batch, future = waiting.popleft()
                 yield self._parts(batch, future.result())
         for batch, future in waiting:
@@ -240,16 +228,16 @@ def _first_not_finite(layers: torch.Tensor, names: list[str]) -> str | None:
     return None if all(finite) else names[finite.index(False)]
 
 
+def _length(piece: Piece) -> int:
+    return piece.window.end - piece.window.start
+
+
 @contextmanager
 def workers(extraction: Extraction, count: int) -> Iterator[Executor | None]:
-    """
-    `count` processes that compute batches, `None` for one; they share this process's threads and exit with it. Raises
-    `InputError` if one of them is killed.
-    """
+    """`count` processes for `batches`, `None` for one, which exit with this one. A killed one is an `InputError`."""
     require_sizes(workers=count)
     if count == 1:
-        yield None
-        return
+        return (yield None)
     sent = pickle.dumps(replace(extraction, parse=str.split))  # bytes: torch would pass file descriptors
     threads = max(1, torch.get_num_threads() // count)
     context = get_context("spawn")
@@ -270,12 +258,12 @@ def _start_worker(extraction: bytes, threads: int) -> None:
     torch.set_num_threads(threads)
     _of_worker.append(pickle.loads(extraction))
 
-    def watch() -> None:
-        if (parent := parent_process()) is not None:
-            parent.join()
-        os._exit(1)
+    threading.Thread(target=_exit_with, args=[parent_process()], daemon=True).start()
 
-    threading.Thread(target=watch, daemon=True).start()
+
+def _exit_with(parent: Any) -> None:
+    parent.join()
+    os._exit(1)
 
 
 def _vectors(sentences: list[list[str]], names: list[str]) -> np.ndarray:

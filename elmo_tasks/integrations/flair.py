@@ -1,0 +1,56 @@
+"""flair: token embeddings in place of `ELMoEmbeddings`, which needs AllenNLP 0.9."""
+
+from typing import Any
+
+import torch
+
+from elmo_tasks.elmo.elmo import Elmo, Layers
+from elmo_tasks.errors import needs
+
+with needs("flair"):
+    import flair
+    from flair.data import Sentence
+    from flair.embeddings.base import TokenEmbeddings, register_embeddings
+
+
+@register_embeddings("elmo_tasks")
+class ElmoEmbeddings(TokenEmbeddings):
+    """
+    Frozen ELMo vectors of tokens, for the parameters see `Elmo.from_files`; all `layers` are concatenated. A saved
+    model holds the paths of the biLM's files, not the weights.
+    """
+
+    def __init__(
+        self, options_file: str | None = None, weight_file: str | None = None, layers: Layers = "all", **settings: Any
+    ) -> None:
+        self._params = {"options_file": options_file, "weight_file": weight_file, "layers": layers, **settings}
+        self.name, self.static_embeddings = f"elmo_tasks-{weight_file or 'default'}-{layers}", True
+        super().__init__()
+        self._elmo, self._layers = Elmo.from_files(options_file, weight_file, **settings), layers
+        self._length = self._vectors([["word"]])[0].shape[-1]
+        self.eval()
+
+    @property
+    def embedding_length(self) -> int:
+        """Numbers of a token."""
+        return self._length
+
+    def to_params(self) -> dict[str, Any]:
+        """What a saved model holds."""
+        return self._params
+
+    @classmethod
+    def from_params(cls, params: dict[str, Any]) -> "ElmoEmbeddings":
+        """Opens the files again."""
+        return cls(**params)
+
+    def _add_embeddings_internal(self, sentences: list[Sentence]) -> None:
+        vectors = self._vectors([[token.text for token in sentence] for sentence in sentences])
+        for sentence, rows in zip(sentences, vectors, strict=True):
+            for token, row in zip(sentence, rows.to(flair.device), strict=True):
+                token.set_embedding(self.name, row)
+
+    def _vectors(self, words: list[list[str]]) -> list[torch.Tensor]:
+        """Tensors [T, D]."""
+        vectors = self._elmo.embed(words, layers=self._layers, tensors=True)
+        return [array.movedim(0, -2).flatten(-2) if array.dim() == 3 else array for array in vectors]

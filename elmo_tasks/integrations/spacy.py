@@ -1,0 +1,126 @@
+"""spaCy: the task models, and ELMo vectors, as components. Entry points make their factories known to spaCy."""
+
+import shutil
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from elmo_tasks.elmo.elmo import Elmo
+from elmo_tasks.errors import InputError, needs
+
+with needs("spacy"):
+    from spacy.language import Language
+    from spacy.tokens import Doc, Span
+    from spacy.util import filter_spans, minibatch
+
+
+class TaskComponent:
+    """
+    A trained model: NER sets `doc.ents`, coreference `doc.spans["coref_clusters_1"]`, ... and `span._.cluster`, SRL
+    `doc._.frames`, SST `doc.cats`. NER and SRL take each sentence, where an earlier component has set sentences.
+
+    The `archive` is opened for the first text, and `nlp.to_disk` copies it. Raises `InputError` for another task's.
+    """
+
+    def __init__(self, archive: str, cuda_device: int = -1) -> None:
+        self.archive, self.cuda_device = archive, cuda_device
+        Doc.set_extension("frames", default=None, force=True)
+        Span.set_extension("cluster", default=None, force=True)
+
+    @cached_property
+    def predictor(self) -> Any:
+        """The archive's predictor."""
+        with needs("'elmo-tasks[tasks]' && pip install --no-deps allennlp==2.10.1"):
+            from allennlp.models.archival import load_archive
+            from allennlp.predictors import Predictor
+
+            import elmo_tasks.plugin  # noqa: F401
+        return Predictor.from_archive(load_archive(self.archive, cuda_device=self.cuda_device))
+
+    def __call__(self, doc: Doc) -> Doc:
+        return next(self.pipe([doc]))
+
+    def pipe(self, stream: Iterable[Doc], *, batch_size: int = 32) -> Iterator[Doc]:
+        """Annotates docs, a batch at a time, with what the model predicts for the raw text."""
+        kind = type(self.predictor).__name__
+        if kind not in ("NerPredictor", "CorefPredictor", "SrlPredictor", "SstPredictor"):
+            raise InputError(f"expected a model of NER, coreference, SRL or SST, got a {kind}", file=self.archive)
+        whole, key = kind in ("CorefPredictor", "SstPredictor"), "text" if kind == "CorefPredictor" else "sentence"
+        for docs in minibatch(stream, batch_size):
+            parts = ([doc[:]] if whole or not doc.has_annotation("SENT_START") else doc.sents for doc in docs)
+            units = [unit for unit in chain.from_iterable(parts) if unit.text.strip()]
+            inputs = [{key: unit.text} for unit in units]
+            for unit, output in zip(units, self.predictor.predict_batch_json(inputs) if units else (), strict=True):
+                _set_output(unit, output)
+            yield from docs
+
+    def to_disk(self, path: Path, exclude: Iterable[str] = ()) -> None:
+        """Copies the archive."""
+        path.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(self.archive, path / "model.tar.gz")
+
+    def from_disk(self, path: Path, exclude: Iterable[str] = ()) -> None:
+        """Uses the copy."""
+        self.archive = str(path / "model.tar.gz")
+
+    def __reduce__(self) -> Any:
+        return type(self), (self.archive, self.cuda_device)
+
+
+class VectorComponent:
+    """Sets `doc.tensor`, float32 [T, 2P], and `token.vector`, its rows. `layers` is not `all`."""
+
+    def __init__(self, elmo: Elmo, layers: str | int) -> None:
+        if layers == "all":
+            raise InputError("layers: expected vectors [T, 2P], got all layers")
+        self.elmo, self.layers = elmo, layers
+
+    def __call__(self, doc: Doc) -> Doc:
+        return next(self.pipe([doc]))
+
+    def pipe(self, stream: Iterable[Doc], *, batch_size: int = 256) -> Iterator[Doc]:
+        """Embeds docs, a batch at a time."""
+        for docs in minibatch(stream, batch_size):
+            vectors = self.elmo.embed([[token.text for token in doc] for doc in docs], layers=self.layers)
+            for doc, array in zip(docs, vectors, strict=True):
+                doc.tensor = array
+                doc.user_token_hooks["vector"] = lambda token: token.doc.tensor[token.i]
+            yield from docs
+
+
+def _set_output(unit: Span, output: dict[str, Any]) -> None:
+    """Sets what a model predicts for the text of `unit`."""
+    doc, shift = unit.doc, unit.start_char
+
+    def span(found: dict[str, Any], label: str) -> Span:
+        return doc.char_span(found["start"] + shift, found["end"] + shift, label=label, alignment_mode="expand")
+
+    if "entities" in output:
+        found = [span(entity, entity["type"]) for entity in output["entities"]]
+        doc.set_ents(filter_spans([*found, *doc.ents]))
+    elif "clusters" in output:
+        for number, mentions in enumerate(output["clusters"], start=1):
+            name = f"coref_clusters_{number}"
+            doc.spans[name] = [span(mention, name) for mention in mentions]
+            for mention in doc.spans[name]:
+                mention._.cluster = number
+    elif "frames" in output:
+        for argument in (argument for frame in output["frames"] for argument in frame["arguments"]):
+            argument.update(start=argument["start"] + shift, end=argument["end"] + shift)
+        doc._.frames = [*(doc._.frames or []), *output["frames"]]
+    else:
+        doc.cats.update(output["probabilities"])
+
+
+@Language.factory("elmo_tasks", default_config={"cuda_device": -1})
+def make_task(nlp: Language, name: str, archive: str, cuda_device: int) -> TaskComponent:
+    """`nlp.add_pipe("elmo_tasks", config={"archive": "model.tar.gz"})`."""
+    return TaskComponent(archive, cuda_device)
+
+
+@Language.factory("elmo_tasks_vectors", default_config={"layers": "average", "files": {}})
+def make_vectors(nlp: Language, name: str, layers: str | int, files: dict[str, str]) -> VectorComponent:
+    """`nlp.add_pipe("elmo_tasks_vectors", config={"files": ...})`, with the arguments of `Elmo.from_files`."""
+    return VectorComponent(Elmo.from_files(**files), layers)

@@ -1,0 +1,96 @@
+"""Components of spaCy pipelines, with the stored archives."""
+
+import pickle
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import spacy
+from allennlp.models.archival import load_archive
+from allennlp.predictors import Predictor
+from spacy import displacy
+
+import elmo_tasks.integrations.spacy  # noqa: F401 (as its entry points do)
+from elmo_tasks.elmo import Elmo
+from elmo_tasks.errors import InputError
+from tests.archives.make import STORED
+
+TEXT = "Captain Oakes said that Mira sold the old ferry.  She left it to him, and he sold it."
+
+
+STORY = (
+    "Mira Oakes and her brother left the harbour of Tarn . He knew the old pilot 's boat well . She liked it , too ."
+)
+
+
+def pipeline(archive: Path, *before: str) -> spacy.Language:
+    nlp = spacy.blank("en")
+    for name in before:
+        nlp.add_pipe(name)
+    nlp.add_pipe("elmo_tasks", config={"archive": str(archive)})
+    return nlp
+
+
+def predicted(task: str, text: str) -> Any:
+    return Predictor.from_archive(load_archive(STORED / "1" / f"{task}.tar.gz")).predict(text)
+
+
+def test_entities_have_the_offsets_of_predict() -> None:
+    doc = pipeline(STORED / "1" / "ner.tar.gz")(TEXT)
+    expected = [(one["start"], one["end"], one["type"]) for one in predicted("ner", TEXT)["entities"]]
+    assert [(ent.start_char, ent.end_char, ent.label_) for ent in doc.ents] == expected != []
+    assert displacy.render(doc, style="ent", jupyter=False).count("<mark") == len(expected)
+
+
+def test_sentences_of_an_earlier_component() -> None:
+    docs = list(pipeline(STORED / "1" / "ner.tar.gz", "sentencizer").pipe([TEXT, " ", ""], batch_size=2))
+    expected = [
+        (one["start"] + shift, one["end"] + shift)
+        for sentence, shift in ((TEXT[:48], 0), (TEXT[50:], 50))
+        for one in predicted("ner", sentence)["entities"]
+    ]
+    assert [(ent.start_char, ent.end_char) for ent in docs[0].ents] == expected
+    frames = pipeline(STORED / "1" / "srl.tar.gz", "sentencizer")(TEXT)._.frames
+    arguments = [one for frame in frames for one in frame["arguments"]]
+    assert arguments and all(TEXT[one["start"] : one["end"]] == one["text"] for one in arguments)
+
+
+def test_clusters() -> None:
+    doc = pipeline(STORED / "1" / "coref.tar.gz")(STORY)
+    clusters = predicted("coref", STORY)["clusters"]
+    assert len(doc.spans) == len(clusters) > 0
+    for number, mentions in enumerate(clusters, start=1):
+        spans = doc.spans[f"coref_clusters_{number}"]
+        assert [(span.start_char, span.end_char) for span in spans] == [(one["start"], one["end"]) for one in mentions]
+        assert {span._.cluster for span in spans} == {number}
+    key = "coref_clusters_1"
+    assert key.upper() in displacy.render(doc, style="span", jupyter=False, options={"spans_key": key}).upper()
+
+
+def test_labels_and_unsupported_models() -> None:
+    assert pipeline(STORED / "1" / "sst.tar.gz")(TEXT).cats == pytest.approx(predicted("sst", TEXT)["probabilities"])
+    with pytest.raises(InputError, match="expected a model of NER, coreference, SRL or SST, got a SnliPredictor"):
+        pipeline(STORED / "1" / "snli.tar.gz")(TEXT)
+
+
+def test_saved_pipelines_hold_the_archive(tmp_path: Path) -> None:
+    archive = Path(shutil.copy(STORED / "1" / "ner.tar.gz", tmp_path))
+    nlp = pipeline(archive)
+    expected = [ent.text for ent in nlp(TEXT).ents]
+    nlp.to_disk(tmp_path / "nlp")
+    archive.unlink()
+    for loaded in (spacy.load(tmp_path / "nlp"), pickle.loads(pickle.dumps(spacy.load(tmp_path / "nlp")))):
+        assert [ent.text for ent in loaded(TEXT).ents] == expected
+
+
+def test_vectors() -> None:
+    nlp = spacy.blank("en")
+    nlp.add_pipe("elmo_tasks_vectors", config={"layers": "top"})
+    doc, empty = nlp.pipe([TEXT, ""])
+    (expected,) = Elmo.from_files().embed([[token.text for token in doc]], layers="top")
+    assert np.array_equal(doc.tensor, expected) and np.array_equal(doc[3].vector, expected[3])
+    assert empty.tensor.shape == (0, 320)
+    with pytest.raises(InputError, match="got all layers"):
+        nlp.add_pipe("elmo_tasks_vectors", name="other", config={"layers": "all"})
