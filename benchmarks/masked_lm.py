@@ -4,8 +4,8 @@ Train a BERT-like masked language model of the embedded biLM's size on plain tex
 Usage: pip install accelerate; python benchmarks/masked_lm.py OUT --train 'DATA/lm/train.*.txt.gz' \
     --heldout 'DATA/lm/heldout.*.txt.gz'
 
-OUT is then a folder for `model.elmo.model`. Called again, it resumes from the last checkpoint below OUT/checkpoints. The
-text has a tokenised sentence per line; consecutive sentences share a sequence. 5.3 million parameters.
+OUT is then a folder for `model.elmo.model`. Called again, it resumes from the last checkpoint below OUT/checkpoints.
+The text has a tokenised sentence per line; consecutive sentences share a sequence. 5.4 million parameters.
 """
 
 import argparse
@@ -31,7 +31,7 @@ from transformers.trainer_utils import get_last_checkpoint
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 LENGTH = 128
-"""Pieces of a sequence, with [CLS] and [SEP]; the model has positions for 512."""
+"""Pieces of a sequence, with [CLS] and [SEP], and positions of the model."""
 
 
 def lines(pattern: str) -> Iterator[str]:
@@ -42,16 +42,14 @@ def lines(pattern: str) -> Iterator[str]:
 
 def train_tokenizer(pattern: str, vocabulary: int) -> BertTokenizerFast:
     pieces = Tokenizer(models.WordPiece(unk_token="[UNK]"))
-    pieces.normalizer, pieces.pre_tokenizer = (
-        normalizers.BertNormalizer(lowercase=False),
-        pre_tokenizers.BertPreTokenizer(),
-    )
+    pieces.normalizer = normalizers.BertNormalizer(lowercase=False)
+    pieces.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     trainer = trainers.WordPieceTrainer(vocab_size=vocabulary, special_tokens=SPECIAL, min_frequency=5)
     pieces.train_from_iterator(lines(pattern), trainer)
     pieces.post_processor = processors.TemplateProcessing(
         single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
     )
-    return BertTokenizerFast(tokenizer_object=pieces, do_lower_case=False, model_max_length=512)
+    return BertTokenizerFast(tokenizer_object=pieces, do_lower_case=False, model_max_length=LENGTH)
 
 
 class Sequences(torch.utils.data.Dataset):
@@ -93,13 +91,12 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
     has_tokenizer = (args.out / "tokenizer.json").exists()
-    tokenizer = (
-        BertTokenizerFast.from_pretrained(args.out) if has_tokenizer else train_tokenizer(args.train, args.vocabulary)
-    )
-    tokenizer.save_pretrained(args.out)
+    if not has_tokenizer:
+        train_tokenizer(args.train, args.vocabulary).save_pretrained(args.out)
+    tokenizer = BertTokenizerFast.from_pretrained(args.out)
     sizes = {"hidden_size": 256, "num_hidden_layers": 4, "num_attention_heads": 4, "intermediate_size": 1024}
     torch.manual_seed(args.seed)
-    model = BertForMaskedLM(BertConfig(vocab_size=len(tokenizer), **sizes))
+    model = BertForMaskedLM(BertConfig(vocab_size=len(tokenizer), max_position_embeddings=LENGTH, **sizes))
     arguments = TrainingArguments(
         str(args.out / "checkpoints"), max_steps=args.steps, num_train_epochs=args.epochs, seed=args.seed,
         per_device_train_batch_size=args.batch_size, learning_rate=5e-4, weight_decay=0.01, warmup_ratio=0.05,

@@ -14,6 +14,7 @@ from allennlp.common import Params
 from elmo_tasks import settings
 from elmo_tasks.checks.config import check_config
 from elmo_tasks.errors import InputError
+from tests.elmo.transformer_samples import write_transformer
 from tests.pretraining import toy
 from tests.tiny import use_data_root, write_data_root
 
@@ -60,6 +61,17 @@ def test_config_has_no_problems_and_trains(name: str, scale: str, tmp_path: Path
     text = json.dumps(read(name).as_dict(quiet=True))
     assert "test_data_path" not in text, "configs must not train or validate on test data"
     assert not re.search(r"testb|[/_]test[.-](txt|jsonl|v1|gold)|srl/test", text)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_two_keys_put_a_transformer_in_the_place_of_the_bilm(task: str, mini: Path, tmp_path: Path) -> None:
+    keys = {"model.elmo.source": "transformer", "model.elmo.options_file": "absent"}
+    (problem,) = check_config(FOLDER / f"{task}_elmo.jsonnet", json.dumps(keys))
+    assert problem.path == "model.elmo.model"
+    keys["model.elmo.model"] = write_transformer(tmp_path / "bert")
+    assert check_config(FOLDER / f"{task}_elmo.jsonnet", json.dumps(keys)) == []
+    built = build(tmp_path, f"{task}_elmo", **keys)
+    assert math.isfinite(training_loss(built)) and "elmo_long_texts" in built.model.lowest_layers.describe()
 
 
 @pytest.mark.parametrize("name", CONFIGS)

@@ -10,7 +10,6 @@ from filelock import FileLock, Timeout
 
 from elmo_tasks.atomic import atomic_write, leftovers
 from elmo_tasks.bilm.weights import file_sha256
-from elmo_tasks.elmo.transformer.encoder import Transformer
 from elmo_tasks.errors import InputError
 from elmo_tasks.probing.corpus_text import WORDS, CorpusText
 from elmo_tasks.probing.layers import Source, blocks, encode_blocks, to_half
@@ -75,8 +74,8 @@ def _metadata(corpus: str | Path, source: Source, layer: int | None) -> Metadata
     if not Path(corpus).is_file():
         raise InputError("the corpus does not exist", file=corpus)
     digests = {"options_sha256": source.options_sha256, "weights_sha256": source.weights_sha256}
-    if isinstance(source.encoder, Transformer):
-        digests["pieces"] = source.encoder.pieces
+    if source.pieces is not None:
+        digests["pieces"] = source.pieces
     return {"format": FORMAT, "corpus_sha256": file_sha256(corpus), **digests, "layer": layer, "width": width}
 
 

@@ -37,6 +37,7 @@ class Source(NamedTuple):
     name: str
     options_sha256: str
     weights_sha256: str
+    pieces: str | None = None  # how a transformer pools them
 
     @classmethod
     def of(cls, layers: sources.LayerSource, files: sources.Source, device: torch.device = CPU) -> "Source":
@@ -46,7 +47,8 @@ class Source(NamedTuple):
         def encoder(ids: Tensor) -> BiLMOutput:
             return BiLMOutput(*(tensor.cpu() for tensor in placed(ids.to(device))))
 
-        return cls(encoder, files.kind, files.auxiliary_file.sha256, files.weight_file.sha256)
+        digests = files.auxiliary_file.sha256, files.weight_file.sha256
+        return cls(encoder, files.kind, *digests, getattr(layers, "pieces", None))
 
     def shape(self) -> tuple[int, int]:
         """The number of layers (L+1) and their width (D)."""

@@ -15,7 +15,6 @@ from allennlp.data.fields import TextField
 from torch import Tensor
 
 from elmo_tasks.bilm.characters import LONGEST, batch_to_ids
-from elmo_tasks.checks.config import check_config
 from elmo_tasks.elmo import ElmoTokenEmbedder
 from elmo_tasks.elmo.cache import statistics
 from elmo_tasks.elmo.indexer import CharacterIndexer
@@ -24,7 +23,7 @@ from elmo_tasks.elmo.transformer.encoder import Transformer
 from elmo_tasks.errors import InputError
 from tests.elmo.samples import SENTENCES as HARD
 from tests.elmo.transformer_samples import ARCHITECTURES, BYTE_LEVEL, LIMIT, write_transformer
-from tests.tiny import ROOT, bilm_files
+from tests.tiny import bilm_files
 
 LONG_WORD = "antidisestablishmentarianism" * 2
 SENTENCES = [
@@ -187,15 +186,6 @@ def test_mixes_precision_and_devices(bert: str) -> None:
     assert embedder(bert).double()(ids).dtype is torch.float64
     with pytest.raises(InputError, match="layer:0 to layer:3 .*, got 'layer:4'"):
         embedder(bert, mix="layer:4")
-
-
-@pytest.mark.parametrize("task", ["squad", "snli", "srl", "coref", "ner", "sst"])
-def test_two_keys_in_any_config(bert: str, task: str) -> None:
-    config, keys = ROOT / "training_config" / f"{task}_elmo.jsonnet", {"model.elmo.source": "transformer"}
-    report = check_config(config, json.dumps({**keys, "model.elmo.model": bert}), build=task in ("ner", "sst"))
-    assert report.problems == []
-    report = check_config(config, json.dumps({**keys, "model.elmo.options_file": "absent"}))
-    assert [problem.path for problem in report.problems] == ["model.elmo.model"]
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
