@@ -85,7 +85,7 @@ def load(folder: Path, dtype: torch.dtype) -> tuple[Any, Any]:
     Raises `InputError` if a file is missing or invalid, the tokenizer is slow, or the two are not of one model.
     """
     model, found, tokenizer = _loaded(folder, dtype)
-    if missing := [name for name in found["missing_keys"] if not name.startswith("pooler.")]:  # in no layer
+    if missing := [name for name in found["missing_keys"] if "pooler." not in name]:  # of no layer
         raise InputError(f"expected the weights of {type(model).__name__}, got none for {missing[0]}", file=folder)
     if model.config.is_encoder_decoder:
         raise InputError(f"expected an encoder or a decoder, got {type(model).__name__}, which has both", file=folder)
