@@ -5,7 +5,7 @@ Usage: pip install accelerate; python benchmarks/masked_lm.py OUT --train 'DATA/
     --heldout 'DATA/lm/heldout.*.txt.gz'
 
 OUT is then a folder for `model.elmo.model`. Called again, it resumes from the last checkpoint below OUT/checkpoints.
-The text has a tokenised sentence per line; consecutive sentences share a sequence. 5.4 million parameters.
+The text has a tokenised sentence per line; consecutive sentences share a sequence. 5.3 million parameters.
 """
 
 import argparse
