@@ -8,8 +8,6 @@ from pathlib import Path
 
 from elmo_tasks.errors import InputError
 
-INSTALL = "pip install 'elmo-tasks[tasks]' && pip install --no-deps allennlp==2.10.1"
-
 
 def main() -> None:
     """Runs `elmo`, which needs no AllenNLP, or AllenNLP's command line."""
@@ -34,7 +32,8 @@ def _run_allennlp() -> None:
     try:
         import allennlp.__main__  # noqa: F401 (sets up logging)
     except ModuleNotFoundError as error:
-        sys.exit(f"error: all commands but elmo need the package {error.name}: {INSTALL}")
+        install = "pip install 'elmo-tasks[tasks]' && pip install --no-deps allennlp==2.10.1"
+        sys.exit(f"error: all commands but elmo need the package {error.name}: {install}")
     from allennlp.commands import main as run_command
     from allennlp.common.util import install_sigterm_handler
 

@@ -240,8 +240,7 @@ def workers(extraction: Extraction, count: int) -> Iterator[Executor | None]:
         return (yield None)
     sent = pickle.dumps(replace(extraction, parse=str.split))  # bytes: torch would pass file descriptors
     threads = max(1, torch.get_num_threads() // count)
-    context = get_context("spawn")
-    pool = ProcessPoolExecutor(count, context, initializer=_start_worker, initargs=(sent, threads))
+    pool = ProcessPoolExecutor(count, get_context("spawn"), _start_worker, (sent, threads))
     try:
         yield pool
     except BrokenProcessPool:
@@ -257,7 +256,6 @@ _of_worker: list[Extraction] = []
 def _start_worker(extraction: bytes, threads: int) -> None:
     torch.set_num_threads(threads)
     _of_worker.append(pickle.loads(extraction))
-
     threading.Thread(target=_exit_with, args=[parent_process()], daemon=True).start()
 
 

@@ -1,9 +1,8 @@
 """
 Lets AllenNLP 2.10.1 find the plugin from any folder, and import large packages only when it uses them.
 
-AllenNLP imports the plugins that `.allennlp_plugins` in the current folder or `~/.allennlp/plugins` lists, and those of
-a fixed list, `allennlp.common.plugins.DEFAULT_PLUGINS`. Its modules import transformers, spaCy, NLTK, torchvision and
-more, of which most commands use nothing. (PyPI's torchvision is built for PyPI's PyTorch and fails beside others.)
+AllenNLP imports the plugins that a file names, and those of `allennlp.common.plugins.DEFAULT_PLUGINS`. Its modules
+import transformers, spaCy, NLTK, torchvision (which fails beside some builds of PyTorch) and more.
 
 The wheel puts this module at the root of site-packages, with a `.pth` file of the same name that imports it when Python
 starts. It only adds one object to `sys.meta_path`, which appends the plugin to the list, and makes top-level imports of
@@ -129,10 +128,5 @@ class PluginFinder:
         return spec
 
 
-def install() -> None:
-    """Puts the finder before all others, once."""
-    if not any(isinstance(finder, PluginFinder) for finder in sys.meta_path):
-        sys.meta_path.insert(0, PluginFinder())
-
-
-install()
+if not any(isinstance(finder, PluginFinder) for finder in sys.meta_path):
+    sys.meta_path.insert(0, PluginFinder())
