@@ -39,6 +39,8 @@ _TOKENS_PER_PARAMETER = 3
 """So many tokens must be read for each parameter of a size; the embedded biLM's."""
 _MOST_PASSES = 20
 _UNKNOWN = 0.03
+_FALLBACK = 30_000
+"""Words of the vocabulary where none has less than 3 % `<UNK>`: a larger one makes training slower, not better."""
 _STEPS = 3
 
 
@@ -52,7 +54,7 @@ class CorpusSample:
     unknown: dict[int, float]  # shares of `<UNK>` by vocabulary size, in sentences that were not counted
     truncated: float  # share of words that 50 characters truncate
     characters: int  # the least `max_characters_per_token` that truncates less than 0.1 %
-    vocabulary: WordVocabulary  # the smallest of `VOCABULARIES` with less than 3 % `<UNK>`, without words seen once
+    vocabulary: WordVocabulary  # the smallest with less than 3 % `<UNK>`, else of 30,000 words, without words seen once
 
 
 @dataclass(frozen=True)
@@ -69,10 +71,10 @@ class Training:
         """The hidden fields of `training_config/bilm.jsonnet`."""
         epochs = min(12, self.steps)
         return {
-            "train_files": [str(file) for file in files],
-            "heldout_files": [str(file) for file in heldout],
+            "train_files": _absolute(files),
+            "heldout_files": _absolute(heldout),
             "options": self.options.to_dict(),
-            "words": {"files": [str(file) for file in files], "size": len(sample.vocabulary) - len(SPECIALS)},
+            "words": {"files": _absolute(files), "size": len(sample.vocabulary) - len(SPECIALS)},
             "negatives": _NEGATIVES if len(sample.vocabulary) > 2 * _NEGATIVES else None,
             "dropout": 0.1 if self.passes > 3 else 0.0,
             "precision": self.precision,
@@ -108,7 +110,7 @@ def sample_corpus(files: Sequence[Path], *, words: int = 2_000_000) -> CorpusSam
     for size in VOCABULARIES:
         known = set(frequent[:size])
         unknown[size] = sum(count for word, count in unseen.items() if word not in known) / unseen.total()
-    size = next((size for size, share in unknown.items() if share < _UNKNOWN), max(VOCABULARIES))
+    size = next((size for size, share in unknown.items() if share < _UNKNOWN), _FALLBACK)
     truncated, characters = truncated_words(counts)
     vocabulary = WordVocabulary([*SPECIALS, *frequent[:size]])
     return CorpusSample(lines, int(tokens), len(counts), unknown, truncated, characters, vocabulary)
@@ -138,6 +140,10 @@ def write_config(file: Path, fields: dict[str, Any], *, base: str) -> None:
     settings = "".join(f"  {name}:: {json.dumps(value)},\n" for name, value in fields.items())
     with atomic_write(file) as temporary:
         temporary.write_text(f"(import {json.dumps(base)}) {{\n{settings}}}\n", "utf-8")
+
+
+def _absolute(files: Sequence[Path]) -> list[str]:
+    return [str(file.absolute()) for file in files]
 
 
 def _first_lines(file: Path, words: int) -> tuple[list[str], float]:
