@@ -154,7 +154,8 @@ def _options(folder: Path, place: Path) -> BiLMOptions:
     if kind not in MODEL_TYPES:
         raise InputError(f"expected a run of {' or '.join(MODEL_TYPES)}, got {kind}", file=place)
     if kind == TUNED_TYPE:
-        return BiLMOptions.from_file(_existing(folder / OPTIONS_FILE, place))
+        own, started_from = folder / OPTIONS_FILE, Path(str(model.get("bilm"))) / OPTIONS_FILE
+        return BiLMOptions.from_file(own if own.is_file() else _existing(started_from, place))
     return BiLMOptions.from_dict(options)
 
 

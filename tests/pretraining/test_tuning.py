@@ -175,3 +175,15 @@ def test_two_processes_tune_as_one(run: Path, tmp_path: Path) -> None:
     assert two == pytest.approx(one, rel=1e-4) and one["perplexity"] < 0.8 * one["perplexity_before"]
     weights = [load_trained(tmp_path / name / "exported").model.softmax.weight for name in ("one", "two")]
     assert torch.allclose(*weights, rtol=1e-3, atol=1e-5)
+
+
+def test_a_run_that_continues_a_bilm_is_exported_while_it_trains(tmp_path: Path) -> None:
+    """Only the fine-tuning config writes the options into the run's folder."""
+    start = exported(tmp_path / "start")
+    model = {"type": "elmo_tasks_tuned_bilm", "bilm": str(tmp_path / "start")}
+    run = tmp_path / "run"
+    (run / "vocabulary").mkdir(parents=True)
+    WordVocabulary(WORDS).save(run / "vocabulary/words.txt")
+    (run / "config.json").write_text(json.dumps({"model": model}))
+    torch.save({f"language_model.{name}": value for name, value in start.state_dict().items()}, run / "best.th")
+    assert load_trained(run).model.bilm.options == start.bilm.options
