@@ -6,12 +6,11 @@ ELMo, and for the biLM, a training of a few steps, a validation, a checkpoint, `
     python benchmarks/rehearsal.py run FOLDER [NAME...]
 
 Words are drawn by Zipf's law, and mean nothing; sizes, lengths and numbers of types are the official ones, but for
-GloVe (400,000 words) and the 1 Billion Word Benchmark (three shards, two held-out files). Needs 8 GB of disk and 9 GB
+GloVe (400,000 words) and the 1 Billion Word Benchmark (three shards, two held-out files). Needs 8 GB of disk and 10 GB
 of memory. A row of the results is `FOLDER/out/NAME.json`.
 """
 
 import argparse
-import gc
 import json
 import os
 import random
@@ -33,14 +32,11 @@ from elmo_tasks.bilm import BiLM
 from elmo_tasks.bilm.options import BiLMOptions
 
 CONFIGS = Path(__file__).resolve().parents[1] / "training_config"
-WORDS = 793_471
-GLOVE_WORDS = 400_000
+WORDS, GLOVE_WORDS = 793_471, 400_000
 GLOVE = {"glove.6B.50d": 50, "glove.6B.100d": 100, "glove.840B.300d": 300}
 TREE = "conll-2012/v4/data/{0}/data/english/annotations/nw/random/{1:02}/random_{2:04}.v4_gold_conll"
-SHARDS = {
-    "training": (3, 99, "news.en-{:05}-of-00100", 303_465),
-    "heldout": (2, 2, "news.en.heldout-{:05}-of-00050", 6_075),
-}
+SHARDS = {"training": (3, "news.en-{:05}-of-00100", 303_465), "heldout": (2, "news.en.heldout-{:05}-of-00050", 6_075)}
+ONTONOTES = {"train": (2_802, 75_187), "development": (343, 9_603), "test": (348, 9_479)}
 
 # Steps of each of the two epochs, batches of the validation and of `evaluate`, the file that `evaluate` reads.
 TASKS: dict[str, tuple[int, int, str]] = {
@@ -50,9 +46,9 @@ TASKS: dict[str, tuple[int, int, str]] = {
     "srl": (4, 2, "conll-2012/v4/data/test/data/english"),
     "coref": (4, 2, "conll-2012/v4/data/test/data/english"),
     "squad": (2, 1, "squad/dev-v1.1.json"),
-    "bilm": (2, 1, "lm"),
+    "bilm": (6, 1, "lm"),
 }
-LM_TOKENS = 200
+LM_TOKENS, LM_ROWS = 200, 64  # 384 rows need 14 GB
 STOP = "REHEARSAL_STOP"
 
 
@@ -95,10 +91,9 @@ def write(path: Path, lines: Iterator[str]) -> None:
 
 def generate(root: Path) -> None:
     words = word_list()
-    for name, (train, dev, types) in {"sst": (8_544, 1_101, 19_500)}.items():
-        text = Text(words, types, 2)
-        for split, count in {"train": train, "dev": dev, "test": 2_210}.items():
-            write(root / name / f"{split}.txt", (tree(text, text.sentence(19.1)) for _ in range(count)))
+    sst = Text(words, 19_500, 2)
+    for split, count in {"train": 8_544, "dev": 1_101, "test": 2_210}.items():
+        write(root / "sst" / f"{split}.txt", (tree(sst, sst.sentence(19.1)) for _ in range(count)))
     ner, snli = Text(words, 26_000, 3), Text(words, 42_000, 4)
     for split, count in {"train": 14_041, "testa": 3_250, "testb": 3_453}.items():
         write(root / "ner" / f"eng.{split}", ner_lines(ner, count))
@@ -108,11 +103,7 @@ def generate(root: Path) -> None:
     for split, (paragraphs, questions) in {"train": (18_896, 87_599), "dev": (2_067, 10_570)}.items():
         write(root / f"squad/{split}-v1.1.json", iter([squad_json(squad, paragraphs, questions, split == "dev")]))
     ontonotes = Text(words, 60_000, 6)
-    for split, (documents, sentences) in {
-        "train": (2_802, 75_187),
-        "development": (343, 9_603),
-        "test": (348, 9_479),
-    }.items():
+    for split, (documents, sentences) in ONTONOTES.items():
         for number in range(documents):
             path = root / TREE.format(split, number // 100, number)
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -120,7 +111,7 @@ def generate(root: Path) -> None:
             path.write_text("\n".join(document(ontonotes, number, count)) + "\n", encoding="utf-8")
     write(root / "lm/vocab-2016-09-10.txt", iter(["<S>", "</S>", "<UNK>", *words]))
     news = Text(words, len(words), 7)
-    for part, (shards, _, name, sentences) in SHARDS.items():
+    for part, (shards, name, sentences) in SHARDS.items():
         folder = root / f"lm/1-billion-word-language-modeling-benchmark-r13output/{part}-monolingual.tokenized.shuffled"
         for number in range(shards):
             lines = (" ".join(news.sentence(25.6)) for _ in range(sentences))
@@ -173,14 +164,10 @@ def squad_json(text: Text, paragraphs: int, questions: int, is_dev: bool) -> str
         context, asked = " ".join(words), []
         for place in range(questions * number // paragraphs, questions * (number + 1) // paragraphs):
             first = text.random.randrange(len(words) - 4)
-            answer = {
-                "text": " ".join(words[first : first + text.random.randint(1, 4)]),
-                "answer_start": len(" ".join(words[:first])) + (first > 0),
-            }
-            asked.append(
-                {"id": f"{place:024x}", "question": " ".join([*text.take(text.length(10, 4)), "?"])}
-                | {"answers": [answer] * (3 if is_dev else 1)}
-            )
+            answer = " ".join(words[first : first + text.random.randint(1, 4)])
+            start = len(" ".join(words[:first])) + (first > 0)
+            question = {"id": f"{place:024x}", "question": " ".join([*text.take(text.length(10, 4)), "?"])}
+            asked.append(question | {"answers": [{"text": answer, "answer_start": start}] * (3 if is_dev else 1)})
         found.append({"context": context, "qas": asked})
     articles = [{"title": str(place), "paragraphs": found[place : place + 43]} for place in range(0, len(found), 43)]
     return json.dumps({"version": "1.1", "data": articles})
@@ -193,8 +180,7 @@ def document(text: Text, number: int, sentences: int) -> Iterator[str]:
     for _ in range(sentences):
         words = text.sentence(17.3)
         size = len(words)
-        predicates = sorted(chance.sample(range(size), min(size - 1, chance.choice((2, 3, 4, 5)))))
-        columns = []
+        columns, predicates = [], sorted(chance.sample(range(size), min(size - 1, chance.choice((2, 3, 4, 5)))))
         for predicate in predicates:
             column = ["*"] * size
             column[predicate] = "(V*)"
@@ -245,18 +231,10 @@ def overrides(name: str) -> dict[str, Any]:
     if name == "bilm":
         progress = {"type": "elmo_tasks_lm_progress", "every": 50}
         changes |= {"trainer.callbacks": [progress, callback], "data_loader.steps_per_epoch": steps}
-        return changes | {
-            "validation_data_loader.max_tokens": LM_TOKENS,
-            "trainer.checkpointer.save_every_num_batches": None,
-        }
+        changes |= {"data_loader.batch_size": LM_ROWS, "validation_data_loader.batch_size": LM_ROWS}
+        changes |= {"trainer.checkpointer.save_every_num_batches": None}
+        return changes | {"validation_data_loader.max_tokens": LM_TOKENS}
     return changes | {"data_loader.batches_per_epoch": steps, "validation_data_loader.batches_per_epoch": batches}
-
-
-def child(arguments: list[str]) -> None:
-    """`allennlp ARGUMENTS` in this process, with the callback."""
-    torch.set_num_threads(1)
-    sys.argv = ["allennlp", *arguments]
-    allennlp(prog="allennlp")
 
 
 def measured(folder: Path, name: str, part: str, arguments: list[str]) -> dict[str, float]:
@@ -280,18 +258,16 @@ def run(root: Path, name: str) -> None:
     """Trains, recovers and evaluates one task; writes and prints what it took."""
     folder = root / "out"
     folder.mkdir(exist_ok=True)
-    config, target = CONFIGS / f"{name}{'' if name == 'bilm' else '_elmo'}.jsonnet", folder / name
+    config, target, rows = CONFIGS / f"{name}{'' if name == 'bilm' else '_elmo'}.jsonnet", folder / name, {}
     shutil.rmtree(target, ignore_errors=True)
-    rows = {}
     for part in ("train", "recover"):
         given = ["train", str(config), "-s", str(target), "-o", json.dumps(overrides(name))]
         os.environ[STOP] = "yes" if part == "train" else ""
         rows[part] = measured(folder, name, part, given + ["--recover"] * (part == "recover"))
         print(name, part, json.dumps(rows[part]), flush=True)
-    files = [path for path in target.rglob("*") if path.is_file()]
-    rows["disk"] = {path.name: path.stat().st_size / 1e6 for path in files if path.stat().st_size > 10**6}
-    file = str(root / TASKS[name][2])
-    given = ["evaluate", str(target / "model.tar.gz"), file]
+    sizes = {path.name: path.stat().st_size / 1e6 for path in target.rglob("*") if path.is_file()}
+    rows["disk"] = {name: size for name, size in sizes.items() if size > 1}
+    given = ["evaluate", str(target / "model.tar.gz"), str(root / TASKS[name][2])]
     if name == "bilm":
         shard = next(iter(root.glob("lm/*/heldout*/news*")))
         given = ["bilm", "perplexity", str(target), str(shard), "--max-tokens", str(LM_TOKENS)]
@@ -302,22 +278,22 @@ def run(root: Path, name: str) -> None:
 
 
 def main() -> None:
-    if sys.argv[1:2] == ["child"]:
-        child(sys.argv[2:])
+    if sys.argv[1:2] == ["child"]:  # `allennlp` in this process, with the callback
+        torch.set_num_threads(1)
+        sys.argv[:2] = ["allennlp"]
+        allennlp(prog="allennlp")
         return
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("action", choices=("generate", "run"))
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("folder", type=Path, help="of the corpora and the results")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(TASKS)} (default: all)")
     args = parser.parse_args()
     root = args.folder.absolute()
+    os.environ |= {settings.SCALE_VARIABLE: "paper", settings.DATA_VARIABLE: str(root)}
     if args.action == "generate":
         generate(root)
-        return
-    os.environ |= {settings.SCALE_VARIABLE: "paper", settings.DATA_VARIABLE: str(root)}
-    for name in args.names or TASKS:
+    for name in (args.names or TASKS) if args.action == "run" else ():
         run(root, name)
-        gc.collect()
 
 
 if __name__ == "__main__":
