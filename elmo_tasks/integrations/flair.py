@@ -28,7 +28,6 @@ class ElmoEmbeddings(TokenEmbeddings):
         super().__init__()
         self._elmo, self._layers = Elmo.from_files(options_file, weight_file, **settings), layers
         self._length = self._vectors([["word"]])[0].shape[-1]
-        self.eval()
 
     @property
     def embedding_length(self) -> int:

@@ -58,5 +58,4 @@ class ElmoVectorizer(TransformerMixin, BaseEstimator):
         return tags
 
 
-_open = lru_cache(maxsize=2)(Elmo.from_files)
-"""Clones of an estimator share the biLM."""
+_open = lru_cache(maxsize=2)(Elmo.from_files)  # clones share the biLM
