@@ -16,7 +16,7 @@ endif
 
 VERSIONS := 3.11 3.12 3.13
 # Tests that import neither PyTorch nor AllenNLP.
-LIGHT_TESTS := tests/test_hdf5.py tests/test_ranges.py tests/data/test_columns.py \
+LIGHT_TESTS := tests/test_hdf5.py tests/data/test_columns.py \
 	tests/data/test_spans.py tests/data/test_vector_files.py tests/generator/test_reproduced.py \
 	tests/probing/test_scorer.py tests/srl/test_arguments.py
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from elmo_tasks.atomic import check_output_path
 from elmo_tasks.data.files import open_text
+from elmo_tasks.errors import InputError
 from elmo_tasks.languages.plan import Training, choose_training, sample_corpus, write_config
 from elmo_tasks.languages.prepare import prepare, sentence_splitter
 from elmo_tasks.languages.score import Words, score_pairs, score_sentences
@@ -81,7 +82,8 @@ def _prepare(args: argparse.Namespace) -> None:
 
 def _plan(args: argparse.Namespace) -> None:
     files, heldout = expand_files(args.files), expand_files(args.heldout)
-    expand_files(args.base)
+    if not Path(args.base).is_file():
+        raise InputError("no such file: the config to import", file=args.base, hint="--base names it")
     check_output_path(args.out, read=[*files, *heldout, args.base])
     sample = sample_corpus(files, words=args.sample)
     print(f"words            {sample.tokens:,} (estimated), {sample.types:,} types in the sample")
