@@ -12,11 +12,11 @@ BYTES = 256
 BEGIN_SENTENCE, END_SENTENCE, BEGIN_WORD, END_WORD, PAD_WORD = range(BYTES, BYTES + 5)
 """Special characters after the bytes, counted from 0 as in bilm-tf."""
 
-LONGEST = 2048
-"""Most slots of a word for sources that read words: up to 2,046 bytes."""
-
 LEAST_CHARACTERS, MOST_CHARACTERS = 10, 256
-"""The limits of a biLM's `max_characters_per_token`."""
+"""
+The limits of a biLM's `max_characters_per_token`. Every source of layers reads at most 254 bytes of a word, so that a
+long one, such as an address, does not fill the memory with a batch's padding.
+"""
 
 CHARACTERS = BYTES + 5
 """Rows of the character embedding without the padding row: 261."""

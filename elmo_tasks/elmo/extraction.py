@@ -19,7 +19,7 @@ import torch
 import elmo_tasks
 from elmo_tasks.batches import batches_by_length
 from elmo_tasks.bilm.bilm import BiLM
-from elmo_tasks.bilm.characters import LONGEST, batch_to_ids
+from elmo_tasks.bilm.characters import MOST_CHARACTERS, batch_to_ids
 from elmo_tasks.elmo.scalar_mix import ScalarMix
 from elmo_tasks.errors import InputError
 from elmo_tasks.out_of_memory import explain_oom
@@ -199,7 +199,7 @@ class Extraction:
 
     @torch.no_grad()
     def _layers(self, sentences: list[list[str]]) -> torch.Tensor:
-        ids = batch_to_ids(sentences, longest=LONGEST).to(next(self.bilm.parameters()).device)
+        ids = batch_to_ids(sentences, longest=MOST_CHARACTERS).to(next(self.bilm.parameters()).device)
         layers, mask = self.bilm(ids) if self.cache is None else self.cache.layers(self.bilm, ids)
         if self.mix is not None:
             return self.mix(layers, mask)[None]

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from allennlp.data import Token, TokenIndexer, Vocabulary
 
-from elmo_tasks.bilm.characters import LONGEST, MAX_CHARACTERS, pad_rows, token_to_ids
+from elmo_tasks.bilm.characters import MAX_CHARACTERS, MOST_CHARACTERS, pad_rows, token_to_ids
 
 KEY = "elmo_tokens"
 """The name of the tensor, as in AllenNLP's `elmo_characters`."""
@@ -22,7 +22,7 @@ CACHED_TYPES = 2**16
 @lru_cache(maxsize=CACHED_TYPES)
 def _row(token: str) -> np.ndarray:
     """The ids of a token, uint16: one read-only array for all its occurrences."""
-    row = token_to_ids(token, longest=LONGEST)
+    row = token_to_ids(token, longest=MOST_CHARACTERS)
     row.flags.writeable = False
     return row
 

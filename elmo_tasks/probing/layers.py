@@ -9,7 +9,7 @@ from tqdm import tqdm
 
 from elmo_tasks.batches import batches_by_length
 from elmo_tasks.bilm.bilm import BiLMOutput
-from elmo_tasks.bilm.characters import LONGEST, batch_to_ids
+from elmo_tasks.bilm.characters import MOST_CHARACTERS, batch_to_ids
 from elmo_tasks.elmo import sources
 from elmo_tasks.errors import InputError
 
@@ -105,7 +105,7 @@ def _encode(encoder: Encoder, sentences: list[Sequence[str]]) -> tuple[list[int]
     starts = lengths.cumsum(0) - lengths  # [B]
     flat = torch.empty(0)
     for places in batches_by_length(lengths.tolist(), max_tokens=BATCH_TOKENS):
-        layers, mask = encoder(batch_to_ids([list(sentences[place]) for place in places], longest=LONGEST))
+        layers, mask = encoder(batch_to_ids([list(sentences[place]) for place in places], longest=MOST_CHARACTERS))
         if not len(flat):
             flat = layers.new_empty((layers.shape[0], int(lengths.sum()), layers.shape[3]))
         to = starts[places][:, None] + torch.arange(mask.shape[1])  # [B, T]

@@ -7,7 +7,7 @@ from allennlp.data import Batch, Instance, Token, TokenIndexer, Vocabulary
 from allennlp.data.fields import ListField, TextField
 from allennlp.data.token_indexers import ELMoTokenCharactersIndexer
 
-from elmo_tasks.bilm.characters import LONGEST, batch_to_ids, fit_slots
+from elmo_tasks.bilm.characters import MOST_CHARACTERS, batch_to_ids, fit_slots
 from elmo_tasks.elmo.indexer import CharacterIndexer
 from tests.elmo.samples import SENTENCES
 
@@ -22,7 +22,7 @@ def tensors(indexer: TokenIndexer, sentences: list[list[str]]) -> torch.Tensor:
 def test_equal_to_batch_to_ids_and_to_allennlp() -> None:
     ids = tensors(CharacterIndexer(), SENTENCES)
     assert ids.dtype == torch.long
-    assert torch.equal(ids, batch_to_ids(SENTENCES, longest=LONGEST))
+    assert torch.equal(ids, batch_to_ids(SENTENCES, longest=MOST_CHARACTERS))
     assert torch.equal(fit_slots(ids), batch_to_ids(SENTENCES))
     assert torch.equal(fit_slots(ids), tensors(ELMoTokenCharactersIndexer(), SENTENCES))
 

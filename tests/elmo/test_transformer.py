@@ -14,7 +14,7 @@ from allennlp.data import Batch, Instance, Token, Vocabulary
 from allennlp.data.fields import TextField
 from torch import Tensor
 
-from elmo_tasks.bilm.characters import LONGEST, batch_to_ids
+from elmo_tasks.bilm.characters import MOST_CHARACTERS, batch_to_ids
 from elmo_tasks.elmo import ElmoTokenEmbedder
 from elmo_tasks.elmo.cache import statistics
 from elmo_tasks.elmo.indexer import CharacterIndexer
@@ -42,7 +42,7 @@ def bert(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def ids_of(sentences: list[list[str]]) -> Tensor:
-    return batch_to_ids(sentences, longest=LONGEST)
+    return batch_to_ids(sentences, longest=MOST_CHARACTERS)
 
 
 def reference(folder: str, sentence: list[str], pieces: str = "mean") -> Tensor:
@@ -88,7 +88,7 @@ def test_hard_words(bert: str) -> None:
     special = ["[SEP]", "[PAD]", "[CLS]", "no\xadpiece", "\N{ZERO WIDTH SPACE}"]
     layers = Transformer(bert)(ids_of([*HARD, special, ["x" * 5000]])).layers
     assert layers.isfinite().all()
-    cut = Transformer(bert)(ids_of([["x" * (LONGEST - 2)]])).layers
+    cut = Transformer(bert)(ids_of([["x" * (MOST_CHARACTERS - 2)]])).layers
     torch.testing.assert_close(layers[:, -1, :1], cut[:, 0], atol=1e-5, rtol=0.0)
 
 
