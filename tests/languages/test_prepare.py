@@ -4,7 +4,10 @@ import gzip
 import json
 from pathlib import Path
 
+import pyarrow as arrow
+import pyarrow.parquet as parquet
 import pytest
+import zstandard
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.languages.prepare import BLOCK, prepare
@@ -27,7 +30,7 @@ def write(file: Path) -> Path:
     lines = [json.dumps({"id": 1, "body": text}) for text in TEXTS] if ".jsonl" in file.suffixes else TEXTS
     raw = "".join(f"{line}\n" for line in lines).encode()
     if file.suffix == ".zst":
-        raw = pytest.importorskip("zstandard").ZstdCompressor().compress(raw)
+        raw = zstandard.ZstdCompressor().compress(raw)
     file.write_bytes(gzip.compress(raw) if file.suffix == ".gz" else raw)
     return file
 
@@ -39,9 +42,7 @@ def test_text_and_json_lines(tmp_path: Path, name: str) -> None:
 
 
 def test_parquet_and_saved_datasets(tmp_path: Path) -> None:
-    arrow = pytest.importorskip("pyarrow")
     table = arrow.table({"body": [*TEXTS, None]})
-    parquet = pytest.importorskip("pyarrow.parquet")
     (tmp_path / "corpus").mkdir()
     parquet.write_table(table, tmp_path / "corpus/a.parquet")
     with arrow.OSFile(str(tmp_path / "corpus/b.arrow"), "wb") as out, arrow.ipc.new_stream(out, table.schema) as stream:
