@@ -20,7 +20,7 @@ from elmo_tasks.bilm.characters import (
 from elmo_tasks.bilm.lstm import LstmStack, State
 from elmo_tasks.bilm.no_compile import no_compile
 from elmo_tasks.bilm.options import BiLMOptions
-from elmo_tasks.bilm.packed_linear import PRECISIONS, packable_layers
+from elmo_tasks.bilm.packed_linear import INFERENCE_PRECISIONS, NEEDED_FOR_INT8, can_pack, packable_layers
 from elmo_tasks.bilm.packed_sequence import Packing
 from elmo_tasks.bilm.token_encoder import TokenEncoder
 from elmo_tasks.bilm.word_vector_cache import WordVectorCache
@@ -62,20 +62,24 @@ class BiLM(nn.Module):
         theirs).
     precision : `str`
         Data type of the matrix products: `float32`, or `bfloat16`, which is faster on processors that support it and
-        gives vectors whose cosine with those of float32 is above 0.999. States and layers have the parameters' type.
+        gives vectors whose cosine with those of float32 is above 0.999. `int8`, for inference on CPUs that support it:
+        weights with a scale per output and inputs with a scale per row, convolutions in float32; see
+        docs/PERFORMANCE.md. States and layers have the parameters' type.
 
     # Raises
 
-    `InputError` if `state` or `precision` is invalid.
+    `InputError` if `state` or `precision` is invalid, or the CPU does not support int8.
     """
 
     boundaries: Tensor
 
     def __init__(self, options: BiLMOptions, *, state: str = "reset", precision: str = "float32") -> None:
         super().__init__()
-        for key, value, known in (("state", state, STATES), ("precision", precision, PRECISIONS)):
+        for key, value, known in (("state", state, STATES), ("precision", precision, INFERENCE_PRECISIONS)):
             if value not in known:
                 raise InputError(f"{key} must be one of {', '.join(known)}, got {value!r}")
+        if precision == "int8" and not can_pack(torch.device("cpu"), torch.int8):
+            raise InputError(f"precision int8 needs {NEEDED_FOR_INT8}", hint="use float32 or bfloat16")
         self.options, self.state, self._precision = options, state, precision
         self.token_encoder = TokenEncoder(options)
         self.forward_stack = LstmStack(options)
@@ -273,7 +277,7 @@ class BiLM(nn.Module):
 
     @property
     def _product_dtype(self) -> torch.dtype | None:
-        return PRECISIONS[self._precision] if self._precision != "float32" else None
+        return INFERENCE_PRECISIONS[self._precision] if self._precision != "float32" else None
 
     def _with_boundaries(self, character_ids: Tensor, mask: Tensor) -> Tensor:
         """Word vectors with `<S>` before and `</S>` after each sentence, flattened to [B * (T + 2), P]."""

@@ -25,6 +25,10 @@ class CharacterConvolution(PackableModule, nn.Conv1d):
     weight: nn.Parameter
     bias: nn.Parameter
 
+    def pack(self, dtype: torch.dtype) -> None:
+        """See `PackableModule`; in float32 instead of int8, which would be slower for windows of so few values."""
+        super().pack(torch.float32 if dtype == torch.int8 else dtype)
+
 
 class PackableLinear(PackableModule, nn.Linear):
     """`nn.Linear` whose weight can be packed."""
@@ -135,7 +139,8 @@ class TokenEncoder(nn.Module):
         """Convolutions with pooling, ids [n, C] -> [n, F]; highways, [n, F] -> [n, F]; projection, [n, F] -> [n, P]."""
         table = functional.pad(self.characters, (0, 0, 1, 0))  # [262, 16]; row 0 is that of padding tokens
         activation = getattr(torch, self.options.activation)
-        scorers = [layer.linear("weight", dtype=dtype, grad=grad) for layer in self.convolutions]
+        wide = torch.float32 if dtype == torch.int8 else dtype
+        scorers = [layer.linear("weight", dtype=wide, grad=grad) for layer in self.convolutions]
 
         def convolve(character_ids: Tensor) -> Tensor:
             characters = functional.embedding(character_ids, table)  # [n, C, 16]
@@ -143,7 +148,7 @@ class TokenEncoder(nn.Module):
             for layer, score in zip(self.convolutions, scorers, strict=True):
                 windows = characters.unfold(1, layer.kernel_size[0], 1)  # [n, C + 1 - w, 16, w]
                 scores = score(windows.flatten(2)).amax(1)  # [n, filters]
-                pooled.append(activation(scores + layer.bias.to(dtype)))
+                pooled.append(activation(scores + layer.bias.to(wide)))
             return torch.cat(pooled, -1)
 
         highways = [highway.linear(dtype=dtype, grad=grad) for highway in self.highways]

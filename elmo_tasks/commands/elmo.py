@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from elmo_tasks.bilm.packed_linear import PRECISIONS
+from elmo_tasks.bilm.packed_linear import INFERENCE_PRECISIONS
 from elmo_tasks.commands.layer_sources import add_device, add_source_options, device_of, files_read, open_chosen
 from elmo_tasks.data.files import open_text
 from elmo_tasks.elmo.elmo import Elmo, progress_bar
@@ -55,7 +55,10 @@ def _add_output_options(parser: argparse.ArgumentParser) -> None:
     )
     add_source_options(parser)
     parser.add_argument(
-        "--precision", choices=PRECISIONS, default="float32", help="of the matrix products: float32 (default), bfloat16"
+        "--precision",
+        choices=INFERENCE_PRECISIONS,
+        default="float32",
+        help="of the matrix products: float32 (default), bfloat16; int8 for CPUs",
     )
     parser.add_argument(
         "--max-length", type=int, default=512, metavar="N", help="longer lines are split into windows of N tokens (512)"

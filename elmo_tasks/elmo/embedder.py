@@ -60,7 +60,7 @@ class ElmoTokenEmbedder(TokenEmbedder):
         `reset`: every sentence starts from zero states. `carry`: each row of a batch starts from the last state of that
         row of the previous batch. Carried states are in the checkpoints of trainer `elmo_tasks`, but in no archive.
     precision : `str`
-        Data type of the biLM's matrix products, `float32` or `bfloat16`; see `BiLM`. A transformer computes in it.
+        Data type of the biLM's matrix products, `float32`, `bfloat16` or `int8`; see `BiLM`. That of a transformer.
     cache_dir : `str`, optional
         Folder for the layers of each sentence; see `LayerCache`. Not for `state: carry` and `layer_norm: batch`, with
         which a sentence's vectors depend on other sentences.

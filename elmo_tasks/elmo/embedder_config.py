@@ -45,7 +45,7 @@ class ElmoConfig(BaseModel):
     gamma: bool = True
     dropout: Annotated[float, Field(ge=0, lt=1)] = 0.0
     state: Literal["reset", "carry"] = "reset"
-    precision: Literal["float32", "bfloat16"] = "float32"
+    precision: Literal["float32", "bfloat16", "int8"] = "float32"
     cache_dir: Annotated[str, Field(min_length=1)] | None = None
     cache_limit_gb: Annotated[float, Field(gt=0)] | None = None
     archive: bool = False
@@ -68,6 +68,8 @@ class ElmoConfig(BaseModel):
             ignored = key in needed or (self.source, key) == (TRANSFORMER, "options_file")
             if not ignored and getattr(self, key) is not None:
                 yield key, f"null {of_source}", getattr(self, key)
+        if self.source == TRANSFORMER and self.precision == "int8":
+            yield "precision", f"float32 or bfloat16 {of_source}", self.precision
         if self.l2 and self.mix != WEIGHTED:
             yield "l2", f"null where mix is {self.mix}, which has no weights to penalise", self.l2
         for key, value in (("state", "carry"), ("layer_norm", "batch")):

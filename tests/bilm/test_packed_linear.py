@@ -11,8 +11,17 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+import elmo_tasks.bilm.packed_linear as module
 from elmo_tasks.bilm import BiLM, batch_to_ids
-from elmo_tasks.bilm.packed_linear import PRECISIONS, PackedWeight, can_pack, packed_linear
+from elmo_tasks.bilm.packed_linear import (
+    PRECISIONS,
+    PackedWeight,
+    QuantizedWeight,
+    can_pack,
+    packed_linear,
+)
+from elmo_tasks.errors import InputError
+from elmo_tasks.settings import bilm_files
 from tests.elmo.samples import SENTENCES, options, random_bilm, write_bilm
 from tests.memory import grown, release
 
@@ -20,6 +29,8 @@ CPU = torch.device("cpu")
 pytestmark = pytest.mark.skipif(
     not all(can_pack(CPU, dtype) for dtype in PRECISIONS.values()), reason="torch cannot pack weights on this machine"
 )
+
+needs_int8 = pytest.mark.skipif(not can_pack(CPU, torch.int8), reason="no kernels for 8 bits on this machine")
 
 IDS = batch_to_ids(SENTENCES)
 
@@ -152,3 +163,52 @@ def test_packing_takes_the_memory_of_one_weight() -> None:
         bilm.pack()
     # One matrix after the other: a second copy of all would be 1.0, and malloc may keep one that is freed.
     assert peak[0] < 0.5 * weights
+
+
+@needs_int8
+def test_products_in_8_bits_are_exact_sums_of_rounded_values() -> None:
+    weight, inputs, bias = (
+        torch.randn(40, 4, 6),
+        torch.randn(3, 24) * torch.tensor([[1e-3], [1.0], [1e3]]),
+        torch.randn(40),
+    )
+    weight[0], inputs = 0.0, torch.cat([inputs, torch.zeros(1, 24)])
+    packed = QuantizedWeight(weight)
+    unpacked = packed.unpack().flatten(1).double()
+    step = weight.flatten(1).abs().amax(1, keepdim=True) / 127
+    assert ((unpacked - weight.flatten(1)).abs() <= 0.5001 * step).all()
+    largest = inputs.double().abs().amax(1, keepdim=True).clamp(min=1e-30)
+    expected = (inputs / largest * 127).round() @ unpacked.t() * largest / 127 + bias
+    torch.testing.assert_close(packed(inputs, bias), expected.float())
+    assert torch.equal(packed(inputs)[1:2], packed(inputs[1:2]))
+    assert packed(torch.tensor([[torch.nan] + 23 * [1.0]])).isnan().all()
+    again = QuantizedWeight(packed.unpack().flatten(1).t().contiguous().t())
+    assert torch.equal(again.unpack(), packed.unpack().flatten(1)) and torch.equal(again(inputs), packed(inputs))
+
+
+@needs_int8
+def test_layers_in_8_bits_are_near_and_independent_of_the_batch(tmp_path: Path) -> None:
+    exact, low = (
+        BiLM.from_files(*bilm_files(None, None), precision=precision, packed=True) for precision in ("float32", "int8")
+    )
+    expected, found = exact(IDS), low(IDS)
+    cosines = torch.cosine_similarity(expected.layers[:, expected.mask], found.layers[:, found.mask], dim=2)
+    assert cosines.min() > 0.995 and not torch.equal(expected.layers, found.layers)
+    length = int(found.mask[0].sum())
+    assert torch.equal(low(IDS[:1, :length]).layers[:, 0], found.layers[:, 0, :length])
+    low.save_files(*(files := (tmp_path / "o.json", tmp_path / "w.hdf5")))
+    loaded = BiLM.from_files(*files, precision="int8", packed=True)
+    for other in (copy.deepcopy(low), pickle.loads(pickle.dumps(low)), loaded, low.unpack()):
+        assert torch.equal(other(IDS).layers, found.layers)
+    with pytest.raises(InputError, match="has no gradient"):
+        low.requires_grad_(True)(IDS)
+
+
+def test_8_bits_are_refused_without_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cpu, "_is_vnni_supported", lambda: False)
+    module._has_packed_linear.cache_clear()
+    try:
+        with pytest.raises(InputError, match=r"needs a CPU with AVX512-VNNI .*use float32"):
+            BiLM(options(), precision="int8")
+    finally:
+        module._has_packed_linear.cache_clear()
