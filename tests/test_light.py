@@ -72,9 +72,11 @@ def test_what_needs_more_says_what_to_install(forbidden: str, tmp_path: Path) ->
             "error: this needs the package spacy (pip install spacy, or use --input",
         ),
         (("elmo", "gone.txt", "out.hdf5"), "error: gone.txt: no such file"),
+        (("elmo", "in.txt", "out.hdf5", "--source", "transformer", "--model", "a/b"), "pip install pydantic"),
         (("train", "config.jsonnet"), "pip install 'elmo-tasks[tasks]'"),
     ):
         status, _, errors = run(forbidden, tmp_path, COMMAND, *arguments)
         assert (status, message in errors, "Traceback" in errors) == (1, True, False), errors
-    code = "from elmo_tasks.elmo import Elmo; Elmo.from_files(cache_dir='cache')"
+    code = "from elmo_tasks.elmo import Elmo; print(Elmo.from_files(cache_dir='cache').embed(['It ended'])[0].shape)"
     assert "InputError: this needs the package lmdb" in run(forbidden, tmp_path, code)[2]
+    assert run(forbidden.replace("lmdb", ""), tmp_path, code)[:2] == (0, "(3, 2, 320)\n")

@@ -5,7 +5,7 @@ import argparse
 import torch
 
 from elmo_tasks.elmo.sources import BILM, COVE, FILE_KEYS, LayerSource, Source, open_source
-from elmo_tasks.errors import InputError
+from elmo_tasks.errors import InputError, needs
 from elmo_tasks.settings import bilm_files
 
 _CPU = -1
@@ -45,11 +45,12 @@ def open_chosen(args: argparse.Namespace, *, precision: str = "float32") -> tupl
     given = {"options_file": options_file, "weight_file": weight_file, "vectors_file": args.cove_vectors}
     files = {key: file for key, file in {**given, "model": args.model}.items() if file is not None}
     keys = {"precision": precision, "pieces": args.pieces, "local_files_only": args.local_files_only, "source": source}
-    if source != BILM or args.cove_vectors or args.model:
-        from elmo_tasks.elmo.embedder_config import check_config  # needs pydantic
+    with needs("pydantic 'transformers>=4.48,<4.50'"):
+        if source != BILM or args.cove_vectors or args.model:
+            from elmo_tasks.elmo.embedder_config import check_config
 
-        check_config({**files, **keys})
-    return open_source(given=files, **keys)
+            check_config({**files, **keys})
+        return open_source(given=files, **keys)
 
 
 def files_read(args: argparse.Namespace) -> list[str | None]:

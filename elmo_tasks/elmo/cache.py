@@ -9,13 +9,11 @@ import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import lmdb
 import numpy as np
 import torch
-from allennlp.data import Instance
-from allennlp.data.fields import ListField, TextField
 from torch import Tensor
 
 from elmo_tasks.atomic import atomic_write
@@ -26,6 +24,9 @@ from elmo_tasks.elmo.cache_store import LOCK, file_size, open_store, remove_stor
 from elmo_tasks.elmo.sources import LayerSource, Source
 from elmo_tasks.elmo.transformer.encoder import Transformer
 from elmo_tasks.errors import InputError
+
+if TYPE_CHECKING:
+    from allennlp.data import Instance
 
 logger = logging.getLogger(__name__)
 
@@ -115,8 +116,10 @@ class LayerCache:
             self._write(description, _compute(bilm, ids, missing, layers))
         return BiLMOutput(layers, mask)
 
-    def expect(self, bilm: LayerSource, instances: Iterable[Instance]) -> None:
+    def expect(self, bilm: LayerSource, instances: "Iterable[Instance]") -> None:
         """Logs what the sentences of a training will need, and makes that the limit, unless one was given."""
+        from allennlp.data.fields import ListField, TextField  # Elmo(cache_dir=...) needs no AllenNLP
+
         fields = (field for instance in instances for field in instance.values())
         parts = (part for field in fields for part in (field if isinstance(field, ListField) else [field]))
         texts = (tuple(token.text for token in part) for part in parts if isinstance(part, TextField))
