@@ -25,7 +25,7 @@ from elmo_tasks.settings import bilm_files
 Sentences = Iterable[str | Sequence[str]]
 """Lists of words, or texts whose words are separated by white space."""
 
-Layers = str | int
+Layers = str | Path | int
 """
 `all`; `top`; `average`; a layer's number from 0; or the path of an archive or of a training's folder, for the mix that
 it has learned for the input (for the output with `:output` after the path).
@@ -184,9 +184,10 @@ class Elmo:
     def _extraction(self, layers: Layers, **options: Any) -> Extraction:
         if layers in OUTPUTS:
             options["output"] = layers
-        elif isinstance(layers, int):
+        elif isinstance(layers, int | np.integer):
             options["mix"] = ScalarMix(self.bilm.n_layers, mix=f"layer:{layers}", gamma=False)
         else:
+            layers = str(layers)
             if layers not in self._mixes:
                 self._mixes[layers] = _open_mix(layers, self.bilm, self._opened())
             options["mix"] = self._mixes[layers].to(next(self.bilm.parameters()).device)
@@ -217,7 +218,8 @@ def _reopen(kind: type[Elmo], files: list[tuple[str, str]], settings: dict[str, 
 
 def _open_mix(archive: str, bilm: LayerSource, source: Source) -> ScalarMix:
     """The learned mix of an archive. Raises `InputError` if it has none, or was trained on another biLM."""
-    path, _, place = archive.partition(":")
+    has_place = archive.endswith((":input", ":output"))
+    path, _, place = archive.rpartition(":") if has_place else (archive, "", "")
     if not Path(path).exists():
         expected = f"{', '.join(OUTPUTS)}, a number or the path of an archive"
         raise InputError(f"layers: expected {expected}, got {archive!r}")
