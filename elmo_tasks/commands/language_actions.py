@@ -3,6 +3,7 @@
 import argparse
 import json
 import os
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -77,7 +78,8 @@ def _prepare(args: argparse.Namespace) -> None:
         heldout=args.heldout,
         workers=args.workers,
     )
-    print(f"text: {args.out}/train.*.txt.gz, {args.out}/heldout.*.txt.gz")
+    for split in ("train", "heldout"):
+        print(f"{args.out}/{split}.*.txt.gz: {len(list(Path(args.out).glob(f'{split}.*.txt.gz'))):,} files")
 
 
 def _plan(args: argparse.Namespace) -> None:
@@ -95,7 +97,7 @@ def _plan(args: argparse.Namespace) -> None:
     print(_described(training, len(sample.vocabulary)))
     base = os.path.relpath(args.base, Path(args.out).parent)
     write_config(Path(args.out), training.fields(sample, files, heldout), base=base)
-    print(f"allennlp train {args.out} -s RUN")
+    print(f"allennlp train {shlex.quote(args.out)} -s RUN")
 
 
 def _described(training: Training, words: int) -> str:

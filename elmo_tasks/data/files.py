@@ -82,7 +82,7 @@ def raw_lines(opened: BufferedReader, name: str | Path) -> Iterator[tuple[int, b
         problem, hint = "the gzip stream is truncated or damaged from here on", "fetch or compress the file again"
         raise InputError(problem, file=name, line=number + 1, hint=hint) from error
     except OSError as error:
-        raise InputError(f"cannot read the file: {error.strerror}", file=name, line=number + 1) from error
+        raise InputError(f"cannot read the file: {error.strerror or error}", file=name, line=number + 1) from error
 
 
 def is_gzip(opened: BufferedReader) -> bool:

@@ -8,6 +8,7 @@ import logging
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -73,13 +74,17 @@ def prepare(
     files = [file for entry in inputs for file in _files(entry)]
     folder = Path(out)
     settings: dict[str, Any] = {"language": language, "text_field": text_field, "heldout": heldout}
-    _check_settings(folder / _SETTINGS_FILE, settings)
     names = [_name(place, file) for place, file in enumerate(files)]
+    if others := {path.name for path in folder.glob("train.*")} - {f"train.{name}" for name in names}:
+        raise InputError(f"has the text of other files, {min(others)}", file=out, hint="name another folder")
+    _check_settings(folder / _SETTINGS_FILE, settings)
     work = partial(_prepare_file, folder=folder, **settings)
     with ProcessPoolExecutor(workers) as executor:
-        written = executor.map(work, files, names) if workers > 1 else map(work, files, names)
+        written = executor.map(work, files, names, count()) if workers > 1 else map(work, files, names, count())
         for _ in tqdm(written, total=len(files), desc="files", disable=None):
             pass
+    if heldout and not any(folder.glob("heldout.*")):
+        logger.warning("%s: nothing is held out, there are fewer than %d paragraphs", out, BLOCK + 1)
 
 
 def read_documents(file: Path, text_field: str) -> Iterator[str]:
@@ -132,13 +137,15 @@ def _name(place: int, file: Path) -> str:
 
 def _check_settings(file: Path, settings: dict[str, Any]) -> None:
     started = any(file.parent.glob("train.*"))
-    if started and file.is_file() and json.loads(file.read_text("utf-8")) != settings:
+    if started and file.is_file() and file.read_text("utf-8") != json.dumps(settings):
         raise InputError(f"this folder was made with {file.read_text('utf-8')}", file=file, hint="name another folder")
     with atomic_write(file) as temporary:
         temporary.write_text(json.dumps(settings), "utf-8")
 
 
-def _prepare_file(file: Path, name: str, *, folder: Path, language: str | None, text_field: str, heldout: int) -> None:
+def _prepare_file(
+    file: Path, name: str, place: int, *, folder: Path, language: str | None, text_field: str, heldout: int
+) -> None:
     """Write the two files of one, that for training last."""
     split, sentences = sentence_splitter(language), [0, 0]
     outputs = folder / f"train.{name}", folder / f"heldout.{name}"
@@ -148,14 +155,15 @@ def _prepare_file(file: Path, name: str, *, folder: Path, language: str | None, 
         with gzip.open(train, "wb", 4) as train_out, gzip.open(held, "wb", 4) as held_out:
             texts = read_documents(file, text_field)
             for number, paragraph in enumerate(part for text in texts for part in text.splitlines() if part.strip()):
-                is_held_out = heldout > 0 and number // BLOCK % heldout == 1
+                is_held_out = heldout > 0 and (place + number // BLOCK) % heldout == 1  # also of many short files
                 for words in filter(None, split(paragraph)):
                     (held_out if is_held_out else train_out).write(" ".join(words).encode() + b"\n")
                     sentences[is_held_out] += 1
-        if not sentences[0]:
-            raise InputError("expected text for training, got none", file=file)
-    if not sentences[1]:
-        outputs[1].unlink()
+        if not any(sentences):
+            raise InputError("expected text, got none", file=file)
+    for output, written in zip(outputs, sentences, strict=True):
+        if not written:
+            output.unlink()
 
 
 def _lines(file: Path) -> Iterator[tuple[int, str | InputError]]:
@@ -164,22 +172,23 @@ def _lines(file: Path) -> Iterator[tuple[int, str | InputError]]:
         if file.suffix != ".zst":
             yield from lines_of(opened, file)
             return
-        zstandard = _required("zstandard")
-        stream = zstandard.ZstdDecompressor().stream_reader(opened, read_across_frames=True)
-        try:
-            yield from lines_of(io.BufferedReader(stream), file)
-        except zstandard.ZstdError as error:
-            raise InputError(f"the zstd stream is damaged: {error}", file=file) from None
+        stream = _required("pyarrow").CompressedInputStream(opened, "zstd")  # an error if truncated
+        yield from lines_of(io.BufferedReader(stream), file)
 
 
 def _json_text(line: str, text_field: str, file: Path, number: int) -> str:
     try:
         text = json.loads(line)[text_field]
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, RecursionError):
         raise InputError(f"expected a JSON object with {text_field!r}", file=file, line=number) from None
+    return _checked(text, text_field, file, number)
+
+
+def _checked(text: Any, text_field: str, file: Path, number: int | None = None) -> str:
+    """A text without lone surrogates, which JSON can have."""
     if not isinstance(text, str):
         raise InputError(f"expected {text_field!r} to be a text, got {text!r:.60}", file=file, line=number)
-    return text
+    return text.encode(errors="ignore").decode()
 
 
 def _read_table(file: Path, text_field: str) -> Iterator[str]:
@@ -195,7 +204,8 @@ def _read_table(file: Path, text_field: str) -> Iterator[str]:
         if text_field not in schema.names:
             raise InputError(f"expected a column {text_field!r}, got {', '.join(schema.names)}", file=file)
         for batch in batches:
-            yield from filter(None, batch.column(text_field).to_pylist())
+            values = filter(None, batch.column(text_field).to_pylist())
+            yield from (_checked(value, text_field, file) for value in values)
     except (arrow.ArrowException, OSError) as error:
         raise InputError(f"cannot read the table: {error}", file=file) from None
 

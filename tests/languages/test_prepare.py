@@ -7,7 +7,6 @@ from pathlib import Path
 import pyarrow as arrow
 import pyarrow.parquet as parquet
 import pytest
-import zstandard
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.languages.prepare import BLOCK, prepare
@@ -30,7 +29,7 @@ def write(file: Path) -> Path:
     lines = [json.dumps({"id": 1, "body": text}) for text in TEXTS] if ".jsonl" in file.suffixes else TEXTS
     raw = "".join(f"{line}\n" for line in lines).encode()
     if file.suffix == ".zst":
-        raw = zstandard.ZstdCompressor().compress(raw)
+        raw = arrow.compress(raw, codec="zstd", asbytes=True)
     file.write_bytes(gzip.compress(raw) if file.suffix == ".gz" else raw)
     return file
 
@@ -47,7 +46,7 @@ def test_parquet_and_saved_datasets(tmp_path: Path) -> None:
     parquet.write_table(table, tmp_path / "corpus/a.parquet")
     with arrow.OSFile(str(tmp_path / "corpus/b.arrow"), "wb") as out, arrow.ipc.new_stream(out, table.schema) as stream:
         stream.write_table(table)
-    prepare([str(tmp_path / "corpus")], tmp_path / "out", language="la", text_field="body", workers=2)
+    prepare([str(tmp_path / "corpus")], tmp_path / "out", language="la", text_field="body", heldout=0, workers=2)
     assert text_of(tmp_path / "out") == SPLIT * 2
     with pytest.raises(InputError, match="a column 'text', got body"):
         prepare([str(tmp_path / "corpus")], tmp_path / "other")
@@ -62,8 +61,20 @@ def test_blocks_are_held_out_and_a_second_call_keeps_finished_files(tmp_path: Pa
     before = {file: file.stat().st_mtime_ns for file in (tmp_path / "out").glob("*.gz")}
     prepare([str(tmp_path / "a.txt")], tmp_path / "out", heldout=3)
     assert before == {file: file.stat().st_mtime_ns for file in before}
-    with pytest.raises(InputError, match="name another folder"):
-        prepare([str(tmp_path / "a.txt")], tmp_path / "out", language="la", heldout=3)
+    (tmp_path / "b.txt").write_text("other\n")
+    for name, language in (("a.txt", "la"), ("b.txt", None)):
+        with pytest.raises(InputError, match="name another folder"):
+            prepare([str(tmp_path / name)], tmp_path / "out", language=language, heldout=3)
+
+
+def test_one_short_file_in_n_is_held_out(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    for number in range(4):
+        (tmp_path / f"{number}.txt").write_text(f"text {number}\n")
+    prepare([str(tmp_path)], tmp_path / "out", heldout=3)
+    assert text_of(tmp_path / "out") == ["text 0", "text 2", "text 3"]
+    assert text_of(tmp_path / "out", "heldout") == ["text 1"]
+    prepare([str(tmp_path / "0.txt")], tmp_path / "none", heldout=3)
+    assert "nothing is held out" in caplog.text
 
 
 def test_lines_that_are_no_text_are_skipped(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -76,12 +87,14 @@ def test_lines_that_are_no_text_are_skipped(tmp_path: Path, caplog: pytest.LogCa
 def test_invalid_corpora_leave_no_files(tmp_path: Path) -> None:
     cases = {
         "a.jsonl": ('{"body": 3}\n', ":1: expected 'text' to be|:1: expected a JSON object with 'text'"),
-        "b.txt": ("\n \n", "expected text for training"),
-        "c.txt.zst": ("not zstd", "zstd stream is damaged"),
+        "b.txt": ("\n \n", "expected text, got none"),
+        "c.txt.zst": ("not zstd", "ZSTD decompress failed"),
+        "e.txt.zst": (arrow.compress(b"text" * 99, codec="zstd", asbytes=True)[:-2], "Truncated compressed stream"),
+        "f.jsonl": ("[" * 9999, "a JSON object with 'text'"),
         "d.parquet": ("not a table", "cannot read the table"),
     }
     for number, (name, (text, problem)) in enumerate(cases.items()):
-        (tmp_path / name).write_text(text)
+        (tmp_path / name).write_bytes(text if isinstance(text, bytes) else text.encode())
         with pytest.raises(InputError, match=problem):
             prepare([str(tmp_path / name)], tmp_path / str(number))
         assert [file.name for file in (tmp_path / str(number)).iterdir()] == ["prepared.json"]
