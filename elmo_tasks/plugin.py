@@ -24,6 +24,7 @@ REGISTERING_MODULES: dict[str, tuple[str, ...]] = {
     "srl": ("evaluator", "indexer", "metric", "model", "predictor", "reader"),
     "sst": ("head", "metric", "model", "predictor", "reader"),
     "tagging": ("model", "reader"),
+    "web": ("command",),
 }
 """By package."""
 

@@ -3,7 +3,8 @@
 import json
 import os
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
 
 import numpy as np
 from filelock import FileLock, Timeout
@@ -23,22 +24,22 @@ Metadata = dict[str, Any]
 """Everything that the vectors depend on."""
 
 
-class CorpusIndex:
-    """
-    A complete index: its `text`, and its `vectors`, memory-mapped float16 of shape [N, D].
+class CorpusIndex(NamedTuple):
+    """The text, and a layer's vectors, float16 of shape [N, D]."""
 
-    Raises `InputError` if a file is damaged.
-    """
+    text: CorpusText
+    layer: int
+    vectors: np.ndarray
 
-    def __init__(self, folder: Path, metadata: Metadata) -> None:
-        self.layer: int = metadata["layer"]
-        try:
-            self.text = CorpusText(folder)
-            shape = len(self.text.types), metadata["width"]
-            self.vectors = np.memmap(folder / VECTORS, np.float16, "r", shape=shape)
-        except (OSError, ValueError) as error:
-            problem = f"the index is damaged: {error}"
-            raise InputError(problem, file=folder, hint="--rebuild replaces it") from error
+
+def index_layers(corpus: str | Path, source: Source) -> list[CorpusIndex]:
+    """The indices of all layers of a small corpus, in memory. Raises `InputError` if the corpus is invalid."""
+    with TemporaryDirectory() as folder:
+        CorpusText.write(corpus, Path(folder))
+        text = CorpusText(Path(folder))  # stays mapped
+        blocks = encode_blocks(source.encoder, text.sentences(0), words=list, what="indexing")
+        vectors = np.concatenate([to_half(block.layers).numpy() for block in blocks], 1)  # [L+1, N, D]
+    return [CorpusIndex(text, layer, rows) for layer, rows in enumerate(vectors)]
 
 
 def open_index(
@@ -63,7 +64,16 @@ def open_index(
             raise InputError("another process is building this index", file=folder) from None
         except OSError as error:
             raise InputError(f"the index cannot be written: {error.strerror or error}", file=folder) from None
-    return CorpusIndex(folder, metadata)
+    return _opened(folder, metadata)
+
+
+def _opened(folder: Path, metadata: Metadata) -> CorpusIndex:
+    try:
+        text = CorpusText(folder)
+        shape = len(text.types), metadata["width"]
+        return CorpusIndex(text, metadata["layer"], np.memmap(folder / VECTORS, np.float16, "r", shape=shape))
+    except (OSError, ValueError) as error:
+        raise InputError(f"the index is damaged: {error}", file=folder, hint="--rebuild replaces it") from error
 
 
 def _metadata(corpus: str | Path, source: Source, layer: int | None) -> Metadata:

@@ -1,0 +1,142 @@
+"""A frozen biLM and an index of a small text: nearest occurrences and maps of a word in each layer (Table 4)."""
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+from elmo_tasks.errors import InputError
+from elmo_tasks.prediction.json_input import Text, loaded, validate
+from elmo_tasks.probing.corpus_text import read_corpus
+from elmo_tasks.probing.index import CorpusIndex, index_layers
+from elmo_tasks.probing.layers import Source, encode_blocks
+from elmo_tasks.probing.neighbors import Occurrence, Question, nearest_occurrences
+from elmo_tasks.probing.senses import DATA_SUFFIX, key_file_of, read_keys, read_senses
+from elmo_tasks.settings import fixtures_root
+from elmo_tasks.web.worker import Answer
+
+MAX_OCCURRENCES = 300
+"""Of a map."""
+
+
+class _Request(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class _Neighbors(_Request):
+    tokens: list[Text] = Field(min_length=1)
+    word: int = Field(ge=0)
+    top: int = Field(5, ge=1, le=100)
+    same: bool = False
+
+
+class _Map(_Request):
+    word: Text
+
+
+_REQUESTS: dict[str, TypeAdapter] = {"neighbors": TypeAdapter(_Neighbors), "map": TypeAdapter(_Map)}
+
+
+def default_corpora() -> list[Path]:
+    """The embedded texts with word senses, and a part of the synthetic corpus."""
+    root = fixtures_root()
+    return [*sorted((root / "wsd").rglob(f"*{DATA_SUFFIX}")), root / "miniworld" / "lm" / "heldout.miniworld.txt"]
+
+
+class Layers:
+    """
+    All layers of the tokens of some corpora, in memory: `2 (L+1) D` bytes for each token. Raises what `read_corpus`,
+    `read_senses` and `read_keys` do.
+    """
+
+    def __init__(self, source: Source, corpora: Sequence[Path]) -> None:
+        self._source, self._senses = source, dict(_senses(corpora))
+        with TemporaryDirectory() as folder:
+            text = Path(folder) / "corpus.txt"
+            with text.open("w", encoding="utf-8") as file:
+                file.writelines(f"{' '.join(words)}\n" for corpus in corpora for words in read_corpus(corpus))
+            self._indices = index_layers(text, source)
+
+    def describe(self) -> dict[str, Any]:
+        """The number of `layers`, and of `sentences` and `words` of the index."""
+        text = self._indices[0].text
+        return {"layers": len(self._indices), "sentences": len(text), "words": len(text.types)}
+
+    def load(self, body: str, action: str) -> tuple[str, Any]:
+        """A request of an action. Raises `ValueError` if it is not JSON, `InputError` if it is invalid."""
+        return action, loaded(body)
+
+    def words(self, data: tuple[str, Any]) -> int:
+        """The length of a request's sentence."""
+        tokens = data[1].get("tokens") if isinstance(data[1], dict) else None
+        return len(tokens) if isinstance(tokens, list) else 1
+
+    def answers(self, inputs: Sequence[tuple[str, Any]]) -> list[Answer]:
+        """JSON for each request."""
+        return [self._answer(*one) for one in inputs]
+
+    def _answer(self, action: str, data: Any) -> Answer:
+        try:
+            request = validate(_REQUESTS[action], data, "the request")
+            found = self._neighbors(request) if action == "neighbors" else self._map(request)
+            return json.dumps(found).encode()
+        except Exception as error:
+            return error
+
+    def _neighbors(self, request: _Neighbors) -> dict[str, Any]:
+        tokens, place = request.tokens, request.word
+        if place >= len(tokens):
+            raise InputError(f"'word': expected 0 to {len(tokens) - 1}, got {place}")
+        (block,) = encode_blocks(self._source.encoder, [tokens], words=list)
+        layers = []
+        for index in self._indices:
+            vector = block.layers[index.layer, place].half().float().numpy()  # rounded as in the index
+            question = Question(Occurrence(tokens, place), vector)
+            found = nearest_occurrences(index, tokens[place], question, top=request.top, any_word=not request.same)
+            layers.append([{"words": one.words, "place": one.place, "cosine": one.cosine} for one in found])
+        return {"layers": layers}
+
+    def _map(self, request: _Map) -> dict[str, Any]:
+        text = self._indices[0].text
+        tokens = text.occurrences(request.word)
+        if not len(tokens):
+            raise InputError(f"the text of the index does not have the word {request.word!r}")
+        if len(tokens) > MAX_OCCURRENCES:
+            tokens = tokens[np.linspace(0, len(tokens) - 1, MAX_OCCURRENCES).astype(int)]
+        sentences = [text.sentence_of(token) for token in tokens]
+        places = [int(token - text.starts[sentence]) for token, sentence in zip(tokens, sentences, strict=True)]
+        shown = [
+            {"words": text.sentence(sentence), "place": place, "sense": self._senses.get((sentence, place))}
+            for sentence, place in zip(sentences, places, strict=True)
+        ]
+        return {"occurrences": shown, "layers": [principal(index, tokens).tolist() for index in self._indices]}
+
+
+def principal(index: CorpusIndex, tokens: np.ndarray) -> np.ndarray:
+    """
+    The first two principal components [n, 2] of the vectors of n tokens. In each the entry of the largest magnitude is
+    positive; a component that does not exist is 0.
+    """
+    vectors = index.vectors[tokens].astype(np.float64)  # [n, D]
+    left, scale, _ = np.linalg.svd(vectors - vectors.mean(0), full_matrices=False)
+    points = np.zeros((len(tokens), 2))
+    known = min(2, len(scale))
+    points[:, :known] = left[:, :known] * scale[:known]
+    largest = points[np.abs(points).argmax(0), (0, 1)]
+    return points * np.where(largest < 0, -1, 1)
+
+
+def _senses(corpora: Sequence[Path]) -> Iterator[tuple[tuple[int, int], str]]:
+    """The sentence and the place of each annotated word, and its sense."""
+    sentences = 0
+    for corpus in corpora:
+        annotated = corpus.name.endswith(DATA_SUFFIX) and key_file_of(corpus).exists()
+        keys = read_keys(key_file_of(corpus)) if annotated else {}
+        for number, sentence in enumerate(read_senses(corpus) if annotated else (), start=sentences):
+            for target in sentence.targets:
+                yield from (((number, place), keys[target.id][0]) for place in range(target.start, target.end))
+        sentences += sum(1 for _ in read_corpus(corpus))

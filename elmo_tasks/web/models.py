@@ -1,0 +1,103 @@
+"""Trained archives: what the page shows of them, and their answers."""
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from allennlp.models import load_archive
+from allennlp.predictors import Predictor
+
+from elmo_tasks.compat.terminal import one_line
+from elmo_tasks.elmo.embedder import ElmoTokenEmbedder
+from elmo_tasks.errors import InputError
+from elmo_tasks.web.worker import Answer
+
+TASKS = ("ner", "srl", "coref", "squad", "snli", "sst", "tagger")
+EXAMPLES: dict[str, list[Any]] = json.loads((Path(__file__).parent / "examples.json").read_text("utf-8"))
+"""Inputs by task."""
+
+MAX_PAIRS = 250_000
+"""The largest product of premise and hypothesis in words: the attention has two numbers for each pair."""
+
+_WORD = re.compile(r"\w+|[^\w\s]")
+_UNCOUNTED = ("id", "genre", "speakers")
+
+
+class TrainedModel:
+    """
+    The predictor of an archive. Raises `InputError` if the file is missing, damaged, or a model of another task.
+    """
+
+    def __init__(self, archive: Path) -> None:
+        if not archive.is_file():
+            raise InputError("the archive does not exist", file=archive)
+        loaded = load_archive(archive)
+        kinds = {Predictor.by_name(f"elmo_tasks_{task}"): task for task in TASKS}
+        try:
+            self.predictor = Predictor.from_archive(loaded)
+        except (ValueError, KeyError):
+            self.predictor = None
+        if type(self.predictor) not in kinds:
+            found = loaded.config.params["model"].get("type")
+            raise InputError(f"expected a model of {', '.join(TASKS)}, got {found!r}", file=archive)
+        self.task = kinds[type(self.predictor)]
+
+    def describe(self) -> dict[str, Any]:
+        """`task`, `mix` (one for each place of ELMo) and `examples`."""
+        elmo = [module for module in self.predictor._model.modules() if isinstance(module, ElmoTokenEmbedder)]
+        mixes = [(at, getattr(one, f"{at}_mix")) for one in elmo for at in ("input", "output")]
+        shown = [
+            {
+                "at": at,
+                "weights": mix.layer_weights().tolist(),
+                "gamma": 1.0 if mix.gamma is None else mix.gamma.item(),
+            }
+            for at, mix in mixes
+            if mix is not None
+        ]
+        return {"task": self.task, "mix": shown, "examples": EXAMPLES[self.task]}
+
+    def before_each_module(self, check: Callable[..., None]) -> None:
+        """Call a hook before each module of the model computes; it can raise."""
+        for module in self.predictor._model.modules():
+            module.register_forward_pre_hook(check)
+
+    def load(self, body: str) -> Any:
+        """Raises `InputError` if it is not JSON."""
+        return self.predictor.load_line(body)
+
+    def words(self, data: Any) -> int:
+        """The words of an input, approximately for raw text. Raises `InputError` for too many pairs of words."""
+        counts = {key: words_in(value) for key, value in data.items()} if isinstance(data, dict) else {}
+        if self.task == "snli" and counts.get("premise", 0) * counts.get("hypothesis", 0) > MAX_PAIRS:
+            raise InputError(f"expected at most {MAX_PAIRS:,} pairs of words of premise and hypothesis, got more")
+        return sum(count for key, count in counts.items() if key not in _UNCOUNTED)
+
+    def answers(self, inputs: Sequence[Any]) -> list[Answer]:
+        """
+        The lines that `allennlp predict` writes. If a batch fails, its inputs are predicted one by one.
+        """
+        predictor = self.predictor
+        try:
+            single = len(inputs) == 1
+            outputs = [predictor.predict_json(inputs[0])] if single else predictor.predict_batch_json(list(inputs))
+            return [predictor.dump_line(output).encode() for output in outputs]
+        except Exception as error:
+            if len(inputs) > 1:
+                return [answer for one in inputs for answer in self.answers([one])]
+            line = one_line(error)
+            return [error if line is None else InputError(line)]
+
+
+def words_in(value: Any) -> int:
+    """The words of raw text, approximately, or the number of strings in a list of any depth."""
+    if isinstance(value, str):
+        return sum(1 for _ in _WORD.finditer(value))
+    count, left = 0, [value]
+    while left:
+        one = left.pop()
+        left += one if isinstance(one, list) else ()
+        count += isinstance(one, str)
+    return count
