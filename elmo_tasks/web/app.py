@@ -16,7 +16,7 @@ from starlette.routing import Route
 from starlette.types import Message, Receive, Scope, Send
 
 from elmo_tasks.errors import InputError, shown
-from elmo_tasks.prediction.json_input import NOT_JSON, json_problem
+from elmo_tasks.prediction.json_input import NOT_JSON, json_problem, loaded
 from elmo_tasks.web.layers import Layers
 from elmo_tasks.web.models import TrainedModel
 from elmo_tasks.web.worker import Refused, Worker
@@ -86,16 +86,11 @@ class Service:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Counts the request and its seconds."""
-        if scope["type"] != "http":
-            return await self._app(scope, receive, send)
         start, status = time.monotonic(), 500
 
         async def counted(message: Message) -> None:
             nonlocal status
-            if message["type"] == "http.response.start":
-                status = message["status"]
-                headers = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
-                message["headers"] = [*message.get("headers", ()), *headers]
+            status = message.get("status", status)
             await send(message)
 
         try:
@@ -128,13 +123,11 @@ class Service:
         action, name = request.path_params["action"], request.path_params["name"]
         if name not in self._served.get(action, {}):
             raise HTTPException(404, f"expected one of {', '.join(sorted(self._paths))}, got {shown(request.url.path)}")
-        served = self._served[action][name]
         try:
-            text = (await self._body(request)).decode()
-            data = served.load(text) if action == "predict" else served.load(text, action)
+            data = loaded((await self._body(request)).decode())
         except NOT_JSON as error:
             raise HTTPException(400, f"expected JSON: {json_problem(error)}") from None
-        words = served.words(data)
+        data, words = self._served[action][name].prepare(action, data)
         if words > self._limits.words:
             raise InputError(f"expected at most {self._limits.words:,} words, got {words:,}")
         gone = asyncio.ensure_future(request.receive())  # the body was read: the next message is that the client left

@@ -7,10 +7,10 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import BaseModel, Field, TypeAdapter
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.prediction.json_input import Text, loaded, validate
+from elmo_tasks.prediction.json_input import Text, validate
 from elmo_tasks.probing.corpus_text import read_corpus
 from elmo_tasks.probing.index import CorpusIndex, index_layers
 from elmo_tasks.probing.layers import Source, encode_blocks
@@ -23,18 +23,14 @@ MAX_OCCURRENCES = 300
 """Of a map."""
 
 
-class _Request(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
-class _Neighbors(_Request):
+class _Neighbors(BaseModel, extra="forbid"):
     tokens: list[Text] = Field(min_length=1)
     word: int = Field(ge=0)
     top: int = Field(5, ge=1, le=100)
     same: bool = False
 
 
-class _Map(_Request):
+class _Map(BaseModel, extra="forbid"):
     word: Text
 
 
@@ -66,23 +62,18 @@ class Layers:
         text = self._indices[0].text
         return {"layers": len(self._indices), "sentences": len(text), "words": len(text.types)}
 
-    def load(self, body: str, action: str) -> tuple[str, Any]:
-        """A request of an action. Raises `ValueError` if it is not JSON, `InputError` if it is invalid."""
-        return action, loaded(body)
+    def prepare(self, action: str, data: Any) -> tuple[_Neighbors | _Map, int]:
+        """A request of an action, and its words. Raises `InputError` if it is invalid."""
+        request = validate(_REQUESTS[action], data, "the request")
+        return request, len(getattr(request, "tokens", "."))
 
-    def words(self, data: tuple[str, Any]) -> int:
-        """The length of a request's sentence."""
-        tokens = data[1].get("tokens") if isinstance(data[1], dict) else None
-        return len(tokens) if isinstance(tokens, list) else 1
-
-    def answers(self, inputs: Sequence[tuple[str, Any]]) -> list[Answer]:
+    def answers(self, inputs: Sequence[_Neighbors | _Map]) -> list[Answer]:
         """JSON for each request."""
-        return [self._answer(*one) for one in inputs]
+        return [self._answer(one) for one in inputs]
 
-    def _answer(self, action: str, data: Any) -> Answer:
+    def _answer(self, request: _Neighbors | _Map) -> Answer:
         try:
-            request = validate(_REQUESTS[action], data, "the request")
-            found = self._neighbors(request) if action == "neighbors" else self._map(request)
+            found = self._neighbors(request) if isinstance(request, _Neighbors) else self._map(request.word)
             return json.dumps(found).encode()
         except Exception as error:
             return error
@@ -100,11 +91,11 @@ class Layers:
             layers.append([{"words": one.words, "place": one.place, "cosine": one.cosine} for one in found])
         return {"layers": layers}
 
-    def _map(self, request: _Map) -> dict[str, Any]:
+    def _map(self, word: str) -> dict[str, Any]:
         text = self._indices[0].text
-        tokens = text.occurrences(request.word)
+        tokens = text.occurrences(word)
         if not len(tokens):
-            raise InputError(f"the text of the index does not have the word {request.word!r}")
+            raise InputError(f"the text of the index does not have the word {word!r}")
         if len(tokens) > MAX_OCCURRENCES:
             tokens = tokens[np.linspace(0, len(tokens) - 1, MAX_OCCURRENCES).astype(int)]
         sentences = [text.sentence_of(token) for token in tokens]

@@ -1,11 +1,12 @@
-"""Trained archives: what the page shows of them, and their answers."""
+"""Trained archives: what the page shows of them, and their predictions."""
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from allennlp.common.checks import ConfigurationError
 from allennlp.models import load_archive
 from allennlp.predictors import Predictor
 
@@ -19,16 +20,14 @@ EXAMPLES: dict[str, list[Any]] = json.loads((Path(__file__).parent / "examples.j
 """Inputs by task."""
 
 MAX_PAIRS = 250_000
-"""The largest product of premise and hypothesis in words: the attention has two numbers for each pair."""
+"""The largest product of the lengths of premise and hypothesis: the answer has two numbers for each pair of words."""
 
 _WORD = re.compile(r"\w+|[^\w\s]")
 _UNCOUNTED = ("id", "genre", "speakers")
 
 
 class TrainedModel:
-    """
-    The predictor of an archive. Raises `InputError` if the file is missing, damaged, or a model of another task.
-    """
+    """An archive's predictor. Raises `InputError` if the file is missing or damaged, or of another task."""
 
     def __init__(self, archive: Path) -> None:
         if not archive.is_file():
@@ -36,54 +35,38 @@ class TrainedModel:
         loaded = load_archive(archive)
         kinds = {Predictor.by_name(f"elmo_tasks_{task}"): task for task in TASKS}
         try:
-            self.predictor = Predictor.from_archive(loaded)
-        except (ValueError, KeyError):
-            self.predictor = None
-        if type(self.predictor) not in kinds:
-            found = loaded.config.params["model"].get("type")
-            raise InputError(f"expected a model of {', '.join(TASKS)}, got {found!r}", file=archive)
-        self.task = kinds[type(self.predictor)]
+            self.predictor: Any = Predictor.from_archive(loaded)
+            self.task = kinds[type(self.predictor)]
+        except (KeyError, ValueError, ConfigurationError):
+            found = loaded.config["model"]["type"]
+            raise InputError(f"expected a model of {', '.join(TASKS)}, got {found!r}", file=archive) from None
+        self.modules = list(self.predictor._model.modules())
 
     def describe(self) -> dict[str, Any]:
-        """`task`, `mix` (one for each place of ELMo) and `examples`."""
-        elmo = [module for module in self.predictor._model.modules() if isinstance(module, ElmoTokenEmbedder)]
-        mixes = [(at, getattr(one, f"{at}_mix")) for one in elmo for at in ("input", "output")]
+        """`task`, `mix` (for each place of ELMo) and `examples`."""
+        embedders = [module for module in self.modules if isinstance(module, ElmoTokenEmbedder)]
+        mixes = [(at, getattr(one, f"{at}_mix")) for one in embedders for at in ("input", "output")]
         shown = [
-            {
-                "at": at,
-                "weights": mix.layer_weights().tolist(),
-                "gamma": 1.0 if mix.gamma is None else mix.gamma.item(),
-            }
+            {"at": at, "weights": mix.layer_weights().tolist(), "gamma": 1.0 if mix.gamma is None else mix.gamma.item()}
             for at, mix in mixes
             if mix is not None
         ]
         return {"task": self.task, "mix": shown, "examples": EXAMPLES[self.task]}
 
-    def before_each_module(self, check: Callable[..., None]) -> None:
-        """Call a hook before each module of the model computes; it can raise."""
-        for module in self.predictor._model.modules():
-            module.register_forward_pre_hook(check)
-
-    def load(self, body: str) -> Any:
-        """Raises `InputError` if it is not JSON."""
-        return self.predictor.load_line(body)
-
-    def words(self, data: Any) -> int:
-        """The words of an input, approximately for raw text. Raises `InputError` for too many pairs of words."""
-        counts = {key: words_in(value) for key, value in data.items()} if isinstance(data, dict) else {}
-        if self.task == "snli" and counts.get("premise", 0) * counts.get("hypothesis", 0) > MAX_PAIRS:
+    def prepare(self, action: str, data: Any) -> tuple[Any, int]:
+        """An input and its words (about, for raw text). Raises `InputError` for too many pairs of words."""
+        words = {key: words_in(value) for key, value in data.items()} if isinstance(data, dict) else {}
+        if self.task == "snli" and words.get("premise", 0) * words.get("hypothesis", 0) > MAX_PAIRS:
             raise InputError(f"expected at most {MAX_PAIRS:,} pairs of words of premise and hypothesis, got more")
-        return sum(count for key, count in counts.items() if key not in _UNCOUNTED)
+        return data, sum(count for key, count in words.items() if key not in _UNCOUNTED)
 
     def answers(self, inputs: Sequence[Any]) -> list[Answer]:
-        """
-        The lines that `allennlp predict` writes. If a batch fails, its inputs are predicted one by one.
-        """
-        predictor = self.predictor
+        """The lines that `allennlp predict` writes. If a batch fails, its inputs are predicted one by one."""
         try:
-            single = len(inputs) == 1
-            outputs = [predictor.predict_json(inputs[0])] if single else predictor.predict_batch_json(list(inputs))
-            return [predictor.dump_line(output).encode() for output in outputs]
+            alone = len(inputs) == 1
+            predict = self.predictor.predict_batch_json
+            outputs = [self.predictor.predict_json(inputs[0])] if alone else predict(list(inputs))
+            return [self.predictor.dump_line(output).encode() for output in outputs]
         except Exception as error:
             if len(inputs) > 1:
                 return [answer for one in inputs for answer in self.answers([one])]

@@ -3,6 +3,7 @@
 import argparse
 import asyncio
 import logging
+import re
 import socket
 import sys
 from collections.abc import Callable, Sequence
@@ -12,13 +13,14 @@ from typing import Any
 
 import torch
 import uvicorn
+from allennlp.common.util import SigTermReceived
 
 from elmo_tasks.elmo.sources import BILM, open_source
 from elmo_tasks.errors import InputError
 from elmo_tasks.probing.layers import Source
 from elmo_tasks.ranges import require_sizes
 from elmo_tasks.settings import bilm_files
-from elmo_tasks.web.app import Limits, Service
+from elmo_tasks.web.app import HEADERS, Limits, Service
 from elmo_tasks.web.layers import Layers, default_corpora
 from elmo_tasks.web.models import TrainedModel
 from elmo_tasks.web.worker import Worker
@@ -36,7 +38,11 @@ def run(args: argparse.Namespace) -> None:
     logging.getLogger("allennlp").setLevel(logging.WARNING)
     with _bound(args.host, args.port) as listening:
         torch.set_num_threads(args.threads)
-        service = _service(args)
+        try:
+            service = _service(args)
+        except (KeyboardInterrupt, SigTermReceived):
+            _say("interrupted while loading")
+            raise SystemExit(130) from None
         host, port = listening.getsockname()[:2]
         _say(f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/")
         asyncio.run(_Server(service).serve([listening]))
@@ -60,7 +66,8 @@ def _service(args: argparse.Namespace) -> Service:
     workers = {name: Worker(one.answers, batch_size=args.batch_size, **options) for name, one in models.items()}
     workers |= {name: Worker(one.answers, batch_size=1, **options) for name, one in bilms.items()}
     for name, model in models.items():
-        model.before_each_module(workers[name].check)
+        for module in model.modules:
+            module.register_forward_pre_hook(workers[name].check)
     return Service(models, bilms, workers, Limits(args.max_bytes, args.max_words, args.timeout))
 
 
@@ -71,6 +78,7 @@ def _named(given: Sequence[str], name_of: Callable[[str], str], taken: set[str])
         name, equals, value = one.partition("=")
         if not equals or "/" in name:
             name, value = name_of(one), one
+        name = re.sub(r"[^\w.-]", "_", name) or "model"
         unique = next(new for new in (name, *(f"{name}-{n}" for n in range(2, len(taken) + 3))) if new not in taken)
         taken.add(unique)
         found.append((unique, value))
@@ -110,7 +118,8 @@ class _Server(uvicorn.Server):
 
     def __init__(self, service: Service) -> None:
         options: dict[str, Any] = {"lifespan": "off", "ws": "none", "log_level": "warning", "server_header": False}
-        super().__init__(uvicorn.Config(service, limit_concurrency=_CONNECTIONS, **options))
+        headers = list(HEADERS.items())
+        super().__init__(uvicorn.Config(service, headers=headers, limit_concurrency=_CONNECTIONS, **options))
         self._service = service
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:

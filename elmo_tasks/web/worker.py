@@ -1,4 +1,4 @@
-"""A queue of requests and the one thread that computes their answers, in batches."""
+"""A queue of requests, and the thread that computes their answers in batches."""
 
 import asyncio
 from collections import Counter, deque
@@ -10,11 +10,11 @@ from typing import Any
 import torch
 
 Answer = bytes | Exception
-Compute = Callable[[Sequence[Any]], Sequence[Answer]]
-"""The inputs of a batch -> an answer for each, in order."""
 
 BATCH_WORDS = 4096
-"""The largest batch, in words with padding; a longer input is computed alone."""
+"""The largest batch in words, with padding; a longer input is computed alone."""
+
+STOPPING = "the server is stopping"
 
 
 class Refused(Exception):
@@ -26,12 +26,12 @@ class Refused(Exception):
 
 
 class AbandonedError(Exception):
-    """Nobody waits for the batch any more."""
+    """No client waits for the batch any more."""
 
 
 @dataclass(eq=False)
 class Job:
-    """An input that waits for its answer."""
+    """An input and its length in words, which wait for an answer."""
 
     data: Any
     words: int
@@ -40,21 +40,22 @@ class Job:
 
 class Worker:
     """
-    Answers one batch at a time in its own thread: what waits when the thread is free, in order, at most `batch_size`
-    inputs. An input that comes alone is computed alone. All methods but `check` belong to the event loop's thread.
+    Computes one batch at a time in its own thread: what waits when the thread is free, in order. An input that comes
+    alone is computed alone. All methods but `check` are for the thread of the event loop.
 
     # Parameters
 
-    compute : `Compute`
-        Called in the worker's thread only.
-    queue : `int`
-        How many inputs can wait.
-    batch_size : `int`
+    compute : `Callable[[Sequence[Any]], Sequence[Answer]]`
+        The inputs of a batch -> their answers; called in the worker's thread.
+    queue, batch_size : `int`
+        How many inputs can wait, and how many form a batch.
     threads : `int`
-        Of PyTorch, for this worker.
+        PyTorch's threads for this worker.
     """
 
-    def __init__(self, compute: Compute, *, queue: int, batch_size: int, threads: int) -> None:
+    def __init__(
+        self, compute: Callable[[Sequence[Any]], Sequence[Answer]], *, queue: int, batch_size: int, threads: int
+    ) -> None:
         self._compute, self._queue, self._batch_size = compute, queue, batch_size
         self._thread = ThreadPoolExecutor(1, initializer=torch.set_num_threads, initargs=(threads,))
         self._stopping = False
@@ -64,13 +65,13 @@ class Worker:
 
     async def answer(self, data: Any, words: int, *, gone: asyncio.Future, timeout: float) -> bytes:
         """
-        The answer to an input. Raises what `compute` gave, or `Refused` if the queue is full (429), the time is over or
-        the server stops (503), or the client has left, when `gone` is done (499).
+        The answer to an input. Raises the error that `compute` returned, or `Refused` if the queue is full (429), the
+        time has passed or the server is stopping (503), or `gone` is done: the client has left (499).
         """
         if self._stopping:
-            raise Refused(503, "the server is stopping")
+            raise Refused(503, STOPPING)
         if len(self.waiting) >= self._queue:
-            raise Refused(429, f"{self._queue} requests are waiting for this model")
+            raise Refused(429, f"{self._queue} requests are waiting for this model already")
         job = Job(data, words, asyncio.get_running_loop().create_future())
         self.waiting.append(job)
         self._start()
@@ -85,16 +86,15 @@ class Worker:
         raise Refused(499, "the client has left") if gone.done() else Refused(503, f"no answer in {timeout:g} seconds")
 
     def check(self, *_: Any) -> None:
-        """A hook of the model's modules: raises `AbandonedError` in the worker's thread if nobody waits any more."""
+        """A hook for the model's modules: raises `AbandonedError` if nobody waits for the running batch."""
         if all(job.answer.done() for job in self._running):
             raise AbandonedError
 
     def stop(self) -> None:
-        """Refuses what waits and what comes; what runs is finished."""
+        """Refuse what waits and what comes; the running batch is finished."""
         self._stopping = True
         for job in self.waiting:
-            if not job.answer.done():
-                job.answer.set_exception(Refused(503, "the server is stopping"))
+            job.answer.set_exception(Refused(503, STOPPING))
         self.waiting.clear()
         self._thread.shutdown(wait=False)
 
@@ -104,8 +104,7 @@ class Worker:
         self._running = self._next_batch()
         self.batches[len(self._running)] += 1
         inputs = [job.data for job in self._running]
-        work = asyncio.get_running_loop().run_in_executor(self._thread, self._compute, inputs)
-        work.add_done_callback(self._finish)
+        asyncio.get_running_loop().run_in_executor(self._thread, self._compute, inputs).add_done_callback(self._finish)
 
     def _next_batch(self) -> list[Job]:
         batch = [self.waiting.popleft()]
@@ -117,11 +116,9 @@ class Worker:
             batch.append(self.waiting.popleft())
         return batch
 
-    def _finish(self, work: asyncio.Future[Sequence[Answer]]) -> None:
+    def _finish(self, computed: asyncio.Future[Sequence[Answer]]) -> None:
         jobs, self._running = self._running, []
-        error = work.exception()
-        answers = work.result() if error is None else [error] * len(jobs)
-        for job, answer in zip(jobs, answers, strict=True):
+        for job, answer in zip(jobs, computed.result(), strict=True):
             if job.answer.done():
                 continue
             if isinstance(answer, bytes):
