@@ -103,14 +103,17 @@ def _open(files: str) -> Source:
 
 def _bound(host: str, port: int) -> socket.socket:
     """A socket that has the address but does not listen yet."""
+    bound = None
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         bound = socket.socket(family, kind, protocol)
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind(address)
+        return bound
     except (OSError, OverflowError) as error:
+        if bound is not None:
+            bound.close()
         raise InputError(f"cannot listen at {host}:{port}: {error}", hint="--host and --port choose another") from None
-    return bound
 
 
 class _Server(uvicorn.Server):
