@@ -2,10 +2,12 @@
 
 import json
 import math
+import os
 import platform
 import resource
 import subprocess
 import sys
+import threading
 import time
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -20,20 +22,20 @@ from allennlp.common import Params
 import elmo_tasks
 from elmo_tasks.ablation import run_dir
 from elmo_tasks.ablation.ensemble import score_ensemble
-from elmo_tasks.ablation.process import exit_with_parent
 from elmo_tasks.ablation.runs import find_folder, runnable
 from elmo_tasks.compat.terminal import one_line
 from elmo_tasks.errors import InputError
 
 PACKAGES = ("torch", "allennlp", "numpy")
 PLUGIN = "elmo_tasks.plugin"
+POLL_SECONDS = 1.0
 
 
 def execute(folder: str | Path, *, parent: int | None = None) -> None:
     """
     Execute the plan in a run's folder and write the result. A finished run is skipped, an interrupted training resumes
     from its last checkpoint. With `parent`, a process id, it exits when that process does. Raises `InputError` if the
-    folder has no plan, or another process executes it. Errors of the training are recorded and re-raised.
+    folder has no plan, or another process executes it. Errors are recorded and re-raised.
     """
     path = Path(folder).absolute()
     plan = run_dir.read_json(path / run_dir.PLAN)
@@ -41,15 +43,25 @@ def execute(folder: str | Path, *, parent: int | None = None) -> None:
         raise InputError(f"no {run_dir.PLAN}", file=path, hint="`allennlp ablate` writes it")
     if parent is not None:
         exit_with_parent(parent)
-    with run_dir.lock(path):
-        if run_dir.read_result(path) is not None:
-            return
-        try:
-            _execute(plan, path)
-        except Exception as error:
-            reason = one_line(error) or f"{type(error).__name__}: {error}"
-            run_dir.write_failure(path, "; ".join(line.strip() for line in reason.splitlines()))
-            raise
+    try:
+        with run_dir.lock(path):
+            if run_dir.read_result(path) is None:
+                _execute(plan, path)
+    except Exception as error:
+        reason = one_line(error) or f"{type(error).__name__}: {error}"
+        run_dir.write_failure(path, "; ".join(line.strip() for line in reason.splitlines()))
+        raise
+
+
+def exit_with_parent(parent: int) -> None:
+    """From now on exit this process when its parent, the process with the id `parent`, no longer exists."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(POLL_SECONDS)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def _execute(plan: dict[str, Any], path: Path) -> None:

@@ -3,31 +3,28 @@
 import os
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
+from pathlib import Path
 from typing import NamedTuple
 
 import torch
 
-from elmo_tasks.ablation import process, run_dir
+from elmo_tasks.ablation import run_dir
 from elmo_tasks.ablation.runs import Run
 
 STOP_SECONDS = 10.0
 """Seconds between SIGTERM and SIGKILL."""
 
 
-class RunStarted(NamedTuple):
-    """A run has started."""
+class Event(NamedTuple):
+    """A run has started or finished; `failure` says why it failed."""
 
     run: Run
-
-
-class RunFinished(NamedTuple):
-    """A run has finished; `reason` says why it failed."""
-
-    run: Run
-    reason: str | None
+    finished: bool
+    failure: str | None = None
 
 
 class _Running(NamedTuple):
@@ -36,7 +33,7 @@ class _Running(NamedTuple):
     process: subprocess.Popen[bytes]
 
 
-def run_all(runs: list[Run], *, workers: int) -> Iterator[RunStarted | RunFinished]:
+def run_all(runs: list[Run], *, workers: int) -> Iterator[Event]:
     """
     Run all, `workers` at a time, in this order, but each after the runs that it needs.
 
@@ -51,17 +48,17 @@ def run_all(runs: list[Run], *, workers: int) -> Iterator[RunStarted | RunFinish
                     slot = min(set(range(workers)) - {one.slot for one in running.values()})
                     started = _Running(run, slot, _start(run, slot, workers))
                     running[pool.submit(started.process.wait)] = started
-                    yield RunStarted(run)
+                    yield Event(run, finished=False)
                 for future in wait(running, return_when=FIRST_COMPLETED).done:
                     run = running.pop(future).run
-                    reason = run_dir.failure_of(run.folder, future.result())
-                    if reason is not None:
+                    failure = run_dir.failure_of(run.folder, future.result())
+                    if failure is not None:
                         failed.add(run.digest)
-                    yield RunFinished(run, reason)
+                    yield Event(run, finished=True, failure=failure)
                 for run in [run for run in waiting if failed.intersection(run.after)]:
                     waiting.remove(run)
                     failed.add(run.digest)
-                    yield RunFinished(run, run_dir.REASONS[process.SKIPPED])
+                    yield Event(run, finished=True, failure="a run that it needs failed")
         finally:
             for one in running.values():
                 _stop(one.process)
@@ -72,9 +69,23 @@ def _ready(waiting: list[Run], running: dict[Future[int], _Running]) -> list[Run
     return [run for run in waiting if not unfinished.intersection(run.after)]
 
 
+def command(folder: Path) -> list[str]:
+    """The command that executes the run in a folder."""
+    return [sys.executable, "-m", "elmo_tasks", "ablate-run", str(folder)]
+
+
 def _start(run: Run, slot: int, workers: int) -> subprocess.Popen[bytes]:
+    """Start a run in its own process group, with its output in its log. It exits when this process does."""
     run_dir.prepare_run_dir(run)
-    return process.start(process.command(run.folder), run.folder, environment(slot, workers=workers))
+    with (run.folder / run_dir.LOG).open("ab") as log:
+        return subprocess.Popen(
+            [*command(run.folder), "--parent", str(os.getpid())],
+            env=os.environ | environment(slot, workers=workers),
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
 
 
 def _stop(running: subprocess.Popen[bytes]) -> None:

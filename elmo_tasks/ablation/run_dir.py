@@ -9,20 +9,15 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from elmo_tasks.ablation.process import BUSY, LOG, SKIPPED
 from elmo_tasks.ablation.runs import Run
 from elmo_tasks.atomic import atomic_write
 from elmo_tasks.errors import InputError
 
-PLAN, RESULT, FAILURE, ATTEMPT, MODEL = "plan.json", "result.json", "failure.json", "attempt.json", "model"
+PLAN, RESULT, FAILURE, ATTEMPT = "plan.json", "result.json", "failure.json", "attempt.json"
+MODEL, LOG = "model", "log.txt"
 RESULT_KEYS = {"row", "seed", "hash", "commit", "device", "seconds", "epochs", "peak_memory", "scores", "curve"}
-REASONS = {BUSY: "another process executes this run", SKIPPED: "a run that it needs failed"}
 LOCK_TIMEOUT = 20.0
 """Seconds to wait for the lock: a process that received SIGTERM may still hold it."""
-
-
-class BusyError(InputError):
-    """Another process executes the run."""
 
 
 def prepare_run_dir(run: Run) -> None:
@@ -63,9 +58,7 @@ def failure_of(folder: Path, code: int) -> str | None:
     """Why the run, whose process ended with this exit code, failed; None if it has a result."""
     if read_result(folder) is not None:
         return None
-    if code in REASONS:
-        return REASONS[code]
-    if recorded := read_json(folder / FAILURE):
+    if code > 0 and (recorded := read_json(folder / FAILURE)):
         return str(recorded["reason"])
     ended = "killed (out of memory?)" if code == -9 else f"exit code {code}"
     reason = f"{ended}, see {folder / LOG}"
@@ -75,12 +68,12 @@ def failure_of(folder: Path, code: int) -> str | None:
 
 @contextmanager
 def lock(folder: Path) -> Iterator[None]:
-    """Lock a run; `BusyError` if another process holds it. The system releases the lock of a killed process."""
+    """Lock a run; `InputError` if another process holds it. The system releases the lock of a killed process."""
     try:
         with FileLock(folder / ".lock", timeout=LOCK_TIMEOUT):
             yield
     except Timeout:
-        raise BusyError(REASONS[BUSY], file=folder, hint="wait for it, or stop it") from None
+        raise InputError("another process executes this run", file=folder, hint="wait for it, or stop it") from None
 
 
 def seconds_spent(folder: Path) -> float:

@@ -8,8 +8,8 @@ from pathlib import Path
 from statistics import mean
 
 from elmo_tasks import settings
-from elmo_tasks.ablation import cluster, local, run_dir
-from elmo_tasks.ablation.local import RunFinished, RunStarted
+from elmo_tasks.ablation import local, run_dir
+from elmo_tasks.ablation.local import Event
 from elmo_tasks.ablation.report import report
 from elmo_tasks.ablation.runs import Planner, Run
 from elmo_tasks.ablation.summary import Summary
@@ -17,9 +17,6 @@ from elmo_tasks.ablation.table import choose_rows, read_table
 from elmo_tasks.ablation.text import duration, markdown, run_scores
 from elmo_tasks.atomic import atomic_write
 from elmo_tasks.ranges import require_sizes
-
-LOCAL, RAY = "local", "ray"
-EXECUTORS = (LOCAL, RAY)
 
 
 class Session:
@@ -38,11 +35,10 @@ class Session:
         rows: list[str] | None = None,
         seeds: int = 1,
         workers: int = 1,
-        executor: str = LOCAL,
         cached: bool = True,
     ) -> None:
         require_sizes(seeds=seeds, workers=workers)
-        self.folder, self.seeds, self.workers, self.executor = folder.absolute(), seeds, workers, executor
+        self.folder, self.seeds, self.workers = folder.absolute(), seeds, workers
         self._arguments = [table, "-s", str(folder), *([] if cached else ["--no-cache"])]
         self.table = read_table(table)
         self.planner = Planner(self.table, (runs or self.folder / "runs").absolute(), cached=cached)
@@ -67,14 +63,13 @@ class Session:
         if self.left:
             self.write()  # fails now, not after the first run, if it cannot write
         self.interrupted = True
-        runs = list(self.left)
-        for event in cluster.run_all(runs) if self.executor == RAY else local.run_all(runs, workers=self.workers):
-            if isinstance(event, RunStarted):
-                yield f"started: {event.run.label}"
-            else:
+        for event in local.run_all(self.left, workers=self.workers):
+            if event.finished:
                 self.left.remove(event.run)
                 yield self._finished(event)
                 self.write()
+            else:
+                yield f"started: {event.run.label}"
         self.interrupted = False
 
     def time_left(self) -> str:
@@ -111,12 +106,12 @@ class Session:
         call = ["allennlp", "ablate", *self._arguments, "--seeds", str(seeds)]
         return " ".join([f"{name}={shlex.quote(value)}" for name, value in variables.items()] + [shlex.join(call)])
 
-    def _finished(self, event: RunFinished) -> str:
+    def _finished(self, event: Event) -> str:
         line = f"[{len(self._all) - len(self.left)}/{len(self._all)}] {event.run.label}: "
         result = run_dir.read_result(event.run.folder)
         if result is None:
             self.failed += 1
-            line += f"FAILED: {event.reason}"
+            line += f"FAILED: {event.failure}"
         else:
             self._seconds[event.run.row.name].append(result["seconds"])
             line += f"{run_scores(event.run.row, result)}, {duration(result['seconds'])}"

@@ -1,16 +1,13 @@
 """`allennlp ablate`: reproduce a table from its data file."""
 
 import argparse
-import sys
 from pathlib import Path
 
 from allennlp.commands.subcommand import Subcommand
 from allennlp.common.util import SigTermReceived
 
 from elmo_tasks.ablation.execute import execute
-from elmo_tasks.ablation.process import BUSY
-from elmo_tasks.ablation.run_dir import BusyError
-from elmo_tasks.ablation.session import EXECUTORS, LOCAL, Session
+from elmo_tasks.ablation.session import Session
 from elmo_tasks.ablation.text import changes, duration, terminal
 
 INTERRUPTED = 130
@@ -36,7 +33,6 @@ class Ablate(Subcommand):
         add("--rows", nargs="+", default=[], metavar="PATTERN", help="only these rows, such as 'snli-*'")
         add("--seeds", type=int, default=1, metavar="N", help="seeds 1 to N of each row (1)")
         add("--workers", type=int, default=1, metavar="N", help="runs at a time (1)")
-        add("--executor", choices=EXECUTORS, default=LOCAL, help="where to execute the runs")
         add("--no-cache", action="store_true", help="compute the biLM's layers in each run, without a cache")
         add("--dry-run", action="store_true", help="show rows, changes and estimated times only")
         subparser.set_defaults(func=ablate)
@@ -60,18 +56,14 @@ class AblateRun(Subcommand):
 
 
 def ablate_run(args: argparse.Namespace) -> None:
-    """Execute a run; exit with `BUSY` if another process executes it."""
-    try:
-        execute(args.folder, parent=args.parent)
-    except BusyError as error:
-        print(f"error: {error}", file=sys.stderr)
-        raise SystemExit(BUSY) from None
+    """Execute a run."""
+    execute(args.folder, parent=args.parent)
 
 
 def ablate(args: argparse.Namespace) -> None:
     """Show the plan, or execute it and show the table. Exit with 1 if a run failed, 130 if interrupted."""
     try:
-        options = {name: getattr(args, name) for name in ("runs", "rows", "seeds", "workers", "executor")}
+        options = {name: getattr(args, name) for name in ("runs", "rows", "seeds", "workers")}
         session = Session(args.table, Path(args.folder), cached=not args.no_cache, **options)
         if args.dry_run:
             print(dry_run(session))

@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 
-from elmo_tasks.ablation import local, process, run_dir
-from elmo_tasks.ablation.local import RunStarted
+from elmo_tasks.ablation import local, run_dir
 from elmo_tasks.ablation.runs import Run, digest_of
 from elmo_tasks.ablation.schema import Row
 from tests.ablation.tables import finish
@@ -37,7 +36,7 @@ sys.exit(config.get("code", 0))
 @pytest.fixture(autouse=True)
 def worker(monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs without imports, which do what their config says."""
-    monkeypatch.setattr(process, "command", lambda folder: [sys.executable, "-S", "-c", WORKER, str(folder)])
+    monkeypatch.setattr(local, "command", lambda folder: [sys.executable, "-S", "-c", WORKER, str(folder)])
 
 
 def run(folder: Path, name: str, after: list[Run] | None = None, **config: Any) -> Run:
@@ -53,11 +52,11 @@ def events(runs: list[Run], *, workers: int) -> list[str]:
     found = []
     for event in local.run_all(runs, workers=workers):
         name = event.run.row.name
-        if isinstance(event, RunStarted):
-            found.append(f"+{name}")
-        else:
-            found.append(f"-{name}" + (f": {event.reason}" if event.reason else ""))
+        if event.finished:
+            found.append(f"-{name}" + (f": {event.failure}" if event.failure else ""))
             (event.run.folder.parent / name).touch()
+        else:
+            found.append(f"+{name}")
     return found
 
 
@@ -84,9 +83,8 @@ def test_failure(tmp_path: Path) -> None:
 def test_failure_without_recorded_reason(tmp_path: Path) -> None:
     one = run(tmp_path, "a")
     run_dir.prepare_run_dir(one)
-    assert run_dir.failure_of(one.folder, process.BUSY) == "another process executes this run"
-    assert not (one.folder / run_dir.FAILURE).exists()
-    reason = f"killed (out of memory?), see {one.folder / process.LOG}"
+    run_dir.write_failure(one.folder, "of another process")
+    reason = f"killed (out of memory?), see {one.folder / run_dir.LOG}"
     assert run_dir.failure_of(one.folder, -9) == reason
     assert run_dir.read_json(one.folder / run_dir.FAILURE) == {"row": "a", "seed": 1, "reason": reason}
 
@@ -115,9 +113,9 @@ def test_workers_share_cores_and_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_closing_stops_processes_and_their_children(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     code = "import subprocess, sys; p = subprocess.Popen(['sleep', '60']); print(p.pid, flush=True); p.wait()"
-    monkeypatch.setattr(process, "command", lambda folder: [sys.executable, "-c", code])
+    monkeypatch.setattr(local, "command", lambda folder: [sys.executable, "-c", code])
     generator = local.run_all([run(tmp_path, "a"), run(tmp_path, "b")], workers=2)
-    logs = [next(generator).run.folder / process.LOG for _ in range(2)]
+    logs = [next(generator).run.folder / run_dir.LOG for _ in range(2)]
     while not all(log.read_text() for log in logs):
         time.sleep(0.05)
     generator.close()
@@ -144,8 +142,8 @@ child.wait()
 
 def test_a_run_exits_with_its_parent() -> None:
     worker = (
-        "import sys, time; from elmo_tasks.ablation import process; process.POLL_SECONDS = 0.05;"
-        " process.exit_with_parent(int(sys.argv[1])); print('up', flush=True); time.sleep(60)"
+        "import sys, time; from elmo_tasks.ablation import execute; execute.POLL_SECONDS = 0.05;"
+        " execute.exit_with_parent(int(sys.argv[1])); print('up', flush=True); time.sleep(60)"
     )
     parent = subprocess.Popen([sys.executable, "-c", _PARENT, worker], stdout=subprocess.PIPE, text=True)
     assert parent.stdout is not None
