@@ -13,7 +13,7 @@ from allennlp.common.params import with_overrides
 
 from elmo_tasks.ablation.ensemble import require_probabilities
 from elmo_tasks.ablation.schema import Row, Table
-from elmo_tasks.checks import shape_problems
+from elmo_tasks.checks.schema import shape_problems
 from elmo_tasks.compat.terminal import one_line
 from elmo_tasks.errors import InputError
 

@@ -1,27 +1,15 @@
 """All checks of one config file."""
 
-from collections.abc import Callable, Iterable
+from itertools import chain
 from pathlib import Path
-from typing import Any
 
 from allennlp.common import Params
 
 from elmo_tasks.checks.devices import device_problems
-from elmo_tasks.checks.files import file_problems, split_problems
+from elmo_tasks.checks.files import file_problems
 from elmo_tasks.checks.problem import Problem
-from elmo_tasks.checks.regexes import regex_problems
 from elmo_tasks.checks.schema import shape_problems
-from elmo_tasks.checks.unused_keys import unused_key_problems
 from elmo_tasks.compat.terminal import one_line
-
-CHECKS: tuple[Callable[[dict[str, Any]], Iterable[Problem]], ...] = (
-    shape_problems,
-    file_problems,
-    split_problems,
-    unused_key_problems,
-    regex_problems,
-    device_problems,
-)
 
 
 def check_config(file: str | Path, overrides: str = "") -> list[Problem]:
@@ -33,4 +21,5 @@ def check_config(file: str | Path, overrides: str = "") -> list[Problem]:
         if line is None:
             raise
         return [Problem(path="", expected="a readable config", got=line)]
-    return sorted((problem for check in CHECKS for problem in check(config)), key=lambda problem: problem.path)
+    found = chain(shape_problems(config), file_problems(config), device_problems(config))
+    return sorted(found, key=lambda problem: problem.path)

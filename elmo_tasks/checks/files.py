@@ -1,4 +1,4 @@
-"""The files of a config: whether they exist, and whether training validates on the test data."""
+"""The files of a config."""
 
 import glob
 import re
@@ -9,7 +9,7 @@ from typing import Any
 
 from allennlp.data import DatasetReader
 
-from elmo_tasks.checks.problem import Problem, below, get, items, shown
+from elmo_tasks.checks.problem import Problem, below, get, items
 from elmo_tasks.data.files import missing_hint
 from elmo_tasks.elmo.embedder_config import TRANSFORMER
 
@@ -23,8 +23,6 @@ VOCABULARY_KEYS = ("directory", "file", "files")
 REMOTE = re.compile(r"\w+://|\(|hf://")
 """URLs, and members of archives."""
 
-TEST_NAMES = {"test", "testb"}
-
 
 def file_problems(config: dict[str, Any]) -> Iterator[Problem]:
     """
@@ -35,11 +33,7 @@ def file_problems(config: dict[str, Any]) -> Iterator[Problem]:
     is_ours = reader.startswith("elmo_tasks.")
     hint = getattr(sys.modules.get(reader), "CORPUS_HINT", None)
     for key in DATA_PATHS:
-        value = config.get(key)
-        if is_ours and key in config and not _names_files(value, may_be_null=key != DATA_PATHS[0]):
-            yield Problem(path=key, expected="a path, or a list of paths", got=shown(value))
-            continue
-        for path, name in _strings(key, value):
+        for path, name in _strings(key, config.get(key)):
             if is_ours or Path(name).is_absolute() or ("/" in name and Path(name).suffix):
                 yield from _missing(path, name, hint)
     for path, name in _named_files("", config):
@@ -52,23 +46,6 @@ def paths_read(config: dict[str, Any]) -> Iterator[Path]:
     for _, name in [*_strings("", data), *_named_files("", config)]:
         for part in _parts(name):
             yield from map(Path, [part] if part and Path(part).exists() else glob.glob(part, recursive=True))
-
-
-def split_problems(config: dict[str, Any]) -> Iterator[Problem]:
-    """Validation data that are the test data, by which epochs would be selected."""
-    tests = [Path(name) for _, name in _strings("", config.get("test_data_path"))]
-    for path, name in _strings("validation_data_path", config.get("validation_data_path")):
-        file = Path(name)
-        is_tested = any(test == file or (file.exists() and test.exists() and file.samefile(test)) for test in tests)
-        if is_tested or _is_test_name(file):
-            expected = "validation data other than the test data"
-            yield Problem(path=path, expected=expected, got=f"the test file {file}")
-
-
-def _names_files(value: Any, *, may_be_null: bool) -> bool:
-    if isinstance(value, list):
-        return bool(value) and all(isinstance(part, str) for part in value)
-    return isinstance(value, str) or (value is None and may_be_null)
 
 
 def _strings(path: str, value: Any) -> Iterator[tuple[str, str]]:
@@ -108,8 +85,3 @@ def _reader_module(config: dict[str, Any]) -> str:
     name = get(config, "dataset_reader.type") or config.get("dataset_reader")
     is_known = isinstance(name, str) and name in DatasetReader.list_available()
     return DatasetReader.resolve_class_name(name)[0].__module__ if is_known else ""
-
-
-def _is_test_name(file: Path) -> bool:
-    words = set(re.split(r"[^a-z0-9]+", file.name.lower()))
-    return bool(words & TEST_NAMES) or file.parent.name.lower() == "test"

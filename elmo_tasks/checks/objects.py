@@ -155,10 +155,6 @@ def _argument_problems(path: str, value: Any, parameter: Parameter, cls: Any, su
     if value is None:
         if _rejects_null(parameter, cls):
             yield Problem(path=path, expected=_described(annotation), got="null")
-    elif isinstance(annotation, str):
-        if any(isinstance(part, dict) and "type" in part for part in (value, *(part for _, part in items(value)))):
-            expected = "a type annotation that is not a string, which AllenNLP does not read, for this argument of"
-            yield Problem(path=path, expected=f"{expected} {cls.__name__}", got=repr(annotation))
     elif not (isinstance(value, dict) and "_pretrained" in value):
         found = [] if annotation is Parameter.empty else list(_value_problems(path, value, annotation, supplied))
         yield from found or range_problems(path, value)

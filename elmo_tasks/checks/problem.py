@@ -71,11 +71,3 @@ def get(config: Any, path: str) -> Any:
     for key in path.split("."):
         config = config.get(key) if isinstance(config, dict) else None
     return config
-
-
-def nested_objects(value: Any, path: str = "") -> Iterable[tuple[str, dict[str, Any]]]:
-    """Path and value of every object in a config."""
-    if isinstance(value, dict):
-        yield path, value
-    for key, part in items(value):
-        yield from nested_objects(part, below(path, key))

@@ -7,16 +7,14 @@ from typing import Any
 from allennlp.commands.train import TrainModel
 from allennlp.common import Params
 from allennlp.evaluation import Evaluator
-from allennlp.training.optimizers import Optimizer
 
-from elmo_tasks.checks.objects import Target, object_problems, target_of
-from elmo_tasks.checks.problem import Problem, get, listed, nearest, shown, unknown_key
+from elmo_tasks.checks.objects import object_problems
+from elmo_tasks.checks.problem import Problem, get, listed, shown, unknown_key
+from elmo_tasks.compat.seeds import SEED, SEEDS
 
 GIVEN_TO_TRAINING = frozenset({"serialization_dir", "local_rank", "ddp_accelerator"})
 
-SEEDS = ("seed", "random_seed", "numpy_seed", "pytorch_seed")
-
-BESIDE_TRAINING = ("distributed", "evaluation", "include_in_archive", *SEEDS)
+BESIDE_TRAINING = ("distributed", "evaluation", "include_in_archive", SEED, *SEEDS)
 """Keys of a config that `allennlp train` and `evaluate` read themselves."""
 
 DISTRIBUTED = ("cuda_devices", "num_nodes", "primary_address", "primary_port", "ddp_accelerator")
@@ -26,8 +24,6 @@ NOT_DISTRIBUTED = {
     "trainer.checkpointer.save_every_num_seconds": "save_every_num_batches with distributed",
 }
 """Keys with which several processes fail or wait for each other, and what to set instead."""
-
-GROUP_OPTIONS = ("requires_grad", "optimizer_name")
 
 
 def shape_problems(config: Mapping[str, Any]) -> list[Problem]:
@@ -42,13 +38,12 @@ def shape_problems(config: Mapping[str, Any]) -> list[Problem]:
     if "evaluation" in separate:
         problems += object_problems("evaluation", separate["evaluation"], Evaluator, None)
     problems += _seed_problems(separate)
-    problems += _group_problems(get(plain, "trainer.optimizer"))
     problems += _distributed_problems(separate.get("distributed"), plain)
     return sorted(problems, key=lambda problem: problem.path)
 
 
 def _seed_problems(config: Mapping[str, Any]) -> Iterator[Problem]:
-    for key in SEEDS:
+    for key in (SEED, *SEEDS):
         value = config.get(key)
         if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
             yield Problem(path=key, expected="an integer of at least 0", got=shown(value))
@@ -64,31 +59,3 @@ def _distributed_problems(given: Any, config: dict[str, Any]) -> Iterator[Proble
     for path, expected in NOT_DISTRIBUTED.items():
         if value := get(config, path):
             yield Problem(path=path, expected=expected, got=shown(value))
-
-
-def _group_problems(optimizer: Any) -> Iterator[Problem]:
-    """
-    Problems of parameter groups, of which PyTorch accepts any option. Only an option that resembles a known one is
-    reported: a schedule may read others.
-    """
-    path = "trainer.optimizer"
-    groups = get(optimizer, "parameter_groups")
-    target = target_of(path, optimizer, Optimizer) if isinstance(groups, list) else None
-    if not isinstance(target, Target):
-        return
-    known = [*(target.parameters.keys() - {"model_parameters", "parameter_groups"}), *GROUP_OPTIONS]
-    for place, group in enumerate(groups):
-        here = f"{path}.parameter_groups.{place}"
-        if not _is_group(group):
-            yield Problem(path=here, expected="[[regex, ...], {option: value, ...}]", got=shown(group))
-            continue
-        for key in group[1]:
-            if key not in known and nearest(key, known):
-                yield unknown_key(f"{here}.1.{key}", target.cls.__name__, known)
-
-
-def _is_group(group: Any) -> bool:
-    if not isinstance(group, list) or len(group) != 2:
-        return False
-    regexes, options = group
-    return isinstance(regexes, list) and all(isinstance(one, str) for one in regexes) and isinstance(options, dict)

@@ -15,8 +15,8 @@ class Check(Subcommand):
     def add_subparser(self, parser: argparse._SubParsersAction) -> argparse.ArgumentParser:
         """Called by AllenNLP."""
         description = (
-            "Report all problems of configs: unknown keys, invalid types and names, missing files and GPUs, a "
-            "validation file that is the test file, keys without effect. Exit status 0 if there is no problem."
+            "Report all problems of configs: unknown keys, invalid types, names and sizes, missing files and GPUs."
+            " Exit status 0 if there is no problem."
             " `allennlp train --dry-run` builds the model, too."
         )
         subparser: argparse.ArgumentParser = parser.add_parser(

@@ -18,17 +18,15 @@ pytestmark = pytest.mark.usefixtures("mini")
 @pytest.mark.parametrize("file", BROKEN, ids=lambda file: file.stem)
 def test_broken_config(file: Path, root: Path) -> None:
     lines = file.read_text().splitlines()
-    (root / "ner" / "eng.testb").touch()
     expected = [line.removeprefix(EXPECTED).replace("$DATA", str(root)) for line in lines if line.startswith(EXPECTED)]
     problems = [str(problem) for problem in check_config(file)]
     assert expected and len(problems) == len(expected), problems
     assert [line for line, start in zip(problems, expected, strict=True) if not line.startswith(start)] == []
 
 
-@pytest.mark.parametrize(("key", "value"), [("validation_data_path", [3]), ("model.elmo.options_file", "")])
-def test_invalid_paths(key: str, value: object) -> None:
-    (problem,) = check_config(FOLDER / "ner_elmo.jsonnet", json.dumps({key: value}))
-    assert problem.path == key
+def test_an_empty_path() -> None:
+    (problem,) = check_config(FOLDER / "ner_elmo.jsonnet", json.dumps({"model.elmo.options_file": ""}))
+    assert problem.path == "model.elmo.options_file"
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@
 // expected: trainer.callbacks.0.evry: expected a key of LmProgress, got the unknown key evry; nearest: every
 // expected: trainer.checkpointer.keep: expected a key of Checkpointer (keep_most_recent_by_age, keep_most_recent_by_count, save_
 // expected: trainer.num_epoch: expected a key of GradientDescentTrainer, got the unknown key num_epoch; nearest: num_epochs
-// expected: trainer.optimizer.parameter_groups.0.1.weight_deacy: expected a key of AdamOptimizer, got the unknown key weight_deacy; nearest: weight_decay
 // expected: trainer.patiance: expected a key of GradientDescentTrainer, got the unknown key patiance; nearest: patience
 (import '../../../training_config/ner_elmo.jsonnet') {
   random_sed: 3,
@@ -25,6 +24,5 @@
     patiance: 2,
     callbacks: [{ type: 'elmo_tasks_lm_progress', evry: 3 }],
     checkpointer+: { keep: 3 },
-    optimizer+: { parameter_groups: [[['score_tags'], { weight_deacy: 0.1 }]] },
   },
 }
