@@ -10,10 +10,10 @@ from jinja2 import Environment, StrictUndefined, Template
 
 from elmo_tasks import settings
 from elmo_tasks.ablation.figures import curve_charts, layer_weights, share_charts
-from elmo_tasks.ablation.runs import differences
 from elmo_tasks.ablation.schema import Row
 from elmo_tasks.ablation.summary import Record, Summary
-from elmo_tasks.ablation.text import FAILED, MISSING, body, changes, duration, our_score, remarks, run_scores
+from elmo_tasks.ablation.text import FAILED, MISSING, body, duration, our_score, remarks, run_scores
+from elmo_tasks.compat.params import differences
 
 
 def report(summary: Summary, command: str) -> str:
@@ -61,7 +61,7 @@ def _changes(summary: Summary, row: Row) -> list[str]:
         return [f"needs {file}" for file in row.missing]
     ensemble = [f"{row.ensemble.how} of {row.ensemble.members} runs of {row.ensemble.of}"] if row.ensemble else []
     tuned = [f"the biLM of {row.bilm_of}"] if row.bilm_of else []
-    return ensemble + tuned + changes(summary.planner.differences(row))
+    return ensemble + tuned + summary.planner.differences(row)
 
 
 def _configs(summary: Summary) -> dict[str, str]:
@@ -73,7 +73,7 @@ def _configs(summary: Summary) -> dict[str, str]:
         if row.name in bases:
             other = first.setdefault((row.row_label, str(bases[row.name].get("model", {}).get("type"))), row)
             if other.config != row.config and row.config.name not in found:
-                lines = changes(differences(bases[other.name], bases[row.name]))
+                lines = differences(bases[other.name], bases[row.name])
                 found[row.config.name] = f"{other.config.name} with {_relative('; '.join(lines))}"
     return found
 

@@ -14,6 +14,7 @@ from allennlp.common.params import with_overrides
 from elmo_tasks.ablation.ensemble import require_probabilities
 from elmo_tasks.ablation.schema import Row, Table
 from elmo_tasks.checks.schema import shape_problems
+from elmo_tasks.compat.params import differences
 from elmo_tasks.compat.terminal import one_line
 from elmo_tasks.errors import InputError
 
@@ -98,8 +99,8 @@ class Planner:
         """Whether files are missing that this row or the rows that it needs need."""
         return any(one.missing for one in [row, *map(self.table.row, row.others)])
 
-    def differences(self, row: Row) -> dict[str, tuple[Any, Any]]:
-        """What a row changes in its base config, see `differences`."""
+    def differences(self, row: Row) -> list[str]:
+        """What a row changes in its base config, a line for each key."""
         return differences(self.bases[row.name], self.resolved[row.name])
 
     def _with_others(self, row: Row, seed: int) -> Iterator[Run]:
@@ -210,10 +211,3 @@ def runnable(plan: dict[str, Any], home: Path) -> dict[str, Any]:
         exported = folder / "model" / "exported"
         elmo |= {"options_file": str(exported / "options.json"), "weight_file": str(exported / "weights.hdf5")}
     return config
-
-
-def differences(before: dict[str, Any], after: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
-    """The dotted keys in which two configs differ, with both values; `...` stands for no value."""
-    old, new = (Params(config).as_flat_dict() for config in (before, after))
-    pairs = {key: (old.get(key, ...), new.get(key, ...)) for key in {**old, **new}}
-    return {key: (one, other) for key, (one, other) in pairs.items() if one != other}

@@ -1,9 +1,5 @@
 """The table as text: on the terminal, and in Markdown."""
 
-import json
-from collections.abc import Mapping
-from typing import Any
-
 from elmo_tasks import settings
 from elmo_tasks.ablation.schema import Row
 from elmo_tasks.ablation.summary import Gain, Record, Shown, Summary, score
@@ -49,15 +45,6 @@ def duration(seconds: float | None) -> str:
 def run_scores(row: Row, record: Record) -> str:
     """`f1 84.6`: the scores of a run that its row shows."""
     return ", ".join(f"{cell.metric} {value:.1f}" for cell in row.cells if (value := score(record, cell)) is not None)
-
-
-def changes(differences: Mapping[str, tuple[Any, Any]]) -> list[str]:
-    """A line for each key, `model.elmo.mix: "weighted" -> "last"`, or `model.elmo.at = "both"` if it is new."""
-    lines = []
-    for key, (old, new) in differences.items():
-        before, after = ("nothing" if value is ... else json.dumps(value, ensure_ascii=False) for value in (old, new))
-        lines.append(f"{key} = {after}" if old is ... else f"{key}: {before} -> {after}")
-    return lines
 
 
 def body(summary: Summary) -> tuple[list[str], list[list[str]]]:

@@ -8,7 +8,7 @@ from allennlp.common.util import SigTermReceived
 
 from elmo_tasks.ablation.execute import execute
 from elmo_tasks.ablation.session import Session
-from elmo_tasks.ablation.text import changes, duration, terminal
+from elmo_tasks.ablation.text import duration, terminal
 
 INTERRUPTED = 130
 
@@ -92,6 +92,6 @@ def dry_run(session: Session) -> str:
         left = [run for run in session.left if run.row.name == row.name]
         todo = f"{len(left)} to run, each {duration(session.estimate(left[0]))}" if left else "finished"
         lines.append(f"{row.name}: {row.config.name}; {todo}")
-        lines += [f"    {change}" for change in changes(session.planner.differences(row))]
+        lines += [f"    {change}" for change in session.planner.differences(row)]
     lines.append(f"{len(session.left)} runs, {session.workers} at a time: {session.time_left()}")
     return "\n".join(lines)

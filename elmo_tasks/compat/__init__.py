@@ -13,7 +13,6 @@ from elmo_tasks.compat.characters import make_character_encoders_picklable, mask
 from elmo_tasks.compat.checkpoints import allow_numpy_scalars, write_checkpoints_atomically
 from elmo_tasks.compat.devices import report_missing_gpus
 from elmo_tasks.compat.params import read_new_style_unions, require_objects
-from elmo_tasks.compat.predictors import predict_without_download
 from elmo_tasks.compat.recovery import recover_at_any_time
 from elmo_tasks.compat.seeds import accept_one_seed
 from elmo_tasks.compat.terminal import show_user_errors
@@ -35,7 +34,6 @@ PATCHES: tuple[Callable[[], None], ...] = (
     report_missing_gpus,
     load_in_configured_class,
     report_damaged_archives,
-    predict_without_download,
     require_objects,
 )
 """The exception hook first, so that it shows errors of the others."""

@@ -1,9 +1,9 @@
-"""Patches of `allennlp.common.params` and `allennlp.common.from_params`."""
+"""Patches of `allennlp.common.params` and `allennlp.common.from_params`, and the differences between two configs."""
 
 import functools
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import UnionType
 from typing import Any, Union
@@ -72,3 +72,14 @@ def _object_of(evaluate: Callable[..., str]) -> Callable[..., str]:
         return evaluated
 
     return wrapper
+
+
+def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    """What differs between two configs, a line for each key: `model.elmo.mix: "weighted" -> "last"`."""
+    old, new = (Params(dict(config)).as_flat_dict() for config in (before, after))
+    pairs = {key: (old.get(key, ...), new.get(key, ...)) for key in {**old, **new}}
+    return [f"{key}: {_shown(one)} -> {_shown(other)}" for key, (one, other) in pairs.items() if one != other]
+
+
+def _shown(value: Any) -> str:
+    return "nothing" if value is ... else json.dumps(value, ensure_ascii=False)

@@ -17,12 +17,8 @@ from allennlp.training import util as training_util
 
 from elmo_tasks.atomic import atomic_write, leftovers
 from elmo_tasks.compat import run_lock
+from elmo_tasks.compat.params import differences
 from elmo_tasks.errors import InputError
-
-SHOWN = 5
-"""The number of differences between two configs, or of files in a folder, in an error."""
-
-ABSENT = object()
 
 
 def recover_at_any_time() -> None:
@@ -86,7 +82,7 @@ def has_run(folder: Path, params: Params, *, recover: bool) -> bool:
     if held and not recover:
         ways = "give -s another folder; --force deletes this one"
         hint = f"--recover resumes the run in it; {ways}" if config.is_file() else ways
-        raise InputError(f"expected an empty folder, got {_first(held, ', ', ' and ')}", file=folder, hint=hint)
+        raise InputError(f"expected an empty folder, got {', '.join(held)}", file=folder, hint=hint)
     if config.is_file():
         require_same(params, config)
     for path in temporary if config.is_file() else [] if held else unwritten:
@@ -105,25 +101,10 @@ def require_vocabulary(params: Params, folder: Path) -> None:
 
 def require_same(params: Params, file: Path) -> None:
     """Raises `InputError` if the run in this folder has another config."""
-    now, then = params.as_flat_dict(), Params.from_file(file).as_flat_dict()
-    differing = [
-        f"{key} was {_shown(then, key)}, is {_shown(now, key)}"
-        for key in sorted(now.keys() | then.keys())
-        if now.get(key, ABSENT) != then.get(key, ABSENT)
-    ]
-    if differing:
+    if found := differences(Params.from_file(file).params, params.params):
         hint = "--recover resumes with the config in this file; for another config give -s another folder, or delete"
-        problem = f"the run has another config: {_first(differing, '; ', '; and ')}"
+        problem = f"the run has another config: {'; '.join(found)}"
         raise InputError(problem, file=file, hint=f"{hint} this one with --force")
-
-
-def _first(texts: list[str], separator: str, last: str) -> str:
-    more = f"{last}{len(texts) - SHOWN} more" if len(texts) > SHOWN else ""
-    return separator.join(texts[:SHOWN]) + more
-
-
-def _shown(flat: dict[str, Any], key: str) -> str:
-    return repr(flat[key]) if key in flat else "absent"
 
 
 def _atomic_config(write: Callable[..., None]) -> Callable[..., None]:

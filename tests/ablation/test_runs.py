@@ -79,10 +79,8 @@ def test_differences(tmp_path: Path) -> None:
     share = {"data_loader.type": "elmo_tasks_share", "data_loader.share": 0.1}
     planned = planner(tmp_path, [row("last", changes=LAST | share | {"trainer.patience": 3})])
     found = planned.differences(planned.table.rows[0])
-    assert found["model.elmo.mix"] == ("weighted", "last")
-    assert found["model.elmo.l2"] == (0.1, None)
-    assert found["trainer.patience"] == (..., 3) and found["data_loader.share"] == (..., 0.1)
-    assert len(found) == 5
+    assert {'model.elmo.mix: "weighted" -> "last"', "model.elmo.l2: 0.1 -> null"} < set(found)
+    assert {"trainer.patience: nothing -> 3", "data_loader.share: nothing -> 0.1"} < set(found) and len(found) == 5
 
 
 def test_layers_are_cached_where_the_config_allows_it(tmp_path: Path) -> None:

@@ -11,13 +11,13 @@ from allennlp.common import Params
 from allennlp.models import load_archive
 from allennlp.predictors import Predictor
 
-from elmo_tasks.compat.predictors import default_predictor
 from elmo_tasks.errors import InputError
 from tests.elmo.samples import options
 from tests.test_flow import allennlp
 from tests.tiny import FIXTURES, ROOT, bilm_files
 
 CORPUS = FIXTURES / "ner" / "eng.bio"
+PREDICTOR = ["--predictor", "elmo_tasks_tagger"]
 TOKENS = ["Captain", "Oakes", "sold", "the", "ferry", "."]
 
 
@@ -48,7 +48,7 @@ def test_tokens_and_text(archive: Path, tmp_path: Path) -> None:
     lines = [{"tokens": TOKENS, "id": "a"}, {"sentence": " ".join(TOKENS)}, {"tokens": ["Oakes"]}]
     given, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
     given.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    allennlp("predict", archive, given, "--output-file", out, "--silent", "--batch-size", 3)
+    allennlp("predict", archive, given, *PREDICTOR, "--output-file", out, "--silent", "--batch-size", 3)
     named, text, short = map(json.loads, out.read_text().splitlines())
     assert named.keys() == {"id", "tokens", "tags"} and text.keys() == {"tokens", "tags", "offsets"}
     assert named["tokens"] == text["tokens"] == TOKENS and named["tags"] == text["tags"]
@@ -58,20 +58,14 @@ def test_tokens_and_text(archive: Path, tmp_path: Path) -> None:
 
 def test_a_file_of_the_corpus(archive: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.jsonl"
-    allennlp("predict", archive, CORPUS, "--use-dataset-reader", "--output-file", out, "--silent")
+    allennlp("predict", archive, CORPUS, *PREDICTOR, "--use-dataset-reader", "--output-file", out, "--silent")
     found = [json.loads(line) for line in out.read_text().splitlines()]
     assert [len(one["tokens"]) for one in found] == [len(one["tags"]) for one in found] == [9, 7, 7]
 
 
 def test_other_inputs_and_outputs_are_rejected(archive: Path) -> None:
-    predictor = Predictor.from_archive(load_archive(archive))
+    predictor = Predictor.from_archive(load_archive(archive), PREDICTOR[1])
     with pytest.raises(InputError, match="got {'id': 3}"):
         predictor.predict_json({"id": 3})
     with pytest.raises(InputError, match="expected a model whose output has 'tags', got one with label"):
         predictor.result(None, {"label": "A"})  # type: ignore[attr-defined]
-
-
-def test_other_archives_keep_their_predictor() -> None:
-    embedders = {"token_embedders": {"tokens": {"type": "embedding"}}}
-    assert default_predictor({"type": "simple_tagger", "text_field_embedder": embedders}) == "sentence_tagger"
-    assert default_predictor({"type": "elmo_tasks_ner"}) == "elmo_tasks_ner"

@@ -29,5 +29,5 @@ def test_resumed_training_has_the_same_seed(tmp_path: Path) -> None:
     assert params.as_dict(quiet=True) == dict.fromkeys(SEEDS, 7)
     params.to_file(str(tmp_path / "run" / "config.json"))
     training_util.create_serialization_dir(Params({"seed": 7}), str(tmp_path / "run"), recover=True, force=False)
-    with pytest.raises(InputError, match="random_seed was 7, is 8"):
+    with pytest.raises(InputError, match="random_seed: 7 -> 8"):
         training_util.create_serialization_dir(Params({"seed": 8}), str(tmp_path / "run"), recover=True, force=False)
