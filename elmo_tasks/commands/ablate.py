@@ -9,24 +9,23 @@ from allennlp.common.util import SigTermReceived
 from elmo_tasks.ablation.execute import execute
 from elmo_tasks.ablation.session import Session
 from elmo_tasks.ablation.text import duration, terminal
+from elmo_tasks.commands.actions import Command
 
 INTERRUPTED = 130
 
 
 @Subcommand.register("ablate")
-class Ablate(Subcommand):
+class Ablate(Command):
     """`allennlp ablate TABLE.jsonnet -s DIR`."""
 
-    def add_subparser(self, parser: argparse._SubParsersAction) -> argparse.ArgumentParser:
-        """Called by AllenNLP."""
-        description = (
-            "Execute the runs of a table and write table.md, results.jsonl and report.html."
-            " The same command again skips finished runs and resumes interrupted ones."
-        )
-        subparser: argparse.ArgumentParser = parser.add_parser(
-            self.name, description=description, help="reproduce a table of the paper"
-        )
-        add = subparser.add_argument
+    description = (
+        "Execute the runs of a table and write table.md, results.jsonl and report.html."
+        " The same command again skips finished runs and resumes interrupted ones."
+    )
+    help = "reproduce a table of the paper"
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        add = parser.add_argument
         add("table", metavar="TABLE", help="a file in training_config/ablations, or your own")
         add("-s", "--folder", required=True, metavar="DIR", help="folder for runs and results")
         add("--runs", type=Path, metavar="DIR", help="folder of the runs, to share them between tables (DIR/runs)")
@@ -35,29 +34,20 @@ class Ablate(Subcommand):
         add("--workers", type=int, default=1, metavar="N", help="runs at a time (1)")
         add("--no-cache", action="store_true", help="compute the biLM's layers in each run, without a cache")
         add("--dry-run", action="store_true", help="show rows, changes and estimated times only")
-        subparser.set_defaults(func=ablate)
-        return subparser
+        parser.set_defaults(func=ablate)
 
 
 @Subcommand.register("ablate-run")
-class AblateRun(Subcommand):
+class AblateRun(Command):
     """`allennlp ablate-run FOLDER`."""
 
-    def add_subparser(self, parser: argparse._SubParsersAction) -> argparse.ArgumentParser:
-        """Called by AllenNLP."""
-        description = "Execute one run. `allennlp ablate` calls this command for each run of a table."
-        subparser: argparse.ArgumentParser = parser.add_parser(
-            self.name, description=description, help="one run of a table"
-        )
-        subparser.add_argument("folder", metavar="FOLDER", help="a folder with a plan.json")
-        subparser.add_argument("--parent", type=int, metavar="PID", help="exit when this process does")
-        subparser.set_defaults(func=ablate_run)
-        return subparser
+    description = "Execute one run. `allennlp ablate` calls this command for each run of a table."
+    help = "one run of a table"
 
-
-def ablate_run(args: argparse.Namespace) -> None:
-    """Execute a run."""
-    execute(args.folder, parent=args.parent)
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("folder", metavar="FOLDER", help="a folder with a plan.json")
+        parser.add_argument("--parent", type=int, metavar="PID", help="exit when this process does")
+        parser.set_defaults(func=lambda args: execute(args.folder, parent=args.parent))
 
 
 def ablate(args: argparse.Namespace) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from allennlp.commands.subcommand import Subcommand
 
-from elmo_tasks.commands.actions import ActionsSubcommand
+from elmo_tasks.commands.actions import ActionsCommand
 from elmo_tasks.commands.language_actions import add_plan, add_prepare, add_score
 from elmo_tasks.languages.card import ADDED, check_card, write_card
 from elmo_tasks.pretraining.evaluation import ROWS, PerplexityReport, perplexity
@@ -18,7 +18,7 @@ _HEADER = f"{'tokens':>12} {'<UNK> %':>8} {'forward':>9} {'backward':>9} {'mean'
 
 
 @Subcommand.register("bilm")
-class Bilm(ActionsSubcommand):
+class Bilm(ActionsCommand):
     """`allennlp bilm prepare | plan | export | perplexity | score | import-softmax`."""
 
     description = "Prepare text for a bidirectional language model; export a trained one, or measure one."

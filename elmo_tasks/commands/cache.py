@@ -5,7 +5,7 @@ from pathlib import Path
 
 from allennlp.commands.subcommand import Subcommand
 
-from elmo_tasks.commands.actions import ActionsSubcommand
+from elmo_tasks.commands.actions import ActionsCommand
 from elmo_tasks.elmo.cache import CacheStatistics, Description, clear, statistics
 
 _SHOWN_DIGITS = 12
@@ -14,7 +14,7 @@ _HEADER = f"{'weights':<{_SHOWN_DIGITS}} {'options':<{_SHOWN_DIGITS}} state prec
 
 
 @Subcommand.register("cache")
-class Cache(ActionsSubcommand):
+class Cache(ActionsCommand):
     """`allennlp cache stats | clear`."""
 
     description = "Inspect or clear the layer cache of frozen biLMs."

@@ -6,26 +6,23 @@ import sys
 from allennlp.commands.subcommand import Subcommand
 
 from elmo_tasks.checks.config import check_config
+from elmo_tasks.commands.actions import Command
 
 
 @Subcommand.register("check")
-class Check(Subcommand):
+class Check(Command):
     """`allennlp check CONFIG...`."""
 
-    def add_subparser(self, parser: argparse._SubParsersAction) -> argparse.ArgumentParser:
-        """Called by AllenNLP."""
-        description = (
-            "Report all problems of configs: unknown keys, invalid types, names and sizes, missing files and GPUs."
-            " Exit status 0 if there is no problem."
-            " `allennlp train --dry-run` builds the model, too."
-        )
-        subparser: argparse.ArgumentParser = parser.add_parser(
-            self.name, description=description, help="report all problems of configs, without training"
-        )
-        subparser.add_argument("configs", metavar="CONFIG", nargs="+", help="as for allennlp train")
-        subparser.add_argument("-o", "--overrides", default="", help="as for allennlp train, for each config")
-        subparser.set_defaults(func=check)
-        return subparser
+    description = (
+        "Report all problems of configs: unknown keys, invalid types, names and sizes, missing files and GPUs."
+        " Exit status 0 if there is no problem. `allennlp train --dry-run` builds the model, too."
+    )
+    help = "report all problems of configs, without training"
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("configs", metavar="CONFIG", nargs="+", help="as for allennlp train")
+        parser.add_argument("-o", "--overrides", default="", help="as for allennlp train, for each config")
+        parser.set_defaults(func=check)
 
 
 def check(args: argparse.Namespace) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from allennlp.commands.subcommand import Subcommand
 
+from elmo_tasks.commands.actions import Command
 from elmo_tasks.commands.downloads import fetch
 from elmo_tasks.corpora import CORPORA, DataFile, Download, files_of, located_name
 from elmo_tasks.data.files import open_text
@@ -19,27 +20,21 @@ from elmo_tasks.settings import DATA_VARIABLE, data_is_default
 
 
 @Subcommand.register("data")
-class Data(Subcommand):
+class Data(Command):
     """`allennlp data [TASK...] [--fetch]`."""
 
-    def add_subparser(self, parser: argparse._SubParsersAction) -> argparse.ArgumentParser:
-        """Called by AllenNLP."""
-        description = (
-            f"List the files that scale `paper` reads below {DATA_VARIABLE}: how much of each is there, and where the "
-            "missing ones come from. Exit status 0: nothing is missing."
-        )
-        subparser: argparse.ArgumentParser = parser.add_parser(
-            self.name, description=description, help="List the corpora that scale `paper` needs."
-        )
-        subparser.add_argument("tasks", metavar="TASK", nargs="*", help=f"one of {', '.join(CORPORA)}; default: all")
-        subparser.add_argument("--root", type=Path, help=f"the data root, instead of {DATA_VARIABLE}")
-        subparser.add_argument(
-            "--fetch",
-            action="store_true",
-            help="download the missing files that are free; an interrupted download resumes",
-        )
-        subparser.set_defaults(func=report)
-        return subparser
+    description = (
+        f"List the files that scale `paper` reads below {DATA_VARIABLE}: how much of each is there, and where the "
+        "missing ones come from. Exit status 0: nothing is missing."
+    )
+    help = "List the corpora that scale `paper` needs."
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        add = parser.add_argument
+        add("tasks", metavar="TASK", nargs="*", help=f"one of {', '.join(CORPORA)}; default: all")
+        add("--root", type=Path, help=f"the data root, instead of {DATA_VARIABLE}")
+        add("--fetch", action="store_true", help="download what is missing and free; an interrupted download resumes")
+        parser.set_defaults(func=report)
 
 
 def report(args: argparse.Namespace) -> None:

@@ -12,14 +12,11 @@ from elmo_tasks.atomic import atomic_write
 from elmo_tasks.corpora import DataFile, Download
 from elmo_tasks.errors import InputError
 
-_CHUNK = 2**20
-_SECONDS = 60
-
 
 def fetch(source: Download, files: Sequence[DataFile], root: Path) -> None:
     """
     Downloads the source of some files to `root/downloads`, and puts the files in their places. Raises `InputError` if
-    the download fails, does not have the expected size or sha256, or does not fit on the disk; what has been downloaded
+    the download fails, or does not have the expected size or sha256; what has been downloaded
     stays, and the next call resumes.
     """
     target = root / "downloads" / PurePosixPath(source.url).name
@@ -27,7 +24,6 @@ def fetch(source: Download, files: Sequence[DataFile], root: Path) -> None:
     if not target.exists():
         part = target.with_name(f"{target.name}.part")
         _download(source, part)
-        _verify(source, part)
         part.rename(target)
     if target.suffix == ".zip":
         _unzip(target, files, root)
@@ -38,38 +34,22 @@ def fetch(source: Download, files: Sequence[DataFile], root: Path) -> None:
 
 
 def _download(source: Download, part: Path) -> None:
-    """Appends to `part` what is missing of it; starts again where the server cannot resume."""
-    import requests
+    """Appends to `part` what is missing of it, and verifies it."""
+    from huggingface_hub.file_download import http_get
 
     begin = part.stat().st_size if part.exists() else 0
-    if source.size is not None:
-        if begin >= source.size:
-            return
-        free = shutil.disk_usage(part.parent).free
-        if free < source.size - begin:
-            raise InputError(f"expected {source.size - begin:,} bytes of free disk, got {free:,}", file=part.parent)
-    headers = {"Range": f"bytes={begin}-"} if begin else {}
     try:
-        with requests.get(source.url, headers=headers, stream=True, timeout=_SECONDS) as answer:
-            answer.raise_for_status()
-            with part.open("ab" if answer.status_code == requests.codes.partial_content else "wb") as out:
-                for chunk in answer.iter_content(_CHUNK):
-                    out.write(chunk)
-    except (OSError, requests.RequestException) as error:
-        raise InputError(f"cannot download {source.url}: {error}", hint="call again to resume") from error
-
-
-def _verify(source: Download, part: Path) -> None:
-    size = part.stat().st_size
-    if source.size is not None and size < source.size:
-        problem = f"the download of {source.url} ended after {size:,} of {source.size:,} bytes"
-        raise InputError(problem, file=part, hint="call again to resume")
+        with part.open("ab") as out:
+            http_get(source.url, out, resume_size=begin, expected_size=source.size)
+    except OSError as error:
+        hint = f"call again to resume, or remove {part}"
+        raise InputError(f"cannot download {source.url}: {error}", hint=hint) from error
     with part.open("rb") as file:
         found = hashlib.file_digest(file, "sha256").hexdigest()
-    if (source.size or size) != size or (source.sha256 or found) != found:
-        expected = source.sha256 or f"{source.size:,} bytes"
-        problem = f"expected {expected}, got {found} of {size:,} bytes"
-        raise InputError(problem, file=part, hint="remove the file and call again")
+    if source.sha256 not in (None, found):
+        raise InputError(
+            f"expected sha256 {source.sha256}, got {found}", file=part, hint="remove the file and call again"
+        )
 
 
 def _unzip(archive: Path, files: Sequence[DataFile], root: Path) -> None:
@@ -91,4 +71,4 @@ def _untar(archive: Path, folder: Path) -> None:
 def _copy(source: IO[bytes], target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     with source, atomic_write(target) as aside, aside.open("wb") as out:
-        shutil.copyfileobj(source, out, _CHUNK)
+        shutil.copyfileobj(source, out)

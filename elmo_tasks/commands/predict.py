@@ -41,9 +41,8 @@ def improve_predict() -> None:
 
     The command itself cannot be replaced: AllenNLP chooses its own before it imports plugins.
     """
-    if allennlp_predict._PredictManager is not LinePredictions:
-        allennlp_predict._get_predictor = _checked(allennlp_predict._get_predictor)
-        allennlp_predict._PredictManager = LinePredictions
+    allennlp_predict._get_predictor = _checked(allennlp_predict._get_predictor)
+    allennlp_predict._PredictManager = LinePredictions
 
 
 def _checked(get_predictor: Callable[[argparse.Namespace], Predictor]) -> Callable[[argparse.Namespace], Predictor]:

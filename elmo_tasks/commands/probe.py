@@ -8,7 +8,7 @@ from typing import Any
 from allennlp.commands.subcommand import Subcommand
 
 from elmo_tasks.atomic import atomic_write, check_output_path
-from elmo_tasks.commands.actions import ActionsSubcommand
+from elmo_tasks.commands.actions import ActionsCommand
 from elmo_tasks.commands.layer_sources import add_device, add_source_options, device_of, files_read, open_chosen
 from elmo_tasks.commands.probe_tables import neighbors_table, pos_table, wsd_table
 from elmo_tasks.data.tagged import FORMATS
@@ -42,7 +42,7 @@ _NEIGHBORS = (
 
 
 @Subcommand.register("probe")
-class Probe(ActionsSubcommand):
+class Probe(ActionsCommand):
     """`allennlp probe wsd | pos | neighbors`."""
 
     description = "Probe the frozen layers for word senses, parts of speech and neighbours (the paper's Tables 4 to 6)."

@@ -48,7 +48,7 @@ def server() -> Iterator[str]:
 def test_interrupted_download_resumes_and_is_unpacked(
     server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("elmo_tasks.commands.downloads._CHUNK", 50)
+    monkeypatch.setattr("huggingface_hub.constants.DOWNLOAD_CHUNK_SIZE", 50)
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w") as packed:
         packed.writestr("trees/train.txt", "(3 (2 a) (2 b))\n" * 5000)
@@ -67,7 +67,7 @@ def test_interrupted_download_resumes_and_is_unpacked(
 def test_wrong_checksum_is_an_error(server: str, tmp_path: Path) -> None:
     _Handler.content = b"something else"
     file = DataFile("squad/dev.json", (), "bytes", 14, Download(f"{server}/dev.json", 14, "0" * 64))
-    with pytest.raises(InputError, match="expected 0000"):
+    with pytest.raises(InputError, match="expected sha256 0000"):
         fetch(file.source, [file], tmp_path)
     assert not (tmp_path / "squad").exists()
 
