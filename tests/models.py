@@ -1,11 +1,10 @@
-"""Helpers and checks for the tests of all task models."""
+"""Helpers for the tests of all task models."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
-import pytest
 import torch
 from allennlp.common import Params
 from allennlp.data import Batch, Instance, Vocabulary
@@ -41,38 +40,3 @@ def fit(model: Model, batch: dict[str, Any], *, lr: float, steps: int) -> None:
         optimizer.step()
     model.get_metrics(reset=True)
     model.eval()(**batch)
-
-
-def check_gradients(model: Model, batch: dict[str, Any], *, count: int, passes: int = 1) -> None:
-    """All `count` trained parameters get a gradient, within some passes."""
-    for _ in range(passes):
-        model.train()(**batch)["loss"].backward()
-    parameters = {name: p for name, p in model.named_parameters() if p.requires_grad}
-    assert len(parameters) == count
-    assert all(p.grad is not None and p.grad.any() and p.grad.isfinite().all() for p in parameters.values())
-
-
-def check_null_elmo(build: Callable[..., Model], batch: Callable[[Vocabulary], dict[str, Any]]) -> None:
-    """A model with `elmo: null` is the one without the key: the same parameters, the same loss."""
-    models = [build(), build(**{"elmo": None})]
-    states = [model.state_dict() for model in models]
-    assert list(states[0]) == list(states[1])
-    assert all(torch.equal(states[0][name], states[1][name]) for name in states[0])
-    losses = []
-    for model in models:
-        torch.manual_seed(3)
-        losses.append(model.train()(**batch(model.vocab))["loss"].item())
-    assert losses[0] == losses[1] > 0.5
-
-
-def check_penalty(
-    build: Callable[..., Model], batch: Callable[[Vocabulary], dict[str, Any]], *, place: str, tolerance: float
-) -> None:
-    """The penalty on the weights of the mixes is a part of the loss."""
-    losses = []
-    for l2 in (None, 0.1):
-        model = build(elmo={"at": "both" if place == "output" else place, "l2": l2})
-        mix = getattr(model.lowest_layers.elmo, f"{place}_mix")
-        mix.weights.data = torch.tensor([2.0, 1.0, 0.0])
-        losses.append(model(**batch(model.vocab))["loss"].item())
-    assert losses[1] - losses[0] == pytest.approx(0.1 * 5, abs=tolerance)

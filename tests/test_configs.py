@@ -16,7 +16,7 @@ from elmo_tasks.checks.config import check_config
 from elmo_tasks.errors import InputError
 from tests.elmo.transformer_samples import write_transformer
 from tests.pretraining import toy
-from tests.tiny import use_data_root, write_data_root
+from tests.tiny import use_data_root
 
 FOLDER = Path(__file__).resolve().parents[1] / "training_config"
 CONFIGS = sorted(path.stem for path in FOLDER.glob("*.jsonnet"))
@@ -74,14 +74,6 @@ def test_two_keys_put_a_transformer_in_the_place_of_the_bilm(task: str, mini: Pa
     assert math.isfinite(training_loss(built)) and "elmo_long_texts" in built.model.lowest_layers.describe()
 
 
-@pytest.mark.parametrize("name", CONFIGS)
-def test_misspelt_hyperparameter(name: str, mini: Path, tmp_path: Path) -> None:
-    leaf = tmp_path / "leaf.jsonnet"
-    leaf.write_text(f"(import '{FOLDER / name}.jsonnet') {{ num_epoch:: 3 }}")
-    with pytest.raises(RuntimeError, match=r"unknown hidden field\(s\): num_epoch; known: "):
-        Params.from_file(leaf)
-
-
 @pytest.mark.parametrize("vectors", ["null", "{ embedding_dim: 50 }"])
 @pytest.mark.parametrize("name", ["ner", "snli", "squad_elmo"])
 def test_word_vectors_can_be_learned_or_left_out(name: str, vectors: str, mini: Path, tmp_path: Path) -> None:
@@ -112,12 +104,3 @@ def test_missing_data_root(name: str, monkeypatch: pytest.MonkeyPatch, root: Pat
     monkeypatch.setenv(settings.DATA_VARIABLE, "")
     with pytest.raises(RuntimeError, match='ELMO_TASKS_DATA is not set: at scale "small" it must name'):
         read(name)
-
-
-@pytest.mark.parametrize("missing", ["ner/eng.train", "vectors/w2v.100d.txt.gz"])
-def test_missing_corpus_file(missing: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    root = write_data_root(tmp_path / "data")
-    (root / missing).unlink()
-    use_data_root(monkeypatch, root, scale="small")
-    with pytest.raises(InputError, match=f"ELMO_TASKS_DATA is {re.escape(str(root))}: .* at {missing}; "):
-        build(tmp_path / "run", "ner")

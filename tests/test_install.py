@@ -1,4 +1,4 @@
-"""The wheel in a fresh environment, and the make targets that build the environment."""
+"""The wheel in a fresh environment, and the declared dependencies."""
 
 import os
 import re
@@ -113,26 +113,3 @@ def test_every_requirement_has_an_exact_version() -> None:
     required = requirements((ROOT / "requirements.txt").read_text())
     declared = {re.split("[<>=]", line)[0].lower().replace("_", "-") for line in required}
     assert (declared | {"allennlp"}) - names == set()
-
-
-@pytest.mark.parametrize(
-    ("variables", "error"),
-    [
-        (("CANDIDATES=no-such-python", "PYTHON="), "no Python 3.11, 3.12 or 3.13 with venv and ensurepip found"),
-        (("PYTHON=/bin/false",), "/bin/false is not a Python 3.11, 3.12 or 3.13"),
-    ],
-)
-def test_make_without_a_suitable_python_says_so(variables: tuple[str, ...], error: str) -> None:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
-    command = ["make", "install", "VENV=no_such_folder", *variables]
-    run = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
-    assert (run.returncode, f"error: {error}" in run.stderr) == (2, True)
-    assert not (ROOT / "no_such_folder").exists()
-
-
-def test_tests_of_other_python_versions_exist() -> None:
-    listed = (
-        (ROOT / "Makefile").read_text().partition("LIGHT_TESTS :=")[2].partition("\n\n")[0].partition(".DEFAULT")[0]
-    )
-    files = [word for word in listed.split() if word.startswith("tests/")]
-    assert files and all((ROOT / file).is_file() for file in files)

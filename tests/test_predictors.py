@@ -5,10 +5,13 @@ from functools import cache
 from typing import Any
 
 import pytest
+import torch
 from allennlp.models import load_archive
 from allennlp.predictors import Predictor
 
 from elmo_tasks.errors import InputError
+from elmo_tasks.prediction.tagger_predictor import TaggerPredictor
+from elmo_tasks.tagging.reader import ColumnReader
 from tests.archives.make import STORED, TASKS
 from tests.archives.test_stored import assert_close
 
@@ -75,6 +78,17 @@ def test_offsets_count_characters(task: str, inputs: dict[str, str]) -> None:
 def test_tokens_have_no_character_offsets(task: str, inputs: dict[str, Any]) -> None:
     found = spans(stored(task).predict_json(inputs))
     assert found and not any("start" in span for span in found)
+
+
+def test_a_taggers_output_is_without_padding() -> None:
+    predictor = TaggerPredictor(torch.nn.Linear(1, 1), ColumnReader())
+    text, words = (predictor._json_to_instance(one) for one in ({"sentence": "Oakes left."}, {"tokens": ["Oakes"]}))
+    offsets = [[0, 5], [6, 10], [10, 11]]
+    expected = {"tokens": ["Oakes", "left", "."], "tags": ["A", "B", "C"], "offsets": offsets}
+    assert predictor.result(text, {"tags": ["A", "B", "C", "padding"]}) == expected
+    assert predictor.result(words, {"tags": ["A"]}) == {"tokens": ["Oakes"], "tags": ["A"]}
+    with pytest.raises(InputError, match="output has 'tags', got one with label"):
+        predictor.result(words, {"label": "A"})
 
 
 def test_speakers_and_genre_of_a_document() -> None:

@@ -9,10 +9,8 @@ from allennlp.common import Params
 from allennlp.data import DatasetReader, Instance, Vocabulary
 from allennlp.data.dataset_readers.dataset_reader import WorkerInfo
 from allennlp.data.fields import ListField, MetadataField, TextField
-from allennlp.data.tokenizers import WhitespaceTokenizer
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.squad.reader import SquadReader
 from tests.tiny import CORPORA, FIXTURES, REAL_DATA
 
 FILES = {names[0].split("/")[0]: FIXTURES / source for source, names in CORPORA.items()}
@@ -98,11 +96,6 @@ def test_empty_and_missing_files(task: str, tmp_path: Path, monkeypatch: pytest.
 def test_invalid_arguments(task: str, keys: dict[str, Any], given: tuple[Any, ...], message: str) -> None:
     with pytest.raises(InputError, match=message):
         reader(task, **keys).text_to_instance(*given)
-
-
-def test_tokenizer_without_offsets() -> None:
-    with pytest.raises(InputError, match="expected a tokenizer that sets the offsets"):
-        SquadReader(tokenizer=WhitespaceTokenizer()).text_to_instance("What left?", "The ferry left.")
 
 
 @pytest.mark.parametrize("file", REAL)

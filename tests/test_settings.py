@@ -44,13 +44,6 @@ def test_no_default_data_root_above_mini(monkeypatch: pytest.MonkeyPatch) -> Non
     assert settings.data_root() is None
 
 
-def test_synthetic_corpus_can_be_chosen_at_any_scale(monkeypatch: pytest.MonkeyPatch) -> None:
-    root = str(ROOT / "fixtures" / "miniworld")
-    assert values(monkeypatch, SCALE="small", DATA=root)[1] == root
-    settings.apply_defaults()
-    assert settings.os.environ["ELMO_TASKS_DATA"] == root
-
-
 def test_unknown_scale(monkeypatch: pytest.MonkeyPatch) -> None:
     assert values(monkeypatch, SCALE="huge")[:2] == ("huge", "")
     with pytest.raises(InputError, match="expected one of mini, small, paper, got 'huge'"):

@@ -3,11 +3,10 @@
 import re
 from html import unescape
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from elmo_tasks.ablation.figures import Chart, Point, Series, curve_charts, layer_weights, share_charts
+from elmo_tasks.ablation.figures import curve_charts, layer_weights, share_charts
 from elmo_tasks.ablation.report import report
 from elmo_tasks.ablation.summary import Summary
 from elmo_tasks.ablation.text import body
@@ -98,21 +97,3 @@ def test_figure1_has_a_line_for_each_row_over_ascending_shares(tmp_path: Path) -
     assert (elmo.label, baseline.label, len(baseline.points)) == ("elmo", "baseline", 1)
     assert [(point.x, round(point.y, 6)) for point in elmo.points] == [(1.0, 10.0), (100.0, 65.0)]
     assert elmo.points[1].deviation == pytest.approx(50**0.5)
-
-
-def chart(*points: tuple[float, float], **keys: Any) -> Chart:
-    return Chart("", "", "", [Series("", [Point(*point) for point in points], [])], **keys)
-
-
-@pytest.mark.parametrize(
-    ("given", "x_ticks", "y_ticks"),
-    [
-        (chart((1, 20), (30, 64)), [5, 10, 15, 20, 25, 30], [20, 30, 40, 50, 60]),
-        (chart((3, 50)), [3], [49.0, 49.5, 50.0, 50.5, 51.0]),
-        (chart((0.1, 1), (100, 2), logarithmic=True), [0.1, 1, 10, 100], [1.0, 1.2, 1.4, 1.6, 1.8, 2.0]),
-    ],
-)
-def test_ticks_are_round_numbers_within_the_drawing(given: Chart, x_ticks: list[float], y_ticks: list[float]) -> None:
-    assert given.x_ticks == pytest.approx(x_ticks) and given.y_ticks == pytest.approx(y_ticks)
-    assert all(given.left <= given.x(tick) <= given.width for tick in given.x_ticks)
-    assert all(0 <= given.y(tick) <= given.bottom for tick in given.y_ticks)

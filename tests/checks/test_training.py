@@ -11,7 +11,6 @@ from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 
 from elmo_tasks import settings
-from elmo_tasks.checks.training import is_ours
 from elmo_tasks.errors import InputError
 from tests.test_configs import FOLDER
 
@@ -55,22 +54,6 @@ def test_missing_gpu_is_an_error_before_anything_is_written(
     with pytest.raises(InputError, match=r"\n  trainer.cuda_device: expected -1 \(the CPU\).*, got 0"):
         run(config, tmp_path / "run", recover=recover, **{"trainer.cuda_device": 0})
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize(
-    ("model", "expected"),
-    [
-        ({"type": "elmo_tasks_ner"}, True),
-        ("elmo_tasks_bilm", True),
-        ({"type": "elmo_tasks.ner.model.NerTagger"}, True),
-        ({"type": "simple_tagger"}, False),
-        ({"type": "elmo_tasks_nre"}, True),
-        ({"type": 3}, False),
-        (None, False),
-    ],
-)
-def test_is_ours(model: Any, expected: bool) -> None:
-    assert is_ours({"model": model}) is expected
 
 
 def force(file: Path, out: Path, **overrides: Any) -> None:

@@ -88,15 +88,14 @@ def test_clear_removes_the_cache_and_nothing_else(cache_dir: Path, weights: list
         cache("clear", cache_dir)
 
 
-def described(cache_dir: Path, weights_sha256: str, *, version: int = FORMAT) -> Path:
-    """The folder of a biLM without layers."""
-    computed = {"state": "reset", "precision": "float32", "dtype": "float16", "token_bytes": 72, "format": version}
+def described(cache_dir: Path, weights_sha256: str) -> None:
+    """Write the folder of a biLM without layers."""
+    computed = {"state": "reset", "precision": "float32", "dtype": "float16", "token_bytes": 72, "format": FORMAT}
     files = {"options_file": "options.json", "weight_file": "weights.hdf5", "weights_sha256": weights_sha256}
     description = {"options_sha256": "0" * 64, **files, **computed}
     folder = cache_dir / folder_name(description)
     folder.mkdir()
     (folder / "bilm.json").write_text(json.dumps(description))
-    return folder
 
 
 def test_clear_of_one_bilm(cache_dir: Path, weights: list[str], capsys: pytest.CaptureFixture[str]) -> None:
@@ -139,14 +138,3 @@ def test_a_damaged_database_is_one_error(cache_dir: Path) -> None:
         cache("stats", cache_dir)
     cache("clear", cache_dir)
     assert not list(cache_dir.rglob("*.mdb"))
-
-
-def test_an_earlier_format_is_counted_and_cleared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    folder = described(tmp_path, "0" * 64, version=1)
-    (folder / "1-0.layers").write_bytes(bytes(720))
-    (folder / "1-0.index").write_bytes(bytes(80))
-    cache("stats", tmp_path)
-    assert rows(capsys.readouterr().out)["0" * 12][4:8] == ["0", "0", "800", "0"]
-    cache("clear", tmp_path)
-    assert capsys.readouterr().out == "removed 800 bytes of weights.hdf5, options.json\n"
-    assert list(tmp_path.iterdir()) == []

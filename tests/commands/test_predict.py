@@ -126,26 +126,3 @@ def test_invalid_options_and_missing_files_leave_the_files_unchanged(tmp_path: P
         with pytest.raises(error, match=message):
             allennlp("predict", tmp_path / "none.tar.gz", *words)
     assert read.read_text() == written.read_text() == '{"n": 1}\n'
-
-
-class Echo(JsonLinesPredictor):
-    """Returns its input."""
-
-    keys = ("n",)
-
-    def __init__(self) -> None:
-        pass
-
-    def outputs(self, inputs: list[JsonDict]) -> list[JsonDict]:
-        return [{"seen": one["n"]} for one in inputs]
-
-
-def test_ids_and_unknown_keys() -> None:
-    inputs: list[JsonDict] = [{"n": 1, "id": "a"}, {"n": 2}, {"n": 3, "id": 4.5}, {"n": 4, "id": None}]
-    expected = [{"id": "a", "seen": 1}, {"seen": 2}, {"id": 4.5, "seen": 3}, {"seen": 4}]
-    assert Echo().predict_batch_json(inputs) == expected
-    with pytest.raises(InputError, match="'m'"):
-        Echo().predict_json({"n": 1, "m": 2})
-    for identifier in (float("nan"), True, ["a"], {}):
-        with pytest.raises(InputError, match="'id'"):
-            Echo().predict_json({"n": 1, "id": identifier})

@@ -10,7 +10,6 @@ import pytest
 from elmo_tasks.errors import InputError
 from elmo_tasks.probing.scorer import score
 from elmo_tasks.probing.senses import key_file_of, read_keys
-from tests.elmo.cove_samples import write_cove
 from tests.elmo.samples import write_bilm
 from tests.elmo.transformer_samples import write_transformer
 from tests.probing.samples import SEMCOR, SETS, WSD
@@ -67,18 +66,6 @@ def test_answers_for_the_official_scorer(tmp_path: Path, files: list[str]) -> No
         assert read_keys(folder / f"ALL.{name}") == both
     first = (folder / "market.first-sense.key.txt").read_text().partition("\n")[0]
     assert re.fullmatch(r"d000\.s000\.t000 light%\d:\d\d:\d\d::", first)
-
-
-def test_cove(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    vectors_file, weight_file = write_cove(tmp_path)
-    probe("wsd", WSD, "--output", tmp_path / "wsd.json", "--cove-vectors", vectors_file, "--weight-file", weight_file)
-    printed = capsys.readouterr().out
-    assert "*over Senseval-2 and -3, SemEval-2013 and -2015: other data\n" in printed and "biLM" not in printed
-    shown = rows(printed)
-    assert [shown[f"CoVe {layer}"][-1] for layer in range(3)] == ["-", "59.4", "64.7"]
-    found = json.loads((tmp_path / "wsd.json").read_text())
-    assert (found["vectors_file"], found["weight_file"]) == (vectors_file, weight_file)
-    assert "options_file" not in found
 
 
 def test_transformer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

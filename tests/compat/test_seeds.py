@@ -11,12 +11,6 @@ from elmo_tasks.compat.seeds import SEEDS, spread_seed
 from elmo_tasks.errors import InputError
 
 
-def test_one_seed_sets_three() -> None:
-    params = Params({"seed": 5, "model": {"seed": 6}})
-    spread_seed(params)
-    assert params.as_dict(quiet=True) == {**dict.fromkeys(SEEDS, 5), "model": {"seed": 6}}
-
-
 @pytest.mark.parametrize("config", [{"seed": 2**32}, {"seed": "5"}, {"seed": True}, {"seed": 5, "numpy_seed": 5}])
 def test_invalid_seeds(config: dict[str, Any]) -> None:
     with pytest.raises(InputError, match=r"^seed: expected an integer from 0 to 4294967295|got numpy_seed, too"):

@@ -1,14 +1,13 @@
 """Word vectors for scale `mini`: training and file format."""
 
 import gzip
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from elmo_tasks.errors import InputError
-from fixtures.generator.word_vectors import WordVectors, train_vectors, word2vec, write_vectors
+from fixtures.generator.word_vectors import WordVectors, train_vectors, write_vectors
 
 
 def test_training_is_deterministic_and_keeps_the_requested_words(tmp_path: Path) -> None:
@@ -20,12 +19,6 @@ def test_training_is_deterministic_and_keeps_the_requested_words(tmp_path: Path)
         trained = train_vectors([text], out, words=["ran", "zebra"], most_frequent=3, dim=4, epochs=2, seed=seed)
     assert trained.words == ("dog", "the", "a", "ran")
     assert outs[0].read_bytes() == outs[1].read_bytes() != outs[2].read_bytes()
-
-
-def test_missing_gensim(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "gensim.models", None)
-    with pytest.raises(InputError, match=r"pip install 'elmo-tasks\[vectors\]'"):
-        word2vec([])
 
 
 def test_file_format(tmp_path: Path) -> None:
