@@ -33,10 +33,8 @@ def register_all() -> None:
     """
     Imports every registering module.
 
-    # Raises
-
-    `ImportError`
-        If one of them cannot be imported. AllenNLP would log a `ModuleNotFoundError` and continue without the plugin.
+    Raises `ImportError` if one of them cannot be imported. AllenNLP would log a `ModuleNotFoundError` and continue
+    without the plugin.
     """
     for package, names in REGISTERING_MODULES.items():
         for name in names:

@@ -35,11 +35,9 @@ class BiLMOutput(NamedTuple):
     """
     # Parameters
 
-    layers : `Tensor`, shape [L+1, B, T, 2P]
-        Layer 0 is the token encoder's vector twice, layer k the concatenated forward and backward outputs of LSTM
-        layer k; zero for padding.
-    mask : `Tensor`, bool, shape [B, T]
-        True for tokens.
+    - `layers`, [L+1, B, T, 2P]: layer 0 is the token encoder's vector twice, layer k the concatenated forward and
+      backward outputs of LSTM layer k; zero for padding.
+    - `mask`, bool, [B, T]: True for tokens.
     """
 
     layers: Tensor
@@ -55,20 +53,15 @@ class BiLM(nn.Module):
 
     # Parameters
 
-    options : `BiLMOptions`
-    state : `str`
-        `reset`: every sentence starts from zero states, so that its vectors depend on nothing else. `carry`: as in
-        bilm-tf, row b starts from the last state of row b of the previous batch (rows beyond a smaller batch keep
-        theirs).
-    precision : `str`
-        Data type of the matrix products: `float32`, or `bfloat16`, which is faster on processors that support it and
-        gives vectors whose cosine with those of float32 is above 0.999. `int8`, for inference on CPUs that support it:
-        weights with a scale per output and inputs with a scale per row, convolutions in float32; see
-        docs/PERFORMANCE.md. States and layers have the parameters' type.
+    - `state`: with `reset`, every sentence starts from zero states, so that its vectors depend on nothing else; with
+      `carry`, as in bilm-tf, row b starts from the last state of row b of the previous batch (rows beyond a smaller
+      batch keep theirs).
+    - `precision`: data type of the matrix products: `float32`, or `bfloat16`, which is faster on processors that
+      support it and gives vectors whose cosine with those of float32 is above 0.999; or `int8`, for inference on CPUs
+      that support it: weights with a scale per output and inputs with a scale per row, convolutions in float32. States
+      and layers have the parameters' type.
 
-    # Raises
-
-    `InputError` if `state` or `precision` is invalid, or the CPU does not support int8.
+    Raises `InputError` if `state` or `precision` is invalid, or the CPU does not support int8.
     """
 
     boundaries: Tensor
@@ -106,18 +99,13 @@ class BiLM(nn.Module):
 
         # Parameters
 
-        options_file, weight_file : `str` or `Path`
-            `options.json` and `weights.hdf5`: paths, or URLs if the package `cached_path` is installed.
-        state, precision : `str`
-            See `BiLM`.
-        packed : `bool`
-            Whether to `pack` the weights for inference on a CPU.
-        compact : `bool`, optional
-            Deprecated name of `packed`.
+        - `options_file`, `weight_file`: paths of `options.json` and `weights.hdf5`, or URLs if the package
+          `cached_path` is installed.
+        - `state`, `precision`: see `BiLM`.
+        - `packed`: whether to `pack` the weights for inference on a CPU.
+        - `compact`: deprecated name of `packed`.
 
-        # Raises
-
-        `InputError` naming the file and all that is wrong with it.
+        Raises `InputError` naming the file and all that is wrong with it.
         """
         from elmo_tasks.bilm.weights import check_size, load_weights, local_path
 
@@ -204,10 +192,9 @@ class BiLM(nn.Module):
         """
         # Parameters
 
-        character_ids : `Tensor`, shape [B, T, C]
-            As from `batch_to_ids`: the tokens of each row from the left, then zeros. Sentence boundaries are added and
-            removed inside; a sentence may be empty. Longer words than `options.max_characters_per_token` allows are
-            truncated.
+        - `character_ids`, [B, T, C]: as from `batch_to_ids`, the tokens of each row from the left, then zeros. Sentence
+          boundaries are added and removed inside; a sentence may be empty. Longer words than
+          `options.max_characters_per_token` allows are truncated.
         """
         mask = token_mask(character_ids)  # [B, T]
         character_ids = fit_slots(character_ids, self.options.max_characters_per_token)

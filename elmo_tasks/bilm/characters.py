@@ -79,18 +79,11 @@ def batch_to_ids(sentences: list[list[str]], *, longest: int = MAX_CHARACTERS) -
 
     # Parameters
 
-    sentences : `list[list[str]]`
-        B sentences, which may be empty. The biLM adds sentence boundaries.
-    longest : `int`
-        Most slots of a word, for sources that read long words.
+    - `sentences`: B sentences, which may be empty. The biLM adds sentence boundaries.
+    - `longest`: most slots of a word, for sources that read long words.
 
-    # Returns
-
-    `LongTensor`, shape [B, T, 50], wider if a word takes more slots.
-
-    # Raises
-
-    `TypeError` if a sentence is a string instead of a list, or a token is not a string.
+    Returns int64, [B, T, 50], wider if a word takes more slots. Raises `TypeError` if a sentence is a string instead of
+    a list, or a token is not a string.
     """
     for sentence in sentences:
         if isinstance(sentence, str):

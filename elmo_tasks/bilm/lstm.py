@@ -32,14 +32,10 @@ class ProjectedLstm(PackableModule):
 
     # Parameters
 
-    input_dim : `int`
-        Size D of the input.
-    dim : `int`
-        Size H of the cell state.
-    projection_dim : `int`
-        Size P of the output.
-    cell_clip, proj_clip : `float` or `None`
-        Largest absolute value of cell state and output; `None` or 0 for no clipping.
+    - `input_dim`: size D of the input.
+    - `dim`: size H of the cell state.
+    - `projection_dim`: size P of the output.
+    - `cell_clip`, `proj_clip`: largest absolute value of cell state and output; `None` or 0 for no clipping.
     """
 
     packable = ("input_weight", "hidden_weight", "projection")
@@ -90,22 +86,14 @@ class ProjectedLstm(PackableModule):
         """
         # Parameters
 
-        inputs : `Tensor`, shape [N, D]
-            Packed sequences, as in `torch.nn.utils.rnn.PackedSequence`: step 0 of all rows, then step 1, and so on.
-        batch_sizes : `Sequence[int]`
-            The number of rows at each step, non-increasing; its sum is N.
-        state : `State`
-            The initial cell state [B, H] and output [B, P].
-        precision : `torch.dtype`, optional
-            Data type of the matrix products; cell states and outputs have that of the inputs. Default: that of the
-            inputs.
+        - `inputs`, [N, D]: packed sequences, as in `torch.nn.utils.rnn.PackedSequence`: step 0 of all rows, then step
+          1, and so on.
+        - `batch_sizes`: the number of rows at each step, non-increasing; its sum is N.
+        - `state`: the initial cell state [B, H] and output [B, P].
+        - `precision`: data type of the matrix products; cell states and outputs have that of the inputs. Default: that
+          of the inputs.
 
-        # Returns
-
-        `Tensor`
-            The outputs, shape [N, P].
-        `State`
-            The state of each row after its last step.
+        Returns the outputs [N, P], and the state of each row after its last step.
         """
         dtype = precision or inputs.dtype
         grad = needs_grad(self, inputs, *state)

@@ -23,28 +23,19 @@ class BiLMOptions:
 
     # Parameters
 
-    filters : `tuple[tuple[int, int], ...]`
-        The character convolutions: pairs of width in characters and number of filters.
-    character_dim : `int`
-        Size of a character embedding.
-    activation : `str`
-        After the max-pooling over characters: `relu` or `tanh`.
-    n_highway : `int`
-        Highway layers after the convolutions, 0 to 100.
-    dim, projection_dim : `int`
-        LSTM units and size of the projected output, per direction (P; a layer's vector has 2P).
-    n_layers : `int`
-        LSTM layers per direction (L), at most 100.
-    cell_clip, proj_clip : `float` or `None`
-        Largest absolute value of the cell state and of the projected output; `None` or 0 for no clipping.
-    use_skip_connections : `bool`
-        Whether layers after the first add their input to their output.
-    max_characters_per_token : `int`
-        Bytes that are read of a word, plus 2; 10 to 256. AllenNLP's own loader and bilm-tf's weights have 50.
+    - `filters`: the character convolutions: pairs of width in characters and number of filters.
+    - `character_dim`: size of a character embedding.
+    - `activation`: after the max-pooling over characters: `relu` or `tanh`.
+    - `n_highway`: highway layers after the convolutions, 0 to 100.
+    - `dim`, `projection_dim`: LSTM units and size of the projected output, per direction (P; a layer's vector has 2P).
+    - `n_layers`: LSTM layers per direction (L), at most 100.
+    - `cell_clip`, `proj_clip`: largest absolute value of the cell state and of the projected output; `None` or 0 for no
+      clipping.
+    - `use_skip_connections`: whether layers after the first add their input to their output.
+    - `max_characters_per_token`: bytes that are read of a word, plus 2; 10 to 256. AllenNLP's own loader and bilm-tf's
+      weights have 50.
 
-    # Raises
-
-    `InputError` listing all invalid values.
+    Raises `InputError` listing all invalid values.
     """
 
     filters: tuple[tuple[int, int], ...] = (
@@ -106,9 +97,7 @@ class BiLMOptions:
         """
         Read the structure of an official `options.json`. Keys that only training uses are ignored.
 
-        # Raises
-
-        `InputError` naming every missing or invalid value.
+        Raises `InputError` naming every missing or invalid value.
         """
         lstm, char_cnn = _section(options, "lstm"), _section(options, "char_cnn")
         if (value := char_cnn.get("n_characters", CHARACTERS)) not in (
@@ -133,9 +122,7 @@ class BiLMOptions:
         """
         Read an official `options.json`.
 
-        # Raises
-
-        `InputError` naming the file if it cannot be read, is not JSON, or has missing or invalid values.
+        Raises `InputError` naming the file if it cannot be read, is not JSON, or has missing or invalid values.
         """
         try:
             if (size := Path(path).stat().st_size) > _MOST_BYTES:

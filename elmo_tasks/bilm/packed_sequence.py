@@ -14,14 +14,12 @@ class Packing:
 
     # Parameters
 
-    batch_sizes : `list[int]`
-        The number of sentences that reach each step; its sum is N.
-    order : `Tensor`, shape [B]
-        The sentences by decreasing length.
-    forward_from, backward_from : `Tensor`, shape [N]
-        For each packed index, the flat index `row * (T + 2) + position` of the token that the direction reads.
-    forward_to, backward_to : `Tensor`, shape [B, T]
-        For each token without boundaries, the packed index of its output; 0 for padding.
+    - `batch_sizes`: the number of sentences that reach each step; its sum is N.
+    - `order`, [B]: the sentences by decreasing length.
+    - `forward_from`, `backward_from`, [N]: for each packed index, the flat index `row * (T + 2) + position` of the
+      token that the direction reads.
+    - `forward_to`, `backward_to`, [B, T]: for each token without boundaries, the packed index of its output; 0 for
+      padding.
     """
 
     batch_sizes: list[int]

@@ -120,10 +120,8 @@ def file_sha256(path: str | Path) -> str:
 
 def check_size(options: BiLMOptions, weight_file: str | Path, *, options_file: str | Path) -> None:
     """
-    # Raises
-
-    `InputError` if the options describe a biLM far larger than the weight file, before memory is allocated for it, or
-    if the weight file is truncated or not HDF5.
+    Raises `InputError` if the options describe a biLM far larger than the weight file, before memory is allocated for
+    it, or if the weight file is truncated or not HDF5.
     """
     if not Path(weight_file).is_file():
         raise InputError("no such file: the biLM's weights", file=weight_file)
@@ -141,10 +139,8 @@ def load_weights(bilm: BiLM, weight_file: str | Path, *, options_file: str | Pat
 
     Datasets are copied one at a time, so that memory holds the weights once.
 
-    # Raises
-
-    `InputError` if the file is truncated, not HDF5 or has external values; or listing every dataset that is missing,
-    unused, of another shape, or not of finite numbers. The valid datasets have been loaded then.
+    Raises `InputError` if the file is truncated, not HDF5 or has external values; or listing every dataset that is
+    missing, unused, of another shape, or not of finite numbers. The valid datasets have been loaded then.
     """
     expected = {dataset.name: dataset for dataset in _datasets(bilm)}
     with _reading(weight_file), h5py.File(weight_file, "r") as file:

@@ -41,18 +41,12 @@ class AntecedentScorer(nn.Module):
 
     # Parameters
 
-    span_size : `int`
-        Width of a span's vector (G).
-    genres : `int`
-        Number of known genres; unknown ones share one more embedding.
-    max_antecedents : `int`
-        Number of preceding spans that are candidates.
-    feature_size : `int`
-        Width of each feature embedding (E).
-    hidden_size : `int`
-        Units of each hidden layer (F).
-    dropout : `float`
-        On the hidden layers and the features.
+    - `span_size`: width of a span's vector (G).
+    - `genres`: number of known genres; unknown ones share one more embedding.
+    - `max_antecedents`: number of preceding spans that are candidates.
+    - `feature_size`: width of each feature embedding (E).
+    - `hidden_size`: units of each hidden layer (F).
+    - `dropout`: on the hidden layers and the features.
     """
 
     def __init__(

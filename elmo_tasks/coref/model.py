@@ -46,25 +46,16 @@ class CorefModel(TaskModel):
 
     # Parameters
 
-    vocab : `Vocabulary`
-    hidden_size : `int`
-        Units of each hidden layer of the mention and pair scorers.
-    feature_size : `int`
-        Width of the embeddings of span widths, distances, speakers and genres.
-    dropout : `float`
-        On those hidden layers and embeddings.
-    max_span_width : `int`
-        Words of the longest span.
-    spans_per_word : `float`
-        Number of top spans per word of the document.
-    max_antecedents : `int`
-        Number of preceding top spans that are candidates for the antecedent of a span.
-    max_training_sentences : `int`
-        Sentences of a window.
-    head_values : `str`
-        The inputs of span heads: `embeddings`, or `input`, which includes ELMo's vectors.
-    variational_dropout, kwargs
-        See `TaskModel`. As in the original code, input and output dropout are not variational by default.
+    - `hidden_size`: units of each hidden layer of the mention and pair scorers.
+    - `feature_size`: width of the embeddings of span widths, distances, speakers and genres.
+    - `dropout`: on those hidden layers and embeddings.
+    - `max_span_width`: words of the longest span.
+    - `spans_per_word`: number of top spans per word of the document.
+    - `max_antecedents`: number of preceding top spans that are candidates for the antecedent of a span.
+    - `max_training_sentences`: sentences of a window.
+    - `head_values`: the inputs of span heads: `embeddings`, or `input`, which includes ELMo's vectors.
+    - `variational_dropout`, `kwargs`: see `TaskModel`. As in the original code, input and output dropout are not
+      variational by default.
 
     Raises `InputError` if a value is out of range, or there are no embeddings for `head_values`.
     """
@@ -114,14 +105,10 @@ class CorefModel(TaskModel):
         """
         # Parameters
 
-        text : `TextFieldTensors`
-            B documents of S sentences of T words.
-        speakers : `Tensor`, shape [B, N]
-            Ids of the speakers of each document's words.
-        genre : `Tensor`, shape [B]
-            Ids of the genres, -1 if unknown.
-        metadata : `list[dict[str, Any]]`
-            For each document its `sentences`, and its gold `clusters` or None.
+        - `text`: B documents of S sentences of T words.
+        - `speakers`, [B, N]: ids of the speakers of each document's words.
+        - `genre`, [B]: ids of the genres, -1 if unknown.
+        - `metadata`: for each document its `sentences`, and its gold `clusters` or None.
 
         Returns `sentences`, `key` and `part` of each document; except during training its predicted `clusters`, and
         `losses` [B], which are finite if all scores are; if all documents have gold clusters the `loss`, a scalar.

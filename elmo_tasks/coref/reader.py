@@ -57,10 +57,9 @@ class CorefReader(DatasetReader):
 
     # Parameters
 
-    token_indexers : `dict[str, TokenIndexer]`, optional
-        By default `tokens` (word ids), `token_characters` (for the character CNN) and `elmo` (the biLM's characters).
-    strict : `bool`
-        Whether a document whose brackets are invalid is an error. By default it is skipped with a warning.
+    - `token_indexers`: by default `tokens` (word ids), `token_characters` (for the character CNN) and `elmo` (the
+      biLM's characters).
+    - `strict`: whether a document whose brackets are invalid is an error. By default it is skipped with a warning.
     """
 
     def __init__(

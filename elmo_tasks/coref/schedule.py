@@ -15,10 +15,7 @@ class Staircase(LearningRateScheduler):
 
     # Parameters
 
-    optimizer : `torch.optim.Optimizer`
-    factor : `float`
-    every : `int`
-        Updates between two steps.
+    - `every`: updates between two steps.
 
     Raises `InputError` if `factor` is not above 0 and at most 1, or `every` is below 1.
     """

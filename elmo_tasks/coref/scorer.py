@@ -17,12 +17,9 @@ class FactorizedScorer(nn.Module):
 
     # Parameters
 
-    parts : `Sequence[int]`
-        Widths of the parts.
-    hidden_size : `int`
-        Units F of each hidden layer.
-    dropout : `float`
-        Dropout of the hidden layers.
+    - `parts`: widths of the parts.
+    - `hidden_size`: units F of each hidden layer.
+    - `dropout`: dropout of the hidden layers.
     """
 
     def __init__(self, parts: Sequence[int], *, hidden_size: int, dropout: float) -> None:

@@ -31,16 +31,11 @@ class SpanScorer(nn.Module):
 
     # Parameters
 
-    encoded_size, value_size : `int`
-        Widths of h (D) and of x (V).
-    max_width : `int`
-        Words of the longest span (W).
-    feature_size : `int`
-        Width of the width embeddings (E).
-    hidden_size : `int`
-        Units of each hidden layer.
-    dropout : `float`
-        On the hidden layers and the width embeddings.
+    - `encoded_size`, `value_size`: widths of h (D) and of x (V).
+    - `max_width`: words of the longest span (W).
+    - `feature_size`: width of the width embeddings (E).
+    - `hidden_size`: units of each hidden layer.
+    - `dropout`: on the hidden layers and the width embeddings.
     """
 
     def __init__(

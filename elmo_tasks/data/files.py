@@ -35,11 +35,8 @@ def open_text(
 
     # Parameters
 
-    path : `str` or `Path`
-    corpus_hint : `str`, optional
-        Where to get the corpus, for the error when a file below the data root is missing.
-    longest : `int`, optional
-        The maximum number of characters in a line; `None` for no limit.
+    - `corpus_hint`: where to get the corpus, for the error when a file below the data root is missing.
+    - `longest`: the maximum number of characters in a line; `None` for no limit.
 
     Yields line numbers, counted from 1, and lines without their ends. Raises `InputError` if the file cannot be opened
     or read, a line is too long, not UTF-8 or binary (NUL), or the gzip stream is truncated, damaged, or unpacks to more

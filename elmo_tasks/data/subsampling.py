@@ -64,12 +64,9 @@ class ShareDataLoader(MultiProcessDataLoader):
 
     # Parameters
 
-    share : `float`
-        Above 0, at most 1.
-    share_seed : `int`
-        The seed of the sample.
-    kwargs
-        See `MultiProcessDataLoader`.
+    - `share`: above 0, at most 1.
+    - `share_seed`: the seed of the sample.
+    - `kwargs`: see `MultiProcessDataLoader`.
 
     Raises `InputError` if `share` is invalid.
     """

@@ -43,12 +43,10 @@ def read_tagged(file: str | Path, *, form: str = "auto", tag: str = "xpos") -> I
 
     # Parameters
 
-    form : `str`
-        `conllu`: ten columns, of which FORM and the tag are used; multiword tokens and empty nodes are skipped.
-        `slash`, `underscore`: `word/tag` or `word_tag`, with the Penn Treebank's escapes. `auto`: detected from the
-        first line.
-    tag : `str`
-        The tag in CoNLL-U, one of `TAGS`. A word without the feature has the tag `_`.
+    - `form`: `conllu` (ten columns, of which FORM and the tag are used; multiword tokens and empty nodes are skipped),
+      `slash` or `underscore` (`word/tag` or `word_tag`, with the Penn Treebank's escapes), or `auto`, by the first
+      line.
+    - `tag`: the tag in CoNLL-U, one of `TAGS`. A word without the feature has the tag `_`.
 
     Raises `InputError` with the line, if it has another format or a word has no tag; if there is no sentence.
     """

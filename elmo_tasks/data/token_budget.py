@@ -19,14 +19,11 @@ class TokenBudgetSampler(BatchSampler):
 
     # Parameters
 
-    batch_size : `int`
-        The maximum number of instances in a batch.
-    sorting_key : `str`
-        The text field whose length counts.
-    max_tokens : `int`, optional
-        The maximum number of tokens of that field in a batch, with padding. A longer instance is a batch alone.
-    shuffle : `bool`
-        Whether the order of the batches is random; otherwise the shortest are first.
+    - `batch_size`: the maximum number of instances in a batch.
+    - `sorting_key`: the text field whose length counts.
+    - `max_tokens`: the maximum number of tokens of that field in a batch, with padding. A longer instance is a batch
+      alone.
+    - `shuffle`: whether the order of the batches is random; otherwise the shortest are first.
 
     Raises `InputError` if a number is below 1; while batching, if an instance does not have the field.
     """

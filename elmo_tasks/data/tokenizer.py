@@ -36,8 +36,7 @@ class BlankSpacyTokenizer(Tokenizer):
 
     # Parameters
 
-    language : `str`
-        See `blank_pipeline`.
+    - `language`: see `blank_pipeline`.
     """
 
     def __init__(self, language: str = "en") -> None:
@@ -62,10 +61,8 @@ class FirstCharacters(CharacterTokenizer):
 
     # Parameters
 
-    limit : `int`
-        The number of characters; the default is that of AllenNLP's ELMo.
-    marked : `bool`
-        Whether to add `<w>` before and `</w>` after them.
+    - `limit`: the number of characters; the default is that of AllenNLP's ELMo.
+    - `marked`: whether to add `<w>` before and `</w>` after them.
     """
 
     def __init__(self, *, limit: int = 50, marked: bool = False) -> None:

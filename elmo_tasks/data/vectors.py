@@ -30,28 +30,19 @@ class WordVectors(TokenEmbedder):
 
     # Parameters
 
-    embedding_dim : `int`
-        Dimension of the vectors (D).
-    vocab : `Vocabulary`
-        Passed by AllenNLP. The entry `FIXED` is added.
-    pretrained_file : `str`, optional
-        Plain or gzip, with or without word2vec's header. AllenNLP ignores this key when it loads an archive, which
-        contains the vectors. Without a file the vectors are random.
-    lookup_file : `str`, optional
-        The same file, not gzip, for the model in an archive: other words of a text that is evaluated or predicted get
-        their vectors from it, or, after a warning, that of unknown words if the file is no longer there.
-    trainable : `bool`
-        Whether the vectors of words in the data are trained.
-    keep_all_pretrained : `bool`
-        In place of `lookup_file`: adds the file's other words to the vocabulary, with fixed vectors. Each checkpoint
-        grows by 4 D bytes for each.
-    unknown : `str`
-        Where words that the file does not have start: `mean` of the vectors found, `zero`, or `random`, normally
-        distributed with mean and standard deviation of the vectors found, as AllenNLP's embeddings do.
-    normalize : `bool`
-        Scales the file's vectors to length 1.
-    vocab_namespace : `str`
-        The vocabulary namespace of the words.
+    - `embedding_dim`: dimension of the vectors (D).
+    - `vocab`: passed by AllenNLP. The entry `FIXED` is added.
+    - `pretrained_file`: plain or gzip, with or without word2vec's header. AllenNLP ignores this key when it loads an
+      archive, which contains the vectors. Without a file the vectors are random.
+    - `lookup_file`: the same file, not gzip, for the model in an archive: other words of a text that is evaluated or
+      predicted get their vectors from it, or, after a warning, that of unknown words if the file is no longer there.
+    - `trainable`: whether the vectors of words in the data are trained.
+    - `keep_all_pretrained`: in place of `lookup_file`: adds the file's other words to the vocabulary, with fixed
+      vectors. Each checkpoint grows by 4 D bytes for each.
+    - `unknown`: where words that the file does not have start: `mean` of the vectors found, `zero`, or `random`,
+      normally distributed with mean and standard deviation of the vectors found, as AllenNLP's embeddings do.
+    - `normalize`: scales the file's vectors to length 1.
+    - `vocab_namespace`: the vocabulary namespace of the words.
 
     Raises `InputError` as `read_vectors` does, if random vectors do not fit in memory, or if `FIXED` is a word of the
     data.

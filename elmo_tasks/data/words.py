@@ -22,10 +22,8 @@ class WordIndexer(TokenIndexer):
 
     # Parameters
 
-    namespace : `str`
-        The vocabulary namespace of the words.
-    token_min_padding_length : `int`
-        See `TokenIndexer`.
+    - `namespace`: the vocabulary namespace of the words.
+    - `token_min_padding_length`: see `TokenIndexer`.
     """
 
     def __init__(self, *, namespace: str = "tokens", token_min_padding_length: int = 0) -> None:

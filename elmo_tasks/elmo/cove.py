@@ -36,10 +36,8 @@ class CoVe(nn.Module):
 
     # Parameters
 
-    vectors : `VectorFile`
-        Of width W.
-    hidden_dim : `int`
-        Units of each direction (P); W, since layer 0 is the word vector twice, as layer 0 of the biLM is.
+    - `vectors`: of width W.
+    - `hidden_dim`: units of each direction (P); W, since layer 0 is the word vector twice, as layer 0 of the biLM is.
     """
 
     state = "reset"
@@ -58,14 +56,10 @@ class CoVe(nn.Module):
 
         # Parameters
 
-        vectors_file : `str` or `Path`
-            GloVe 840B with 300 numbers a word, plain text.
-        weight_file : `str` or `Path`
-            The published state dictionary, which determines the sizes. Pickled code is not run.
+        - `vectors_file`: GloVe 840B with 300 numbers a word, plain text.
+        - `weight_file`: the published state dictionary, which determines the sizes. Pickled code is not run.
 
-        # Raises
-
-        `InputError` if a file cannot be read, or listing every weight that is missing, unused or invalid.
+        Raises `InputError` if a file cannot be read, or listing every weight that is missing, unused or invalid.
         """
         weights = _read_weights(Path(weight_file))
         hidden_dim = _hidden_dim(weights, Path(weight_file))

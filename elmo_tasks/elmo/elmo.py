@@ -45,18 +45,12 @@ class Elmo:
 
     # Parameters
 
-    bilm : `LayerSource`
-        A biLM with state `reset`, CoVe or a transformer.
-    source : `Source`, optional
-        Where it comes from; needed for `cache_dir`, trained mixes and `write`.
-    cache_dir : `str` or `Path`, optional
-        Folder of a `LayerCache`, which rounds layers to float16. Needs the package lmdb.
-    sizes
-        `max_length`, `overlap`, `batch_size` and `max_tokens` of `Extraction`.
+    - `bilm`: a biLM with state `reset`, CoVe or a transformer.
+    - `source`: where it comes from; needed for `cache_dir`, trained mixes and `write`.
+    - `cache_dir`: folder of a `LayerCache`, which rounds layers to float16. Needs the package lmdb.
+    - `sizes`: `max_length`, `overlap`, `batch_size` and `max_tokens` of `Extraction`.
 
-    # Raises
-
-    `InputError` if a value is invalid.
+    Raises `InputError` if a value is invalid.
     """
 
     def __init__(
@@ -100,14 +94,8 @@ class Elmo:
 
         For `layers` see `Layers`. `progress` shows a bar, if the package tqdm is installed.
 
-        # Returns
-
-        `list[np.ndarray]`, or with `tensors` `list[Tensor]`
-            N arrays, float32, [L+1, T, 2P] for all layers, otherwise [T, 2P]; T is 0 for an empty sentence.
-
-        # Raises
-
-        `InputError` if a value is invalid, not finite, or memory runs out.
+        Returns N arrays, with `tensors` N tensors, float32, [L+1, T, 2P] for all layers, otherwise [T, 2P]; T is 0 for
+        an empty sentence. Raises `InputError` if a value is invalid, not finite, or memory runs out.
         """
         if isinstance(sentences, str):
             raise InputError("expected a list of sentences, got one string", hint="put it into a list")

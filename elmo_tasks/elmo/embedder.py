@@ -42,52 +42,34 @@ class ElmoTokenEmbedder(TokenEmbedder):
 
     # Parameters
 
-    options_file, weight_file : `str`
-        The biLM in the official format, as path or URL. With `source: cove`, `weight_file` is CoVe's, and there are
-        no options. With `source: transformer` both are ignored.
-    at : `str`
-        `input`, `output` or `both`.
-    mix : `str`
-        `weighted`, `last` or `layer:k`; see `ScalarMix`, as for `layer_norm` and `gamma`.
-    l2 : `float`, optional
-        Penalty on the weights of each mix; see `ScalarMix.penalty`.
-    layer_norm : `False` or `str`
-        `False`, `sentence` or `batch`.
-    gamma : `bool`
-    dropout : `float`
-        Probability with which elements of the ELMo vectors are dropped in training, independently for each place.
-    state : `str`
-        `reset`: every sentence starts from zero states. `carry`: each row of a batch starts from the last state of that
-        row of the previous batch. Carried states are in the checkpoints of trainer `elmo_tasks`, but in no archive.
-    precision : `str`
-        Data type of the biLM's matrix products, `float32`, `bfloat16` or `int8`; see `BiLM`. That of a transformer.
-    cache_dir : `str`, optional
-        Folder for the layers of each sentence; see `LayerCache`. Not for `state: carry` and `layer_norm: batch`, with
-        which a sentence's vectors depend on other sentences.
-    cache_limit_gb : `float`, optional
-        Maximum size of `cache_dir` in 10^9 bytes. By default what the training's data need, if that is known, and at
-        most nine tenths of the free disk.
-    archive : `bool`
-        Whether the state holds the files of the biLM or transformer themselves, so that archives work without them.
-        Every checkpoint grows by their size.
-    source : `str`
-        `bilm`, `cove` or `transformer`; see `CoVe` and `Transformer`.
-    vectors_file : `str`, optional
-        With `source: cove`: its word vectors, GloVe 840B, as plain text. They are never archived.
-    model : `str`, optional
-        With `source: transformer`: a folder in Hugging Face's format, or the name of a model of the hub.
-    pieces : `str`
-        With `source: transformer`: the `mean` of the vectors of a word's pieces, or the `first` or `last` one.
-    local_files_only : `bool`
-        Whether a model of the hub must have been downloaded before.
-    serialization_dir : `str`, optional
-        Passed by AllenNLP: the folder of the run or of the unpacked archive.
-    config_path : `str`
-        Passed by `from_params`: the dotted path of these keys in the whole config, for errors.
+    - `options_file`, `weight_file`: the biLM in the official format, as path or URL. With `source: cove`, `weight_file`
+      is CoVe's, and there are no options. With `source: transformer` both are ignored.
+    - `at`: `input`, `output` or `both`.
+    - `mix`: `weighted`, `last` or `layer:k`; see `ScalarMix`, as for `layer_norm` and `gamma`.
+    - `l2`: penalty on the weights of each mix; see `ScalarMix.penalty`.
+    - `layer_norm`: `False`, `sentence` or `batch`.
+    - `dropout`: probability with which elements of the ELMo vectors are dropped in training, independently for each
+      place.
+    - `state`: with `reset`, every sentence starts from zero states; with `carry`, each row of a batch from the last
+      state of that row of the previous batch. Carried states are in the checkpoints of trainer `elmo_tasks`, but in no
+      archive.
+    - `precision`: data type of the biLM's matrix products, `float32`, `bfloat16` or `int8`; see `BiLM`. A transformer computes
+      in it.
+    - `cache_dir`: folder for the layers of each sentence; see `LayerCache`. Not for `state: carry` and `layer_norm:
+      batch`, with which a sentence's vectors depend on other sentences.
+    - `cache_limit_gb`: maximum size of `cache_dir` in 10^9 bytes. By default what the training's data need, if that is
+      known, and at most nine tenths of the free disk.
+    - `archive`: whether the state holds the files of the biLM or transformer themselves, so that archives work without
+      them. Every checkpoint grows by their size.
+    - `source`: `bilm`, `cove` or `transformer`; see `CoVe` and `Transformer`.
+    - `vectors_file`: with `source: cove`, its word vectors, GloVe 840B, as plain text. They are never archived.
+    - `model`: with `source: transformer`, a folder in Hugging Face's format, or the name of a model of the hub.
+    - `pieces`: with `source: transformer`, the `mean` of the vectors of a word's pieces, or the `first` or `last` one.
+    - `local_files_only`: whether a model of the hub must have been downloaded before.
+    - `serialization_dir`: passed by AllenNLP, the folder of the run or of the unpacked archive.
+    - `config_path`: passed by `from_params`, the dotted path of these keys in the whole config, for errors.
 
-    # Raises
-
-    `InputError` listing all invalid values, or naming a file that is missing or not a biLM.
+    Raises `InputError` listing all invalid values, or naming a file that is missing or not a biLM.
     """
 
     bilm: LayerSource

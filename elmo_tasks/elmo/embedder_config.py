@@ -94,9 +94,7 @@ def config_problems(config: Mapping[str, Any]) -> list[Problem]:
 
 def check_config(config: Mapping[str, Any]) -> None:
     """
-    # Raises
-
-    `InputError` listing all unknown keys and invalid values of a config.
+    Raises `InputError` listing all unknown keys and invalid values of a config.
     """
     known = ", ".join(ElmoConfig.model_fields)
     problems = [f"unknown key {key!r}, known are {known}" for key in config if key not in ElmoConfig.model_fields]

@@ -41,25 +41,15 @@ def extract(
 
     # Parameters
 
-    lines : `Lines`
-        Read once, and not kept in memory.
-    force : `bool`
-        Discard a partial result and start from scratch. An existing `out` is replaced when the new file is complete.
-    processes : `int`
-        Processes that compute vectors, if more than one.
-    started : `Callable`
-        Called with the numbers of sentences, tokens, blank and long lines before the first vector is computed.
-    progress : `Callable`
-        Called with the number of tokens whose vectors have been written since the last call.
+    - `lines`: read once, and not kept in memory.
+    - `force`: discard a partial result and start from scratch. An existing `out` is replaced when the new file is
+      complete.
+    - `processes`: processes that compute vectors, if more than one.
+    - `started`: called with the numbers of sentences, tokens, blank and long lines before the first vector is computed.
+    - `progress`: called with the number of tokens whose vectors have been written since the last call.
 
-    # Returns
-
-    Whether anything was written.
-
-    # Raises
-
-    `InputError` if a line is invalid, a file exists from another call, another process writes to it, or the disk is
-    full.
+    Returns whether anything was written. Raises `InputError` if a line is invalid, a file exists from another call,
+    another process writes to it, or the disk is full.
     """
     check_vector_path(out)
     out, part = Path(out), _part(out)

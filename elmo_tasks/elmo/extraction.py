@@ -39,10 +39,8 @@ class Window(NamedTuple):
     """
     # Parameters
 
-    start, end : `int`
-        The tokens that are encoded together.
-    first, last : `int`
-        Of these, the tokens whose vectors are taken from this window, `last` excluded.
+    - `start`, `end`: the tokens that are encoded together.
+    - `first`, `last`: of these, the tokens whose vectors are taken from this window, `last` excluded.
     """
 
     start: int
@@ -65,28 +63,18 @@ class Extraction:
 
     # Parameters
 
-    bilm : `LayerSource`
-        With state `reset`.
-    settings : `Mapping`
-        Further attributes of the file: `input`, `options_sha256`, `weights_sha256`, `tokenizer`, ...
-    parse : `Callable`
-        Splits a line into tokens.
-    output : `str`
-        `all`, `top` or `average`.
-    float16 : `bool`
-        Whether to write float16 instead of float32.
-    max_length, overlap : `int`
-        Longer sentences are split into windows of `max_length` tokens that share `overlap` tokens.
-    batch_size, max_tokens : `int`
-        The largest number of windows and of tokens with padding in a batch.
-    mix : `ScalarMix`, optional
-        Takes the place of `output`.
-    cache : `LayerCache`, optional
-        Of this biLM.
+    - `bilm`: with state `reset`.
+    - `settings`: further attributes of the file: `input`, `options_sha256`, `weights_sha256`, `tokenizer`, ...
+    - `parse`: splits a line into tokens.
+    - `output`: `all`, `top` or `average`.
+    - `float16`: whether to write float16 instead of float32.
+    - `max_length`, `overlap`: longer sentences are split into windows of `max_length` tokens that share `overlap`
+      tokens.
+    - `batch_size`, `max_tokens`: the largest number of windows and of tokens with padding in a batch.
+    - `mix`: takes the place of `output`.
+    - `cache`: of this biLM.
 
-    # Raises
-
-    `InputError` if a value is invalid.
+    Raises `InputError` if a value is invalid.
     """
 
     bilm: "LayerSource"

@@ -37,8 +37,7 @@ class CharacterIndexer(TokenIndexer):
 
     # Parameters
 
-    token_min_padding_length : `int`
-        The smallest number of tokens of a padded sentence.
+    - `token_min_padding_length`: the smallest number of tokens of a padded sentence.
     """
 
     def __init__(self, *, token_min_padding_length: int = 0) -> None:

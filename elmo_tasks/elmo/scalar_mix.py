@@ -35,21 +35,14 @@ class ScalarMix(nn.Module):
 
     # Parameters
 
-    n_layers : `int`
-        L+1, the context-free layer counted.
-    mix : `str`
-        `weighted`: all layers, with learned `w`, which starts at 0. `last`: only the top layer. `layer:k`: only layer
-        k.
-    gamma : `bool`
-        Whether gamma is learned, starting at 1, for each mix; otherwise it is 1.
-    layer_norm : `False` or `str`
-        Bring each layer to mean 0 and variance 1 before mixing, without gain and bias. `sentence`: statistics of
-        each sentence's tokens. `batch`: statistics of all tokens of the batch, as in the paper's code, so that a
-        vector depends on the other sentences. Padding does not count.
+    - `n_layers`: L+1, the context-free layer counted.
+    - `mix`: `weighted` (all layers, with learned `w`, which starts at 0), `last` (the top layer) or `layer:k`.
+    - `gamma`: whether gamma is learned, starting at 1, for each mix; otherwise it is 1.
+    - `layer_norm`: bring each layer to mean 0 and variance 1 before mixing, without gain and bias. With `sentence`, the
+      statistics are those of each sentence's tokens; with `batch`, of all tokens of the batch, as in the paper's code,
+      so that a vector depends on the other sentences. Padding does not count.
 
-    # Raises
-
-    `InputError` if a value is invalid.
+    Raises `InputError` if a value is invalid.
     """
 
     def __init__(

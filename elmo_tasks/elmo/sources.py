@@ -66,14 +66,10 @@ class Source:
 
     # Parameters
 
-    files : `Mapping[str, File]`
-        By their keys in the config.
-    contents : `Sequence[Tensor]`, optional
-        The bytes of each, uint8.
-    config_path : `str`
-        The dotted path of the keys in the whole config.
-    width : `int`, optional
-        Size of a layer's vectors.
+    - `files`: by their keys in the config.
+    - `contents`: the bytes of each, uint8.
+    - `config_path`: the dotted path of the keys in the whole config.
+    - `width`: size of a layer's vectors.
     """
 
     files: Mapping[str, File]
@@ -158,16 +154,11 @@ def open_source(
 
     # Parameters
 
-    given : `dict[str, str]`
-        Paths, URLs or a name, by the keys of the config; relative paths start from the current folder.
-    run_folder : `str`, optional
-        Folder of a run or of an unpacked archive, which may hold a trained model's state.
-    source, archive, state, precision, pieces, local_files_only, config_path
-        See `ElmoTokenEmbedder`.
+    - `given`: paths, URLs or a name, by the keys of the config; relative paths start from the current folder.
+    - `run_folder`: folder of a run or of an unpacked archive, which may hold a trained model's state.
+    - `source`, `archive`, `state`, `precision`, `pieces`, `local_files_only`, `config_path`: see `ElmoTokenEmbedder`.
 
-    # Raises
-
-    `InputError` if a file is missing or invalid, or if the model was trained on another source.
+    Raises `InputError` if a file is missing or invalid, or if the model was trained on another source.
     """
     build: dict[str, Callable[..., LayerSource]] = {
         BILM: partial(BiLM.from_files, state=state, precision=precision, packed=True),

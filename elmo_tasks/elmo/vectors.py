@@ -32,13 +32,7 @@ class ElmoVectors(Sequence[np.ndarray]):
     `vectors[i]` is the array of line i, counted from 0, with the shape [L+1, T, D] if all layers were written, else
     [T, D], in float32 or float16. A blank line has T = 0. Copies and pickles open the file again.
 
-    # Parameters
-
-    file : `str` or `Path`
-
-    # Raises
-
-    `InputError` if the file is missing, incomplete, damaged, of another format or closed.
+    Raises `InputError` if the file is missing, incomplete, damaged, of another format or closed.
 
     # Example
 

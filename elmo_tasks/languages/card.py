@@ -37,14 +37,10 @@ def write_card(folder: Path, run: Path, *, name: str, language: str, license: st
 
     # Parameters
 
-    folder : `Path`
-        With the files of `export_run`.
-    run : `Path`
-        The run's folder, whose `curve.jsonl` has tokens and perplexities.
-    name : `str`
-        Where it will be shared: `owner/name`.
-    language, license, corpus : `str`
-        Language code, licence identifier as on the Hub, and the text in words.
+    - `folder`: with the files of `export_run`.
+    - `run`: the run's folder, whose `curve.jsonl` has tokens and perplexities.
+    - `name`: where it will be shared: `owner/name`.
+    - `language`, `license`, `corpus`: language code, licence identifier as on the Hub, and the text in words.
     """
     bilm = BiLM.from_files(folder / OPTIONS_FILE, folder / WEIGHT_FILE)
     save_file(bilm.state_dict(), folder / SAFETENSORS_FILE)

@@ -47,24 +47,16 @@ def prepare(
 
     # Parameters
 
-    inputs : `Iterable[str]`
-        Paths, globs and folders of text, JSON lines (`.jsonl`), both also gzip or zstd, Parquet, and data sets that
-        Hugging Face `datasets` saved (`.arrow`).
-    out : `str` or `Path`
-        A folder.
-    language : `str`, optional
-        Code of the spaCy rules that split raw text into sentences and words. Default: the text has a sentence a line,
-        and blanks between words.
-    text_field : `str`
-        The text's name in JSON lines, Parquet and Arrow.
-    heldout : `int`
-        One block of `BLOCK` paragraphs in so many is held out; 0 for none.
-    workers : `int`
-        Processes, each with a file of its own.
+    - `inputs`: paths, globs and folders of text, JSON lines (`.jsonl`), both also gzip or zstd, Parquet, and data sets
+      that Hugging Face `datasets` saved (`.arrow`).
+    - `language`: code of the spaCy rules that split raw text into sentences and words. Default: the text has a sentence
+      a line, and blanks between words.
+    - `text_field`: the text's name in JSON lines, Parquet and Arrow.
+    - `heldout`: one block of `BLOCK` paragraphs in so many is held out; 0 for none.
+    - `workers`: processes, each with a file of its own.
 
-    # Raises
-
-    `InputError` if there is no file, a file cannot be read or has no text, or `out` was made with other settings.
+    Raises `InputError` if there is no file, a file cannot be read or has no text, or `out` was made with other
+    settings.
     """
     require_sizes(workers=workers)
     if heldout == 1 or heldout < 0:

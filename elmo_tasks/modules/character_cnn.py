@@ -16,14 +16,10 @@ class CharacterCnn(Seq2VecEncoder):
 
     # Parameters
 
-    embedding_dim : `int`
-        Width of a character's vector (E).
-    num_filters : `int`
-        Width of the word's vector (F).
-    width : `int`
-        Width of the filters, in characters.
-    dropout : `float`
-        Dropout on the characters' vectors.
+    - `embedding_dim`: width of a character's vector (E).
+    - `num_filters`: width of the word's vector (F).
+    - `width`: width of the filters, in characters.
+    - `dropout`: dropout on the characters' vectors.
     """
 
     def __init__(self, *, embedding_dim: int, num_filters: int, width: int, dropout: float = 0.0) -> None:

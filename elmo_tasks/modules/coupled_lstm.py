@@ -23,12 +23,9 @@ class CoupledLstm(Encoder):
 
     # Parameters
 
-    input_size : `int`
-        Width of the input; `InputEncoder` supplies it.
-    hidden_size : `int`
-        Units H per direction.
-    dropout : `float`
-        Dropout on `h_(t-1)`.
+    - `input_size`: width of the input; `InputEncoder` supplies it.
+    - `hidden_size`: units H per direction.
+    - `dropout`: dropout on `h_(t-1)`.
 
     Raises `InputError` if the size or the dropout is out of range.
     """

@@ -10,10 +10,9 @@ class Encoder(Seq2SeqEncoder):
 
     # Parameters
 
-    input_dim, output_dim : `int`
-        Widths of input (D) and output.
-    bidirectional : `bool`
-        Whether the first half of the output is the forward direction and the second half the backward direction.
+    - `input_dim`, `output_dim`: widths of input (D) and output.
+    - `bidirectional`: whether the first half of the output is the forward direction and the second half the backward
+      direction.
     """
 
     def __init__(self, *, input_dim: int, output_dim: int, bidirectional: bool = True) -> None:

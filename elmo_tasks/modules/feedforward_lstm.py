@@ -17,16 +17,11 @@ class FeedForwardLstm(Encoder):
 
     # Parameters
 
-    input_size : `int`
-        Width of the input; `InputEncoder` supplies it.
-    feedforward_size : `int`
-        Units of the ReLU layer.
-    hidden_sizes : `list[int]`
-        Units per direction of each LSTM layer, the lowest first.
-    feedforward_dropout : `float`
-        Dropout on the output of the ReLU layer.
-    dropout : `float`
-        See `StackedLstm`.
+    - `input_size`: width of the input; `InputEncoder` supplies it.
+    - `feedforward_size`: units of the ReLU layer.
+    - `hidden_sizes`: units per direction of each LSTM layer, the lowest first.
+    - `feedforward_dropout`: dropout on the output of the ReLU layer.
+    - `dropout`: see `StackedLstm`.
     """
 
     def __init__(

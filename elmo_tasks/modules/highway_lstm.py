@@ -27,21 +27,15 @@ class HighwayLstm(Encoder):
 
     # Parameters
 
-    input_size : `int`
-        Width of the input; `InputEncoder` supplies it.
-    hidden_size : `int`
-        Width H of each layer.
-    num_layers : `int`
-        Number of layers.
-    dropout : `float`
-        Probability of variational dropout (Gal and Ghahramani, 2016): each layer draws one mask per sentence and
-        applies it to `h_t` of all tokens.
-    dropout_outputs : `bool`
-        Whether the next layer, too, reads the masked `h_t`, as in He et al.'s code. If false, the mask applies to the
-        layer's own recurrence alone, as in AllenNLP.
-    precision : `str`, optional
-        Type of the matrix products, `float32` or `bfloat16`; cells and gates are in float32, outputs in the weights'
-        type. By default that of `torch.autocast` if enabled, else the inputs'.
+    - `input_size`: width of the input; `InputEncoder` supplies it.
+    - `hidden_size`: width H of each layer.
+    - `num_layers`: number of layers.
+    - `dropout`: probability of variational dropout (Gal and Ghahramani, 2016): each layer draws one mask per sentence
+      and applies it to `h_t` of all tokens.
+    - `dropout_outputs`: whether the next layer, too, reads the masked `h_t`, as in He et al.'s code. If false, the mask
+      applies to the layer's own recurrence alone, as in AllenNLP.
+    - `precision`: type of the matrix products, `float32` or `bfloat16`; cells and gates are in float32, outputs in the
+      weights' type. By default that of `torch.autocast` if enabled, else the inputs'.
 
     Raises `InputError` if a size, the dropout or the precision is out of range.
     """
@@ -100,10 +94,8 @@ class HighwayLstmLayer(nn.Module):
 
     # Parameters
 
-    input_size, hidden_size : `int`
-        Widths of the input (D) and of the output (H).
-    backward : `bool`
-        Whether the layer reads each sentence from its end.
+    - `input_size`, `hidden_size`: widths of the input (D) and of the output (H).
+    - `backward`: whether the layer reads each sentence from its end.
     """
 
     def __init__(self, *, input_size: int, hidden_size: int, backward: bool) -> None:

@@ -36,20 +36,16 @@ class InputEncoder(nn.Module):
 
     # Parameters
 
-    text_field_embedder : `TextFieldEmbedder`
-        Embeds the words, under the key `tokens`, and all other keys but `elmo`.
-    encoder : `Lazy[Seq2SeqEncoder]`
-        Constructed here, with the width of x.
-    elmo : `ElmoTokenEmbedder`, optional
-        If not given, the character ids under the key `elmo` are ignored.
-    word_vectors : `bool`
-        Whether x contains word vectors.
-    input_dropout, output_dropout : `float`
-        Dropout on x, and on the encoder's output before ELMo is appended. ELMo's vectors have their own dropout, too.
-    variational_dropout : `bool`
-        Whether these two drop the same units at all tokens of a sentence, or each element independently.
-    elmo_output_encoder : `Lazy[Seq2SeqEncoder]`, optional
-        Reads ELMo's vectors at the output, and its output is appended in their place. Ignored if there are none.
+    - `text_field_embedder`: embeds the words, under the key `tokens`, and all other keys but `elmo`.
+    - `encoder`: constructed here, with the width of x.
+    - `elmo`: if not given, the character ids under the key `elmo` are ignored.
+    - `word_vectors`: whether x contains word vectors.
+    - `input_dropout`, `output_dropout`: dropout on x, and on the encoder's output before ELMo is appended. ELMo's
+      vectors have their own dropout, too.
+    - `variational_dropout`: whether these two drop the same units at all tokens of a sentence, or each element
+      independently.
+    - `elmo_output_encoder`: reads ELMo's vectors at the output, and its output is appended in their place. Ignored if
+      there are none.
 
     Raises `InputError` if nothing is left to embed, or the encoder is configured with a width other than that of x.
     """

@@ -27,12 +27,9 @@ class StackedLstm(Encoder):
 
     # Parameters
 
-    input_size : `int`
-        Width of the input; `InputEncoder` supplies it.
-    hidden_sizes : `Sequence[int]`
-        Units per direction of each layer, the lowest first.
-    dropout : `float`
-        Variational dropout on the input of each layer.
+    - `input_size`: width of the input; `InputEncoder` supplies it.
+    - `hidden_sizes`: units per direction of each layer, the lowest first.
+    - `dropout`: variational dropout on the input of each layer.
 
     Raises `InputError` if there is no layer, or a size or the dropout is out of range.
     """

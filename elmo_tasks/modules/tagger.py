@@ -43,13 +43,11 @@ class Tagger(TaskModel):
         """
         # Parameters
 
-        tokens : `TextFieldTensors`
-            B sentences of T words.
-        metadata : `list[dict[str, Any]]`
-            For each sentence the entries that are `shown`, and, if known, the gold tags as strings under `tags`.
-        tags : `Tensor`, optional, shape [B, T]
-            The ids of the gold tags; `UNKNOWN_LABEL` for tags that are not in the vocabulary. They count as misses in
-            the metric and are left out of the loss.
+        - `tokens`: B sentences of T words.
+        - `metadata`: for each sentence the entries that are `shown`, and, if known, the gold tags as strings under
+          `tags`.
+        - `tags`, [B, T]: the ids of the gold tags; `UNKNOWN_LABEL` for tags that are not in the vocabulary. They count
+          as misses in the metric and are left out of the loss.
 
         Returns `logits` [B, T, tags]; the metadata that are `shown`; `tags`, the predicted tags of each sentence as
         strings (not during training); with gold tags the `loss`, a scalar.

@@ -24,12 +24,9 @@ class TaskModel(Model):
 
     # Parameters
 
-    vocab : `Vocabulary`
-    text_field_embedder, encoder, elmo, word_vectors, input_dropout, output_dropout, variational_dropout, \
-    elmo_output_encoder
-        See `InputEncoder`.
-    regularizer, serialization_dir, ddp_accelerator
-        See AllenNLP's `Model`.
+    - `text_field_embedder`, `encoder`, `elmo`, `word_vectors`, `input_dropout`, `output_dropout`,
+      `variational_dropout`, `elmo_output_encoder`: see `InputEncoder`.
+    - `regularizer`, `serialization_dir`, `ddp_accelerator`: see AllenNLP's `Model`.
 
     Raises `InputError` if a key is unknown, or a dropout is out of range.
     """

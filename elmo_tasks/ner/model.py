@@ -28,13 +28,8 @@ class NerTagger(Tagger):
     penalty; `elmo.l2` is relative to that sum, as in AllenNLP's model. The CRF has no start and end transitions.
     Viterbi decoding, but not the loss, is restricted to legal BIOUL sequences.
 
-    Tags of known types that are missing in the vocabulary are added, so that every sentence has a legal sequence.
-
-    # Parameters
-
-    vocab : `Vocabulary`
-    kwargs
-        See `TaskModel`.
+    Tags of known types that are missing in the vocabulary are added, so that every sentence has a legal sequence. For
+    the parameters see `TaskModel`.
     """
 
     default_predictor = "elmo_tasks_ner"

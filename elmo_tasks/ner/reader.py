@@ -34,9 +34,8 @@ class NerReader(DatasetReader):
 
     # Parameters
 
-    token_indexers : `dict[str, TokenIndexer]`, optional
-        By default `tokens` (word ids), `token_characters` (for the character CNN, with marks for the beginning and end
-        of a word, so that a filter of width 3 fits every word) and `elmo` (the biLM's characters).
+    - `token_indexers`: by default `tokens` (word ids), `token_characters` (for the character CNN, with marks for the
+      beginning and end of a word, so that a filter of width 3 fits every word) and `elmo` (the biLM's characters).
     """
 
     def __init__(

@@ -119,18 +119,12 @@ class LmDataLoader(DataLoader):
 
     # Parameters
 
-    data_path : `str` or `list[str]`
-        Paths or globs of the text, from `train_data_path` or `validation_data_path`; a corpus, if the reader is
-        `elmo_tasks_task_text`.
-    batch_size, unroll : `int`
-        B rows of T tokens per direction, over all processes.
-    seed : `int`, optional
-        Of the order of files and sentences. Default: the run's `pytorch_seed`.
-    steps_per_epoch : `int`, optional
-        Default: the number of batches in one pass over the corpus, which is counted.
-    shuffle : `bool`
-    max_tokens : `int`, optional
-        In a single pass, stop after so many predictions, an equal share from the start of each file.
+    - `data_path`: paths or globs of the text, from `train_data_path` or `validation_data_path`; a corpus, if the reader
+      is `elmo_tasks_task_text`.
+    - `batch_size`, `unroll`: B rows of T tokens per direction, over all processes.
+    - `seed`: of the order of files and sentences. Default: the run's `pytorch_seed`.
+    - `steps_per_epoch`: default: the number of batches in one pass over the corpus, which is counted.
+    - `max_tokens`: in a single pass, stop after so many predictions, an equal share from the start of each file.
 
     Raises `InputError` if no file matches, a file has no text, a number is below 1, `batch_size` is not a multiple of
     the number of processes, or `max_tokens` is given for an endless stream.

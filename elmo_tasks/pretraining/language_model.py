@@ -75,14 +75,10 @@ class BiLanguageModel(nn.Module):
 
     # Parameters
 
-    bilm : `BiLM`
-        Provides token encoder and LSTM stacks; the states that it carries are not used.
-    softmax : `OutputSoftmax`
-    dropout : `float`
-        At the input of each LSTM layer and on the top output, in training mode only.
-    precision : `str`
-        Type of the matrix products in training mode, `float32` or `bfloat16`; parameters, cells, sums and evaluation
-        mode are float32.
+    - `bilm`: provides token encoder and LSTM stacks; the states that it carries are not used.
+    - `dropout`: at the input of each LSTM layer and on the top output, in training mode only.
+    - `precision`: type of the matrix products in training mode, `float32` or `bfloat16`; parameters, cells, sums and
+      evaluation mode are float32.
 
     Raises `InputError` if the precision is unknown, the dropout not in [0, 1), or the widths differ.
     """

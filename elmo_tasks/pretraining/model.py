@@ -37,17 +37,12 @@ class BiLMModel(Model):
 
     # Parameters
 
-    vocab : `LmVocabulary`
-    options : `dict`
-        The structure of an official `options.json`.
-    negatives : `int`, optional
-        Negatives of the sampled softmax. Default: the full softmax.
-    dropout : `float`
-        At the input of each LSTM layer and before the softmax.
-    precision : `str`
-        Of the matrix products in training: `float32` or `bfloat16`.
-    loss_scale : `float`
-        bilm-tf multiplies the loss by the number of unrolled steps, 20, which matters to clipping and Adagrad.
+    - `options`: the structure of an official `options.json`.
+    - `negatives`: those of the sampled softmax. Default: the full softmax.
+    - `dropout`: at the input of each LSTM layer and before the softmax.
+    - `precision`: of the matrix products in training: `float32` or `bfloat16`.
+    - `loss_scale`: bilm-tf multiplies the loss by the number of unrolled steps, 20, which matters to clipping and
+      Adagrad.
 
     Raises `InputError` if an option is impossible or the vocabulary is not `elmo_tasks_words`.
     """

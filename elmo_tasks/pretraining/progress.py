@@ -31,10 +31,8 @@ class LmProgress(TrainerCallback):
 
     # Parameters
 
-    serialization_dir : `str`
-        The run's folder, given by the trainer.
-    every : `int`
-        Steps between two log lines.
+    - `serialization_dir`: the run's folder, given by the trainer.
+    - `every`: steps between two log lines.
 
     Raises `InputError` if `every` is below 1, or the data loader is not `elmo_tasks_lm`.
     """

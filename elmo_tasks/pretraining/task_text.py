@@ -24,10 +24,8 @@ class TaskTextReader(LmReader):
 
     # Parameters
 
-    reader : `DatasetReader`
-        The task's.
-    fields : `list[str]`
-        The instances' text fields, or lists of text fields.
+    - `reader`: the task's.
+    - `fields`: the instances' text fields, or lists of text fields.
     """
 
     def __init__(self, reader: DatasetReader, fields: list[str], **kwargs: Any) -> None:

@@ -35,20 +35,14 @@ class EntailmentModel(SoftmaxModel):
 
     # Parameters
 
-    vocab : `Vocabulary`
-        Missing labels are added.
-    composition : `Lazy[Seq2SeqEncoder]`
-        Reads the compared sentences; constructed here, with the width `hidden_size`.
-    hidden_size : `int`
-        Width of the projection before the composition, and of the hidden layer (H).
-    dropout : `float`
-        At the input of each of the two last layers.
-    attention_dropout : `float`
-        On the enhanced vectors, before the projection; only with ELMo.
-    weight_l2 : `float`
-        Factor of the sum of squares of all weight matrices of the recurrent and feed-forward layers; only with ELMo.
-    kwargs
-        See `TaskModel`.
+    - `vocab`: missing labels are added.
+    - `composition`: reads the compared sentences; constructed here, with the width `hidden_size`.
+    - `hidden_size`: width of the projection before the composition, and of the hidden layer (H).
+    - `dropout`: at the input of each of the two last layers.
+    - `attention_dropout`: on the enhanced vectors, before the projection; only with ELMo.
+    - `weight_l2`: factor of the sum of squares of all weight matrices of the recurrent and feed-forward layers; only
+      with ELMo.
+    - `kwargs`: see `TaskModel`.
 
     Raises `InputError` if a number is out of range.
     """
@@ -95,12 +89,9 @@ class EntailmentModel(SoftmaxModel):
         """
         # Parameters
 
-        premise, hypothesis : `TextFieldTensors`
-            B sentences each.
-        metadata : `list[dict[str, Any]]`
-            For each pair its words under `premise` and `hypothesis`.
-        label : `Tensor`, optional, shape [B]
-            Ids of the gold labels.
+        - `premise`, `hypothesis`: B sentences each.
+        - `metadata`: for each pair its words under `premise` and `hypothesis`.
+        - `label`, [B]: ids of the gold labels.
 
         Returns `logits` and `probabilities` [B, 3]; `attention` [2B, T, T] of each word over the words of the other
         sentence, premises first; the words of `premise` and `hypothesis`; with gold labels the `loss`, a scalar.

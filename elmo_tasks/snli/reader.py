@@ -50,11 +50,9 @@ class SnliReader(DatasetReader):
 
     # Parameters
 
-    token_indexers : `dict[str, TokenIndexer]`, optional
-        For both sentences; by default `tokens` (word ids) and `elmo` (the biLM's characters).
-    tokenization : `str`
-        `sentence`: spaCy's rules for English on the raw sentences, as at prediction. `parse`: the leaves of the binary
-        parses in the official files.
+    - `token_indexers`: for both sentences; by default `tokens` (word ids) and `elmo` (the biLM's characters).
+    - `tokenization`: `sentence` (spaCy's rules for English on the raw sentences, as at prediction) or `parse` (the
+      leaves of the binary parses in the official files).
 
     Raises `InputError` if `tokenization` is unknown.
     """

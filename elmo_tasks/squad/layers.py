@@ -16,10 +16,8 @@ class ResidualSelfAttention(nn.Module):
 
     # Parameters
 
-    size : `int`
-        GRU units per direction; x and y have twice that size.
-    dropout : `float`
-        Variational dropout before and after the GRU.
+    - `size`: GRU units per direction; x and y have twice that size.
+    - `dropout`: variational dropout before and after the GRU.
     """
 
     def __init__(self, *, size: int, dropout: float) -> None:
@@ -43,8 +41,7 @@ class ChainedPointers(nn.Module):
 
     # Parameters
 
-    size : `int`
-        GRU units per direction; x has twice that size.
+    - `size`: GRU units per direction; x has twice that size.
     """
 
     def __init__(self, *, size: int) -> None:

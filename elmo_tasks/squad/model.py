@@ -40,15 +40,10 @@ class SquadModel(SoftmaxModel):
 
     # Parameters
 
-    vocab : `Vocabulary`
-    dropout : `float`
-        Variational dropout before and after the GRU of the self-attention, and before those of the pointers.
-    max_span_length : `int`
-        The maximum number of tokens of an answer.
-    n_best : `int`
-        The number of answers for each question.
-    kwargs
-        See `TaskModel`; passage and question share the lowest layers.
+    - `dropout`: variational dropout before and after the GRU of the self-attention, and before those of the pointers.
+    - `max_span_length`: the maximum number of tokens of an answer.
+    - `n_best`: the number of answers for each question.
+    - `kwargs`: see `TaskModel`; passage and question share the lowest layers.
 
     Raises `InputError` if the encoder's output size is odd, or `max_span_length` or `n_best` is below 1.
     """
@@ -89,12 +84,9 @@ class SquadModel(SoftmaxModel):
         """
         # Parameters
 
-        passage, question : `TextFieldTensors`
-            B texts of T and U tokens.
-        metadata : `list[dict[str, Any]]`
-            See `SquadReader.text_to_instance`.
-        span_start, span_end : `Tensor`, optional, shape [B, 1]
-            The first and last token of the answer, or `NO_SPAN`.
+        - `passage`, `question`: B texts of T and U tokens.
+        - `metadata`: see `SquadReader.text_to_instance`.
+        - `span_start`, `span_end`, [B, 1]: the first and last token of the answer, or `NO_SPAN`.
 
         Returns `start_logits` and `end_logits`, shape [B, T], the lowest number at padding; `id` and `question`; in
         evaluation mode `spans`, the `n_best` answers of each question, best first, as dictionaries of `text`, `start`,

@@ -57,11 +57,9 @@ class SquadReader(DatasetReader):
 
     # Parameters
 
-    token_indexers : `dict[str, TokenIndexer]`, optional
-        By default `tokens` (word ids), `token_characters` (the first characters of a word, for the character CNN) and
-        `elmo` (the biLM's characters).
-    tokenizer : `Tokenizer`, optional
-        Its tokens must have offsets; by default `SquadTokenizer`.
+    - `token_indexers`: by default `tokens` (word ids), `token_characters` (the first characters of a word, for the
+      character CNN) and `elmo` (the biLM's characters).
+    - `tokenizer`: its tokens must have offsets; by default `SquadTokenizer`.
     """
 
     def __init__(

@@ -31,11 +31,9 @@ class SrlTagger(Tagger, SoftmaxModel):
 
     # Parameters
 
-    vocab : `Vocabulary`
-    sum_token_losses : `bool`
-        Whether the loss of a sentence is the sum over its tokens, as in He et al.'s code, or the mean, as in AllenNLP.
-    kwargs
-        See `TaskModel`.
+    - `sum_token_losses`: whether the loss of a sentence is the sum over its tokens, as in He et al.'s code, or the
+      mean, as in AllenNLP.
+    - `kwargs`: see `TaskModel`.
 
     Raises `InputError` if the predicate indicator would be the encoder's only input.
     """

@@ -27,12 +27,11 @@ class SrlReader(DatasetReader):
 
     # Parameters
 
-    token_indexers : `dict[str, TokenIndexer]`, optional
-        By default `tokens` (word ids), `predicate` (the predicate indicator) and `elmo` (the biLM's characters).
-    verbs_only : `bool`
-        Whether to keep only predicates whose part of speech begins with V. He et al. and AllenNLP keep all.
-    strict : `bool`
-        Whether a sentence whose framesets or brackets are invalid is an error. By default it is skipped with a warning.
+    - `token_indexers`: by default `tokens` (word ids), `predicate` (the predicate indicator) and `elmo` (the biLM's
+      characters).
+    - `verbs_only`: whether to keep only predicates whose part of speech begins with V. He et al. and AllenNLP keep all.
+    - `strict`: whether a sentence whose framesets or brackets are invalid is an error. By default it is skipped with a
+      warning.
     """
 
     def __init__(

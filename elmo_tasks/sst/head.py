@@ -15,10 +15,8 @@ class Head(nn.Module, Registrable):
 
     # Parameters
 
-    input_dim : `int`
-        Width of the text's vector (D); set by the model.
-    classes : `int`
-        Number of labels (K); set by the model.
+    - `input_dim`: width of the text's vector (D); set by the model.
+    - `classes`: number of labels (K); set by the model.
     """
 
     default_implementation = "elmo_tasks_relu"
@@ -42,12 +40,9 @@ class ReluHead(Head):
 
     # Parameters
 
-    input_dim, classes : `int`
-        See `Head`.
-    hidden_sizes : `list[int]`
-        Units of each ReLU layer. The paper has two layers and does not report their sizes.
-    dropout : `list[float]`
-        Dropout after each ReLU layer.
+    - `input_dim`, `classes`: see `Head`.
+    - `hidden_sizes`: units of each ReLU layer. The paper has two layers and does not report their sizes.
+    - `dropout`: dropout after each ReLU layer.
     """
 
     def __init__(self, *, input_dim: int, classes: int, hidden_sizes: list[int], dropout: list[float]) -> None:
@@ -63,14 +58,10 @@ class MaxoutHead(Head):
 
     # Parameters
 
-    input_dim, classes : `int`
-        See `Head`.
-    hidden_sizes : `list[int]`
-        Units of each layer but the last one, which has one per class.
-    dropout : `list[float]`
-        Dropout after each of these layers.
-    pool_size : `int`
-        Each unit is the maximum of so many linear units.
+    - `input_dim`, `classes`: see `Head`.
+    - `hidden_sizes`: units of each layer but the last one, which has one per class.
+    - `dropout`: dropout after each of these layers.
+    - `pool_size`: each unit is the maximum of so many linear units.
     """
 
     def __init__(

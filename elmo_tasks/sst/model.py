@@ -30,16 +30,11 @@ class SentimentClassifier(SoftmaxModel):
 
     # Parameters
 
-    vocab : `Vocabulary`
-        Missing labels of the five, or of the two, are added.
-    integrator : `Lazy[Seq2SeqEncoder]`
-        Reads h and the output of biattention; constructed here, with their width.
-    head : `Lazy[Head]`
-        The layers after pooling: ReLU or maxout.
-    pooled_dropout : `float`
-        Dropout after pooling.
-    kwargs
-        See `TaskModel`. `elmo_output_encoder` is the paper's second biLSTM, for ELMo at the output.
+    - `vocab`: missing labels of the five, or of the two, are added.
+    - `integrator`: reads h and the output of biattention; constructed here, with their width.
+    - `head`: the layers after pooling: ReLU or maxout.
+    - `pooled_dropout`: dropout after pooling.
+    - `kwargs`: see `TaskModel`. `elmo_output_encoder` is the paper's second biLSTM, for ELMo at the output.
 
     Raises `InputError` if a dropout is out of range, or the data have labels of both five and two classes.
     """
@@ -70,12 +65,9 @@ class SentimentClassifier(SoftmaxModel):
         """
         # Parameters
 
-        tokens : `TextFieldTensors`
-            B texts of T words.
-        metadata : `list[dict[str, Any]]`
-            For each text its `words`.
-        label : `Tensor`, optional, shape [B]
-            Ids of the gold labels.
+        - `tokens`: B texts of T words.
+        - `metadata`: for each text its `words`.
+        - `label`, [B]: ids of the gold labels.
 
         Returns `logits` and `probabilities` [B, K], in the order of `labels`; `words`; with gold labels the `loss`, a
         scalar.

@@ -31,12 +31,9 @@ class SstReader(DatasetReader):
 
     # Parameters
 
-    token_indexers : `dict[str, TokenIndexer]`, optional
-        By default `tokens` (word ids) and `elmo` (the biLM's characters).
-    min_phrase_length : `int`, optional
-        Read phrases of at least so many words instead of sentences. The paper trains with 4.
-    classes : `int`
-        5, or 2: positive and negative, without neutral phrases.
+    - `token_indexers`: by default `tokens` (word ids) and `elmo` (the biLM's characters).
+    - `min_phrase_length`: read phrases of at least so many words instead of sentences. The paper trains with 4.
+    - `classes`: 5, or 2: positive and negative, without neutral phrases.
 
     Raises `InputError` if an option is out of range.
     """

@@ -43,18 +43,11 @@ class ColumnTagger(Tagger):
 
     # Parameters
 
-    vocab : `Vocabulary`
-    crf : `bool`
-        Whether a conditional random field scores pairs of tags, instead of a softmax for each word alone.
-    spans : `bool`
-        Whether the tags encode spans (the reader's `spans`). The metrics are then those of the spans.
-    kwargs
-        See `TaskModel`.
+    - `crf`: whether a conditional random field scores pairs of tags, instead of a softmax for each word alone.
+    - `spans`: whether the tags encode spans (the reader's `spans`). The metrics are then those of the spans.
+    - `kwargs`: see `TaskModel`.
 
-    # Raises
-
-    `InputError`
-        If there are no tags.
+    Raises `InputError` if there are no tags.
     """
 
     default_predictor = "elmo_tasks_tagger"

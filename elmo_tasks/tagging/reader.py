@@ -24,22 +24,15 @@ class ColumnReader(NerReader):
 
     # Parameters
 
-    tag : `str` or `int`
-        For CoNLL-U `upos`, `xpos`, `lemma`, `deprel` or a feature such as `feats:Case` (`_` where a word has none). For
-        files with other columns the number of the tags' column, counted from 0, or from the last one with -1.
-    word : `int`
-        The number of the words' column, for files with other columns than CoNLL-U.
-    spans : `bool`
-        Whether the tags of a column encode spans in IOB1, BIO, BIOUL or BIOES, detected from the whole file. They
-        become BIOUL.
-    kwargs
-        See `NerReader`.
+    - `tag`: for CoNLL-U `upos`, `xpos`, `lemma`, `deprel` or a feature such as `feats:Case` (`_` where a word has
+      none). For files with other columns the number of the tags' column, counted from 0, or from the last one with -1.
+    - `word`: the number of the words' column, for files with other columns than CoNLL-U.
+    - `spans`: whether the tags of a column encode spans in IOB1, BIO, BIOUL or BIOES, detected from the whole file.
+      They become BIOUL.
+    - `kwargs`: see `NerReader`.
 
-    # Raises
-
-    `InputError`
-        If `spans` is true for CoNLL-U. While reading: whatever `read_tagged`, `read_columns` or `detect_scheme` raises;
-        if a line has no such column.
+    Raises `InputError` if `spans` is true for CoNLL-U. While reading: whatever `read_tagged`, `read_columns` or
+    `detect_scheme` raises; if a line has no such column.
     """
 
     def __init__(self, *, tag: str | int = "upos", word: int = 0, spans: bool = False, **kwargs: Any) -> None:

@@ -48,16 +48,11 @@ class Transformer(nn.Module):
 
     # Parameters
 
-    folder : `str` or `Path`
-        In Hugging Face's format.
-    pieces : `str`
-        `mean`, `first` or `last`.
-    precision : `str`
-        Data type of weights and states, `float32` or `bfloat16`; the layers are in float32.
+    - `folder`: in Hugging Face's format.
+    - `pieces`: `mean`, `first` or `last`.
+    - `precision`: data type of weights and states, `float32` or `bfloat16`; the layers are in float32.
 
-    # Raises
-
-    `InputError` if a file is missing or invalid.
+    Raises `InputError` if a file is missing or invalid.
     """
 
     state = "reset"
