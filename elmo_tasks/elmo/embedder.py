@@ -53,8 +53,8 @@ class ElmoTokenEmbedder(TokenEmbedder):
     - `state`: with `reset`, every sentence starts from zero states; with `carry`, each row of a batch from the last
       state of that row of the previous batch. Carried states are in the checkpoints of trainer `elmo_tasks`, but in no
       archive.
-    - `precision`: data type of the biLM's matrix products, `float32`, `bfloat16` or `int8`; see `BiLM`. A transformer computes
-      in it.
+    - `precision`: data type of the biLM's matrix products, `float32`, `bfloat16` or `int8`; see `BiLM`. A transformer
+      computes in it.
     - `cache_dir`: folder for the layers of each sentence; see `LayerCache`. Not for `state: carry` and `layer_norm:
       batch`, with which a sentence's vectors depend on other sentences.
     - `cache_limit_gb`: maximum size of `cache_dir` in 10^9 bytes. By default what the training's data need, if that is
