@@ -13,7 +13,7 @@ from allennlp.data.token_indexers import TokenCharactersIndexer
 from elmo_tasks.data.columns import read_columns
 from elmo_tasks.data.labels import OpenSequenceLabelField
 from elmo_tasks.data.spans import Scheme, detect_scheme, spans_from_tags, to_bioul
-from elmo_tasks.data.tokenizer import FirstCharacters
+from elmo_tasks.data.tokenizer import FirstCharacters, blank_pipeline
 from elmo_tasks.data.words import WordIndexer
 from elmo_tasks.elmo.indexer import CharacterIndexer
 from elmo_tasks.errors import InputError
@@ -36,16 +36,21 @@ class NerReader(DatasetReader):
 
     - `token_indexers`: by default `tokens` (word ids), `token_characters` (for the character CNN, with marks for the
       beginning and end of a word, so that a filter of width 3 fits every word) and `elmo` (the biLM's characters).
+    - `language`: of the rules that split raw text in predictions; see `blank_pipeline`.
     """
 
     def __init__(
         self,
         *,
         token_indexers: dict[str, TokenIndexer] | None = None,
+        language: str = "en",
         **kwargs: Any,
     ) -> None:
         super().__init__(manual_distributed_sharding=True, manual_multiprocess_sharding=True, **kwargs)
         self._token_indexers = token_indexers or _default_indexers()
+        self.language = language
+        if language != "en":
+            blank_pipeline(language)
 
     def _read(self, file_path: PathOrStr) -> Iterable[Instance]:
         """Raises what `read_columns` and `detect_scheme` do."""

@@ -43,7 +43,7 @@ class SentencePredictor(JsonLinesPredictor):
     frozen : `bool`
         Whether the model is put into evaluation mode.
     tokenizer : `Tokenizer`, optional
-        Its tokens must have offsets; by default spaCy's rules for English.
+        Its tokens must have offsets; by default spaCy's rules for the reader's `language`, or English.
     """
 
     keys: tuple[str, ...] = ("sentence", "tokens")
@@ -59,7 +59,7 @@ class SentencePredictor(JsonLinesPredictor):
         tokenizer: Tokenizer | None = None,
     ) -> None:
         super().__init__(model, dataset_reader, frozen)
-        self._tokenizer = tokenizer or BlankSpacyTokenizer()
+        self._tokenizer = tokenizer or BlankSpacyTokenizer(getattr(dataset_reader, "language", "en"))
 
     def predict(self, sentence: str) -> dict[str, Any]:
         """The output for one sentence of raw text."""

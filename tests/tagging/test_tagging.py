@@ -8,6 +8,7 @@ import torch
 from allennlp.data import Instance
 
 from elmo_tasks.errors import InputError
+from elmo_tasks.prediction.tagger_predictor import TaggerPredictor
 from elmo_tasks.tagging.model import ColumnTagger, TagF1
 from elmo_tasks.tagging.reader import ColumnReader
 from tests.models import make_model, tensors
@@ -59,6 +60,13 @@ def test_columns(tmp_path: Path, keys: dict[str, Any], tags: list[list[str]]) ->
 def test_a_missing_column(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r":1: expected columns 0 and 3, counted from 0, got 3"):
         instances(tmp_path / "x", tag=3)
+
+
+def test_raw_text_is_split_by_the_rules_of_the_readers_language(tmp_path: Path) -> None:
+    predictor = TaggerPredictor(tagger(instances(tmp_path / "x", tag=1)).eval(), ColumnReader(tag=1, language="fr"))
+    assert predictor.predict("L'eau dort.")["tokens"] == ["L'", "eau", "dort", "."]
+    with pytest.raises(InputError, match="got 'zz'"):
+        ColumnReader(language="zz")
 
 
 def test_the_loss_is_a_mean_over_words_with_known_tags(tmp_path: Path) -> None:
