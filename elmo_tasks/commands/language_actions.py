@@ -123,6 +123,8 @@ def _score(args: argparse.Namespace) -> None:
             print(f"{row.pairs:>7} {accuracies} {row.ties:>5} {row.unknown:8.2f}  {row.group}")
         return
     sentences = [words for _, line in open_text(args.file) if (words := parse(line))]
+    if not sentences:
+        raise InputError("expected sentences, got none", file=args.file)
     scores = score_sentences(trained.model, trained.vocabulary, sentences)
     for words, score in zip(sentences, scores, strict=True):
         totals = zip(("forward", "backward", "mean"), score.totals, strict=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
-from safetensors.torch import save_file
+from safetensors.torch import save
 
 from elmo_tasks.atomic import atomic_write
 from elmo_tasks.bilm.bilm import BiLM
@@ -43,7 +43,7 @@ def write_card(folder: Path, run: Path, *, name: str, language: str, license: st
     - `language`, `license`, `corpus`: language code, licence identifier as on the Hub, and the text in words.
     """
     bilm = BiLM.from_files(folder / OPTIONS_FILE, folder / WEIGHT_FILE)
-    save_file(bilm.state_dict(), folder / SAFETENSORS_FILE)
+    (folder / SAFETENSORS_FILE).write_bytes(save(bilm.state_dict()))  # save_file makes it private
     text = jinja2.Template(_CARD.read_text("utf-8"), trim_blocks=True, keep_trailing_newline=True).render(
         name=name,
         language=language,

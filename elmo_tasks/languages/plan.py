@@ -103,9 +103,9 @@ def sample_corpus(files: Sequence[Path], *, words: int = 2_000_000) -> CorpusSam
         tokens += sum(len(line.split()) for line in taken) / share
     counts = count_words(line for place, line in enumerate(lines) if place % 10)
     unseen = count_words(lines[::10])
-    if not counts or not unseen:
-        raise InputError("expected at least two sentences", file=files[0])
     frequent = [word for word, count in counts.most_common(max(VOCABULARIES)) if count > 1 and word not in SPECIALS]
+    if not frequent or not unseen:
+        raise InputError("expected words that occur more than once, got none", file=files[0], hint="use more text")
     unknown = {}
     for size in VOCABULARIES:
         known = set(frequent[:size])
@@ -157,6 +157,8 @@ def _first_lines(file: Path, words: int) -> tuple[list[str], float]:
             found += len(line.split())
             if found > words:
                 break
+        if not found:
+            raise InputError("expected text, got none", file=file)
         return taken, min(1.0, opened.tell() / max(1, file.stat().st_size))
 
 

@@ -101,7 +101,7 @@ def _read_pairs(file: str | Path, parse: Callable[[str], Words]) -> Iterator[tup
             fields = json.loads(line)
             good, bad = (fields[key] if key in fields else fields[f"sentence_{key}"] for key in ("good", "bad"))
             yield str(fields.get("UID", "")), (parse(good), parse(bad))
-        except (ValueError, TypeError, KeyError, AttributeError):
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             problem = "expected a JSON object with two texts, `good` and `bad`"
             raise InputError(problem, file=file, line=number) from None
     if not number:

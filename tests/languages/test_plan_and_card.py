@@ -32,6 +32,10 @@ def test_sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert whole.truncated == pytest.approx(0.05, abs=0.02)
     assert whole.unknown == {5: 0.5, 10: 0.1, 100: 0.0}, "of every tenth line, none of which has the long word"
     assert len(whole.vocabulary) == 3 + 11
+    for text in ("", "each word once"):
+        (tmp_path / "y.txt").write_text(text)
+        with pytest.raises(InputError, match=r"y.txt: expected (text|words)"):
+            sample_corpus([tmp_path / "y.txt"])
     part = sample_corpus([tmp_path / "x.txt"], words=2_000)
     assert len(part.lines) < 300 and part.tokens == pytest.approx(10_000, rel=0.3)
 

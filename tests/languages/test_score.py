@@ -59,7 +59,7 @@ def test_pairs_by_group_with_ties_counted_as_wrong(trained: TrainedModel, tmp_pa
     assert (all_.group, all_.pairs, all_.ties) == ("all", 4, 1)
 
 
-@pytest.mark.parametrize("line", ["", "salt", '{"good": "salt"}', '{"good": "salt", "bad": 3}', "[1]"])
+@pytest.mark.parametrize("line", ["", "salt", '{"good": "salt"}', '{"good": "salt", "bad": 3}', "[1]", "[" * 9999])
 def test_invalid_pairs(trained: TrainedModel, tmp_path: Path, line: str) -> None:
     (tmp_path / "x").write_text(line)
     with pytest.raises(InputError, match="expected (a JSON object|pairs)"):
