@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ import torch
 from allennlp.commands.evaluate import evaluate_from_archive
 from allennlp.commands.train import train_model
 from allennlp.common import Params
+from pydantic import TypeAdapter
 
 import elmo_tasks
 from elmo_tasks.ablation import run_dir
@@ -65,11 +66,15 @@ def exit_with_parent(parent: int) -> None:
 
 
 def _execute(plan: dict[str, Any], path: Path) -> None:
-    before, began = run_dir.seconds_spent(path), time.time()
-    run_dir.write_json(path / run_dir.ATTEMPT, {"before": before, "began": began})
+    began = time.time()
     result = _score_ensemble(plan, path) if plan["ensemble"] else _train(plan, path)
+    ended = time.time()
+    spent = {
+        "seconds": round(max(result["seconds"], ended - began), 1),
+        "started": _utc(began),
+        "finished": _utc(ended),
+    }
     plan = {key: value for key, value in plan.items() if key != "label"}
-    spent = {"seconds": round(before + time.time() - began, 1), "started": _utc(began), "finished": _utc(time.time())}
     run_dir.write_json(
         path / run_dir.RESULT, {**plan, "hash": path.name.rpartition("-")[2], **_system(), **result, **spent}
     )
@@ -89,7 +94,8 @@ def _train(plan: dict[str, Any], path: Path) -> dict[str, Any]:
     scores |= run_dir.read_json(model / "perplexities.json") or {}
     scores["best_epoch"] = metrics["best_epoch"] + 1  # epochs count from 1
     curve = _curve(model)
-    return {"scores": scores, "curve": curve, "epochs": len(curve)}
+    trained = TypeAdapter(timedelta).validate_python(metrics["training_duration"])  # of all attempts
+    return {"scores": scores, "curve": curve, "epochs": len(curve), "seconds": trained.total_seconds()}
 
 
 def _score_ensemble(plan: dict[str, Any], path: Path) -> dict[str, Any]:
@@ -99,7 +105,7 @@ def _score_ensemble(plan: dict[str, Any], path: Path) -> dict[str, Any]:
         raise InputError("a member of the ensemble is missing", file=path.parent)
     data = plan["file"] or plan["config"]["validation_data_path"]
     scores = score_ensemble(archives, data, how=plan["ensemble"]["how"])
-    return {"scores": _numbers(scores), "curve": [], "epochs": 0}
+    return {"scores": _numbers(scores), "curve": [], "epochs": 0, "seconds": 0.0}
 
 
 def _curve(model: Path) -> list[dict[str, float]]:

@@ -13,8 +13,7 @@ from elmo_tasks.ablation.runs import Run
 from elmo_tasks.atomic import atomic_write
 from elmo_tasks.errors import InputError
 
-PLAN, RESULT, FAILURE, ATTEMPT = "plan.json", "result.json", "failure.json", "attempt.json"
-MODEL, LOG = "model", "log.txt"
+PLAN, RESULT, FAILURE, MODEL, LOG = "plan.json", "result.json", "failure.json", "model", "log.txt"
 RESULT_KEYS = {"row", "seed", "hash", "commit", "device", "seconds", "epochs", "peak_memory", "scores", "curve"}
 LOCK_TIMEOUT = 20.0
 """Seconds to wait for the lock: a process that received SIGTERM may still hold it."""
@@ -74,14 +73,6 @@ def lock(folder: Path) -> Iterator[None]:
             yield
     except Timeout:
         raise InputError("another process executes this run", file=folder, hint="wait for it, or stop it") from None
-
-
-def seconds_spent(folder: Path) -> float:
-    """Seconds of all attempts so far, each up to the last line of its training's log."""
-    attempt, log = read_json(folder / ATTEMPT), folder / MODEL / "out.log"
-    if attempt is None:
-        return 0.0
-    return float(attempt["before"] + (max(0.0, log.stat().st_mtime - attempt["began"]) if log.exists() else 0.0))
 
 
 def has_checkpoint(folder: Path, config: dict[str, Any]) -> bool:

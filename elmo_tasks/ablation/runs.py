@@ -64,8 +64,8 @@ class Planner:
     cached : `bool`
         Whether rows with ELMo cache the biLM's layers on disk, if their config allows it and names no `cache_dir`.
 
-    Raises `InputError` if a row's config cannot be read, its changes or seeds are invalid, or two rows resolve to the
-    same config. Rows with missing files are not checked.
+    Raises `InputError` if a row's config cannot be read, or its changes or seeds are invalid. Rows with missing
+    files are not checked.
     """
 
     def __init__(self, table: Table, home: Path, *, cached: bool = True) -> None:
@@ -75,7 +75,7 @@ class Planner:
         self._configs: dict[Path, dict[str, Any]] = {}
         rows = [row for row in table.rows if not row.missing]
         problems = [f"row {row.name}: {problem}" for row in rows for problem in self._resolve(row)]
-        problems = problems or [*self._ensemble_problems(), *self._duplicates()]
+        problems = problems or list(self._ensemble_problems())
         if problems:
             raise InputError("; ".join(problems), hint=f"table {table.title}")
 
@@ -141,14 +141,6 @@ class Planner:
                 require_probabilities(str(dict(self.resolved[of].get("model") or {}).get("type")))
             except InputError as error:
                 yield f"row {row.name}: {error}"
-
-    def _duplicates(self) -> Iterator[str]:
-        first: dict[str, str] = {}
-        for row in self.table.rows:
-            if not self.is_missing(row):
-                other = first.setdefault(digest_of(self._plan(row, 1)), row.name)
-                if other != row.name:
-                    yield f"rows {other} and {row.name} resolve to the same config"
 
     def _plan(self, row: Row, seed: int) -> dict[str, Any]:
         config = with_overrides(self.resolved[row.name], dict.fromkeys(row.seed_keys, seed))

@@ -52,15 +52,11 @@ class AblateRun(Command):
 
 def ablate(args: argparse.Namespace) -> None:
     """Show the plan, or execute it and show the table. Exit with 1 if a run failed, 130 if interrupted."""
-    try:
-        options = {name: getattr(args, name) for name in ("runs", "rows", "seeds", "workers")}
-        session = Session(args.table, Path(args.folder), cached=not args.no_cache, **options)
-        if args.dry_run:
-            print(dry_run(session))
-            return
-    except (KeyboardInterrupt, SigTermReceived):
-        print("interrupted, nothing was started", flush=True)
-        raise SystemExit(INTERRUPTED) from None
+    options = {name: getattr(args, name) for name in ("runs", "rows", "seeds", "workers")}
+    session = Session(args.table, Path(args.folder), cached=not args.no_cache, **options)
+    if args.dry_run:
+        print(dry_run(session))
+        return
     try:
         for line in session.run_all():
             print(line, flush=True)

@@ -78,8 +78,8 @@ def _line(root: Path, file: DataFile, found: str | None) -> tuple[str, bool]:
         return f"{'optional' if file.optional else 'missing '} {file.name}  from {where}", file.optional
     try:
         count = COUNTERS[file.unit](files_of(root, found))
-    except InputError as error:
-        return f"invalid  {error}", False
+    except (ValueError, KeyError, TypeError) as error:  # also an InputError
+        return f"invalid  {found}: no {file.unit} can be counted ({type(error).__name__}: {error})", False
     if file.count is None or count == file.count:
         return f"ok       {found}  {count:,} {file.unit}", True
     return f"differs  {found}  {count:,} {file.unit}, official {file.count:,}", False
@@ -104,18 +104,8 @@ def _lines(files: list[Path]) -> Iterator[str]:
 
 
 def _questions(files: list[Path]) -> int:
-    try:
-        articles = json.loads("".join(_lines(files)))["data"]
-        return sum(len(paragraph["qas"]) for article in articles for paragraph in article["paragraphs"])
-    except (json.JSONDecodeError, KeyError, TypeError) as error:
-        raise InputError("expected the JSON of SQuAD 1.1", file=files[0]) from error
-
-
-def _pairs(files: list[Path]) -> int:
-    try:
-        return sum(json.loads(line)["gold_label"] != "-" for line in _lines(files) if line.strip())
-    except (json.JSONDecodeError, KeyError, TypeError) as error:
-        raise InputError("expected JSON lines with gold_label", file=files[0]) from error
+    articles = json.loads("".join(_lines(files)))["data"]
+    return sum(len(paragraph["qas"]) for article in articles for paragraph in article["paragraphs"])
 
 
 def _sentences(files: list[Path]) -> int:
@@ -126,7 +116,7 @@ def _sentences(files: list[Path]) -> int:
 
 COUNTERS: dict[str, Callable[[list[Path]], int]] = {
     "questions": _questions,
-    "pairs": _pairs,
+    "pairs": lambda files: sum(json.loads(line)["gold_label"] != "-" for line in _lines(files) if line.strip()),
     "sentences": _sentences,
     "trees": lambda files: sum(bool(line.strip()) for line in _lines(files)),
     "lines": lambda files: sum(1 for _ in _lines(files)),

@@ -154,16 +154,6 @@ def test_a_run_exits_with_its_parent() -> None:
     assert not _alive(child)
 
 
-def test_seconds_of_all_attempts(tmp_path: Path) -> None:
-    run_dir.write_json(tmp_path / run_dir.ATTEMPT, {"before": 100.0, "began": 1000.0})
-    assert run_dir.seconds_spent(tmp_path) == 100.0
-    log = tmp_path / run_dir.MODEL / "out.log"
-    log.parent.mkdir()
-    log.touch()
-    os.utime(log, (1030, 1030))
-    assert run_dir.seconds_spent(tmp_path) == 130.0
-
-
 @pytest.mark.parametrize(("seed", "resumes"), [(1, True), (2, False)])
 def test_only_a_checkpoint_of_the_same_config_is_resumed(seed: int, resumes: bool, tmp_path: Path) -> None:
     model = tmp_path / run_dir.MODEL

@@ -133,10 +133,6 @@ def test_runs_that_ensembles_and_tuned_bilms_need(tmp_path: Path) -> None:
             r"row a: .*row b: no such config: .*nowhere\.jsonnet",
         ),
         (
-            [row("one"), row("two", changes={"model.elmo.at": "input"})],
-            "rows one and two resolve to the same config",
-        ),
-        (
             [row("lm", config=FINETUNE, finetune=True), row("baseline", bilm_of="lm")],
             "row baseline: bilm_of needs a config with model.elmo",
         ),

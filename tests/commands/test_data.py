@@ -162,7 +162,7 @@ def test_report_names_what_is_missing(tmp_path: Path, capsys: pytest.CaptureFixt
         "  differs  sst/test.txt  1 trees, official 2,210",
         "squad",
     ]
-    assert lines[6] == f"  invalid  {tmp_path}/squad/train-v1.1.json: expected the JSON of SQuAD 1.1"
+    assert lines[6] == "  invalid  squad/train-v1.1.json: no questions can be counted (KeyError: 'data')"
 
 
 def test_unknown_task_and_missing_root_are_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
