@@ -22,7 +22,7 @@ REGISTERING_MODULES: dict[str, tuple[str, ...]] = {
     "snli": ("metric", "model", "predictor", "reader"),
     "squad": ("evaluator", "metric", "model", "predictor", "reader", "tokenization"),
     "srl": ("evaluator", "indexer", "metric", "model", "predictor", "reader"),
-    "sst": ("head", "metric", "model", "predictor", "reader"),
+    "sst": ("head", "model", "predictor", "reader"),
     "tagging": ("model", "reader"),
     "web": ("command",),
 }

@@ -22,7 +22,7 @@ MANIFEST = {
     "Evaluator": ours("coref", "squad", "srl"),
     "Head": ours("maxout", "relu"),
     "LearningRateScheduler": ours("staircase"),
-    "Metric": ours("coref", "entailment_accuracy", "entity_f1", "sentiment_accuracy", "squad", "srl_f1"),
+    "Metric": ours("coref", "entailment_accuracy", "entity_f1", "squad", "srl_f1"),
     "Model": ours("bilm", "coref", "ner", "snli", "squad", "srl", "sst", "tagger", "tuned_bilm"),
     "MovingAverage": ours("exponential"),
     "Predictor": ours("coref", "ner", "snli", "squad", "srl", "sst", "tagger"),

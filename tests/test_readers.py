@@ -89,8 +89,8 @@ def test_empty_and_missing_files(task: str, tmp_path: Path, monkeypatch: pytest.
         ("srl", {}, (["Rain", "fell"], 1, ["O"]), "expected 2 tags, got 1"),
         ("snli", {}, ([], ["x"]), "premise"),
         ("snli", {"tokenization": "words"}, (), "tokenization.* got 'words'"),
-        ("sst", {"classes": 3}, (), "classes"),
-        ("sst", {"classes": 2}, (["x"], "3"), "negative, positive, got '3'"),
+        ("sst", {"min_phrase_length": 0}, (), "min_phrase_length"),
+        ("sst", {}, (["x"], "5"), "3, 4, got '5'"),
     ],
 )
 def test_invalid_arguments(task: str, keys: dict[str, Any], given: tuple[Any, ...], message: str) -> None:

@@ -23,7 +23,6 @@
 //   docs/RESULTS.md.
 // Command: allennlp train training_config/sst.jsonnet -s out/sst
 //   allennlp evaluate out/sst/model.tar.gz test.txt
-//   Two classes: -o '{"dataset_reader.classes": 2, "validation_dataset_reader.classes": 2}'.
 // Time: mini a minute, small nine minutes on one CPU core; paper an hour on a GPU.
 local hidden_fields = import 'lib/hidden_fields.libsonnet';
 local settings = import 'lib/settings.libsonnet';

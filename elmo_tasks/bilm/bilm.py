@@ -1,6 +1,5 @@
 """Character ids -> the L+1 layers of the bidirectional language model (paper, sections 3.1 and 3.4)."""
 
-import warnings
 import weakref
 from collections.abc import Hashable
 from pathlib import Path
@@ -92,7 +91,6 @@ class BiLM(nn.Module):
         state: str = "reset",
         precision: str = "float32",
         packed: bool = False,
-        compact: bool | None = None,
     ) -> "BiLM":
         """
         Load a frozen biLM in the official format, in evaluation mode and without gradients.
@@ -103,21 +101,18 @@ class BiLM(nn.Module):
           `cached_path` is installed.
         - `state`, `precision`: see `BiLM`.
         - `packed`: whether to `pack` the weights for inference on a CPU.
-        - `compact`: deprecated name of `packed`.
 
         Raises `InputError` naming the file and all that is wrong with it.
         """
         from elmo_tasks.bilm.weights import check_size, load_weights, local_path
 
-        if compact is not None:
-            warnings.warn("BiLM.from_files: compact is deprecated, use packed", DeprecationWarning, stacklevel=2)
         options_path, weight_path = local_path(options_file), local_path(weight_file)
         options = BiLMOptions.from_file(options_path)
         check_size(options, weight_path, options_file=options_path)
         bilm = cls(options, state=state, precision=precision)
         load_weights(bilm, weight_path, options_file=options_path)
         bilm.eval().requires_grad_(False)
-        return bilm.pack() if packed or compact else bilm
+        return bilm.pack() if packed else bilm
 
     def save_files(
         self, options_file: str | Path, weight_file: str | Path, *, mantissa_bits: int | None = None
@@ -249,7 +244,8 @@ class BiLM(nn.Module):
         """The cache for these words, empty after a change of the weights; None if there can be none."""
         parameters = list(self.token_encoder.parameters())
         is_frozen = not any(parameter.requires_grad or parameter.is_inference() for parameter in parameters)
-        if not is_frozen or character_ids.device.type != "cpu" or not _are_in_range(character_ids):
+        in_range = (character_ids >= 0) & (character_ids <= CHARACTERS)  # others are an error of the embedding
+        if not is_frozen or character_ids.device.type != "cpu" or not in_range.all():
             return None
         packed = (weight for layer in packable_layers(self.token_encoder) for weight in layer.packed_weights)
         key = (
@@ -299,11 +295,6 @@ class BiLM(nn.Module):
         ]
         self._carried[direction] = kept
         return [(cell[:rows], hidden[:rows]) for cell, hidden in kept]
-
-
-def _are_in_range(ids: Tensor) -> bool:
-    """Whether all ids can be embedded; others are an error there."""
-    return bool(((ids >= 0) & (ids <= CHARACTERS)).all())
 
 
 def _distinct_rows(ids: Tensor) -> tuple[Tensor, Tensor]:

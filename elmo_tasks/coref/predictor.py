@@ -1,6 +1,5 @@
 """Coreference predictor: raw text or tokenized sentences -> clusters with offsets."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from allennlp.common.util import JsonDict
@@ -34,14 +33,6 @@ class CorefPredictor(JsonLinesPredictor):
     def __init__(self, model: Model, dataset_reader: DatasetReader, frozen: bool = True) -> None:
         super().__init__(model, dataset_reader, frozen)
         self._splitter = SentenceSplitter()
-
-    def predict(self, text: str) -> JsonDict:
-        """Finds the clusters of raw text."""
-        return self.predict_json({"text": text})
-
-    def predict_sentences(self, sentences: Sequence[Sequence[str]]) -> JsonDict:
-        """Finds the clusters of a tokenized document."""
-        return self.predict_json({"sentences": [list(sentence) for sentence in sentences]})
 
     def result(self, instance: Instance, outputs: JsonDict) -> JsonDict:
         """The output for an instance."""

@@ -1,9 +1,7 @@
 """Label fields for labels that are not in the vocabulary of a trained model."""
 
 from allennlp.data import Vocabulary
-from allennlp.data.fields import LabelField, SequenceLabelField
-
-from elmo_tasks.errors import InputError
+from allennlp.data.fields import SequenceLabelField
 
 UNKNOWN_LABEL = -1
 """The index of a label that is not in the vocabulary."""
@@ -19,14 +17,3 @@ class OpenSequenceLabelField(SequenceLabelField):
         """Looks up the labels."""
         known = vocab.get_token_to_index_vocabulary(self._label_namespace)
         self._indexed_labels = [known.get(label, UNKNOWN_LABEL) for label in self.labels]
-
-
-class KnownLabelField(LabelField):
-    """AllenNLP's field, except that a label outside the vocabulary raises an `InputError` instead of a `KeyError`."""
-
-    def index(self, vocab: Vocabulary) -> None:
-        """Raises `InputError` if the label is not in the vocabulary."""
-        known = vocab.get_token_to_index_vocabulary(self._label_namespace)
-        if self.label not in known:
-            raise InputError(f"expected one of the model's labels ({', '.join(sorted(known))}), got {self.label!r}")
-        super().index(vocab)

@@ -32,10 +32,6 @@ class SnliPredictor(JsonLinesPredictor):
         super().__init__(model, dataset_reader, frozen)
         self._tokenizer = BlankSpacyTokenizer()
 
-    def predict(self, premise: str, hypothesis: str) -> JsonDict:
-        """Labels one pair of raw texts."""
-        return self.predict_json({"premise": premise, "hypothesis": hypothesis})
-
     def result(self, instance: Instance, outputs: JsonDict) -> JsonDict:
         """The output for an instance."""
         return {name: outputs[name] for name in _SHOWN}

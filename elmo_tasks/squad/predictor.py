@@ -25,10 +25,6 @@ class SquadPredictor(JsonLinesPredictor):
     keys = ("passage", "question")
     gold_fields = ("span_start", "span_end")
 
-    def predict(self, question: str, passage: str) -> JsonDict:
-        """The output for one question."""
-        return self.predict_json({"passage": passage, "question": question})
-
     def result(self, instance: Instance, outputs: JsonDict) -> JsonDict:
         """The best span, then all best ones."""
         identifier = metadata_of(instance)["id"]  # AllenNLP would convert it to a string

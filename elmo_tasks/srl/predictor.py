@@ -37,11 +37,6 @@ class SrlPredictor(SentencePredictor):
     expected = f'{EXPECTED}, and "predicates": [1, 4] if they are known'
     gold_fields = ("tags",)
 
-    def predict_tokens(self, tokens: Sequence[str], predicates: Sequence[int] | None = None) -> JsonDict:
-        """Finds the frames of one tokenized sentence."""
-        known = {} if predicates is None else {"predicates": list(predicates)}
-        return self.predict_json({"tokens": list(tokens), **known})
-
     def outputs(self, inputs: list[JsonDict]) -> list[JsonDict]:
         """The frames of several inputs. Raises `InputError` if a predicate is not one of the tokens."""
         sentences = [self.read(one) for one in inputs]

@@ -6,17 +6,16 @@ from allennlp.common import Lazy
 from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.models import Model
 from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
+from allennlp.training.metrics import CategoricalAccuracy
 from torch import Tensor, nn
 
-from elmo_tasks.errors import InputError
 from elmo_tasks.modules.input_encoder import construct
 from elmo_tasks.modules.precision import at_least_float32
 from elmo_tasks.modules.task_model import SoftmaxModel
 from elmo_tasks.ranges import require_dropouts
 from elmo_tasks.sst.biattention import MultiPooling, biattend, compare
 from elmo_tasks.sst.head import Head
-from elmo_tasks.sst.labels import FIVE, TWO
-from elmo_tasks.sst.metric import SentimentAccuracy
+from elmo_tasks.sst.trees import NAMES
 
 LABELS = "labels"
 """The vocabulary namespace of the labels."""
@@ -30,13 +29,13 @@ class SentimentClassifier(SoftmaxModel):
 
     # Parameters
 
-    - `vocab`: missing labels of the five, or of the two, are added.
+    - `vocab`: missing labels of the five are added.
     - `integrator`: reads h and the output of biattention; constructed here, with their width.
     - `head`: the layers after pooling: ReLU or maxout.
     - `pooled_dropout`: dropout after pooling.
     - `kwargs`: see `TaskModel`. `elmo_output_encoder` is the paper's second biLSTM, for ELMo at the output.
 
-    Raises `InputError` if a dropout is out of range, or the data have labels of both five and two classes.
+    Raises `InputError` if a dropout is out of range.
     """
 
     default_predictor = "elmo_tasks_sst"
@@ -57,7 +56,7 @@ class SentimentClassifier(SoftmaxModel):
         self.pool = MultiPooling(self.integrator.get_output_dim())
         self.pooled_dropout = nn.Dropout(pooled_dropout)
         self.head = head.construct(input_dim=self.pool.get_output_dim(), classes=len(self.labels))
-        self._accuracy = SentimentAccuracy(self.labels)
+        self._accuracy = CategoricalAccuracy()
 
     def forward(
         self, tokens: TextFieldTensors, metadata: list[dict[str, Any]], label: Tensor | None = None
@@ -105,22 +104,16 @@ class SentimentClassifier(SoftmaxModel):
         return output_dict
 
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
-        """Returns the scores of `SentimentAccuracy`; at the end of a pass (`reset`) also ELMo's learned weights."""
-        return self._accuracy.get_metric(reset) | (self.lowest_layers.describe() if reset else {})
+        """Returns `accuracy`; at the end of a pass (`reset`) also ELMo's learned weights."""
+        scores = {"accuracy": self._accuracy.get_metric(reset)}
+        return scores | self.lowest_layers.describe() if reset else scores
 
 
 def complete_labels(vocab: Vocabulary) -> list[str]:
     """
     Adds the labels that do not occur in the data to the vocabulary, and returns all labels in the order of their ids.
-    AllenNLP saves the vocabulary, and indexes the data, after constructing the model. Raises `InputError` if the data
-    have labels of both five and two classes.
+    AllenNLP saves the vocabulary, and indexes the data, after constructing the model.
     """
-    seen = set(vocab.get_token_to_index_vocabulary(LABELS))
-    if seen & set(TWO) and seen & set(FIVE):
-        raise InputError(
-            f"the data have labels of five classes and of two: {', '.join(sorted(seen))}",
-            hint="set the same classes in dataset_reader and validation_dataset_reader",
-        )
-    for label in TWO if seen & set(TWO) else FIVE:
+    for label in NAMES:
         vocab.add_token_to_namespace(label, LABELS)
     return list(vocab.get_token_to_index_vocabulary(LABELS))

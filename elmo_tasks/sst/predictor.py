@@ -5,7 +5,7 @@ from allennlp.data import Instance
 from allennlp.predictors import Predictor
 
 from elmo_tasks.prediction.sentence_input import SentencePredictor
-from elmo_tasks.sst.labels import FIVE, NAMES, TWO
+from elmo_tasks.sst.trees import NAMES
 
 
 @Predictor.register("elmo_tasks_sst")
@@ -14,8 +14,7 @@ class SstPredictor(SentencePredictor):
     Input: `{"sentence": "raw text"}` or `{"tokens": [...]}`. Output:
 
     - `tokens`, T words;
-    - `label`, the most probable one: `very negative`, `negative`, `neutral`, `positive` or `very positive`, or of two
-      classes `negative` or `positive`;
+    - `label`, the most probable one: `very negative`, `negative`, `neutral`, `positive` or `very positive`;
     - `probabilities`, by these names, from the most negative to the most positive.
 
     Tokens should follow the Penn Treebank; raw text is tokenized by nearly the same rules.
@@ -25,13 +24,8 @@ class SstPredictor(SentencePredictor):
 
     def result(self, instance: Instance, outputs: JsonDict) -> JsonDict:
         """The output for an instance."""
-        found = outputs["probabilities"]
-        probabilities = {NAMES.get(label, label): found[label] for label in (*FIVE, *TWO) if label in found}
-        return {
-            "tokens": outputs["words"],
-            "label": NAMES.get(outputs["label"], outputs["label"]),
-            "probabilities": probabilities,
-        }
+        probabilities = {name: outputs["probabilities"][label] for label, name in NAMES.items()}
+        return {"tokens": outputs["words"], "label": NAMES[outputs["label"]], "probabilities": probabilities}
 
     def _json_to_instance(self, json_dict: JsonDict) -> Instance:
         """Raises what `read` does."""

@@ -7,18 +7,14 @@ from typing import Any
 
 from allennlp.data import DatasetReader, Field, Instance, TokenIndexer
 from allennlp.data.dataset_readers.dataset_reader import PathOrStr
-from allennlp.data.fields import MetadataField, TextField
+from allennlp.data.fields import LabelField, MetadataField, TextField
 
-from elmo_tasks.data.labels import KnownLabelField
 from elmo_tasks.data.words import WordIndexer, shared_token
 from elmo_tasks.elmo.indexer import CharacterIndexer
 from elmo_tasks.errors import InputError
-from elmo_tasks.sst.labels import FIVE, TWO, two_way
-from elmo_tasks.sst.trees import Phrase, SentimentTree, read_trees
+from elmo_tasks.sst.trees import NAMES, Phrase, SentimentTree, read_trees
 
 logger = logging.getLogger(__name__)
-
-_CLASSES = {5: FIVE, 2: TWO}
 
 
 @DatasetReader.register("elmo_tasks_sst")
@@ -33,9 +29,8 @@ class SstReader(DatasetReader):
 
     - `token_indexers`: by default `tokens` (word ids) and `elmo` (the biLM's characters).
     - `min_phrase_length`: read phrases of at least so many words instead of sentences. The paper trains with 4.
-    - `classes`: 5, or 2: positive and negative, without neutral phrases.
 
-    Raises `InputError` if an option is out of range.
+    Raises `InputError` if `min_phrase_length` is out of range.
     """
 
     def __init__(
@@ -43,20 +38,14 @@ class SstReader(DatasetReader):
         *,
         token_indexers: dict[str, TokenIndexer] | None = None,
         min_phrase_length: int | None = None,
-        classes: int = 5,
         **kwargs: Any,
     ) -> None:
         super().__init__(manual_distributed_sharding=True, manual_multiprocess_sharding=True, **kwargs)
-        if classes not in _CLASSES:
-            raise InputError(f"expected classes to be 5 or 2, got {classes!r}")
         if min_phrase_length is not None and min_phrase_length < 1:
-            hint = "null reads whole sentences"
-            raise InputError(
-                f"expected min_phrase_length to be null or at least 1, got {min_phrase_length!r}", hint=hint
-            )
+            problem = f"expected min_phrase_length to be null or at least 1, got {min_phrase_length!r}"
+            raise InputError(problem, hint="null reads whole sentences")
         self._token_indexers = token_indexers or {"tokens": WordIndexer(), "elmo": CharacterIndexer()}
         self._min_phrase_length = min_phrase_length
-        self._classes = classes
 
     def _read(self, file_path: PathOrStr) -> Iterable[Instance]:
         """Raises `InputError` with file and line, if a file is invalid or has no instance."""
@@ -66,10 +55,10 @@ class SstReader(DatasetReader):
         self._log_counts(file, trees, chosen)
         if not chosen:
             shortest = "sentence" if self._min_phrase_length is None else f"phrase of {self._min_phrase_length} words"
-            raise InputError(f"no {shortest} with one of {self._classes} labels among {len(trees)} trees", file=file)
+            raise InputError(f"no {shortest} in {len(trees)} trees", file=file)
         for tree, phrase in self.shard_iterable(chosen):
             words = tree.words[phrase.start : phrase.end]
-            yield self.text_to_instance(words, self._label(phrase), file=file, line=tree.line)
+            yield self.text_to_instance(words, phrase.label, file=file, line=tree.line)
 
     def text_to_instance(
         self,
@@ -80,9 +69,9 @@ class SstReader(DatasetReader):
         line: int | None = None,
     ) -> Instance:
         """
-        An instance with the fields `tokens` (T tokens), `label` (if given: `0` to `4`, or `negative` or `positive`
-        where there are two classes), and `metadata`, a dictionary of `words`, `label`, and `file` and `line` of the
-        tree, None where unknown. Raises `InputError` if there is no token, or the label is invalid.
+        An instance with the fields `tokens` (T tokens), `label` (if given: `0` to `4`), and `metadata`, a dictionary of
+        `words`, `label`, and `file` and `line` of the tree, None where unknown. Raises `InputError` if there is no
+        token, or the label is invalid.
         """
         if not tokens:
             raise InputError("expected at least one token, got an empty text", file=file, line=line)
@@ -90,10 +79,9 @@ class SstReader(DatasetReader):
         text = TextField([shared_token(word) for word in tokens])
         fields: dict[str, Field] = {"tokens": text, "metadata": MetadataField(metadata)}
         if label is not None:
-            labels = _CLASSES[self._classes]
-            if label not in labels:
-                raise InputError(f"expected one of the labels {', '.join(labels)}, got {label!r}", file=file, line=line)
-            fields["label"] = KnownLabelField(label)
+            if label not in NAMES:
+                raise InputError(f"expected one of the labels {', '.join(NAMES)}, got {label!r}", file=file, line=line)
+            fields["label"] = LabelField(label)
         return Instance(fields)
 
     def apply_token_indexers(self, instance: Instance) -> None:
@@ -103,14 +91,10 @@ class SstReader(DatasetReader):
     def _phrases(self, tree: SentimentTree) -> list[Phrase]:
         """The phrases of a tree that become instances."""
         shortest = self._min_phrase_length
-        phrases = [tree.root] if shortest is None else [phrase for phrase in tree.phrases if phrase.length >= shortest]
-        return [phrase for phrase in phrases if self._label(phrase) is not None]
-
-    def _label(self, phrase: Phrase) -> str | None:
-        return phrase.label if self._classes == 5 else two_way(phrase.label)
+        return [tree.root] if shortest is None else [phrase for phrase in tree.phrases if phrase.length >= shortest]
 
     def _log_counts(self, file: str, trees: list[SentimentTree], chosen: list[tuple[SentimentTree, Phrase]]) -> None:
-        labels = sorted(Counter(self._label(phrase) for _, phrase in chosen).items())
+        labels = sorted(Counter(phrase.label for _, phrase in chosen).items())
         phrases = sum(len(tree.phrases) for tree in trees)
         counts = f"{len(trees)} sentences, {phrases} phrases in all, {len(chosen)} instances"
         logger.info("%s: %s (%s)", file, counts, ", ".join(f"{label} {count}" for label, count in labels))

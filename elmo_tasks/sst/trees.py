@@ -15,9 +15,11 @@ from typing import NamedTuple
 from elmo_tasks.data.files import open_text
 from elmo_tasks.data.tagged import unescape
 from elmo_tasks.errors import InputError, shown
-from elmo_tasks.sst.labels import FIVE
 
 CORPUS_HINT = "the Stanford Sentiment Treebank in PTB trees comes from https://nlp.stanford.edu/sentiment/trainDevTestTrees_PTB.zip"
+
+NAMES = {"0": "very negative", "1": "negative", "2": "neutral", "3": "positive", "4": "very positive"}
+"""The labels of the trees, and their names in predictions."""
 
 # `\s` would also split at no-break spaces, which are part of some words.
 _PIECE = re.compile(r"[()]|[^() \t\r]+")
@@ -102,7 +104,7 @@ def _parse(pieces: list[str]) -> tuple[list[str], list[Phrase]]:
         kind = {"(": "open", ")": "close"}.get(piece, "label" if previous == "open" else "word")
         if phrases and not stack and previous == "close":
             raise ValueError(f"expected one tree, got {shown(piece)} after its end")
-        if kind not in _NEXT[previous] or (kind == "label" and piece not in FIVE):
+        if kind not in _NEXT[previous] or (kind == "label" and piece not in NAMES):
             raise ValueError(f"expected {_EXPECTED[previous]}, got {shown(piece)}")
         if kind == "label":
             stack.append((piece, len(words)))

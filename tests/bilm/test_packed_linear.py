@@ -149,11 +149,6 @@ def test_threads_compute_and_save_at_once(packed: BiLM, plain: BiLM) -> None:
         assert all(pool.map(is_correct, range(40)))
 
 
-def test_compact_is_a_deprecated_name_of_packed(files: Files) -> None:
-    with pytest.warns(DeprecationWarning, match="use packed"):
-        assert BiLM.from_files(*files, compact=True).is_packed
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_packing_takes_the_memory_of_one_weight() -> None:
     bilm = BiLM(options(filters=((1, 480),), dim=2048, projection_dim=512), precision="bfloat16")

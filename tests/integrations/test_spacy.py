@@ -34,7 +34,8 @@ def pipeline(archive: Path, *before: str) -> spacy.Language:
 
 
 def predicted(task: str, text: str) -> Any:
-    return Predictor.from_archive(load_archive(STORED / "1" / f"{task}.tar.gz")).predict(text)
+    predictor = Predictor.from_archive(load_archive(STORED / "1" / f"{task}.tar.gz"))
+    return predictor.predict_json({"text" if task == "coref" else "sentence": text})
 
 
 def test_entities_have_the_offsets_of_predict() -> None:

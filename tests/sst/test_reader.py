@@ -1,4 +1,4 @@
-"""The SST reader: phrases and sentences, five classes and two."""
+"""The SST reader: phrases and sentences."""
 
 from pathlib import Path
 from typing import Any
@@ -52,19 +52,6 @@ def test_sentences_and_phrases(tmp_path: Path, caplog: pytest.LogCaptureFixture)
     assert read(tmp_path / "twice.txt", min_phrase_length=2) == [("good day", "3"), ("a good day", "3")] * 2
 
 
-def test_two_classes_leave_out_neutral_phrases() -> None:
-    names = {"0": "negative", "1": "negative", "3": "positive", "4": "positive"}
-    for shortest, expected in ((None, SENTENCES), (4, LONG_PHRASES)):
-        assert read(min_phrase_length=shortest, classes=2) == [
-            (t, names[label]) for t, label in expected if label != "2"
-        ]
-
-
-@pytest.mark.parametrize(
-    ("keys", "problem"), [({"min_phrase_length": 99}, "of 99 words"), ({"classes": 2}, "2 labels")]
-)
-def test_nothing_left_to_read(tmp_path: Path, keys: dict[str, Any], problem: str) -> None:
-    file = tmp_path / "train.txt"
-    file.write_text("(2 (2 so) (2 so))\n(2 (4 well) (2 so))\n")
-    with pytest.raises(InputError, match=f"train.txt: no .*{problem}"):
-        list(SstReader(**keys).read(file))
+def test_no_phrase_is_long_enough() -> None:
+    with pytest.raises(InputError, match="no phrase of 99 words"):
+        read(min_phrase_length=99)
