@@ -3,6 +3,7 @@
 import copy
 import hashlib
 import json
+import re
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -78,15 +79,18 @@ def local_path(path_or_url: str | Path) -> Path:
     text = str(path_or_url)
     if "://" not in text:
         return Path(text)
-    url, _, digest = text.partition("#sha256=")
+    url, _, digest = text.partition("#")
+    if url != text and not re.fullmatch("sha256=[0-9a-fA-F]{64}", digest):
+        raise InputError(f"expected #sha256= and 64 hexadecimal digits after it, got #{digest}", file=url)
     try:
         path = _hub_file(url) if url.startswith(_HUB) else _cached(url)
     except ImportError as error:
         raise InputError(f"cannot fetch {url}: {error}", hint="install the package, or download the file") from None
     except Exception as error:  # the transports raise errors of many types
         raise InputError(f"cannot fetch {url}: {error}") from error
-    if digest and file_sha256(path) != digest.lower():
-        raise InputError(f"expected sha256 {digest}, got {file_sha256(path)}", file=url)
+    if digest and file_sha256(path) != digest.removeprefix("sha256=").lower():
+        hint = f"remove {path} to download it again"
+        raise InputError(f"expected {digest}, got {file_sha256(path)}", file=url, hint=hint)
     return path
 
 

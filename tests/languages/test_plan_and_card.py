@@ -132,7 +132,8 @@ def test_a_local_hub_then_offline(shared: Path, tmp_path: Path, monkeypatch: pyt
     assert load_trained(url).vocabulary.words[3:] == WORDS, "offline, after the first time"
     options = hashlib.sha256((shared / "options.json").read_bytes()).hexdigest()
     assert BiLM.from_files(f"{url}/options.json#sha256={options}", f"{url}/weights.hdf5").output_dim == 24
-    with pytest.raises(InputError, match="expected sha256 00, got"):
-        local_path(f"{url}/options.json#sha256=00")
+    for digest, problem in (("0" * 64, "expected sha256=0+, got"), ("00", "64 hexadecimal"), ("", "64 hexadecimal")):
+        with pytest.raises(InputError, match=problem):
+            local_path(f"{url}/options.json#sha256={digest}")
     with pytest.raises(InputError, match="cannot fetch hf://latin: expected hf://owner/name/file"):
         local_path("hf://latin")
