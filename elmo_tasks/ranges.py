@@ -1,6 +1,7 @@
 """Range checks of numbers in configs."""
 
 import math
+import os
 
 from elmo_tasks.errors import InputError
 
@@ -10,6 +11,13 @@ def require_sizes(**sizes: object) -> None:
     for name, size in sizes.items():
         if isinstance(size, bool) or not isinstance(size, int) or size < 1:
             raise InputError(f"{name}: expected an integer of at least 1, got {size!r}")
+
+
+def require_workers(workers: int) -> None:
+    """Raises `InputError` if the number of processes is below 1, or above 16 and twice the cores."""
+    require_sizes(workers=workers)
+    if workers > (most := max(16, 2 * (os.cpu_count() or 1))):
+        raise InputError(f"workers: expected at most {most} on this machine, got {workers}")
 
 
 def require_dropouts(**rates: object) -> None:

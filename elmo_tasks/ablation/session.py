@@ -16,7 +16,7 @@ from elmo_tasks.ablation.summary import Summary
 from elmo_tasks.ablation.table import choose_rows, read_table
 from elmo_tasks.ablation.text import duration, markdown, run_scores
 from elmo_tasks.atomic import atomic_write
-from elmo_tasks.ranges import require_sizes
+from elmo_tasks.ranges import require_sizes, require_workers
 
 
 class Session:
@@ -37,7 +37,8 @@ class Session:
         workers: int = 1,
         cached: bool = True,
     ) -> None:
-        require_sizes(seeds=seeds, workers=workers)
+        require_sizes(seeds=seeds)
+        require_workers(workers)
         self.folder, self.seeds, self.workers = folder.absolute(), seeds, workers
         self._arguments = [table, "-s", str(folder), *([] if cached else ["--no-cache"])]
         self.table = read_table(table)

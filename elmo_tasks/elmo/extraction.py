@@ -23,7 +23,7 @@ from elmo_tasks.bilm.characters import MOST_CHARACTERS, batch_to_ids
 from elmo_tasks.elmo.scalar_mix import ScalarMix
 from elmo_tasks.errors import InputError
 from elmo_tasks.out_of_memory import explain_oom
-from elmo_tasks.ranges import require_sizes
+from elmo_tasks.ranges import require_sizes, require_workers
 
 if TYPE_CHECKING:
     from elmo_tasks.elmo.cache import LayerCache
@@ -178,7 +178,7 @@ class Extraction:
         if name := _first_not_finite(layers, names):
             file = str(self.settings.get("weight_file", "biLM"))
             raise InputError(
-                f"{name}: expected finite vectors, got infinity or NaN", file=file, hint="use another biLM"
+                f"{name}: expected finite vectors, got infinity or NaN", file=file, hint="use other weights"
             )
         layers = layers.half() if self.float16 else layers
         if name := _first_not_finite(layers, names):
@@ -223,7 +223,7 @@ def _length(piece: Piece) -> int:
 @contextmanager
 def workers(extraction: Extraction, count: int) -> Iterator[Executor | None]:
     """`count` processes for `batches`, `None` for one, which exit with this one. A killed one is an `InputError`."""
-    require_sizes(workers=count)
+    require_workers(count)
     if count == 1:
         return (yield None)
     sent = pickle.dumps(replace(extraction, parse=str.split))  # bytes: torch would pass file descriptors

@@ -19,7 +19,7 @@ from elmo_tasks.data.files import lines_of, open_binary
 from elmo_tasks.data.tokenizer import blank_pipeline
 from elmo_tasks.errors import InputError
 from elmo_tasks.pretraining.sentences import expand_files
-from elmo_tasks.ranges import require_sizes
+from elmo_tasks.ranges import require_workers
 
 logger = logging.getLogger(__name__)
 
@@ -58,7 +58,7 @@ def prepare(
     Raises `InputError` if there is no file, a file cannot be read or has no text, or `out` was made with other
     settings.
     """
-    require_sizes(workers=workers)
+    require_workers(workers)
     if heldout == 1 or heldout < 0:
         raise InputError(f"expected heldout to be 0, or at least 2, got {heldout}")
     if language is not None:
