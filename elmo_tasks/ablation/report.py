@@ -1,12 +1,11 @@
 """Step 5: a self-contained page with the table, what its rows change, figures, runs, and how to reproduce it."""
 
-import functools
 import os
 from collections.abc import Iterable
 from importlib.resources import files
 from typing import Any
 
-from jinja2 import Environment, StrictUndefined, Template
+from jinja2 import Environment, StrictUndefined
 
 from elmo_tasks import settings
 from elmo_tasks.ablation.figures import curve_charts, layer_weights, share_charts
@@ -19,7 +18,9 @@ from elmo_tasks.compat.params import differences
 def report(summary: Summary, command: str) -> str:
     """The page as HTML. `command` is the shell command that makes the same table."""
     header, rows = body(summary)
-    return _template().render(
+    environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined)
+    template = environment.from_string(files(__package__).joinpath("report.html.jinja").read_text("utf-8"))
+    return template.render(
         table=summary.table,
         header=header,
         body=rows,
@@ -32,12 +33,6 @@ def report(summary: Summary, command: str) -> str:
         runs=[_run(summary, record) for record in summary.all_records()],
         about=_about(summary, command),
     )
-
-
-@functools.cache
-def _template() -> Template:
-    environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined)
-    return environment.from_string(files(__package__).joinpath("report.html.jinja").read_text("utf-8"))
 
 
 def _row(summary: Summary, row: Row) -> dict[str, Any]:

@@ -37,16 +37,8 @@ def shape_problems(config: Mapping[str, Any]) -> list[Problem]:
     problems = list(object_problems("", plain, TrainModel, GIVEN_TO_TRAINING, other_keys=BESIDE_TRAINING))
     if "evaluation" in separate:
         problems += object_problems("evaluation", separate["evaluation"], Evaluator, None)
-    problems += _seed_problems(separate)
     problems += _distributed_problems(separate.get("distributed"), plain)
     return sorted(problems, key=lambda problem: problem.path)
-
-
-def _seed_problems(config: Mapping[str, Any]) -> Iterator[Problem]:
-    for key in (SEED, *SEEDS):
-        value = config.get(key)
-        if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
-            yield Problem(path=key, expected="an integer of at least 0", got=shown(value))
 
 
 def _distributed_problems(given: Any, config: dict[str, Any]) -> Iterator[Problem]:

@@ -17,20 +17,11 @@ def improve_evaluate() -> None:
     original = evaluate.evaluate_from_archive
 
     @functools.wraps(original)
-    def evaluate_from_archive(
-        archive_file: str,
-        input_file: str,
-        metrics_output_file: str | None = None,
-        predictions_output_file: str | None = None,
-        *arguments: Any,
-        **options: Any,
-    ) -> dict[str, Any]:
+    def evaluate_from_archive(archive_file: str, input_file: str, *arguments: Any, **options: Any) -> Any:
         read = [archive_file, options.get("weights_file"), *(file.strip(' "') for file in input_file.split(","))]
-        outputs = f"{metrics_output_file or ''},{predictions_output_file or ''}".split(",")
-        for output in filter(None, outputs):
-            check_output_path(output, read=read, device=True)
-        files = (archive_file, input_file, metrics_output_file, predictions_output_file)
-        scores: dict[str, Any] = original(*files, *arguments, **options)
-        return scores
+        for name in ("metrics_output_file", "predictions_output_file"):
+            for output in filter(None, (options.get(name) or "").split(",")):
+                check_output_path(output, read=read, device=True)
+        return original(archive_file, input_file, *arguments, **options)
 
     evaluate.evaluate_from_archive = evaluate_from_archive

@@ -52,23 +52,14 @@ def _checked(get_predictor: Callable[[argparse.Namespace], Predictor]) -> Callab
     def wrapper(args: argparse.Namespace) -> Predictor:
         if args.batch_size < 1:
             raise InputError(f"--batch-size must be at least 1, got {args.batch_size}")
-        files = _input_files(args)
+        file = args.input_file
+        if file != STANDARD_INPUT and not args.use_dataset_reader and Path(cached_path(file)).is_dir():
+            raise InputError("expected a file, got a folder", file=file)
         if args.output_file:
-            check_output_path(args.output_file, read=[args.archive_file, *files], device=True)
+            check_output_path(args.output_file, read=[args.archive_file, file], device=True)
         return get_predictor(args)
 
     return wrapper
-
-
-def _input_files(args: argparse.Namespace) -> list[str | Path]:
-    if args.input_file == STANDARD_INPUT:
-        return []
-    if args.use_dataset_reader:
-        return [args.input_file]  # may be a pattern
-    file = Path(cached_path(args.input_file))
-    if file.is_dir():
-        raise InputError("expected a file, got a folder", file=file)
-    return [file]
 
 
 class LinePredictions(allennlp_predict._PredictManager):

@@ -29,8 +29,8 @@ def recover_at_any_time() -> None:
     run can be neither resumed nor repeated, or looks finished. The patch can go when AllenNLP writes atomically.
     """
     training_util.create_serialization_dir = _preparing(training_util.create_serialization_dir)
-    Params.to_file = _atomic_config(Params.to_file)
-    common_util.dump_metrics = _atomic_metrics(common_util.dump_metrics)
+    Params.to_file = _atomic(Params.to_file, place=1)
+    common_util.dump_metrics = _atomic(common_util.dump_metrics, place=0)
     train.archive_model = _atomic_archive(train.archive_model)
     train.train_model = _releasing(train.train_model)
 
@@ -107,25 +107,18 @@ def require_same(params: Params, file: Path) -> None:
         raise InputError(problem, file=file, hint=f"{hint} this one with --force")
 
 
-def _atomic_config(write: Callable[..., None]) -> Callable[..., None]:
+def _atomic(write: Callable[..., None], *, place: int) -> Callable[..., None]:
+    """A function that writes the file whose path is the argument at this place."""
+
     @functools.wraps(write)
-    def to_file(self: Params, params_file: str, *arguments: Any, **options: Any) -> None:
-        with atomic_write(params_file) as aside:
-            write(self, str(aside), *arguments, **options)
-
-    return to_file
-
-
-def _atomic_metrics(dump: Callable[..., None]) -> Callable[..., None]:
-    @functools.wraps(dump)
-    def dump_metrics(file_path: str | None, metrics: dict[str, Any], log: bool = False) -> None:
-        if not file_path:
-            dump(file_path, metrics, log)
+    def wrapper(*arguments: Any, **options: Any) -> None:
+        if not arguments[place]:  # metrics that are not written
+            write(*arguments, **options)
             return
-        with atomic_write(file_path) as aside:
-            dump(str(aside), metrics, log)
+        with atomic_write(arguments[place]) as aside:
+            write(*arguments[:place], str(aside), *arguments[place + 1 :], **options)
 
-    return dump_metrics
+    return wrapper
 
 
 def _atomic_archive(archive: Callable[..., str]) -> Callable[..., str]:

@@ -137,7 +137,6 @@ def test_each_kind_of_problem(keys: dict[str, Any], message: str) -> None:
         ({"trainer.patience": 0}, ["trainer.patience"]),
         ({"trainer.learning_rate_scheduler": {"type": "reduce_on_plateau", "patience": 0}}, []),
         ({"trainer.checkpointer": None, "trainer.patience": "None"}, []),
-        ({"seed": 5, "numpy_seed": "x"}, ["numpy_seed"]),
         ({"random_sed": 1, "random_seed": 2, "evaluation": {"tpe": 1}}, ["evaluation.tpe", "random_sed"]),
         ({"trainer.optimizer.lr": None, "distributed": 2}, ["distributed", "trainer.optimizer.lr"]),
         ({"distributed": {"cuda_devices": [0, 1], "port": 3}}, ["distributed.port"]),
