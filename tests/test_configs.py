@@ -12,7 +12,7 @@ from allennlp.commands.train import TrainModel
 from allennlp.common import Params
 
 from elmo_tasks import settings
-from elmo_tasks.checks.config import check_config
+from elmo_tasks.commands.check import check_config
 from elmo_tasks.errors import InputError
 from tests.elmo.transformer_samples import write_transformer
 from tests.pretraining import toy

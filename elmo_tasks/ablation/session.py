@@ -52,11 +52,6 @@ class Session:
                 self._seconds[run.row.name].append(result["seconds"])
         self.interrupted, self.failed = False, 0
 
-    @property
-    def report_file(self) -> Path:
-        """The path of the report."""
-        return self.folder / "report.html"
-
     def run_all(self) -> Iterator[str]:
         """Execute the runs that are left, and yield a line for each start and end. Writes the files after each run."""
         done = len(self._all) - len(self.left)

@@ -1,4 +1,4 @@
-"""The files of a config."""
+"""The files and devices of a config: whether this machine has them."""
 
 import glob
 import re
@@ -9,7 +9,8 @@ from typing import Any
 
 from allennlp.data import DatasetReader
 
-from elmo_tasks.checks.problem import Problem, below, get, items
+from elmo_tasks.checks.problem import Problem, below, get, items, shown
+from elmo_tasks.compat.devices import devices_here, has_device
 from elmo_tasks.data.files import missing_hint
 from elmo_tasks.elmo.embedder_config import TRANSFORMER
 
@@ -38,6 +39,15 @@ def file_problems(config: dict[str, Any]) -> Iterator[Problem]:
                 yield from _missing(path, name, hint)
     for path, name in _named_files("", config):
         yield from _missing(path, name)
+
+
+def device_problems(config: dict[str, Any]) -> Iterator[Problem]:
+    """Missing devices in `distributed.cuda_devices`, or in `trainer.cuda_device`, which `distributed` replaces."""
+    path = "distributed.cuda_devices" if isinstance(config.get("distributed"), dict) else "trainer.cuda_device"
+    given = get(config, path)
+    for device in given if isinstance(given, list) and path.startswith("distributed") else [given]:
+        if device is not None and not has_device(device):
+            yield Problem(path=path, expected=devices_here(), got=shown(device))
 
 
 def paths_read(config: dict[str, Any]) -> Iterator[Path]:

@@ -8,25 +8,19 @@ from pathlib import Path
 from typing import Any
 
 from allennlp.commands import train
-from allennlp.common import Params, Registrable
-from allennlp.models import Model
+from allennlp.common import Params
 
-from elmo_tasks.checks.devices import device_problems
-from elmo_tasks.checks.files import file_problems, paths_read
+from elmo_tasks.checks.files import device_problems, file_problems, paths_read
 from elmo_tasks.checks.problem import Problem
 from elmo_tasks.checks.schema import shape_problems
 from elmo_tasks.errors import InputError
-
-PACKAGE = __name__.split(".")[0]
 
 
 def is_ours(config: Mapping[str, Any]) -> bool:
     """Whether a config trains a model of this package, or one that is misspelt."""
     model = config.get("model")
     name = model.get("type") if isinstance(model, Mapping) else model
-    found = Registrable._registry[Model].get(name) if isinstance(name, str) else None
-    module = found[0].__module__ if found is not None else str(name)
-    return module.startswith((f"{PACKAGE}.", f"{PACKAGE}_"))
+    return str(name).startswith(("elmo_tasks.", "elmo_tasks_"))
 
 
 def require_none(found: Iterable[Problem]) -> None:

@@ -63,7 +63,7 @@ def ablate(args: argparse.Namespace) -> None:
     except (KeyboardInterrupt, SigTermReceived):
         print("interrupted; the same command resumes", flush=True)
     summary = session.write()
-    print(f"\n{terminal(summary)}\n\n{session.report_file}")
+    print(f"\n{terminal(summary)}\n\n{session.folder / 'report.html'}")
     if session.interrupted or session.failed:
         raise SystemExit(INTERRUPTED if session.interrupted else 1)
 

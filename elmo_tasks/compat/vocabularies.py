@@ -35,9 +35,6 @@ def _configured_class(directory: str | os.PathLike[str]) -> type[Vocabulary]:
     try:
         config = json.loads((Path(directory).parent / archival.CONFIG_NAME).read_text("utf-8"))
         given = config["vocabulary"]
-        found: tuple[type[Vocabulary], Any] = Vocabulary.resolve_class_name(
-            given if isinstance(given, str) else given["type"]
-        )
+        return Vocabulary.resolve_class_name(given if isinstance(given, str) else given["type"])[0]
     except (OSError, ValueError, KeyError, TypeError, ConfigurationError):
         return Vocabulary
-    return found[0]

@@ -1,7 +1,7 @@
 // Values of a wrong type, or out of range.
 // expected: data_loader.batch_sampler.batch_size: expected an integer of at least 1, got 0
 // expected: data_loader.batch_sampler.sorting_keys: expected List[str], got "tokens"
-// expected: dataset_reader.classes: expected int, got "five"
+// expected: dataset_reader.min_phrase_length: expected int, got "five"
 // expected: model.elmo: expected an object (ElmoTokenEmbedder), got true
 // expected: model.encoder.hidden_sizes.0: expected int, got 2.5
 // expected: model.head: expected Head, got null
@@ -13,7 +13,7 @@
 // expected: trainer.optimizer.lr: expected float, got "1e-3"
 // expected: trainer.validation_metric: expected Union[str, List[str]], got 3
 (import '../../../training_config/sst.jsonnet') {
-  dataset_reader+: { classes: 'five' },
+  dataset_reader+: { min_phrase_length: 'five' },
   model+: {
     elmo: true,
     head: null,
