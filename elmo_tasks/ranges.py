@@ -1,6 +1,5 @@
 """Range checks of numbers in configs."""
 
-import math
 import os
 
 from elmo_tasks.errors import InputError
@@ -18,21 +17,3 @@ def require_workers(workers: int) -> None:
     require_sizes(workers=workers)
     if workers > (most := max(16, 2 * (os.cpu_count() or 1))):
         raise InputError(f"workers: expected at most {most} on this machine, got {workers}")
-
-
-def require_dropouts(**rates: object) -> None:
-    """Raises `InputError` if an argument is not a number of at least 0 and below 1."""
-    for name, rate in rates.items():
-        if not 0 <= _number(rate) < 1:
-            raise InputError(f"{name}: expected a number of at least 0 and below 1, got {rate!r}")
-
-
-def require_factors(**factors: object) -> None:
-    """Raises `InputError` if an argument is not a finite number of at least 0."""
-    for name, factor in factors.items():
-        if not 0 <= _number(factor) < math.inf:
-            raise InputError(f"{name}: expected a number of at least 0, got {factor!r}")
-
-
-def _number(value: object) -> float:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else math.nan

@@ -17,7 +17,7 @@ from elmo_tasks.data.mentions import Cluster, Mention
 from elmo_tasks.errors import InputError
 from elmo_tasks.modules.task_model import TaskModel
 from elmo_tasks.out_of_memory import explain_oom
-from elmo_tasks.ranges import require_dropouts, require_sizes
+from elmo_tasks.ranges import require_sizes
 
 HEAD_VALUES = ("embeddings", "input")
 """The inputs of span heads: the token embeddings, or all of the encoder's input, including ELMo."""
@@ -78,9 +78,9 @@ class CorefModel(TaskModel):
         **kwargs: Any,
     ) -> None:
         super().__init__(vocab, variational_dropout=variational_dropout, **kwargs)
-        sizes = {"hidden_size": hidden_size, "feature_size": feature_size, "max_span_width": max_span_width}
-        limits = {"max_antecedents": max_antecedents, "max_training_sentences": max_training_sentences}
-        _check(sizes | limits, dropout, spans_per_word)
+        require_sizes(max_training_sentences=max_training_sentences)
+        if not spans_per_word > 0:
+            raise InputError(f"expected spans_per_word above 0, got {spans_per_word!r}")
         self._spans_per_word = spans_per_word
         self._max_training_sentences = max_training_sentences
         self._value_size = self._width_of(head_values)
@@ -231,10 +231,3 @@ def _document(text: TextFieldTensors, speakers: Tensor, genre: Tensor, known: di
     lengths = [len(sentence) for sentence in known["sentences"]]
     own = {key: {name: ids[row, : len(lengths)] for name, ids in of_one.items()} for key, of_one in text.items()}
     return Document(own, speakers[row, : sum(lengths)], genre[row], lengths, known["clusters"] or [])
-
-
-def _check(sizes: dict[str, int], dropout: float, spans_per_word: float) -> None:
-    require_sizes(**sizes)
-    require_dropouts(dropout=dropout)
-    if not spans_per_word > 0:
-        raise InputError(f"expected spans_per_word above 0, got {spans_per_word!r}")

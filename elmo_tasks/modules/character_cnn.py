@@ -5,7 +5,6 @@ from allennlp.modules.seq2vec_encoders import Seq2VecEncoder
 from torch import Tensor, nn
 
 from elmo_tasks.modules.initialization import glorot
-from elmo_tasks.ranges import require_dropouts, require_sizes
 
 
 @Seq2VecEncoder.register("elmo_tasks_character_cnn")
@@ -24,8 +23,6 @@ class CharacterCnn(Seq2VecEncoder):
 
     def __init__(self, *, embedding_dim: int, num_filters: int, width: int, dropout: float = 0.0) -> None:
         super().__init__()
-        require_sizes(num_filters=num_filters, width=width)
-        require_dropouts(dropout=dropout)
         self.convolution = glorot(nn.Conv1d(embedding_dim, num_filters, width))
         self.dropout = nn.Dropout(dropout)
 

@@ -6,7 +6,6 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from elmo_tasks.modules.encoder import Encoder
-from elmo_tasks.ranges import require_dropouts, require_sizes
 
 DIRECTIONS = 2
 
@@ -26,13 +25,9 @@ class CoupledLstm(Encoder):
     - `input_size`: width of the input; `InputEncoder` supplies it.
     - `hidden_size`: units H per direction.
     - `dropout`: dropout on `h_(t-1)`.
-
-    Raises `InputError` if the size or the dropout is out of range.
     """
 
     def __init__(self, *, input_size: int, hidden_size: int, dropout: float = 0.0) -> None:
-        require_sizes(hidden_size=hidden_size)
-        require_dropouts(dropout=dropout)
         super().__init__(input_dim=input_size, output_dim=DIRECTIONS * hidden_size)
         self.input_size, self.hidden_size, self.dropout = input_size, hidden_size, dropout
         self.kernel = nn.Parameter(torch.empty(DIRECTIONS, input_size + hidden_size, 3 * hidden_size))

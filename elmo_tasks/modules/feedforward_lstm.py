@@ -6,7 +6,6 @@ from torch import Tensor, nn
 from elmo_tasks.modules.encoder import Encoder
 from elmo_tasks.modules.initialization import glorot
 from elmo_tasks.modules.stacked_lstm import StackedLstm
-from elmo_tasks.ranges import require_dropouts, require_sizes
 
 
 @Seq2SeqEncoder.register("elmo_tasks_feedforward_lstm")
@@ -33,8 +32,6 @@ class FeedForwardLstm(Encoder):
         feedforward_dropout: float = 0.0,
         dropout: float = 0.0,
     ) -> None:
-        require_sizes(feedforward_size=feedforward_size)
-        require_dropouts(feedforward_dropout=feedforward_dropout)
         feedforward = glorot(nn.Linear(input_size, feedforward_size))
         lstm = StackedLstm(input_size=feedforward_size, hidden_sizes=hidden_sizes, dropout=dropout)
         super().__init__(input_dim=input_size, output_dim=lstm.get_output_dim())

@@ -5,7 +5,6 @@ from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
 from torch import Tensor, nn
 
 from elmo_tasks.modules.encoder import Encoder
-from elmo_tasks.ranges import require_sizes
 
 INITIAL_DEVIATION = 0.05
 """The standard deviation of the initial weights, truncated at two deviations (Clark and Gardner 2017)."""
@@ -15,12 +14,10 @@ INITIAL_DEVIATION = 0.05
 class Gru(Encoder):
     """
     One bidirectional layer of `hidden_size` units per direction with zero initial states; the values of padding have no
-    effect. Weights are initialized from a truncated normal distribution, biases with 0. Raises `InputError` if
-    `hidden_size` is below 1.
+    effect. Weights are initialized from a truncated normal distribution, biases with 0.
     """
 
     def __init__(self, *, input_size: int, hidden_size: int) -> None:
-        require_sizes(hidden_size=hidden_size)
         super().__init__(input_dim=input_size, output_dim=2 * hidden_size)
         self.onward, self.backward = (initialized(nn.GRU(input_size, hidden_size, batch_first=True)) for _ in range(2))
 

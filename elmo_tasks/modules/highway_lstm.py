@@ -14,7 +14,6 @@ from elmo_tasks.bilm.packed_linear import PRECISIONS, packed_linear
 from elmo_tasks.errors import InputError
 from elmo_tasks.modules.encoder import Encoder
 from elmo_tasks.modules.precision import product_type
-from elmo_tasks.ranges import require_dropouts, require_sizes
 
 FORGET_BIAS = 1.0
 """Initial bias of the forget gates (appendix A.5)."""
@@ -37,7 +36,7 @@ class HighwayLstm(Encoder):
     - `precision`: type of the matrix products, `float32` or `bfloat16`; cells and gates are in float32, outputs in the
       weights' type. By default that of `torch.autocast` if enabled, else the inputs'.
 
-    Raises `InputError` if a size, the dropout or the precision is out of range.
+    Raises `InputError` if the precision is unknown.
     """
 
     def __init__(
@@ -50,7 +49,8 @@ class HighwayLstm(Encoder):
         dropout_outputs: bool = True,
         precision: str | None = None,
     ) -> None:
-        _check(hidden_size, num_layers, dropout, precision)
+        if precision is not None and precision not in PRECISIONS:
+            raise InputError(f"expected precision to be one of {', '.join(PRECISIONS)}, got {precision!r}")
         super().__init__(input_dim=input_size, output_dim=hidden_size, bidirectional=False)
         widths = [input_size, *[hidden_size] * num_layers]
         layers = (
@@ -248,10 +248,3 @@ def _step_back(d_output: Tensor, d_cell: Tensor, gates: Tensor, carried: Tensor,
     torch.mul(i, 1.0 - g * g, out=d_g).mul_(d_cell)
     d_cell.mul_(f)
     return d_gates
-
-
-def _check(hidden_size: int, num_layers: int, dropout: float, precision: str | None) -> None:
-    require_sizes(hidden_size=hidden_size, num_layers=num_layers)
-    require_dropouts(dropout=dropout)
-    if precision is not None and precision not in PRECISIONS:
-        raise InputError(f"expected precision to be one of {', '.join(PRECISIONS)}, got {precision!r}")

@@ -73,11 +73,6 @@ class InputEncoder(nn.Module):
         if elmo_output_encoder is not None and elmo is not None and elmo.has_output:
             self.elmo_output_encoder = construct(elmo_output_encoder, width=elmo.get_output_dim())
 
-    @property
-    def uses_elmo(self) -> bool:
-        """Whether the model has ELMo; tasks with further settings for ELMo depend on it."""
-        return self.elmo is not None
-
     def get_input_dim(self) -> int:
         """Width of x."""
         embedded = 0 if self.embedder is None else self.embedder.get_output_dim()

@@ -1,7 +1,5 @@
 """Bidirectional LSTM layers of individual sizes (paper, appendix A.7)."""
 
-from collections.abc import Sequence
-
 import torch
 from allennlp.modules import InputVariationalDropout
 from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
@@ -11,7 +9,6 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from elmo_tasks.errors import InputError
 from elmo_tasks.modules.encoder import Encoder
 from elmo_tasks.modules.precision import product_type
-from elmo_tasks.ranges import require_dropouts
 
 FORGET_BIAS = 1.0
 """Initial bias of the forget gates, which the paper does not report (Jozefowicz et al., 2015)."""
@@ -31,11 +28,12 @@ class StackedLstm(Encoder):
     - `hidden_sizes`: units per direction of each layer, the lowest first.
     - `dropout`: variational dropout on the input of each layer.
 
-    Raises `InputError` if there is no layer, or a size or the dropout is out of range.
+    Raises `InputError` if there is no layer.
     """
 
     def __init__(self, *, input_size: int, hidden_sizes: list[int], dropout: float = 0.0) -> None:
-        _check(hidden_sizes, dropout)
+        if not hidden_sizes:
+            raise InputError("expected one or more hidden_sizes, got none")
         super().__init__(input_dim=input_size, output_dim=2 * hidden_sizes[-1])
         widths = [input_size, *(2 * size for size in hidden_sizes)]
         self.dropout = InputVariationalDropout(dropout)
@@ -73,9 +71,3 @@ def initialize(layer: nn.LSTM) -> None:
                 parameter.zero_()
                 if name.startswith("bias_ih"):
                     parameter.chunk(4)[1].fill_(FORGET_BIAS)  # torch's order of gates: input, forget, cell, output
-
-
-def _check(hidden_sizes: Sequence[int], dropout: float) -> None:
-    if not hidden_sizes or any(not isinstance(size, int) or size < 1 for size in hidden_sizes):
-        raise InputError(f"expected hidden_sizes to be one or more integers of at least 1, got {hidden_sizes!r}")
-    require_dropouts(dropout=dropout)

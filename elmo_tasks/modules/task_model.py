@@ -15,7 +15,6 @@ from torch import Tensor
 from elmo_tasks.elmo.embedder import ElmoTokenEmbedder
 from elmo_tasks.errors import InputError
 from elmo_tasks.modules.input_encoder import InputEncoder
-from elmo_tasks.ranges import require_dropouts
 
 
 class TaskModel(Model):
@@ -28,7 +27,7 @@ class TaskModel(Model):
       `variational_dropout`, `elmo_output_encoder`: see `InputEncoder`.
     - `regularizer`, `serialization_dir`, `ddp_accelerator`: see AllenNLP's `Model`.
 
-    Raises `InputError` if a key is unknown, or a dropout is out of range.
+    Raises `InputError` if a key is unknown. The ranges of numbers are checked before a training (`elmo_tasks.checks`).
     """
 
     _version = 1
@@ -53,7 +52,6 @@ class TaskModel(Model):
     ) -> None:
         if unknown:
             raise InputError(f"{type(self).__name__} has no key {', '.join(sorted(unknown))}", hint="is it misspelt?")
-        require_dropouts(input_dropout=input_dropout, output_dropout=output_dropout)
         super().__init__(vocab, regularizer, serialization_dir, ddp_accelerator)
         self.lowest_layers = InputEncoder(
             text_field_embedder=text_field_embedder,

@@ -15,7 +15,6 @@ from elmo_tasks.bilm.packed_linear import PRECISIONS
 from elmo_tasks.errors import InputError
 from elmo_tasks.pretraining.softmax import OutputSoftmax
 from elmo_tasks.pretraining.stream import LmBatch
-from elmo_tasks.ranges import require_dropouts
 
 
 @dataclass
@@ -40,11 +39,8 @@ class LmStates:
 
     @classmethod
     def from_tensors(cls, tensors: dict[str, Tensor]) -> "LmStates":
-        """The states of a `to_tensors` dictionary; raises `InputError` if one is missing."""
+        """The states of a `to_tensors` dictionary."""
         depths = range(len(tensors) // 4)
-        expected = {f"{name}.{i}.{part}" for name in DIRECTIONS for i in depths for part in ("cell", "hidden")}
-        if not tensors or tensors.keys() != expected:
-            raise InputError(f"expected a cell and a hidden state per layer and direction, got {', '.join(tensors)}")
         return cls(
             *([(tensors[f"{name}.{i}.cell"], tensors[f"{name}.{i}.hidden"]) for i in depths] for name in DIRECTIONS)
         )
@@ -80,16 +76,13 @@ class BiLanguageModel(nn.Module):
     - `precision`: type of the matrix products in training mode, `float32` or `bfloat16`; parameters, cells, sums and
       evaluation mode are float32.
 
-    Raises `InputError` if the precision is unknown, the dropout not in [0, 1), or the widths differ.
+    Raises `InputError` if the precision is unknown.
     """
 
     def __init__(self, bilm: BiLM, softmax: OutputSoftmax, *, dropout: float = 0.1, precision: str = "float32") -> None:
         super().__init__()
         if precision not in PRECISIONS:
             raise InputError(f"expected precision to be one of {', '.join(PRECISIONS)}, got {precision!r}")
-        require_dropouts(dropout=dropout)
-        if softmax.dim != bilm.options.projection_dim:
-            raise InputError(f"expected a softmax of projection_dim {bilm.options.projection_dim}, got {softmax.dim}")
         self.bilm, self.softmax = bilm, softmax
         self.dropout, self.precision = dropout, PRECISIONS[precision]
 

@@ -16,7 +16,6 @@ from elmo_tasks.modules.initialization import glorot
 from elmo_tasks.modules.input_encoder import construct
 from elmo_tasks.modules.precision import at_least_float32
 from elmo_tasks.modules.task_model import SoftmaxModel
-from elmo_tasks.ranges import require_dropouts, require_factors, require_sizes
 from elmo_tasks.snli.metric import EntailmentAccuracy
 from elmo_tasks.snli.reader import LABELS
 
@@ -43,8 +42,6 @@ class EntailmentModel(SoftmaxModel):
     - `weight_l2`: factor of the sum of squares of all weight matrices of the recurrent and feed-forward layers; only
       with ELMo.
     - `kwargs`: see `TaskModel`.
-
-    Raises `InputError` if a number is out of range.
     """
 
     default_predictor = "elmo_tasks_snli"
@@ -60,11 +57,8 @@ class EntailmentModel(SoftmaxModel):
         weight_l2: float = 1e-4,
         **kwargs: Any,
     ) -> None:
-        require_sizes(hidden_size=hidden_size)
-        require_dropouts(dropout=dropout, attention_dropout=attention_dropout)
-        require_factors(weight_l2=weight_l2)
         super().__init__(vocab, **kwargs)
-        uses_elmo = self.lowest_layers.uses_elmo
+        uses_elmo = self.lowest_layers.elmo is not None
         self.attention_dropout = nn.Dropout(attention_dropout if uses_elmo else 0.0)
         self.weight_l2 = weight_l2 if uses_elmo else 0.0
         self.projection = glorot(nn.Linear(4 * self.lowest_layers.get_output_dim(), hidden_size))

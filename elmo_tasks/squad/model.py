@@ -17,7 +17,7 @@ from elmo_tasks.modules.attention import BiAttention
 from elmo_tasks.modules.precision import at_least_float32
 from elmo_tasks.modules.task_model import SoftmaxModel
 from elmo_tasks.out_of_memory import explain_oom
-from elmo_tasks.ranges import require_dropouts, require_sizes
+from elmo_tasks.ranges import require_sizes
 from elmo_tasks.squad.layers import ChainedPointers, ResidualSelfAttention, relu_layer
 from elmo_tasks.squad.metric import SquadEmAndF1
 from elmo_tasks.squad.spans import Spans, best_spans
@@ -45,7 +45,7 @@ class SquadModel(SoftmaxModel):
     - `n_best`: the number of answers for each question.
     - `kwargs`: see `TaskModel`; passage and question share the lowest layers.
 
-    Raises `InputError` if the encoder's output size is odd, or `max_span_length` or `n_best` is below 1.
+    Raises `InputError` if the encoder's output size is odd, or `n_best` is below 1.
     """
 
     default_predictor = "elmo_tasks_squad"
@@ -59,10 +59,9 @@ class SquadModel(SoftmaxModel):
         n_best: int = 5,
         **kwargs: Any,
     ) -> None:
-        require_dropouts(dropout=dropout)
         super().__init__(vocab, **kwargs)
         width = self.lowest_layers.encoder.get_output_dim()
-        require_sizes(max_span_length=max_span_length, n_best=n_best)
+        require_sizes(n_best=n_best)
         if width % 2:
             raise InputError(f"expected an encoder with an even output size, for two directions, got {width}")
         self.max_span_length, self.n_best = max_span_length, n_best

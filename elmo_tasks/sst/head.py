@@ -4,9 +4,7 @@ from allennlp.common import Registrable
 from allennlp.modules import FeedForward, Maxout
 from torch import Tensor, nn
 
-from elmo_tasks.errors import InputError
 from elmo_tasks.modules.initialization import glorot
-from elmo_tasks.ranges import require_dropouts, require_sizes
 
 
 class Head(nn.Module, Registrable):
@@ -46,7 +44,6 @@ class ReluHead(Head):
     """
 
     def __init__(self, *, input_dim: int, classes: int, hidden_sizes: list[int], dropout: list[float]) -> None:
-        _check(hidden_sizes, dropout)
         hidden = FeedForward(input_dim, len(hidden_sizes), hidden_sizes, [nn.ReLU() for _ in hidden_sizes], dropout)
         super().__init__(nn.Sequential(hidden, nn.Linear(hidden_sizes[-1], classes)))
 
@@ -67,18 +64,5 @@ class MaxoutHead(Head):
     def __init__(
         self, *, input_dim: int, classes: int, hidden_sizes: list[int], dropout: list[float], pool_size: int = 4
     ) -> None:
-        _check(hidden_sizes, dropout)
-        require_sizes(**{"head.pool_size": pool_size})
         sizes = [*hidden_sizes, classes]
         super().__init__(Maxout(input_dim, len(sizes), sizes, pool_size, [*dropout, 0.0]))
-
-
-def _check(hidden_sizes: list[int], dropout: list[float]) -> None:
-    """Raises `InputError` if the lists are empty or differ in length, or a value is out of range."""
-    if not isinstance(hidden_sizes, list) or not isinstance(dropout, list) or not hidden_sizes:
-        raise InputError(f"expected lists head.hidden_sizes and head.dropout, got {hidden_sizes!r} and {dropout!r}")
-    if len(dropout) != len(hidden_sizes):
-        raise InputError(f"expected {len(hidden_sizes)} values in head.dropout, got {dropout!r}")
-    for size, share in zip(hidden_sizes, dropout, strict=True):
-        require_sizes(**{"each of head.hidden_sizes": size})
-        require_dropouts(**{"each of head.dropout": share})

@@ -12,7 +12,6 @@ from torch import Tensor, nn
 from elmo_tasks.modules.input_encoder import construct
 from elmo_tasks.modules.precision import at_least_float32
 from elmo_tasks.modules.task_model import SoftmaxModel
-from elmo_tasks.ranges import require_dropouts
 from elmo_tasks.sst.biattention import MultiPooling, biattend, compare
 from elmo_tasks.sst.head import Head
 from elmo_tasks.sst.trees import NAMES
@@ -34,8 +33,6 @@ class SentimentClassifier(SoftmaxModel):
     - `head`: the layers after pooling: ReLU or maxout.
     - `pooled_dropout`: dropout after pooling.
     - `kwargs`: see `TaskModel`. `elmo_output_encoder` is the paper's second biLSTM, for ELMo at the output.
-
-    Raises `InputError` if a dropout is out of range.
     """
 
     default_predictor = "elmo_tasks_sst"
@@ -49,7 +46,6 @@ class SentimentClassifier(SoftmaxModel):
         pooled_dropout: float = 0.0,
         **kwargs: Any,
     ) -> None:
-        require_dropouts(pooled_dropout=pooled_dropout)
         super().__init__(vocab, **kwargs)
         self.labels = complete_labels(vocab)
         self.integrator = construct(integrator, width=3 * self.lowest_layers.get_output_dim())

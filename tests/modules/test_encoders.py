@@ -61,18 +61,9 @@ def test_widths_and_gradients(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "keys"),
-    [
-        ("coupled_lstm", {"hidden_size": 0}),
-        ("gru", {"hidden_size": 0}),
-        ("highway_lstm", {"num_layers": 0}),
-        ("highway_lstm", {"precision": "float16"}),
-        ("stacked_lstm", {"hidden_sizes": [3, 0]}),
-        ("stacked_lstm", {"dropout": -0.1}),
-        ("feedforward_lstm", {"feedforward_size": 0}),
-    ],
+    ("name", "keys"), [("highway_lstm", {"precision": "float16"}), ("stacked_lstm", {"hidden_sizes": []})]
 )
-def test_values_out_of_range(name: str, keys: dict[str, Any]) -> None:
+def test_invalid_settings(name: str, keys: dict[str, Any]) -> None:
     with pytest.raises(InputError, match=next(iter(keys))):
         make(name, **keys)
 

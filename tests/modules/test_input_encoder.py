@@ -76,7 +76,6 @@ def test_widths_and_one_bilm_pass(tmp_path: Path, at: str | None, x_width: int, 
     layers = make(tmp_path, at)
     assert (layers.get_input_dim(), layers.get_output_dim()) == (x_width, h_width)
     assert layers.encoder.get_input_dim() == x_width
-    assert layers.uses_elmo == (at is not None)
     passes: list[int] = []
     if layers.elmo is not None:
         layers.elmo.bilm.register_forward_hook(lambda *_: passes.append(1))
