@@ -6,9 +6,9 @@ from elmo_tasks.errors import InputError
 
 
 def require_sizes(**sizes: object) -> None:
-    """Raises `InputError` if an argument is not an integer of at least 1."""
+    """Raises `InputError` if an argument is neither an integer of at least 1 nor `None`, for no limit."""
     for name, size in sizes.items():
-        if isinstance(size, bool) or not isinstance(size, int) or size < 1:
+        if size is not None and (isinstance(size, bool) or not isinstance(size, int) or size < 1):
             raise InputError(f"{name}: expected an integer of at least 1, got {size!r}")
 
 

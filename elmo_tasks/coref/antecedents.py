@@ -79,20 +79,14 @@ class AntecedentScorer(nn.Module):
         for start in range(0, len(spans.vectors), ROWS_AT_ONCE):
             rows = slice(start, min(start + ROWS_AT_ONCE, len(spans.vectors)))
             columns = slice(max(0, start - self.max_antecedents), rows.stop)
-            distance = self._distances(rows, columns)
+            places = torch.arange(rows.stop, device=spans.vectors.device)
+            distance = places[rows, None] - places[columns]  # [R, C], positive if the column precedes the row
             products = own[rows, None] + others[None, columns]  # [R, C, F]
             products = products + _products(spans.vectors[rows], spans.vectors[columns], weights[2])
             products = products + self._features(spans, distance, rows, columns) @ weights[3].t()
             scores = self.score(products) + spans.scores[rows, None] + spans.scores[None, columns]  # [R, C]
             near = (distance > 0) & (distance <= self.max_antecedents)
             yield PairScores(scores.masked_fill(~near, -torch.inf), rows, columns)
-
-    def _distances(self, rows: slice, columns: slice) -> Tensor:
-        """The number of spans from each column to each row: [R, C]; positive if the column precedes the row."""
-        device = self.boundaries.device
-        return torch.arange(rows.start, rows.stop, device=device)[:, None] - torch.arange(
-            columns.start, columns.stop, device=device
-        )
 
     def _features(self, spans: TopSpans, distance: Tensor, rows: slice, columns: slice) -> Tensor:
         """Embeddings of speakers, genre and distance of each pair, after dropout: [R, C, 3 E]."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from elmo_tasks.data.mentions import Cluster, Mention
+from elmo_tasks.data.brackets import Cluster, Mention
 
 
 def clusters_by_label(mentions: Iterable[tuple[Mention, str]]) -> list[Cluster]:

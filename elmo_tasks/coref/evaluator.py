@@ -9,8 +9,8 @@ from typing import Any
 from allennlp.evaluation import Evaluator
 
 from elmo_tasks.atomic import atomic_write
+from elmo_tasks.data.brackets import Cluster, cluster_cells
 from elmo_tasks.data.files import open_text
-from elmo_tasks.data.mentions import Cluster, cluster_cells
 from elmo_tasks.data.ontonotes import OntonotesDocument, read_documents
 from elmo_tasks.errors import InputError
 from elmo_tasks.prediction.evaluator import OfficialEvaluator

@@ -22,7 +22,7 @@ import torch
 from allennlp.nn.util import dist_reduce_sum
 from allennlp.training.metrics import Metric
 
-from elmo_tasks.data.mentions import Cluster, Mention
+from elmo_tasks.data.brackets import Cluster, Mention
 
 METRICS = ("muc", "b_cubed", "ceaf_e")
 PARTS = ("precision", "recall", "f1")

@@ -13,7 +13,7 @@ from elmo_tasks.coref.metric import CorefScores
 from elmo_tasks.coref.pruning import prune_crossing_spans
 from elmo_tasks.coref.reader import GENRES
 from elmo_tasks.coref.spans import SpanScorer
-from elmo_tasks.data.mentions import Cluster, Mention
+from elmo_tasks.data.brackets import Cluster, Mention
 from elmo_tasks.errors import InputError
 from elmo_tasks.modules.task_model import TaskModel
 from elmo_tasks.out_of_memory import explain_oom

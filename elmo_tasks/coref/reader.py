@@ -11,8 +11,8 @@ from allennlp.data.fields import LabelField, ListField, MetadataField, TensorFie
 from allennlp.data.token_indexers import TokenCharactersIndexer
 
 from elmo_tasks.coref.clusters import clusters_by_label, without_singletons
+from elmo_tasks.data.brackets import Cluster, Mention
 from elmo_tasks.data.labels import UNKNOWN_LABEL
-from elmo_tasks.data.mentions import Cluster, Mention
 from elmo_tasks.data.ontonotes import NONE, OntonotesDocument, Skipped, find_files, read_documents
 from elmo_tasks.data.tokenizer import FirstCharacters
 from elmo_tasks.data.words import WordIndexer, shared_token

@@ -1,9 +1,15 @@
-"""Spans in the columns of CoNLL-2012: `(ARG0*`, `*)` and `(DATE)`; for coreference `(12`, `12)` and `(12)|(3`."""
+"""Spans in the columns of CoNLL-2012: `(ARG0*`, `*)` and `(DATE)`; mentions of coreference, `(12`, `12)`, `(12)|(3`."""
 
 import re
 from collections.abc import Iterable, Sequence
 
 from elmo_tasks.data.spans import Span
+
+Mention = tuple[int, int]
+"""Words `start` to `end` of a document, exclusive, counted from 0."""
+
+Cluster = list[Mention]
+"""Mentions of one entity, in the order of the text."""
 
 EMPTY = frozenset({"*", "-"})
 """Cells where no span begins or ends."""
@@ -65,6 +71,25 @@ def brackets_from_spans(spans: Iterable[Span], *, length: int) -> list[str]:
         cells[start] = f"({label}*"
         cells[end - 1] += ")"
     return cells
+
+
+def cluster_cells(clusters: Iterable[Cluster], *, length: int) -> list[str]:
+    """
+    The column of brackets for `length` words; clusters are numbered in order. Duplicate mentions in a cluster are
+    written once. Raises `ValueError` if a mention is empty or outside the document.
+    """
+    opening: list[list[str]] = [[] for _ in range(length)]
+    closing: list[list[str]] = [[] for _ in range(length)]
+    labelled = [(start, end, label) for label, cluster in enumerate(clusters) for start, end in dict.fromkeys(cluster)]
+    for start, end, label in sorted(labelled, key=lambda one: (one[0], -one[1])):
+        if not 0 <= start < end <= length:
+            raise ValueError(f"expected mentions in a document of {length} words, got {start} to {end}")
+        if end - start == 1:
+            opening[start].append(f"({label})")
+        else:
+            opening[start].append(f"({label}")
+            closing[end - 1].insert(0, f"{label})")
+    return ["|".join(begun + ended) or "-" for begun, ended in zip(opening, closing, strict=True)]
 
 
 def _close(stack: list[tuple[int, str]], cell: str, token: int) -> Span:

@@ -31,7 +31,7 @@ class TokenBudgetSampler(BatchSampler):
     def __init__(
         self, *, batch_size: int, sorting_key: str, max_tokens: int | None = None, shuffle: bool = True
     ) -> None:
-        require_sizes(batch_size=batch_size, **({} if max_tokens is None else {"max_tokens": max_tokens}))
+        require_sizes(batch_size=batch_size, max_tokens=max_tokens)
         self.batch_size, self.max_tokens = batch_size, max_tokens
         self._sorting_key, self._shuffle = sorting_key, shuffle
 

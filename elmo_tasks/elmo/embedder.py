@@ -189,11 +189,6 @@ class ElmoTokenEmbedder(TokenEmbedder):
         if self.cache is not None:
             self.cache.expect(self.bilm, instances)
 
-    def reset_states(self) -> None:
-        """Forget the states of `state: carry`."""
-        if isinstance(self.bilm, BiLM):
-            self.bilm.reset_states()
-
     def carried_states(self) -> dict[str, list[State]]:
         """The states of `state: carry`; trainer `elmo_tasks` keeps them in its checkpoints."""
         return self.bilm.carried_states() if isinstance(self.bilm, BiLM) else {}

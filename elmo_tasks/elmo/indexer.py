@@ -34,14 +34,7 @@ class CharacterIndexer(TokenIndexer):
     ids, or more if it is longer than 48 bytes; the biLM truncates it then, and transformers read all of it.
 
     Instances hold one reference per token to an array that all occurrences of a word share.
-
-    # Parameters
-
-    - `token_min_padding_length`: the smallest number of tokens of a padded sentence.
     """
-
-    def __init__(self, *, token_min_padding_length: int = 0) -> None:
-        super().__init__(token_min_padding_length)
 
     def count_vocab_items(self, token: Token, counter: dict[str, dict[str, int]]) -> None:
         """Do nothing: characters have fixed ids."""

@@ -11,13 +11,11 @@ class Encoder(Seq2SeqEncoder):
     # Parameters
 
     - `input_dim`, `output_dim`: widths of input (D) and output.
-    - `bidirectional`: whether the first half of the output is the forward direction and the second half the backward
-      direction.
     """
 
-    def __init__(self, *, input_dim: int, output_dim: int, bidirectional: bool = True) -> None:
+    def __init__(self, *, input_dim: int, output_dim: int) -> None:
         super().__init__()
-        self._input_dim, self._output_dim, self._bidirectional = input_dim, output_dim, bidirectional
+        self._input_dim, self._output_dim = input_dim, output_dim
 
     def get_input_dim(self) -> int:
         """Width of the input."""
@@ -26,7 +24,3 @@ class Encoder(Seq2SeqEncoder):
     def get_output_dim(self) -> int:
         """Width of the output."""
         return self._output_dim
-
-    def is_bidirectional(self) -> bool:
-        """Whether the output has a forward and a backward half."""
-        return self._bidirectional

@@ -51,7 +51,7 @@ class HighwayLstm(Encoder):
     ) -> None:
         if precision is not None and precision not in PRECISIONS:
             raise InputError(f"expected precision to be one of {', '.join(PRECISIONS)}, got {precision!r}")
-        super().__init__(input_dim=input_size, output_dim=hidden_size, bidirectional=False)
+        super().__init__(input_dim=input_size, output_dim=hidden_size)
         widths = [input_size, *[hidden_size] * num_layers]
         layers = (
             HighwayLstmLayer(input_size=width, hidden_size=hidden_size, backward=depth % 2 == 1)

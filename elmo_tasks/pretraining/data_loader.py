@@ -141,13 +141,7 @@ class LmDataLoader(DataLoader):
         shuffle: bool = True,
         max_tokens: int | None = None,
     ) -> None:
-        numbers = {
-            "unroll": unroll,
-            "batch_size": batch_size,
-            "steps_per_epoch": steps_per_epoch,
-            "max_tokens": max_tokens,
-        }
-        require_sizes(**{name: number for name, number in numbers.items() if number is not None})
+        require_sizes(unroll=unroll, batch_size=batch_size, steps_per_epoch=steps_per_epoch, max_tokens=max_tokens)
         self.endless = shuffle or steps_per_epoch is not None
         if max_tokens is not None and self.endless:
             raise InputError("data loader elmo_tasks_lm: max_tokens requires shuffle false and no steps_per_epoch")

@@ -125,8 +125,7 @@ def perplexity(
     The model is set to evaluation mode. Raises `InputError` if a file is unreadable or has no sentence, or a number is
     below 1.
     """
-    if max_tokens is not None:
-        require_sizes(max_tokens=max_tokens)
+    require_sizes(max_tokens=max_tokens)
     model.eval()
     paths = [Path(file) for file in files]
     check_text(paths)

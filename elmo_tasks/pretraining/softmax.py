@@ -171,7 +171,7 @@ class _LogSumExp(torch.autograd.Function):
         bias = bias * _LOG2_E
         powers = scaled.new_empty(len(hidden), len(weight))  # [N, S]
         top, total = bias.new_empty(len(hidden)), bias.new_empty(len(hidden))
-        step = _rows_at_once(len(weight))
+        step = max(1, _BLOCK // len(weight))
         for start in range(0, len(hidden), step):
             rows = slice(start, start + step)
             logits = functional.linear(scaled[rows], low_weight).to(bias.dtype).add_(bias)  # [rows, S]
@@ -193,10 +193,6 @@ class _LogSumExp(torch.autograd.Function):
         small = torch.cat([scaled * (factor / _LOG2_E), factor], 1).to(powers.dtype)  # [N, P + 1]
         d_both = powers.t() @ small  # [S, P + 1]
         return d_hidden, d_both[:, :-1].to(weight_type), d_both[:, -1].to(total.dtype), None, None
-
-
-def _rows_at_once(columns: int) -> int:
-    return max(1, _BLOCK // columns)
 
 
 def _to_powers(logits: Tensor) -> tuple[Tensor, Tensor]:

@@ -62,12 +62,7 @@ class Tuning(TrainerCallback):
             _model_of(trainer).language_model.bilm.requires_grad_(epoch + 1 >= self._softmax_epochs)
 
     def on_end(
-        self,
-        trainer: Any,
-        metrics: dict[str, Any] | None = None,
-        epoch: int | None = None,
-        is_primary: bool = True,
-        **kwargs: Any,
+        self, trainer: Any, metrics: dict[str, Any] | None = None, is_primary: bool = True, **kwargs: Any
     ) -> None:
         """Called after the trainer has loaded the best weights; also after an error, and then does nothing."""
         if not is_primary or metrics is None:

@@ -63,19 +63,15 @@ class WordVocabulary:
 
         Raises `InputError` if both limits are given, a limit is below 1, a file is unreadable, or there is no word.
         """
-        limits = {"size": size, "min_count": min_count}
-        given = {f"vocabulary {name}": limit for name, limit in limits.items() if limit is not None}
-        require_sizes(**given)
-        if len(given) > 1:
+        require_sizes(**{"vocabulary size": size, "vocabulary min_count": min_count})
+        if size is not None and min_count is not None:
             raise InputError(f"expected size or min_count of the vocabulary, got both ({size} and {min_count})")
         paths = list(files)
         counts = count_words(line for path in paths for _, line in open_text(path))
         if not counts:
             raise InputError("no sentence to count words in", file=paths[0] if paths else None)
         share, enough = truncated_words(counts)
-        message = (
-            "%.2f %% of the words have more than %d bytes and are truncated; max_characters_per_token %d is enough"
-        )
+        message = "%.2f %% of the words have more than %d bytes, the rest is cut; max_characters_per_token %d is enough"
         logger.log(logging.INFO if share < TRUNCATED else logging.WARNING, message, 100 * share, LONGEST_WORD, enough)
         for special in SPECIALS:
             counts.pop(special, None)

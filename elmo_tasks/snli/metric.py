@@ -22,8 +22,6 @@ class EntailmentAccuracy(Metric):
 
     def __call__(self, predictions: Sequence[str], gold_labels: Sequence[str]) -> None:
         """Adds a batch of B labels. Raises `ValueError` if the numbers of predictions and gold labels differ."""
-        if len(predictions) != len(gold_labels):
-            raise ValueError(f"expected {len(gold_labels)} predictions, got {len(predictions)}")
         for counts in all_gather_objects(Counter(zip(gold_labels, predictions, strict=True))):
             self._counts.update(counts)
 

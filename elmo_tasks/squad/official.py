@@ -42,7 +42,6 @@ class _Question(BaseModel):
     id: Text
     question: Text
     answers: Annotated[list[_Answer], FailFast()]
-    is_impossible: bool = False
 
 
 class _Paragraph(BaseModel):
@@ -105,8 +104,7 @@ def _questions(article: _Article, place: int, file: str | Path) -> Iterator[Ques
     for number, paragraph in enumerate(article.paragraphs, start=1):
         for asked in paragraph.qas:
             where = f"{name}, paragraph {number}, question {asked.id[:60]}"
-            answers = [] if asked.is_impossible else asked.answers
-            golds = tuple(Answer(answer.text, answer.answer_start) for answer in answers)
+            golds = tuple(Answer(answer.text, answer.answer_start) for answer in asked.answers)
             if any(not 0 <= gold.start < len(paragraph.context) for gold in golds):
                 problem = f"expected answer_start below {len(paragraph.context)}, the length of the paragraph"
                 raise InputError(f"{where}: {problem}, got {[gold.start for gold in golds]!r:.60}", file=file)

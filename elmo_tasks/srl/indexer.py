@@ -28,9 +28,6 @@ class PredicateIndexer(TokenIndexer):
     It also collects the predicates' words in the vocabulary, from which the predictor guesses predicates.
     """
 
-    def __init__(self, *, token_min_padding_length: int = 0) -> None:
-        super().__init__(token_min_padding_length)
-
     def count_vocab_items(self, token: Token, counter: dict[str, dict[str, int]]) -> None:
         """Counts the word if it is the predicate."""
         if token.type_id:

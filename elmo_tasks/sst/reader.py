@@ -12,6 +12,7 @@ from allennlp.data.fields import LabelField, MetadataField, TextField
 from elmo_tasks.data.words import WordIndexer, shared_token
 from elmo_tasks.elmo.indexer import CharacterIndexer
 from elmo_tasks.errors import InputError
+from elmo_tasks.ranges import require_sizes
 from elmo_tasks.sst.trees import NAMES, Phrase, SentimentTree, read_trees
 
 logger = logging.getLogger(__name__)
@@ -41,9 +42,7 @@ class SstReader(DatasetReader):
         **kwargs: Any,
     ) -> None:
         super().__init__(manual_distributed_sharding=True, manual_multiprocess_sharding=True, **kwargs)
-        if min_phrase_length is not None and min_phrase_length < 1:
-            problem = f"expected min_phrase_length to be null or at least 1, got {min_phrase_length!r}"
-            raise InputError(problem, hint="null reads whole sentences")
+        require_sizes(min_phrase_length=min_phrase_length)
         self._token_indexers = token_indexers or {"tokens": WordIndexer(), "elmo": CharacterIndexer()}
         self._min_phrase_length = min_phrase_length
 

@@ -1,7 +1,7 @@
 """Tokens -> h -> tag scores -> softmax or conditional random field -> tags."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from allennlp.data import Vocabulary
 from allennlp.models import Model
@@ -10,23 +10,19 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from elmo_tasks.data.labels import UNKNOWN_LABEL
+from elmo_tasks.data.spans import Span
 from elmo_tasks.errors import InputError
 from elmo_tasks.metrics.labelled_f1 import LabelledF1
 from elmo_tasks.modules.tagger import LABELS, Tagger
 from elmo_tasks.ner.metric import EntityF1
 
 
-class _TaggedWord(NamedTuple):
-    position: int
-    label: str
-
-
 class TagF1(LabelledF1):
     """F1 of each tag. A word has one tag, so the overall precision, recall and F1 are the accuracy."""
 
-    def spelled(self, tags: Sequence[str]) -> Iterable[_TaggedWord]:
+    def spelled(self, tags: Sequence[str]) -> Iterable[Span]:
         """The words of a sentence with their tags."""
-        return [_TaggedWord(position, tag) for position, tag in enumerate(tags)]
+        return [Span(position, position + 1, tag) for position, tag in enumerate(tags)]
 
     def get_metric(self, reset: bool = False) -> dict[str, float]:
         """`accuracy`, the unweighted mean of the tags' F1 (`f1`), and `f1-NOUN` and so on for each tag."""

@@ -12,7 +12,7 @@ from elmo_tasks.coref.clusters import clusters_by_label, clusters_from_anteceden
 from elmo_tasks.coref.evaluator import response_lines
 from elmo_tasks.coref.reader import CorefReader, document_clusters
 from elmo_tasks.coref.schedule import Staircase
-from elmo_tasks.data.mentions import Cluster, cluster_cells
+from elmo_tasks.data.brackets import Cluster, cluster_cells
 from elmo_tasks.data.ontonotes import read_documents
 from elmo_tasks.errors import InputError
 from tests.coref.test_model import STORIES, Build, build

@@ -12,7 +12,7 @@ from elmo_tasks.coref.antecedents import TopSpans
 from elmo_tasks.coref.model import CorefModel, Document, window
 from elmo_tasks.coref.pruning import prune_crossing_spans
 from elmo_tasks.coref.reader import CorefReader
-from elmo_tasks.data.mentions import Cluster
+from elmo_tasks.data.brackets import Cluster
 from tests.models import make_model, tensors
 from tests.tiny import ELMO_DIM
 

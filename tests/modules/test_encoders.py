@@ -51,7 +51,6 @@ def test_padding_has_no_effect(name: str) -> None:
 def test_widths_and_gradients(name: str) -> None:
     encoder = make(name)
     assert (encoder.get_input_dim(), encoder.get_output_dim()) == (4, ENCODERS[name][1])
-    assert encoder.is_bidirectional() == (name != "highway_lstm")
     inputs = torch.randn(5, 5, 4, requires_grad=True)
     outputs = encoder(inputs, MASK)
     assert outputs.shape == (5, 5, encoder.get_output_dim())
