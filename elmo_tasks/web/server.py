@@ -43,6 +43,7 @@ def run(args: argparse.Namespace) -> None:
         except (KeyboardInterrupt, SigTermReceived):
             _say("interrupted while loading")
             raise SystemExit(130) from None
+        listening.listen()
         host, port = listening.getsockname()[:2]
         _say(f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/")
         asyncio.run(_Server(service).serve([listening]))
