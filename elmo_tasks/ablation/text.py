@@ -1,5 +1,7 @@
 """The table as text: on the terminal, and in Markdown."""
 
+from collections import defaultdict
+
 from elmo_tasks import settings
 from elmo_tasks.ablation.schema import Row
 from elmo_tasks.ablation.summary import Gain, Record, Shown, Summary, score
@@ -91,18 +93,15 @@ def _gain_texts(ours: Gain | None, paper: Gain | None) -> tuple[str, str, str]:
 def remarks(summary: Summary) -> list[str]:
     """Notes below the table: what is missing or failed, and what is not comparable, with the rows concerned."""
     rows = summary.table.rows
-    notes: dict[str, dict[str, None]] = {}
+    notes: dict[str, dict[str, None]] = defaultdict(dict)
     for row in rows:
         for remark in [remark for cell in row.cells for remark in summary.shown(row, cell).remarks]:
-            notes.setdefault(remark, {})[row.name] = None
+            notes[remark][row.name] = None
     for row in rows:
         if row.split != row.paper_split:
-            remark = f"scored on {row.split}, the paper's numbers are of {row.paper_split}"
-            notes.setdefault(remark, {})[row.name] = None
+            notes[f"scored on {row.split}, the paper's numbers are of {row.paper_split}"][row.name] = None
         if settings.scale() != "paper" and any(cell.paper for cell in row.cells):
-            notes.setdefault("the paper's numbers are of other data: compare increases, not scores", {})[row.name] = (
-                None
-            )
+            notes["the paper's numbers are of other data: compare increases, not scores"][row.name] = None
     lines = [f"{'all rows' if len(names) == len(rows) > 1 else ', '.join(names)}: {it}" for it, names in notes.items()]
     commits = sorted({str(record["commit"]) for record in summary.all_records() if "commit" in record})
     if len(commits) > 1:

@@ -5,11 +5,10 @@ import functools
 import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import nullcontext
 from dataclasses import dataclass
-from io import BufferedReader
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from allennlp.commands import predict as allennlp_predict
 from allennlp.common.file_utils import cached_path
@@ -105,10 +104,11 @@ class LinePredictions(allennlp_predict._PredictManager):
         return errors
 
     def _lines(self) -> Iterator[Line]:
-        number = 0
-        with _open(self._input_file) as opened:
+        number, name = 0, self._input_file
+        opened: Any
+        with nullcontext(sys.stdin.buffer) if name == STANDARD_INPUT else open(cached_path(name), "rb") as opened:
             try:
-                for number, text in lines_of(opened, self._input_file):
+                for number, text in lines_of(opened, name):
                     if isinstance(text, InputError):
                         yield Line(number, error=str(text))
                     elif text and not text.isspace():
@@ -134,16 +134,6 @@ class LinePredictions(allennlp_predict._PredictManager):
                 return {}
             return {number: output for line in lines for number, output in self._predictions([line]).items()}
         return {line.number: output for line, output in zip(lines, outputs, strict=True)}
-
-
-@contextmanager
-def _open(name: str) -> Iterator[BufferedReader]:
-    """A file, or standard input."""
-    if name == STANDARD_INPUT:
-        yield cast(BufferedReader, sys.stdin.buffer)
-        return
-    with open(cached_path(name), "rb") as opened:
-        yield opened
 
 
 def _message(error: Exception) -> str:
