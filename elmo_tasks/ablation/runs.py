@@ -160,8 +160,7 @@ class Planner:
 
 def read_config(path: Path) -> dict[str, Any]:
     """The config as AllenNLP resolves it. Raises `InputError` if it is not an object."""
-    config: dict[str, Any] = Params.from_file(path).as_dict(quiet=True)
-    return config
+    return Params.from_file(path).as_dict(quiet=True)
 
 
 def digest_of(plan: dict[str, Any]) -> str:

@@ -28,7 +28,8 @@ def fetch(source: Download, files: Sequence[DataFile], root: Path) -> None:
     if target.suffix == ".zip":
         _unzip(target, files, root)
     elif target.name.endswith(".tar.gz"):
-        _untar(target, root / "lm")
+        with tarfile.open(target) as packed:
+            packed.extractall(root / "lm", filter="data")
     else:
         _copy(target.open("rb"), root / files[0].name)
 
@@ -60,12 +61,6 @@ def _unzip(archive: Path, files: Sequence[DataFile], root: Path) -> None:
             if not members:
                 raise InputError(f"expected a member {name}", file=archive)
             _copy(packed.open(min(members, key=len)), root / file.name)
-
-
-def _untar(archive: Path, folder: Path) -> None:
-    folder.mkdir(exist_ok=True)
-    with tarfile.open(archive) as packed:
-        packed.extractall(folder, filter="data")
 
 
 def _copy(source: IO[bytes], target: Path) -> None:
