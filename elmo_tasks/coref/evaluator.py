@@ -35,7 +35,6 @@ class CorefEvaluator(OfficialEvaluator):
         return [(known["file"], known["key"], known["part"], clusters) for known, clusters in pairs]
 
     def write(self, file: Path, predictions: Iterator[tuple[str, str, int, list[Cluster]]]) -> None:
-        """Writes both files."""
         found: dict[str, dict[tuple[str, int], list[Cluster]]] = defaultdict(dict)
         for key_file, key, part, clusters in predictions:
             found[key_file][key, part] = [[(start, end) for start, end in cluster] for cluster in clusters]

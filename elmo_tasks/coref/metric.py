@@ -61,7 +61,6 @@ class CorefScores(Metric):
         return means | dict(zip(names, scores.flatten().tolist(), strict=True))
 
     def reset(self) -> None:
-        """Clears all counts."""
         self._counts = np.zeros((len(METRICS), 4))
         self.documents = 0
 

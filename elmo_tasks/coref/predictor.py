@@ -1,6 +1,6 @@
 """Coreference predictor: raw text or tokenized sentences -> clusters with offsets."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from allennlp.common.util import JsonDict
 from allennlp.data import DatasetReader, Instance
@@ -8,10 +8,14 @@ from allennlp.models import Model
 from allennlp.predictors import Predictor
 
 from elmo_tasks.coref.reader import UNKNOWN_GENRE
-from elmo_tasks.coref.text import SentenceSplitter
 from elmo_tasks.data.brackets import Cluster, Mention
+from elmo_tasks.data.tokenizer import sentence_pipeline
 from elmo_tasks.errors import InputError, shown
 from elmo_tasks.prediction.json_input import JsonLinesPredictor, metadata_of, text_of, words_of
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc
+    from spacy.tokens import Token as SpacyToken
 
 _EXPECTED = '{"text": "raw text"} or {"sentences": [["the", "words"], ["of", "each"]]}'
 
@@ -32,10 +36,9 @@ class CorefPredictor(JsonLinesPredictor):
 
     def __init__(self, model: Model, dataset_reader: DatasetReader, frozen: bool = True) -> None:
         super().__init__(model, dataset_reader, frozen)
-        self._splitter = SentenceSplitter()
+        self._nlp = sentence_pipeline("en")
 
     def result(self, instance: Instance, outputs: JsonDict) -> JsonDict:
-        """The output for an instance."""
         metadata = metadata_of(instance)
         words = [word for sentence in metadata["sentences"] for word in sentence]
         clusters: list[Cluster] = outputs["clusters"]
@@ -66,12 +69,23 @@ class CorefPredictor(JsonLinesPredictor):
         )
 
     def _text_instance(self, text: str, genre: str) -> Instance:
-        sentences = self._splitter.sentences(text)
+        sentences = split_sentences(self._nlp(text))
         words = [[token.text for token in sentence] for sentence in sentences]
         instance = self._dataset_reader.text_to_instance(words, genre=genre)
         offsets = [(token.idx, token.idx + len(token)) for sentence in sentences for token in sentence]
         metadata_of(instance).update(text=text, offsets=offsets)
         return instance
+
+
+def split_sentences(doc: "Doc") -> "list[list[SpacyToken]]":
+    """The sentences of a text, none of which is empty. White space is not a token; a blank line ends a sentence."""
+    sentences: list[list[SpacyToken]] = [[]]
+    for token in doc:
+        if token.is_sent_start or (token.is_space and token.text.count("\n") > 1):
+            sentences.append([])
+        if not token.is_space:
+            sentences[-1].append(token)
+    return [sentence for sentence in sentences if sentence]
 
 
 def _checked(sentences: Any, key: str) -> list[list[str]]:

@@ -39,12 +39,10 @@ class GenreField(LabelField):
     """A genre; its id is `UNKNOWN_LABEL` if the vocabulary does not have it, as is always so for `UNKNOWN_GENRE`."""
 
     def count_vocab_items(self, counter: dict[str, dict[str, int]]) -> None:
-        """Counts the genre if it is known."""
         if self.label != UNKNOWN_GENRE:
             super().count_vocab_items(counter)
 
     def index(self, vocab: Vocabulary) -> None:
-        """Sets the id."""
         self._label_id = vocab.get_token_to_index_vocabulary(GENRES).get(self.label, UNKNOWN_LABEL)
 
 

@@ -3,13 +3,15 @@
 import gzip
 import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import BinaryIO, TypeVar, cast
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.settings import DATA_VARIABLE
+
+Item = TypeVar("Item")
 
 LONGEST_LINE = 2**20
 """Characters of the longest line of words; its tokens take about twenty times its memory."""
@@ -85,6 +87,16 @@ def raw_lines(opened: BufferedReader, name: str | Path) -> Iterator[tuple[int, b
 def is_gzip(opened: BufferedReader) -> bool:
     """Whether a file begins as gzip does. Does not move the position."""
     return opened.peek(2)[:2] == _GZIP_MAGIC
+
+
+def not_empty(items: Iterable[Item], problem: str, file: str | Path) -> Iterator[Item]:
+    """The items of a file, read lazily. Raises `InputError` at the end if there was none."""
+    found = False
+    for item in items:
+        found = True
+        yield item
+    if not found:
+        raise InputError(problem, file=file)
 
 
 class _CountingReader:

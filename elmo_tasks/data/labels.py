@@ -14,6 +14,5 @@ class OpenSequenceLabelField(SequenceLabelField):
     """
 
     def index(self, vocab: Vocabulary) -> None:
-        """Looks up the labels."""
         known = vocab.get_token_to_index_vocabulary(self._label_namespace)
         self._indexed_labels = [known.get(label, UNKNOWN_LABEL) for label in self.labels]

@@ -73,7 +73,6 @@ class OntonotesSentence:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The words."""
         return self.columns[3]
 
     @property

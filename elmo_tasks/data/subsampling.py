@@ -48,11 +48,9 @@ class SubsamplingReader(DatasetReader):
         yield from self.shard_iterable(instances[index] for index in sample)
 
     def text_to_instance(self, *inputs: Any, **named: Any) -> Instance:
-        """Calls the other reader's."""
         return self._reader.text_to_instance(*inputs, **named)
 
     def apply_token_indexers(self, instance: Instance) -> None:
-        """Calls the other reader's."""
         self._reader.apply_token_indexers(instance)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from elmo_tasks.data.files import open_text
+from elmo_tasks.data.files import not_empty, open_text
 from elmo_tasks.errors import InputError
 
 CORPUS_HINT = "UD English EWT: https://universaldependencies.org; the Penn Treebank: LDC99T42"
@@ -56,12 +56,7 @@ def read_tagged(file: str | Path, *, form: str = "auto", tag: str = "xpos") -> I
         raise InputError(f"expected format to be one of {', '.join(FORMATS)}, got {form!r}")
     form = _detect(file) if form == "auto" else form
     sentences = _read_conllu(file, tag) if form == CONLLU else _read_lines(file, SEPARATORS[form])
-    found = False
-    for sentence in sentences:
-        found = True
-        yield sentence
-    if not found:
-        raise InputError(f"no sentence found in the format {form}", file=file)
+    yield from not_empty(sentences, f"no sentence found in the format {form}", file)
 
 
 def _detect(file: str | Path) -> str:

@@ -36,18 +36,15 @@ class TokenBudgetSampler(BatchSampler):
         self._sorting_key, self._shuffle = sorting_key, shuffle
 
     def get_batch_indices(self, instances: Sequence[Instance]) -> Iterable[list[int]]:
-        """The instances' indices, by batch."""
         batches = self._batches(instances)
         if self._shuffle:
             random.shuffle(batches)
         return batches
 
     def get_num_batches(self, instances: Sequence[Instance]) -> int:
-        """The number of batches."""
         return len(self._batches(instances))
 
     def get_batch_size(self) -> int:
-        """The maximum number of instances in a batch."""
         return self.batch_size
 
     def _batches(self, instances: Sequence[Instance]) -> list[list[int]]:

@@ -26,6 +26,14 @@ def blank_pipeline(language: str) -> "Language":
         raise InputError(problem, hint=hint) from None
 
 
+def sentence_pipeline(language: str) -> "Language":
+    """`blank_pipeline` with spaCy's rules for the ends of sentences, for texts of any length."""
+    nlp = blank_pipeline(language)
+    nlp.add_pipe("sentencizer")
+    nlp.max_length = 2**31
+    return nlp
+
+
 @Tokenizer.register("elmo_tasks_spacy")
 class BlankSpacyTokenizer(Tokenizer):
     """
@@ -70,7 +78,6 @@ class FirstCharacters(CharacterTokenizer):
         self._limit = limit
 
     def tokenize(self, text: str) -> list[Token]:
-        """A token for each character."""
         tokens: list[Token] = super().tokenize(text[: self._limit])
         return tokens
 

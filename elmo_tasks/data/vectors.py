@@ -44,8 +44,7 @@ class WordVectors(TokenEmbedder):
     - `normalize`: scales the file's vectors to length 1.
     - `vocab_namespace`: the vocabulary namespace of the words.
 
-    Raises `InputError` as `read_vectors` does, if random vectors do not fit in memory, or if `FIXED` is a word of the
-    data.
+    Raises `InputError` as `read_vectors` does, or if random vectors do not fit in memory.
     """
 
     def __init__(
@@ -64,7 +63,6 @@ class WordVectors(TokenEmbedder):
         super().__init__()
         self._namespace, self._normalize = vocab_namespace, normalize
         self._file = pretrained_file or lookup_file
-        _check_vocabulary(vocab, vocab_namespace)
         _, _, *in_data = vocab.get_token_to_index_vocabulary(vocab_namespace)  # after padding and unknown words
         vectors = _read(pretrained_file, in_data, embedding_dim, keep_all=keep_all_pretrained, normalize=normalize)
         first_fixed = vocab.add_token_to_namespace(FIXED, vocab_namespace)
@@ -142,7 +140,6 @@ class ConcatenatedVectors(TokenEmbedder):
         self._dim = sum(part.get_output_dim() for part in parts)
 
     def get_output_dim(self) -> int:
-        """Dimension of the concatenated vectors."""
         return self._dim
 
     def forward(self, tokens: Tensor) -> Tensor:
@@ -185,13 +182,6 @@ class _LaterWords:
 
 def _unit(vector: np.ndarray) -> np.ndarray:
     return vector / (np.linalg.norm(vector) or 1.0)
-
-
-def _check_vocabulary(vocab: Vocabulary, namespace: str) -> None:
-    """A vocabulary that was saved contains the entry; one that was counted from data must not."""
-    counted = vocab._retained_counter or {}
-    if FIXED in counted.get(namespace, {}):
-        raise InputError(f"the data contain the reserved word {FIXED!r}")
 
 
 def _read(

@@ -31,7 +31,6 @@ class WordIndexer(TokenIndexer):
         self._namespace = namespace
 
     def count_vocab_items(self, token: Token, counter: dict[str, dict[str, int]]) -> None:
-        """Counts the word."""
         counter[self._namespace][token.ensure_text()] += 1
 
     def tokens_to_indices(self, tokens: list[Token], vocabulary: Vocabulary) -> dict[str, list[Any]]:
@@ -50,5 +49,4 @@ class WordIndexer(TokenIndexer):
         return {"tokens": [find(word) or find(word.lower()) or unknown for word in words]}
 
     def get_empty_token_list(self) -> dict[str, list[Any]]:
-        """The ids of no tokens."""
         return {"tokens": []}

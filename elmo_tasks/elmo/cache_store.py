@@ -78,7 +78,6 @@ class LayerStore:
         return len(sound), sum(sound), len(sizes) - len(sound)
 
     def close(self) -> None:
-        """Close the database."""
         self._environment.close()
 
     def _is_sound(self, key: bytes, entry: Value, size: int) -> bool:

@@ -44,7 +44,6 @@ class CharacterIndexer(TokenIndexer):
         return {KEY: [_row(token.ensure_text()) for token in tokens]}
 
     def get_empty_token_list(self) -> dict[str, list[Any]]:
-        """The indices of an empty field."""
         return {KEY: []}
 
     def get_padding_lengths(self, indexed_tokens: dict[str, list[Any]]) -> dict[str, int]:

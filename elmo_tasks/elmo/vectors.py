@@ -91,7 +91,6 @@ class ElmoVectors(Sequence[np.ndarray]):
             return own_dataset(hdf5, SENTENCES).asstr()[place]
 
     def close(self) -> None:
-        """Close the file."""
         self._hdf5.close()
 
     def __len__(self) -> int:

@@ -31,16 +31,13 @@ class ElmoEmbeddings(TokenEmbeddings):
 
     @property
     def embedding_length(self) -> int:
-        """Numbers of a token."""
         return self._length
 
     def to_params(self) -> dict[str, Any]:
-        """What a saved model holds."""
         return self._params
 
     @classmethod
     def from_params(cls, params: dict[str, Any]) -> "ElmoEmbeddings":
-        """Opens the files again."""
         return cls(**params)
 
     def _add_embeddings_internal(self, sentences: list[Sentence]) -> None:

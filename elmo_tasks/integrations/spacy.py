@@ -57,12 +57,10 @@ class TaskComponent:
             yield from docs
 
     def to_disk(self, path: Path, exclude: Iterable[str] = ()) -> None:
-        """Copies the archive."""
         path.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(self.archive, path / "model.tar.gz")
 
     def from_disk(self, path: Path, exclude: Iterable[str] = ()) -> None:
-        """Uses the copy."""
         self.archive = str(path / "model.tar.gz")
 
     def __reduce__(self) -> Any:

@@ -16,7 +16,7 @@ from tqdm import tqdm
 
 from elmo_tasks.atomic import atomic_write
 from elmo_tasks.data.files import lines_of, open_binary
-from elmo_tasks.data.tokenizer import blank_pipeline
+from elmo_tasks.data.tokenizer import blank_pipeline, sentence_pipeline
 from elmo_tasks.errors import InputError
 from elmo_tasks.pretraining.sentences import expand_files
 from elmo_tasks.ranges import require_workers
@@ -102,9 +102,7 @@ def sentence_splitter(language: str | None) -> Splitter:
     """Raw text -> sentences by spaCy's rules for a language; without one, a line is a sentence."""
     if language is None:
         return lambda line: iter([line.split()])
-    nlp = blank_pipeline(language)
-    nlp.add_pipe("sentencizer")
-    nlp.max_length = 2**31
+    nlp = sentence_pipeline(language)
 
     def split(text: str) -> Iterator[list[str]]:
         for sentence in nlp(text).sents:

@@ -38,9 +38,7 @@ class CharacterCnn(Seq2VecEncoder):
         return (features * mask[:, None, :]).amax(2)  # after ReLU, 0 is the minimum
 
     def get_input_dim(self) -> int:
-        """Width of a character's vector."""
         return self.convolution.in_channels
 
     def get_output_dim(self) -> int:
-        """Width of a word's vector."""
         return self.convolution.out_channels

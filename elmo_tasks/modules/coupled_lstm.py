@@ -37,7 +37,6 @@ class CoupledLstm(Encoder):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Initializes all parameters."""
         for direction in range(DIRECTIONS):
             for gate in self.kernel.data[direction].chunk(3, 1):
                 nn.init.orthogonal_(gate)

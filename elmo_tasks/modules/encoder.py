@@ -18,9 +18,7 @@ class Encoder(Seq2SeqEncoder):
         self._input_dim, self._output_dim = input_dim, output_dim
 
     def get_input_dim(self) -> int:
-        """Width of the input."""
         return self._input_dim
 
     def get_output_dim(self) -> int:
-        """Width of the output."""
         return self._output_dim

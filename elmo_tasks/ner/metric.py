@@ -16,5 +16,4 @@ class EntityF1(LabelledF1):
     """Micro-averaged entity scores, overall and per type; see `LabelledF1`."""
 
     def spelled(self, tags: Sequence[str]) -> list[Span]:
-        """The entities of a sentence."""
         return spans_from_tags(tags)

@@ -22,7 +22,6 @@ class NerPredictor(SentencePredictor):
     gold_fields = ("tags",)
 
     def result(self, instance: Instance, outputs: JsonDict) -> JsonDict:
-        """Decodes the tags."""
         words, tags = outputs["words"], outputs["tags"]
         sentence: Sentence = metadata_of(instance).get("sentence") or Sentence(words)
         entities = [

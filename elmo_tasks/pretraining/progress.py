@@ -93,7 +93,6 @@ class LmProgress(TrainerCallback):
             trainer.data_loader.release()
 
     def state_dict(self) -> dict[str, Any]:
-        """For a checkpoint."""
         return {"steps": self.steps, "tokens": self.tokens, "seconds": self._seconds(), "points": list(self._points)}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:

@@ -3,10 +3,10 @@
 import glob
 import random
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 
-from elmo_tasks.data.files import open_text
+from elmo_tasks.data.files import not_empty, open_text
 from elmo_tasks.errors import InputError
 
 _OPEN_FILES = 32
@@ -53,10 +53,7 @@ def read_sentences(
     for file in files:
         lines = (line for _, line in open_text(file))
         sentences = filter(None, map(str.split, lines if rng is None else shuffled_in_blocks(lines, block_lines, rng)))
-        first = next(sentences, None)
-        if first is None:
-            raise InputError("no sentence in this file", file=file)
-        yield from chain([first], sentences)
+        yield from not_empty(sentences, "no sentence in this file", file)
 
 
 def shuffled_in_blocks(lines: Iterator[str], size: int, rng: random.Random) -> Iterator[str]:

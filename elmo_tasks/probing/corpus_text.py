@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from elmo_tasks.atomic import atomic_write
-from elmo_tasks.data.files import open_text
-from elmo_tasks.errors import InputError
+from elmo_tasks.data.files import not_empty, open_text
 from elmo_tasks.probing.senses import read_senses
 
 STARTS, TYPES, WORDS = "starts.i64", "types.u32", "words.txt"
@@ -24,14 +23,8 @@ def read_corpus(file: str | Path) -> Iterator[list[str]]:
     if Path(file).suffix == ".xml":
         yield from (sentence.words for sentence in read_senses(file))
         return
-    found = False
-    for _, line in open_text(file):
-        words = line.split()
-        if words:
-            found = True
-            yield words
-    if not found:
-        raise InputError("expected one tokenized sentence per line, got none", file=file)
+    sentences = (words for _, line in open_text(file) if (words := line.split()))
+    yield from not_empty(sentences, "expected one tokenized sentence per line, got none", file)
 
 
 class CorpusText:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 
-from elmo_tasks.data.files import open_text
+from elmo_tasks.data.files import not_empty, open_text
 from elmo_tasks.errors import InputError
 
 CORPUS_HINT = "SemCor and the evaluation sets: http://lcl.uniroma1.it/wsdeval/"
@@ -54,13 +54,7 @@ def read_senses(file: str | Path) -> Iterator[SenseSentence]:
     Raises `InputError` with the line, if the XML is malformed or has a document type definition or an unexpected
     element, if a target has no id, lemma, part of speech or text, or if its id is not unique; if there is no sentence.
     """
-    reader = _Reader(file)
-    found = False
-    for sentence in reader.sentences():
-        found = True
-        yield sentence
-    if not found:
-        raise InputError("no sentence found, expected <corpus><text><sentence>", file=file)
+    yield from not_empty(_Reader(file).sentences(), "no sentence found, expected <corpus><text><sentence>", file)
 
 
 class _Reader:

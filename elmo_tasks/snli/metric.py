@@ -39,9 +39,7 @@ class EntailmentAccuracy(Metric):
 
     @property
     def total(self) -> int:
-        """Number of labels."""
         return self._counts.total()
 
     def reset(self) -> None:
-        """Clears all counts."""
         self._counts = Counter()

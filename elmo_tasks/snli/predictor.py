@@ -33,7 +33,6 @@ class SnliPredictor(JsonLinesPredictor):
         self._tokenizer = BlankSpacyTokenizer()
 
     def result(self, instance: Instance, outputs: JsonDict) -> JsonDict:
-        """The output for an instance."""
         return {name: outputs[name] for name in _SHOWN}
 
     def _json_to_instance(self, json_dict: JsonDict) -> Instance:

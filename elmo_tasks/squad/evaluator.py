@@ -20,5 +20,4 @@ class SquadEvaluator(OfficialEvaluator):
         return list(zip(output["id"], best, strict=True))
 
     def write(self, file: Path, predictions: Iterator[tuple[str, str]]) -> None:
-        """Writes the answers."""
         write_predictions(file, dict(predictions))

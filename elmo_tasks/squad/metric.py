@@ -48,7 +48,6 @@ class SquadEmAndF1(Metric):
         return scores
 
     def reset(self) -> None:
-        """Sets all sums to zero."""
         self._exact, self._f1, self._count = 0.0, 0.0, 0
 
 

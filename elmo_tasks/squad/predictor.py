@@ -26,7 +26,6 @@ class SquadPredictor(JsonLinesPredictor):
     gold_fields = ("span_start", "span_end")
 
     def result(self, instance: Instance, outputs: JsonDict) -> JsonDict:
-        """The best span, then all best ones."""
         identifier = metadata_of(instance)["id"]  # AllenNLP would convert it to a string
         named = {} if identifier is None else {"id": identifier}
         spans = outputs["spans"]

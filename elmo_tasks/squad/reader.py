@@ -42,7 +42,6 @@ class Passage(TextField):
         self.offsets = offsets_of(tokens)
 
     def index(self, vocab: Vocabulary) -> None:
-        """Sets the ids."""
         if self._indexed_tokens is None:
             super().index(vocab)
 

@@ -25,7 +25,6 @@ class SrlEvaluator(OfficialEvaluator):
         return list(zip(batch["metadata"], output["tags"], strict=True))
 
     def write(self, file: Path, predictions: Iterator[tuple[dict[str, Any], list[str]]]) -> None:
-        """Writes both files."""
         gold: list[Proposition] = []
         predicted: list[Proposition] = []
         for metadata, tags in predictions:

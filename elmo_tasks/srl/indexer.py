@@ -38,5 +38,4 @@ class PredicateIndexer(TokenIndexer):
         return {"tokens": [PREDICATE if token.type_id else ORDINARY for token in tokens]}
 
     def get_empty_token_list(self) -> dict[str, list[Any]]:
-        """The ids of an empty field."""
         return {"tokens": []}

@@ -21,7 +21,6 @@ class SrlF1(LabelledF1):
     """
 
     def spelled(self, tags: Sequence[str]) -> list[Argument]:
-        """The arguments of a proposition."""
         return arguments_from_tags(tags)
 
     def counts_overall(self, label: str) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from elmo_tasks.data.files import open_text
+from elmo_tasks.data.files import not_empty, open_text
 from elmo_tasks.data.tagged import unescape
 from elmo_tasks.errors import InputError, shown
 
@@ -74,13 +74,9 @@ def read_trees(path: str | Path) -> Iterator[SentimentTree]:
     Yields the trees of a file, plain or gzip; blank lines are skipped. Raises `InputError` with file and line, if a
     line is not a tree, or the file contains none or cannot be read.
     """
-    found = False
-    for number, line in open_text(path, corpus_hint=CORPUS_HINT):
-        if line.strip():
-            found = True
-            yield parse_tree(line, file=path, line=number)
-    if not found:
-        raise InputError("expected lines such as (3 (2 It) (3 works)), got none", file=path)
+    lines = ((number, line) for number, line in open_text(path, corpus_hint=CORPUS_HINT) if line.strip())
+    trees = (parse_tree(line, file=path, line=number) for number, line in lines)
+    yield from not_empty(trees, "expected lines such as (3 (2 It) (3 works)), got none", path)
 
 
 def parse_tree(text: str, *, file: str | Path | None = None, line: int | None = None) -> SentimentTree:

@@ -68,9 +68,7 @@ def test_trained_and_fixed_words(file: Path) -> None:
     assert not embedder(file, vocabulary("the"), trainable=False).weight.requires_grad
 
 
-def test_reserved_word_in_the_data(file: Path) -> None:
-    with pytest.raises(InputError, match=f"reserved word '{FIXED}'"):
-        embedder(file, vocabulary("the", FIXED, "may"))
+def test_two_embedders_of_a_vocabulary(file: Path) -> None:
     vocab = vocabulary("the")
     assert [len(embedder(file, vocab).weight) for _ in range(2)] == [3, 3]
 
