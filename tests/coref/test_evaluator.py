@@ -8,7 +8,6 @@ from allennlp.common import Params
 from allennlp.data.data_loaders import SimpleDataLoader
 from allennlp.evaluation import Evaluator
 
-from elmo_tasks.coref.clusters import clusters_by_label, clusters_from_antecedents, without_singletons
 from elmo_tasks.coref.evaluator import response_lines
 from elmo_tasks.coref.reader import CorefReader, document_clusters
 from elmo_tasks.coref.schedule import Staircase
@@ -60,17 +59,6 @@ def test_response_lines_keep_all_but_the_last_column(tmp_path: Path) -> None:
 def test_predictions_that_do_not_fit(clusters: list[Cluster], message: str) -> None:
     with pytest.raises(InputError, match=f"gold_conll{message}"):
         list(response_lines(STORIES, {PIER: clusters}))
-
-
-def test_clusters() -> None:
-    mentions = [((4, 5), "9"), ((0, 2), "x"), ((0, 1), "9"), ((4, 5), "9"), ((0, 1), "x")]
-    found = clusters_by_label(mentions)
-    assert found == [[(0, 1), (0, 2)], [(0, 1), (4, 5)]]
-    assert without_singletons([*found, [(7, 8)]]) == found
-    spans = [(0, 1), (1, 2), (2, 4), (3, 4), (5, 6), (7, 8)]
-    linked = clusters_from_antecedents(spans, [-1, -1, 0, 1, 2, -1])
-    assert linked == [[(0, 1), (2, 4), (5, 6)], [(1, 2), (3, 4)]]
-    assert clusters_from_antecedents([], []) == []
 
 
 def test_cluster_cells() -> None:

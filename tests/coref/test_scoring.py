@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from elmo_tasks.coref import antecedents
-from elmo_tasks.coref.antecedents import AntecedentScorer, TopSpans, best_antecedents, marginal_loss
+from elmo_tasks.coref.antecedents import AntecedentScorer, TopSpans
 from elmo_tasks.coref.pruning import prune_crossing_spans
 from elmo_tasks.coref.spans import SpanScorer, span_mask
 
@@ -126,18 +126,3 @@ def test_distance_buckets() -> None:
     whole = all_scores(scorer, spans)
     for j in (0, 5, 6, 37, 38, 53, 54, 61, 62, 64, 65, 68):
         assert torch.allclose(whole[69, j], score_by_loop(scorer, spans, 69, j), atol=1e-5), j
-
-
-def test_the_loss_by_hand() -> None:
-    scores = torch.tensor([[-torch.inf, -torch.inf], [1.0, -torch.inf], [0.5, -2.0]])
-    gold = torch.tensor([[False, False], [True, False], [True, True]])
-    e = math.exp
-    expected = [0.0, -math.log(e(1) / (1 + e(1))), -math.log((e(0.5) + e(-2)) / (1 + e(0.5) + e(-2)))]
-    assert marginal_loss(scores, gold).tolist() == pytest.approx(expected, abs=1e-6)
-    none = marginal_loss(scores[2:], torch.tensor([[False, False]]))
-    assert none.item() == pytest.approx(-math.log(1 / (1 + e(0.5) + e(-2))), abs=1e-6)
-
-
-def test_antecedents_have_positive_scores() -> None:
-    scores = torch.tensor([[-torch.inf, -torch.inf], [-0.1, -3.0], [0.0, -1.0], [0.2, 0.1], [0.1, 4.0]])
-    assert best_antecedents(scores).tolist() == [-1, -1, -1, 0, 1]

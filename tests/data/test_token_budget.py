@@ -7,7 +7,6 @@ from allennlp.data.fields import TextField
 from allennlp.data.samplers import BatchSampler
 
 from elmo_tasks.data.token_budget import TokenBudgetSampler
-from elmo_tasks.errors import InputError
 
 
 def instances(*lengths: int) -> list[Instance]:
@@ -44,10 +43,3 @@ def test_only_the_order_is_random() -> None:
     assert sorted(epochs[0]) == sorted(epochs[1])
     assert epochs[0] != epochs[1]
     assert sampler.get_batch_size() == 3
-
-
-def test_invalid_settings() -> None:
-    with pytest.raises(InputError, match="max_tokens: expected .* got 0"):
-        TokenBudgetSampler(batch_size=2, sorting_key="passage", max_tokens=0)
-    with pytest.raises(InputError, match="sorting_key must be a field of the instances .passage., got 'tokens'"):
-        TokenBudgetSampler(batch_size=2, sorting_key="tokens").get_num_batches(instances(3))

@@ -7,19 +7,11 @@ from allennlp.data.fields import TextField
 
 from elmo_tasks.coref.reader import CorefReader
 from elmo_tasks.data.labels import UNKNOWN_LABEL, OpenSequenceLabelField
-from elmo_tasks.data.tokenizer import BlankSpacyTokenizer, FirstCharacters
+from elmo_tasks.data.tokenizer import FirstCharacters
 from elmo_tasks.data.words import WordIndexer
 from elmo_tasks.ner.reader import NerReader
 
 TEXT = "  Mr. O'Neil didn't pay $5.50 in Zürich;\n\n he said: “No!” 😀 "
-
-
-def test_offsets() -> None:
-    tokens = BlankSpacyTokenizer().tokenize(TEXT)
-    assert len(tokens) == 18
-    assert [TEXT[t.idx : t.idx_end] for t in tokens] == [t.text for t in tokens]
-    assert "".join(t.text for t in tokens) == "".join(TEXT.split())
-    assert BlankSpacyTokenizer().tokenize(" \n\t\u00a0") == []
 
 
 def test_first_characters() -> None:

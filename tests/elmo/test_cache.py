@@ -189,18 +189,6 @@ def test_values_beyond_float16_are_neither_stored_nor_rounded(cached: Embedder, 
     assert [len(ids) for ids in seen] == [NON_EMPTY, 2]
 
 
-def test_a_folder_that_cannot_be_created_costs_one_warning(
-    cached: Embedder, plain: ElmoTokenEmbedder, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    (tmp_path / "file").write_text("")
-    elmo = cached(cache_dir=tmp_path / "file" / "cache")
-    for _ in range(2):
-        assert torch.equal(elmo.layers(IDS).layers, rounded(plain.layers(IDS)))
-    (warning,) = warnings(caplog)
-    assert warning.startswith(f"layer cache {tmp_path}/file/cache: nothing more is written, the run continues: ")
-    assert warning.endswith("cannot write: Not a directory")
-
-
 def test_a_read_only_folder_is_read(cached: Embedder, caplog: pytest.LogCaptureFixture) -> None:
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:  # others can reach it, unlike `tmp_path`
         expected = cached(cache_dir=name).layers(IDS[:4]).layers

@@ -145,16 +145,3 @@ def test_a_trained_model_needs_the_same_files(files: dict[str, str], tmp_path: P
         embedder(**files).load_state_dict(state)
     with pytest.raises(InputError, match=r"(?s)another CoVe:.*options: expected none, got sha256 [0-9a-f]{64} "):
         ElmoTokenEmbedder(**bilm_files(tmp_path)).load_state_dict(state)
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"vectors_file": None}, "vectors_file: expected a path or URL, got None"),
-        ({"archive": True, "state": "carry"}, "archive: expected false where .* state: expected reset where"),
-        ({"weight_file": "absent"}, "absent: no such file: CoVe's weights .set model.elmo.weight_file"),
-    ],
-)
-def test_invalid_keys(files: dict[str, str], changes: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        embedder(**{**files, **changes})

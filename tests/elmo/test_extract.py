@@ -206,13 +206,6 @@ def test_a_call_with_other_settings_does_not_resume(
     assert (file.read_bytes(), os.listdir(file.parent)) == (before, [file.name])
 
 
-def test_a_part_with_another_order_does_not_resume(bilm: BiLM, part: Path) -> None:
-    with h5py.File(part, "r+") as hdf5:
-        del hdf5.attrs["sorted_sentences"]
-    with pytest.raises(InputError, match="out.part: was begun by another call: sorted_sentences was None"):
-        written(bilm, part.with_name("out"))
-
-
 def test_moved_files_and_other_batch_sizes_resume(bilm: BiLM, part: Path, tmp_path: Path) -> None:
     found = written(bilm, tmp_path / "out", batch_size=3, settings={"input": "moved"})
     for one, other in zip(found, written(bilm, tmp_path / "whole"), strict=True):
@@ -224,13 +217,6 @@ def test_force_keeps_the_old_file_until_the_new_one_is_complete(bilm: BiLM, part
     with pytest.raises(InputError, match="expected at least one sentence"):
         extract(extraction(bilm), numbered([]), tmp_path / "out", force=True)
     assert ElmoVectors(tmp_path / "out")[0].shape == (2, 12) and os.listdir(tmp_path) == ["out"]
-
-
-def test_a_damaged_part_is_one_error(bilm: BiLM, part: Path) -> None:
-    with h5py.File(part, "r+") as hdf5:
-        hdf5.attrs["sentences"] = np.array([1, 2])
-    with pytest.raises(InputError, match="out.part: the file is damaged"):
-        written(bilm, part.with_name("out"))
 
 
 def test_two_processes_do_not_write_one_file(bilm: BiLM, part: Path) -> None:

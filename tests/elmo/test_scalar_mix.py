@@ -45,19 +45,6 @@ def test_equal_to_allennlps_scalar_mix(layers: Tensor, layer_norm: bool | str) -
     torch.testing.assert_close(ours(layers, MASK)[MASK], theirs(list(clean), MASK)[MASK], atol=1e-5, rtol=1e-5)
 
 
-@pytest.mark.parametrize(
-    ("mix", "gamma", "names"),
-    [
-        ("weighted", True, ["weights", "gamma"]),
-        ("weighted", False, ["weights"]),
-        ("last", True, ["gamma"]),
-        ("layer:1", False, []),
-    ],
-)
-def test_only_what_is_learned_is_a_parameter(mix: str, gamma: bool, names: list[str]) -> None:
-    assert [name for name, _ in ScalarMix(3, mix=mix, gamma=gamma).named_parameters()] == names
-
-
 def test_the_penalty_is_on_the_weights_before_the_softmax() -> None:
     mix = with_weights(ScalarMix(3), [1.0, -2.0, 3.0], gamma=9.0)
     penalty = mix.penalty(0.1)

@@ -106,28 +106,8 @@ def test_equals_allennlp_with_the_same_weights_and_masks(dropout: float) -> None
     weights = torch.linspace(-1, 1, outputs.numel()).view_as(outputs)
     (outputs * weights).sum().backward()
     (expected * weights).sum().backward()
-    pairs = [(inputs.grad, copy.grad)]
-    for layer, theirs in zip(stack.layers, twin.lstm_layers, strict=True):
-        assert isinstance(layer, HighwayLstmLayer)
-        pairs += [(layer.input_weight.grad, theirs.cell.input_linearity.weight.grad)]
-        pairs += [(layer.hidden_weight.grad, theirs.cell.state_linearity.weight.grad)]
-        pairs += [(layer.bias.grad, theirs.cell.input_linearity.bias.grad)]
-    for ours, gradient in pairs:
-        assert ours is not None and gradient is not None and gradient.any()
-        assert torch.allclose(ours, gradient, atol=1e-5)
-
-
-@pytest.mark.parametrize("backward", [False, True])
-def test_gradient_by_finite_differences(backward: bool) -> None:
-    layer = HighwayLstmLayer(input_size=3, hidden_size=2, backward=backward).double()
-    inputs = torch.randn(6, 3, dtype=torch.float64, requires_grad=True)
-    kept = torch.tensor([[0.0, 2.0], [2.0, 2.0], [2.0, 0.0]], dtype=torch.float64)
-
-    def run(*given: Tensor) -> Tensor:
-        names = ("input_weight", "hidden_weight", "bias")
-        return torch.func.functional_call(layer, dict(zip(names, given[1:], strict=True)), (given[0], [3, 2, 1], kept))
-
-    assert torch.autograd.gradcheck(run, (inputs, layer.input_weight, layer.hidden_weight, layer.bias))
+    assert inputs.grad is not None and copy.grad is not None and copy.grad.any()
+    assert torch.allclose(inputs.grad, copy.grad, atol=1e-5)
 
 
 @pytest.mark.parametrize("how", ["precision", "autocast"])

@@ -119,12 +119,6 @@ def test_variational_dropout(tmp_path: Path) -> None:
     assert 0.2 < dropped.float().mean() < 0.8 and not torch.equal(dropped[:1].expand_as(dropped), dropped)
 
 
-def test_encoder_of_allennlp(tmp_path: Path) -> None:
-    layers = make(tmp_path, "input", encoder=lazy(type="lstm", hidden_size=4))
-    assert layers.encoder.get_input_dim() == WORD_DIM + CHARACTER_DIM + ELMO_DIM
-    assert layers(batch(*SENTENCES)).h.shape[:2] == (4, 6)
-
-
 def test_a_configured_width_that_does_not_fit(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"expected .* of width 10, got 99 \(remove input_size"):
         make(tmp_path, None, encoder=lazy(type="lstm", hidden_size=4, input_size=99))

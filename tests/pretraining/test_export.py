@@ -96,7 +96,6 @@ def assert_same_model(found: BiLanguageModel, expected: BiLanguageModel) -> None
     ("name", "content", "message"),
     [
         ("best.th", None, "no complete weights yet"),
-        ("config.json", None, "config.json is missing"),
         ("vocabulary/words.txt", None, "words.txt is missing"),
         ("config.json", "{", "config.json has no model"),
         ("config.json", '{"model": {"type": "basic_classifier"}}', "got basic_classifier"),
@@ -108,12 +107,6 @@ def test_invalid_runs(run: Path, tmp_path: Path, name: str, content: str | None,
     with pytest.raises(InputError, match=message):
         export_run(run, tmp_path / "out")
     assert not (tmp_path / "out").exists()
-
-
-def test_a_damaged_archive(tmp_path: Path) -> None:
-    (tmp_path / "text.tar.gz").write_text("no archive")
-    with pytest.raises(InputError, match=r"text.tar.gz: expected the archive of a run"):
-        load_run(tmp_path / "text.tar.gz")
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from elmo_tasks.errors import InputError
 from elmo_tasks.pretraining import softmax as softmax_module
 from elmo_tasks.pretraining.softmax import LogUniformSampler, OutputSoftmax
 
@@ -122,9 +121,3 @@ def test_nearly_the_whole_vocabulary_can_be_drawn() -> None:
     draw = LogUniformSampler(300, 300).draw()
     assert draw[0].tolist() == list(range(300))
     assert draw[1] > 300
-
-
-@pytest.mark.parametrize(("vocabulary_size", "negatives"), [(1, None), (9, 1), (9, 0)])
-def test_invalid_sizes(vocabulary_size: int, negatives: int | None) -> None:
-    with pytest.raises(InputError, match=r"at least 2 .* got [01]$"):
-        OutputSoftmax(vocabulary_size, 4, negatives=negatives)

@@ -87,13 +87,6 @@ def test_damaged_checkpoint_is_an_error(suffix: str, checkpoint: Path, folder: P
                 assert "model.ckpt-1" in str(error)
 
 
-def test_missing_checkpoint_and_other_variables_are_errors(checkpoint: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="No such file"):
-        TensorFlowCheckpoint(tmp_path / "absent")
-    with pytest.raises(InputError, match=r"expected a float32 variable lm/char_embed; found lm/softmax/W"):
-        TensorFlowCheckpoint(checkpoint).tensor("lm/char_embed")
-
-
 def variable(dataset: str) -> str:
     """The name of bilm-tf, whose `dump_weights` renames it to that of the dataset."""
     name = re.sub("/RNN/MultiRNNCell/Cell(.)/LSTMCell/", r"/rnn/multi_rnn_cell/cell_\1/lstm_cell/", f"lm/{dataset}")

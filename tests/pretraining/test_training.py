@@ -12,7 +12,6 @@ from allennlp.data import Vocabulary
 from elmo_tasks.errors import InputError
 from elmo_tasks.pretraining.data_loader import LmDataLoader, LmReader, LmVocabulary
 from elmo_tasks.pretraining.model import BiLMModel
-from elmo_tasks.pretraining.progress import LmProgress
 from elmo_tasks.pretraining.sentences import count_predictions
 from elmo_tasks.pretraining.stream import LmBatch
 from elmo_tasks.pretraining.vocabulary import SPECIALS, WordVocabulary
@@ -137,11 +136,8 @@ def test_loss_scale_does_not_change_the_metric(corpus: Path) -> None:
     [
         (lambda path: loader(path, steps_per_epoch=0), "steps_per_epoch"),
         (lambda path: loader(path, max_tokens=5), "max_tokens requires"),
-        (lambda path: loader(path).index_with(Vocabulary()), "expected the vocabulary elmo_tasks_words, got Vocab"),
         (lambda path: BiLMModel(Vocabulary(), toy.OPTIONS), "expected the vocabulary elmo_tasks_words, got Vocab"),
         (lambda path: LmVocabulary.from_corpus(files=path, file="b"), "expected either files"),
-        (lambda path: LmVocabulary.from_corpus(file="b", size=3), "with file"),
-        (lambda path: LmProgress("run", every=0), "every"),
     ],
 )
 def test_invalid_settings(corpus: Path, make: Any, message: str) -> None:

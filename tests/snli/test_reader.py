@@ -89,8 +89,6 @@ def test_dropped_pairs_may_be_blank_but_not_all(tmp_path: Path) -> None:
         ("[" * 100_000, "invalid JSON"),
         ({**PAIR, "gold_label": "maybe"}, "entailment, neutral, contradiction, - .*got 'maybe'"),
         ({"gold_label": "neutral", "sentence1": "x"}, r"'sentence2', got \['gold_label', 'sentence1'\]"),
-        ({**PAIR, "sentence1": ["A", "dog"]}, r"'sentence1': .*\['A', 'dog'\]"),
-        ({**PAIR, "sentence2": " \t"}, "'sentence2': expected a word"),
         ({**PAIR, "sentence2": "a \ud800"}, "'sentence2': expected valid Unicode"),
     ],
 )

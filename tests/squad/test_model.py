@@ -7,7 +7,6 @@ import pytest
 import torch
 from allennlp.data import Instance
 
-from elmo_tasks.errors import InputError
 from elmo_tasks.squad.model import span_loss
 from elmo_tasks.squad.official import Answer
 from elmo_tasks.squad.reader import NO_SPAN, SquadReader
@@ -64,14 +63,3 @@ def test_outputs(tmp_path: Path) -> None:
     gold = ("span_start", "span_end")
     assert "loss" not in model(**{name: value for name, value in batch.items() if name not in gold})
     assert "spans" not in model.train()(**batch)
-
-
-def test_out_of_memory_names_the_longest_passage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    model = build(tmp_path)
-    monkeypatch.setattr(model.self_attention, "forward", lambda *_: torch.empty(2**50, dtype=torch.uint8))
-    message = (
-        r"out of memory on a batch of 7 instances padded to 40 tokens, the length of article 'Harrow_Bay', paragraph 1,"
-        r" question hb-1: .*lower batch_size or max_tokens of the data loader's batch sampler"
-    )
-    with pytest.raises(InputError, match=message):
-        model(**tensors(model.vocab, corpus()))

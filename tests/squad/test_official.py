@@ -46,8 +46,6 @@ ANSWER_PATH = rf"{QUESTION_PATH}.answers.1."
     ("place", "change", "message"),
     [
         ((), without("data"), r"the file.data: missing, got \{'version'"),
-        (PARAGRAPH, setting("context", " \n"), rf"{PARAGRAPH_PATH}.context: expected a word"),
-        (QUESTION, without("answers"), rf"{QUESTION_PATH}.answers: missing"),
         (QUESTION, setting("id", "or-4"), "article 'Orrick', paragraph 2, question or-4: duplicate id"),
         (ANSWER, setting("answer_start", True), rf"{ANSWER_PATH}.answer_start: expected a valid integer, got True"),
         (ANSWER, setting("answer_start", -1), "article .* question or-5: expected answer_start below .* got .82, -1"),
