@@ -25,7 +25,11 @@ LIGHT_TESTS := tests/test_hdf5.py tests/data/test_columns.py \
 SEEDS := 1
 WORKERS := 2
 
-.PHONY: help install demo table1 test test-versions bench soak worlds vectors lint format clean
+# What `make table1` and `make demo` leave.
+RUNS := runs/*/model/model.tar.gz
+TRAINED = $(wildcard out/table1/$(RUNS) out/demo/$(RUNS))
+
+.PHONY: help install demo table1 web test test-versions bench soak worlds vectors lint format clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -55,6 +59,11 @@ demo: install ## train ner with and without ELMo at scale mini, and show both sc
 table1: install ## Table 1 for all six tasks at scale mini, into out/table1; SEEDS=3 for three seeds
 	@ELMO_TASKS_SCALE=mini ELMO_TASKS_DATA= $(BIN)/allennlp ablate training_config/ablations/table1.jsonnet \
 		-s out/table1 --seeds $(SEEDS) --workers $(WORKERS)
+
+web: install ## the models of make table1, else of make demo (trained first), in the browser
+	@test -n "$(TRAINED)" || $(MAKE) demo
+	@$(BIN)/elmo-tasks serve $$({ ls out/table1/$(RUNS) 2>/dev/null || ls out/demo/$(RUNS); } \
+		| sed -E 's#.*/runs/(.*)-[0-9a-f]+/model/#\1=&#')
 
 test: lint ## lint, types and tests
 	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist worksteal

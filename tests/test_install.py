@@ -63,6 +63,8 @@ def test_wheel_has_all_files(wheel: Path) -> None:
     expected = {f"elmo_tasks/_fixtures/{p.relative_to(ROOT / 'fixtures')}" for p in fixtures}
     expected |= {str(p.relative_to(ROOT)) for p in sources}
     expected |= {"elmo_tasks/py.typed", "elmo_tasks/ablation/report.html.jinja", "elmo_tasks/languages/card.md.jinja"}
+    web = ROOT / "elmo_tasks" / "web"
+    expected |= {str(p.relative_to(ROOT)) for p in [web / "examples.json", *(web / "static").iterdir()]}
     expected |= {"elmo_tasks_plugin.pth", "elmo_tasks_plugin.py"}
     kept = {name for name in names if ".dist-info/" not in name}
     assert kept == expected

@@ -28,7 +28,7 @@ MANIFEST = {
     "Predictor": ours("coref", "ner", "snli", "squad", "srl", "sst", "tagger"),
     "Seq2SeqEncoder": ours("coupled_lstm", "feedforward_lstm", "gru", "highway_lstm", "stacked_lstm"),
     "Seq2VecEncoder": ours("character_cnn"),
-    "Subcommand": {"ablate", "ablate-run", "bilm", "cache", "check", "data", "elmo", "probe"},
+    "Subcommand": {"ablate", "ablate-run", "bilm", "cache", "check", "data", "elmo", "probe", "serve"},
     "TokenEmbedder": {"elmo_tasks", "elmo_tasks_concatenated_vectors", "elmo_tasks_word_vectors"},
     "TokenIndexer": ours("characters", "predicate", "word_ids"),
     "Tokenizer": ours("spacy", "squad"),

@@ -1,7 +1,7 @@
 """The words of a corpus as arrays on disk, for random access."""
 
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -37,11 +37,11 @@ class CorpusText:
         self._type_of = {word: number for number, word in enumerate(self._words)}
 
     @staticmethod
-    def write(corpus: str | Path, folder: Path) -> None:
-        """Raises `InputError` if the corpus is invalid or the folder cannot be written."""
+    def write(sentences: Iterable[list[str]], folder: Path) -> None:
+        """Raises `InputError` if the folder cannot be written."""
         type_of: dict[str, int] = {}
         types, starts = array("I"), array("q", [0])
-        for words in read_corpus(corpus):
+        for words in sentences:
             types.extend(type_of.setdefault(word, len(type_of)) for word in words)
             starts.append(len(types))
         listing = "".join(f"{word}\n" for word in type_of).encode()

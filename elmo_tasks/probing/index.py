@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
@@ -12,7 +13,7 @@ from filelock import FileLock, Timeout
 from elmo_tasks.atomic import atomic_write, leftovers
 from elmo_tasks.bilm.weights import file_sha256
 from elmo_tasks.errors import InputError
-from elmo_tasks.probing.corpus_text import WORDS, CorpusText
+from elmo_tasks.probing.corpus_text import WORDS, CorpusText, read_corpus
 from elmo_tasks.probing.layers import Source, blocks, encode_blocks, to_half
 
 FORMAT = 1
@@ -32,10 +33,10 @@ class CorpusIndex(NamedTuple):
     vectors: np.ndarray
 
 
-def index_layers(corpus: str | Path, source: Source) -> list[CorpusIndex]:
-    """The indices of all layers of a small corpus, in memory. Raises `InputError` if the corpus is invalid."""
+def index_layers(sentences: Iterable[list[str]], source: Source) -> list[CorpusIndex]:
+    """The indices of all layers of a small text, in memory."""
     with TemporaryDirectory() as folder:
-        CorpusText.write(corpus, Path(folder))
+        CorpusText.write(sentences, Path(folder))
         text = CorpusText(Path(folder))  # stays mapped
         blocks = encode_blocks(source.encoder, text.sentences(0), words=list, what="indexing")
         vectors = np.concatenate([to_half(block.layers).numpy() for block in blocks], 1)  # [L+1, N, D]
@@ -112,7 +113,7 @@ def _build(folder: Path, corpus: str | Path, source: Source, metadata: Metadata,
         with atomic_write(folder / METADATA) as temporary:
             temporary.write_text(json.dumps(metadata, indent=2) + "\n", "utf-8")
     if not (folder / WORDS).exists():  # the last file of the text
-        CorpusText.write(corpus, folder)
+        CorpusText.write(read_corpus(corpus), folder)
     if not (folder / VECTORS).exists():
         _write_vectors(folder, source, metadata)
 

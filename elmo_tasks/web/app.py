@@ -4,7 +4,7 @@ import asyncio
 import json
 import time
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import resources
 from typing import Any, NamedTuple
 
@@ -21,8 +21,7 @@ from elmo_tasks.web.layers import Layers
 from elmo_tasks.web.models import TrainedModel
 from elmo_tasks.web.worker import Refused, Worker
 
-PAGES = {"/": "page.html", "/page.js": "page.js", "/page.css": "page.css"}
-TYPES = {"html": "text/html", "js": "text/javascript", "css": "text/css"}
+PAGES = {"/": "text/html", "/page.js": "text/javascript", "/page.css": "text/css"}
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:;"
     " connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -30,10 +29,6 @@ HEADERS = {
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-store",
 }
-"""Of every answer."""
-
-_DRAINED = 8
-"""A body that is too large is read up to this many times the limit, so that the client sees the answer."""
 
 
 class Limits(NamedTuple):
@@ -45,9 +40,7 @@ class Limits(NamedTuple):
 
 
 class Service:
-    """
-    An ASGI application for these models and biLMs, by name, with a worker for each, and what `GET /api/models` shows.
-    """
+    """An ASGI application for these models and biLMs, by name, with a worker for each."""
 
     def __init__(
         self,
@@ -58,12 +51,11 @@ class Service:
     ) -> None:
         self._served: dict[str, Mapping[str, Any]] = {"predict": models, "neighbors": bilms, "map": bilms}
         self._workers, self._limits, self._stopping = workers, limits, False
-        about = {
+        self._about = {
             "models": [{"name": name, **model.describe()} for name, model in models.items()],
             "bilms": [{"name": name, **bilm.describe()} for name, bilm in bilms.items()],
             "limits": {"bytes": limits.bytes, "words": limits.words},
         }
-        self._about = json.dumps(about).encode()
         self._paths = {*PAGES, "/api/models", "/health", "/metrics"}
         self._paths |= {f"/api/{action}/{name}" for action, served in self._served.items() for name in served}
         self._requests: Counter[tuple[str, int]] = Counter()
@@ -75,8 +67,8 @@ class Service:
             Route("/health", self._health),
             Route("/metrics", self._metrics),
         ]
-        handlers: dict[Any, Any] = {HTTPException: _error, Refused: _error, InputError: _error, Exception: _error}
-        self._app = Starlette(routes=routes, exception_handlers=handlers)
+        errors: Sequence[Any] = (HTTPException, Refused, InputError, Exception)
+        self._app = Starlette(routes=routes, exception_handlers=dict.fromkeys(errors, _error))
 
     def stop(self) -> None:
         """Refuses new requests and those that wait."""
@@ -101,15 +93,15 @@ class Service:
             self._seconds[route] += time.monotonic() - start
 
     async def _page(self, request: Request) -> Response:
-        name = PAGES[request.url.path]
-        page = resources.files("elmo_tasks.web") / "static" / name
-        return Response(page.read_bytes(), media_type=TYPES[name.partition(".")[2]])
+        path = request.url.path
+        page = resources.files("elmo_tasks.web") / "static" / (path[1:] or "page.html")
+        return Response(page.read_bytes(), media_type=PAGES[path])
 
     async def _models(self, request: Request) -> Response:
-        return _json(self._about)
+        return _json(json.dumps(self._about).encode())
 
     async def _health(self, request: Request) -> Response:
-        return _json(b'{"status": "stopping"}', 503) if self._stopping else _json(b'{"status": "ok"}')
+        return _json(b'{"status": "%s"}' % (b"stopping" if self._stopping else b"ok"), 503 if self._stopping else 200)
 
     async def _metrics(self, request: Request) -> Response:
         lines = [f'requests_total{{route="{r}",status="{s}"}} {n}' for (r, s), n in sorted(self._requests.items())]
@@ -142,7 +134,7 @@ class Service:
             async with asyncio.timeout(self._limits.timeout):
                 async for piece in request.stream():
                     size += len(piece)
-                    if size > _DRAINED * most:
+                    if size > 8 * most:  # up to there the client can send everything, and sees the answer
                         break
                     body += piece if size <= most else b""
         except TimeoutError:

@@ -5,24 +5,23 @@ from pathlib import Path
 
 from allennlp.commands.subcommand import Subcommand
 
+from elmo_tasks.commands.actions import Command
 from elmo_tasks.errors import needs
-
-_DESCRIPTION = (
-    "Serve a page, and JSON, with predictions of trained archives and the layers of biLMs (docs/PAGE.md). SIGTERM and"
-    " Ctrl-C end it when the running requests are answered."
-)
 
 
 @Subcommand.register("serve")
-class Serve(Subcommand):
+class Serve(Command):
     """`allennlp serve ARCHIVE...`."""
 
-    def add_subparser(self, parser: argparse._SubParsersAction) -> argparse.ArgumentParser:
-        """Called by AllenNLP."""
-        subparser: argparse.ArgumentParser = parser.add_parser(
-            self.name, description=_DESCRIPTION, help="show trained archives in the browser"
-        )
-        add = subparser.add_argument
+    description = (
+        "Serve a page, and JSON, with predictions of trained archives and the layers of biLMs (docs/PAGE.md). SIGTERM"
+        " and Ctrl-C end it when the running requests are answered."
+    )
+    help = "show trained archives in the browser"
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.set_defaults(func=serve)
+        add = parser.add_argument
         add("archives", metavar="ARCHIVE", nargs="*", help="[NAME=]model.tar.gz, or its folder")
         add("--bilm", metavar="FILES", action="append", help="[NAME=]OPTIONS,WEIGHTS, at most two (the embedded one)")
         add("--corpus", type=Path, metavar="FILE", action="append", help="text of the index, a sentence per line")
@@ -34,16 +33,10 @@ class Serve(Subcommand):
         add("--queue", type=int, default=64, metavar="N", help="requests that can wait for a model (64)")
         add("--batch-size", type=int, default=16, metavar="N", help="most inputs of a batch (16)")
         add("--threads", type=int, default=1, metavar="N", help="of PyTorch for each model (1)")
-        subparser.set_defaults(func=serve)
-        return subparser
 
 
 def serve(args: argparse.Namespace) -> None:
     """Load everything, then listen. Raises `InputError` if a file or an option is invalid, or the port is in use."""
     with needs("'elmo-tasks[web]'"):
-        import starlette  # noqa: F401
-        import uvicorn  # noqa: F401
-
-    from elmo_tasks.web.server import run
-
+        from elmo_tasks.web.server import run
     run(args)

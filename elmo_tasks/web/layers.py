@@ -2,8 +2,8 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,6 @@ from elmo_tasks.settings import fixtures_root
 from elmo_tasks.web.worker import Answer
 
 MAX_OCCURRENCES = 300
-"""Of a map."""
 
 
 class _Neighbors(BaseModel, extra="forbid"):
@@ -51,11 +50,7 @@ class Layers:
 
     def __init__(self, source: Source, corpora: Sequence[Path]) -> None:
         self._source, self._senses = source, dict(_senses(corpora))
-        with TemporaryDirectory() as folder:
-            text = Path(folder) / "corpus.txt"
-            with text.open("w", encoding="utf-8") as file:
-                file.writelines(f"{' '.join(words)}\n" for corpus in corpora for words in read_corpus(corpus))
-            self._indices = index_layers(text, source)
+        self._indices = index_layers(chain.from_iterable(map(read_corpus, corpora)), source)
 
     def describe(self) -> dict[str, Any]:
         """The number of `layers`, and of `sentences` and `words` of the index."""
@@ -68,15 +63,13 @@ class Layers:
         return request, len(getattr(request, "tokens", "."))
 
     def answers(self, inputs: Sequence[_Neighbors | _Map]) -> list[Answer]:
-        """JSON for each request."""
-        return [self._answer(one) for one in inputs]
-
-    def _answer(self, request: _Neighbors | _Map) -> Answer:
+        """JSON for one request."""
         try:
+            (request,) = inputs
             found = self._neighbors(request) if isinstance(request, _Neighbors) else self._map(request.word)
-            return json.dumps(found).encode()
+            return [json.dumps(found).encode()]
         except Exception as error:
-            return error
+            return [error]
 
     def _neighbors(self, request: _Neighbors) -> dict[str, Any]:
         tokens, place = request.tokens, request.word
@@ -98,12 +91,9 @@ class Layers:
             raise InputError(f"the text of the index does not have the word {word!r}")
         if len(tokens) > MAX_OCCURRENCES:
             tokens = tokens[np.linspace(0, len(tokens) - 1, MAX_OCCURRENCES).astype(int)]
-        sentences = [text.sentence_of(token) for token in tokens]
-        places = [int(token - text.starts[sentence]) for token, sentence in zip(tokens, sentences, strict=True)]
-        shown = [
-            {"words": text.sentence(sentence), "place": place, "sense": self._senses.get((sentence, place))}
-            for sentence, place in zip(sentences, places, strict=True)
-        ]
+        numbers = map(text.sentence_of, tokens)
+        placed = [(number, int(token - text.starts[number])) for token, number in zip(tokens, numbers, strict=True)]
+        shown = [{"words": text.sentence(one[0]), "place": one[1], "sense": self._senses.get(one)} for one in placed]
         return {"occurrences": shown, "layers": [principal(index, tokens).tolist() for index in self._indices]}
 
 

@@ -17,13 +17,11 @@ from elmo_tasks.web.worker import Answer
 
 TASKS = ("ner", "srl", "coref", "squad", "snli", "sst", "tagger")
 EXAMPLES: dict[str, list[Any]] = json.loads((Path(__file__).parent / "examples.json").read_text("utf-8"))
-"""Inputs by task."""
 
 MAX_PAIRS = 250_000
 """The largest product of the lengths of premise and hypothesis: the answer has two numbers for each pair of words."""
 
 _WORD = re.compile(r"\w+|[^\w\s]")
-_UNCOUNTED = ("id", "genre", "speakers")
 
 
 class TrainedModel:
@@ -58,15 +56,14 @@ class TrainedModel:
         words = {key: words_in(value) for key, value in data.items()} if isinstance(data, dict) else {}
         if self.task == "snli" and words.get("premise", 0) * words.get("hypothesis", 0) > MAX_PAIRS:
             raise InputError(f"expected at most {MAX_PAIRS:,} pairs of words of premise and hypothesis, got more")
-        return data, sum(count for key, count in words.items() if key not in _UNCOUNTED)
+        return data, sum(count for key, count in words.items() if key not in ("id", "genre", "speakers"))
 
     def answers(self, inputs: Sequence[Any]) -> list[Answer]:
         """The lines that `allennlp predict` writes. If a batch fails, its inputs are predicted one by one."""
         try:
-            alone = len(inputs) == 1
-            predict = self.predictor.predict_batch_json
-            outputs = [self.predictor.predict_json(inputs[0])] if alone else predict(list(inputs))
-            return [self.predictor.dump_line(output).encode() for output in outputs]
+            one = self.predictor
+            outputs = one.predict_batch_json(list(inputs)) if len(inputs) > 1 else [one.predict_json(inputs[0])]
+            return [one.dump_line(output).encode() for output in outputs]
         except Exception as error:
             if len(inputs) > 1:
                 return [answer for one in inputs for answer in self.answers([one])]

@@ -6,7 +6,8 @@ import logging
 import re
 import socket
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
+from itertools import chain, count
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -15,6 +16,7 @@ import torch
 import uvicorn
 from allennlp.common.util import SigTermReceived
 
+from elmo_tasks.ablation.run_dir import MODEL
 from elmo_tasks.elmo.sources import BILM, open_source
 from elmo_tasks.errors import InputError
 from elmo_tasks.probing.layers import Source
@@ -26,13 +28,12 @@ from elmo_tasks.web.models import TrainedModel
 from elmo_tasks.web.worker import Worker
 
 ARCHIVE = "model.tar.gz"
-_SIZES = ("max_words", "max_bytes", "queue", "batch_size", "threads")
-_CONNECTIONS = 1000
 
 
 def run(args: argparse.Namespace) -> None:
     """Serve until SIGTERM or Ctrl-C. Raises `InputError` if an option, a file or the address cannot be used."""
-    require_sizes(**{name: getattr(args, name) for name in _SIZES})
+    sizes = ("max_words", "max_bytes", "queue", "batch_size", "threads")
+    require_sizes(**{name: getattr(args, name) for name in sizes})
     if not 0 < args.timeout < float("inf"):
         raise InputError(f"--timeout: expected seconds above 0, got {args.timeout:g}")
     logging.getLogger("allennlp").setLevel(logging.WARNING)
@@ -41,13 +42,13 @@ def run(args: argparse.Namespace) -> None:
         try:
             service = _service(args)
         except (KeyboardInterrupt, SigTermReceived):
-            _say("interrupted while loading")
+            sys.stderr.write("interrupted while loading\n")
             raise SystemExit(130) from None
         listening.listen()
         host, port = listening.getsockname()[:2]
-        _say(f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/")
+        sys.stderr.write(f"http://[{host}]:{port}/\n" if ":" in host else f"http://{host}:{port}/\n")
         asyncio.run(_Server(service).serve([listening]))
-    _say("stopped")
+    sys.stderr.write("stopped\n")
 
 
 def _service(args: argparse.Namespace) -> Service:
@@ -55,49 +56,40 @@ def _service(args: argparse.Namespace) -> Service:
     given = args.bilm or [",".join(bilm_files(None, None))]
     if len(given) > 2:
         raise InputError(f"expected --bilm at most twice, got {len(given)}")
-    names: set[str] = set()
-    models, bilms = {}, {}
-    for name, file in _named(args.archives, _archive_name, names):
-        _say(f"loading {name} ({file})")
-        models[name] = TrainedModel(Path(file) / ARCHIVE if Path(file).is_dir() else Path(file))
-    for name, files in _named(given, _bilm_name, names):
-        _say(f"indexing the layers of {name} ({files})")
-        bilms[name] = Layers(_open(files), args.corpus or default_corpora())
     options = {"queue": args.queue, "threads": args.threads}
-    workers = {name: Worker(one.answers, batch_size=args.batch_size, **options) for name, one in models.items()}
-    workers |= {name: Worker(one.answers, batch_size=1, **options) for name, one in bilms.items()}
-    for name, model in models.items():
+    models, bilms, workers = {}, {}, dict[str, Worker]()
+    for name, file in _named(args.archives, _archive_name, workers):
+        sys.stderr.write(f"loading {name} ({file})\n")
+        models[name] = model = TrainedModel(Path(file) / ARCHIVE if Path(file).is_dir() else Path(file))
+        workers[name] = Worker(model.answers, batch_size=args.batch_size, **options)
         for module in model.modules:
             module.register_forward_pre_hook(workers[name].check)
+    for name, files in _named(given, lambda files: Path(files.partition(",")[0]).absolute().parent.name, workers):
+        sys.stderr.write(f"indexing the layers of {name} ({files})\n")
+        bilms[name] = Layers(_open(files), args.corpus or default_corpora())
+        workers[name] = Worker(bilms[name].answers, batch_size=1, **options)
     return Service(models, bilms, workers, Limits(args.max_bytes, args.max_words, args.timeout))
 
 
-def _named(given: Sequence[str], name_of: Callable[[str], str], taken: set[str]) -> list[tuple[str, str]]:
-    """`[NAME=]VALUE` -> unique names and values."""
-    found = []
+def _named(given: Sequence[str], name_of: Callable[[str], str], taken: Container[str]) -> Iterator[tuple[str, str]]:
+    """`[NAME=]VALUE` -> a name that is not taken yet, and the value."""
     for one in given:
         name, equals, value = one.partition("=")
         if not equals or "/" in name:
             name, value = name_of(one), one
         name = re.sub(r"[^\w.-]", "_", name) or "model"
-        unique = next(new for new in (name, *(f"{name}-{n}" for n in range(2, len(taken) + 3))) if new not in taken)
-        taken.add(unique)
-        found.append((unique, value))
-    return found
+        yield next(new for new in chain([name], (f"{name}-{n}" for n in count(2))) if new not in taken), value
 
 
 def _archive_name(file: str) -> str:
     path = Path(file).absolute()
-    return path.parent.name if path.name == ARCHIVE else path.name.removesuffix(".tar.gz")
-
-
-def _bilm_name(files: str) -> str:
-    return Path(files.partition(",")[0]).absolute().parent.name
+    folder = path.parent if path.name == ARCHIVE else path
+    return (folder.parent if folder.name == MODEL else folder).name.removesuffix(".tar.gz")
 
 
 def _open(files: str) -> Source:
-    options, comma, weights = files.partition(",")
-    if not comma:
+    options, _, weights = files.partition(",")
+    if not weights:
         raise InputError(f"--bilm: expected OPTIONS,WEIGHTS, got {files!r}")
     return Source.of(*open_source(BILM, {"options_file": options, "weight_file": weights}))
 
@@ -123,15 +115,10 @@ class _Server(uvicorn.Server):
     def __init__(self, service: Service) -> None:
         options: dict[str, Any] = {"lifespan": "off", "ws": "none", "log_level": "warning", "server_header": False}
         headers = list(HEADERS.items())
-        super().__init__(uvicorn.Config(service, headers=headers, limit_concurrency=_CONNECTIONS, **options))
+        super().__init__(uvicorn.Config(service, headers=headers, limit_concurrency=1000, **options))
         self._service = service
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Called by uvicorn for each signal."""
         self.force_exit, self.should_exit = self.should_exit, True
         asyncio.get_event_loop().call_soon_threadsafe(self._service.stop)
-
-
-def _say(line: str) -> None:
-    sys.stderr.write(f"{line}\n")
-    sys.stderr.flush()

@@ -10,11 +10,8 @@ from typing import Any
 import torch
 
 Answer = bytes | Exception
-
 BATCH_WORDS = 4096
 """The largest batch in words, with padding; a longer input is computed alone."""
-
-STOPPING = "the server is stopping"
 
 
 class Refused(Exception):
@@ -41,16 +38,8 @@ class Job:
 class Worker:
     """
     Computes one batch at a time in its own thread: what waits when the thread is free, in order. An input that comes
-    alone is computed alone. All methods but `check` are for the thread of the event loop.
-
-    # Parameters
-
-    compute : `Callable[[Sequence[Any]], Sequence[Answer]]`
-        The inputs of a batch -> their answers; called in the worker's thread.
-    queue, batch_size : `int`
-        How many inputs can wait, and how many form a batch.
-    threads : `int`
-        PyTorch's threads for this worker.
+    alone is computed alone. `compute` gets the inputs of a batch and returns their answers. At most `queue` inputs wait
+    and `batch_size` form a batch; PyTorch uses `threads`. All methods but `check` are for the event loop's thread.
     """
 
     def __init__(
@@ -69,7 +58,7 @@ class Worker:
         time has passed or the server is stopping (503), or `gone` is done: the client has left (499).
         """
         if self._stopping:
-            raise Refused(503, STOPPING)
+            raise Refused(503, "the server is stopping")
         if len(self.waiting) >= self._queue:
             raise Refused(429, f"{self._queue} requests are waiting for this model already")
         job = Job(data, words, asyncio.get_running_loop().create_future())
@@ -94,7 +83,7 @@ class Worker:
         """Refuse what waits and what comes; the running batch is finished."""
         self._stopping = True
         for job in self.waiting:
-            job.answer.set_exception(Refused(503, STOPPING))
+            job.answer.set_exception(Refused(503, "the server is stopping"))
         self.waiting.clear()
         self._thread.shutdown(wait=False)
 
