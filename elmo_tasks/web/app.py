@@ -6,7 +6,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from importlib import resources
-from typing import Any, NamedTuple
+from typing import Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -31,30 +31,26 @@ HEADERS = {
 }
 
 
-class Limits(NamedTuple):
-    """Of a request: its body in bytes, its words, and the seconds until its answer."""
-
-    bytes: int
-    words: int
-    timeout: float
-
-
 class Service:
-    """An ASGI application for these models and biLMs, by name, with a worker for each."""
+    """An ASGI application for models and biLMs, by name, with a worker for each; `timeout` is in seconds."""
 
     def __init__(
         self,
         models: Mapping[str, TrainedModel],
         bilms: Mapping[str, Layers],
         workers: Mapping[str, Worker],
-        limits: Limits,
+        *,
+        max_bytes: int,
+        max_words: int,
+        timeout: float,
     ) -> None:
         self._served: dict[str, Mapping[str, Any]] = {"predict": models, "neighbors": bilms, "map": bilms}
-        self._workers, self._limits, self._stopping = workers, limits, False
+        self._workers, self._timeout, self._stopping = workers, timeout, False
+        self._max_bytes, self._max_words = max_bytes, max_words
         self._about = {
             "models": [{"name": name, **model.describe()} for name, model in models.items()],
             "bilms": [{"name": name, **bilm.describe()} for name, bilm in bilms.items()],
-            "limits": {"bytes": limits.bytes, "words": limits.words},
+            "limits": {"bytes": max_bytes, "words": max_words},
         }
         self._paths = {*PAGES, "/api/models", "/health", "/metrics"}
         self._paths |= {f"/api/{action}/{name}" for action, served in self._served.items() for name in served}
@@ -120,25 +116,25 @@ class Service:
         except NOT_JSON as error:
             raise HTTPException(400, f"expected JSON: {json_problem(error)}") from None
         data, words = self._served[action][name].prepare(action, data)
-        if words > self._limits.words:
-            raise InputError(f"expected at most {self._limits.words:,} words, got {words:,}")
+        if words > self._max_words:
+            raise InputError(f"expected at most {self._max_words:,} words, got {words:,}")
         gone = asyncio.ensure_future(request.receive())  # the body was read: the next message is that the client left
         try:
-            return _json(await self._workers[name].answer(data, words, gone=gone, timeout=self._limits.timeout))
+            return _json(await self._workers[name].answer(data, words, gone=gone, timeout=self._timeout))
         finally:
             gone.cancel()
 
     async def _body(self, request: Request) -> bytes:
-        body, size, most = bytearray(), 0, self._limits.bytes
+        body, size, most = bytearray(), 0, self._max_bytes
         try:
-            async with asyncio.timeout(self._limits.timeout):
+            async with asyncio.timeout(self._timeout):
                 async for piece in request.stream():
                     size += len(piece)
                     if size > 8 * most:  # up to there the client can send everything, and sees the answer
                         break
                     body += piece if size <= most else b""
         except TimeoutError:
-            raise HTTPException(408, f"no complete request in {self._limits.timeout:g} seconds") from None
+            raise HTTPException(408, f"no complete request in {self._timeout:g} seconds") from None
         if size > most:
             raise HTTPException(413, f"expected a body of at most {most:,} bytes, got more")
         return bytes(body)

@@ -39,11 +39,13 @@ class TrainedModel:
             found = loaded.config["model"]["type"]
             raise InputError(f"expected a model of {', '.join(TASKS)}, got {found!r}", file=archive) from None
         self.modules = list(self.predictor._model.modules())
+        self._embedders = [module for module in self.modules if isinstance(module, ElmoTokenEmbedder)]
+        for cache in (one.cache for one in self._embedders if one.cache is not None):
+            cache.limit = 0  # no input of a user is written to it
 
     def describe(self) -> dict[str, Any]:
         """`task`, `mix` (for each place of ELMo) and `examples`."""
-        embedders = [module for module in self.modules if isinstance(module, ElmoTokenEmbedder)]
-        mixes = [(at, getattr(one, f"{at}_mix")) for one in embedders for at in ("input", "output")]
+        mixes = [(at, getattr(one, f"{at}_mix")) for one in self._embedders for at in ("input", "output")]
         shown = [
             {"at": at, "weights": mix.layer_weights().tolist(), "gamma": 1.0 if mix.gamma is None else mix.gamma.item()}
             for at, mix in mixes

@@ -22,7 +22,7 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.probing.layers import Source
 from elmo_tasks.ranges import require_sizes
 from elmo_tasks.settings import bilm_files
-from elmo_tasks.web.app import HEADERS, Limits, Service
+from elmo_tasks.web.app import HEADERS, Service
 from elmo_tasks.web.layers import Layers, default_corpora
 from elmo_tasks.web.models import TrainedModel
 from elmo_tasks.web.worker import Worker
@@ -47,7 +47,7 @@ def run(args: argparse.Namespace) -> None:
         listening.listen()
         host, port = listening.getsockname()[:2]
         sys.stderr.write(f"http://[{host}]:{port}/\n" if ":" in host else f"http://{host}:{port}/\n")
-        asyncio.run(_Server(service).serve([listening]))
+        asyncio.run(_Server(service, args.timeout).serve([listening]))
     sys.stderr.write("stopped\n")
 
 
@@ -68,7 +68,8 @@ def _service(args: argparse.Namespace) -> Service:
         sys.stderr.write(f"indexing the layers of {name} ({files})\n")
         bilms[name] = Layers(_open(files), args.corpus or default_corpora())
         workers[name] = Worker(bilms[name].answers, batch_size=1, **options)
-    return Service(models, bilms, workers, Limits(args.max_bytes, args.max_words, args.timeout))
+    limits = {"max_bytes": args.max_bytes, "max_words": args.max_words, "timeout": args.timeout}
+    return Service(models, bilms, workers, **limits)
 
 
 def _named(given: Sequence[str], name_of: Callable[[str], str], taken: Container[str]) -> Iterator[tuple[str, str]]:
@@ -112,10 +113,10 @@ def _bound(host: str, port: int) -> socket.socket:
 class _Server(uvicorn.Server):
     """Ends with status 0 on SIGTERM and Ctrl-C; the second signal does not wait for answers."""
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: Service, timeout: float) -> None:
         options: dict[str, Any] = {"lifespan": "off", "ws": "none", "log_level": "warning", "server_header": False}
-        headers = list(HEADERS.items())
-        super().__init__(uvicorn.Config(service, headers=headers, limit_concurrency=1000, **options))
+        options |= {"timeout_graceful_shutdown": int(timeout) + 1, "limit_concurrency": 1000}
+        super().__init__(uvicorn.Config(service, headers=list(HEADERS.items()), **options))
         self._service = service
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
