@@ -95,12 +95,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("ner")
     parser.add_argument("snli")
-    parser.add_argument("--requests", type=int, default=500, help="of each number of clients")
+    parser.add_argument("--requests", type=int, default=500, help="for each number of clients")
     parser.add_argument("--memory", type=int, default=10_000, help="requests while memory is measured, of NER")
     args = parser.parse_args()
     with serving([f"ner={args.ner}", f"snli={args.snli}"]) as (port, process):
         print("| task | clients | requests/s | median | 99th percentile | errors |\n|---|---|---|---|---|---|")
-        for task in ("ner", "snli"):
+        for task in ("ner", "snli") if args.requests else ():
             load = Load(port, task, inputs(task))
             load.run(50, 1)
             for clients in (1, 8, 32):
@@ -111,7 +111,7 @@ def main() -> None:
                 print(f"{row} | {load.failed} |", flush=True)
         load, step = Load(port, "ner", inputs("ner")), max(1, args.memory // 10)
         for number in range(step, args.memory + 1, step):
-            load.run(step, 8)
+            load.run(step, 32)
             print(f"{number:,} requests: {megabytes(process):.1f} MB, {load.failed} errors", flush=True)
 
 

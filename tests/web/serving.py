@@ -5,12 +5,10 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import Any, NamedTuple
 
 from tests.tiny import ROOT
-
-SECONDS = 120
 
 
 class Reply(NamedTuple):
@@ -18,25 +16,18 @@ class Reply(NamedTuple):
     headers: http.client.HTTPMessage
     body: bytes
 
-    @property
-    def error(self) -> str:
-        return str(json.loads(self.body)["error"])
-
 
 class Server(NamedTuple):
     process: subprocess.Popen[str]
     port: int
 
-    def send(self, path: str, body: Any = None, *, method: str | None = None, **options: Any) -> Reply:
+    def send(self, path: str, body: Any = None) -> Reply:
         """GET, or POST with a body: bytes, an iterator (chunked) or what is sent as JSON."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=SECONDS)
-        raw = body is None or isinstance(body, bytes) or hasattr(body, "__next__")
-        data = body if raw else json.dumps(body).encode()
-        connection.request(method or ("GET" if body is None else "POST"), path, data, **options)
-        answer = connection.getresponse()
-        reply = Reply(answer.status, answer.headers, answer.read())
-        connection.close()
-        return reply
+        data = body if body is None or isinstance(body, bytes | Iterator) else json.dumps(body).encode()
+        with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)) as connection:
+            connection.request("GET" if body is None else "POST", path, data)
+            answer = connection.getresponse()
+            return Reply(answer.status, answer.headers, answer.read())
 
 
 @contextmanager
@@ -45,14 +36,7 @@ def serving(*arguments: object) -> Iterator[Server]:
     command = [sys.executable, "-m", "elmo_tasks", "serve", "--port", "0", *map(str, arguments)]
     with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True) as process:
         try:
-            assert process.stderr is not None
-            lines = []
-            for line in process.stderr:
-                lines.append(line)
-                if line.startswith("http://127.0.0.1:"):
-                    yield Server(process, int(line.rstrip("/\n").rpartition(":")[2]))
-                    break
-            else:
-                raise AssertionError("".join(lines))
+            ready = next(line for line in process.stderr or () if line.startswith("http://"))
+            yield Server(process, int(ready.rstrip("/\n").rpartition(":")[2]))
         finally:
             process.kill()
