@@ -64,7 +64,7 @@ def test_wheel_has_all_files(wheel: Path) -> None:
     expected |= {str(p.relative_to(ROOT)) for p in sources}
     expected |= {"elmo_tasks/py.typed", "elmo_tasks/ablation/report.html.jinja", "elmo_tasks/languages/card.md.jinja"}
     web = ROOT / "elmo_tasks" / "web"
-    expected |= {str(p.relative_to(ROOT)) for p in [web / "examples.json", *(web / "static").iterdir()]}
+    expected |= {str(p.relative_to(ROOT)) for p in [web / "examples.json", *(web / "static").glob("*")]}
     expected |= {"elmo_tasks_plugin.pth", "elmo_tasks_plugin.py"}
     kept = {name for name in names if ".dist-info/" not in name}
     assert kept == expected
