@@ -21,13 +21,9 @@ class InputError(ValueError):
 
     # Parameters
 
-    problem : `str`
-        `expected X, got Y`.
-    file : `str` or `Path`, optional
-    line : `int`, optional
-        Counted from 1.
-    hint : `str`, optional
-        What to do about it.
+    - `problem`: `expected X, got Y`.
+    - `line`: counted from 1.
+    - `hint`: what to do about it.
     """
 
     def __init__(

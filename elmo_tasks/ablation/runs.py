@@ -58,11 +58,9 @@ class Planner:
 
     # Parameters
 
-    table : `Table`
-    home : `Path`
-        The folder of the runs' folders. Tables that share it share runs.
-    cached : `bool`
-        Whether rows with ELMo cache the biLM's layers on disk, if their config allows it and names no `cache_dir`.
+    - `home`: the folder of the runs' folders. Tables that share it share runs.
+    - `cached`: whether rows with ELMo cache the biLM's layers on disk, if their config allows it and names no
+      `cache_dir`.
 
     Raises `InputError` if a row's config cannot be read, or its changes or seeds are invalid. Rows with missing
     files are not checked.

@@ -38,12 +38,8 @@ class SentencePredictor(JsonLinesPredictor):
 
     # Parameters
 
-    model : `Model`
-    dataset_reader : `DatasetReader`
-    frozen : `bool`
-        Whether the model is put into evaluation mode.
-    tokenizer : `Tokenizer`, optional
-        Its tokens must have offsets; by default spaCy's rules for the reader's `language`, or English.
+    - `frozen`: whether the model is put into evaluation mode.
+    - `tokenizer`: its tokens must have offsets; by default spaCy's rules for the reader's `language`, or English.
     """
 
     keys: tuple[str, ...] = ("sentence", "tokens")

@@ -19,12 +19,9 @@ class TaggerPredictor(SentencePredictor):
 
     # Parameters
 
-    model : `Model`
-        Its output per instance contains `tags`, at least T strings.
-    dataset_reader : `DatasetReader`
-        Its `text_to_instance` takes a list of `Token`s for the field `tokens`.
-    frozen, tokenizer
-        See `SentencePredictor`.
+    - `model`: its output per instance contains `tags`, at least T strings.
+    - `dataset_reader`: its `text_to_instance` takes a list of `Token`s for the field `tokens`.
+    - `frozen`, `tokenizer`: see `SentencePredictor`.
     """
 
     gold_fields = ("tags",)

@@ -33,8 +33,7 @@ class Passes(DataLoader):
 
     # Parameters
 
-    loader : `MultiProcessDataLoader`
-        With several `num_workers` the order of instances is not reproducible.
+    - `loader`: with several `num_workers` the order of instances is not reproducible.
     """
 
     def __init__(self, loader: MultiProcessDataLoader) -> None:
