@@ -1,0 +1,198 @@
+"""The page of `elmo-tasks serve`, in Chromium."""
+
+import json
+import shlex
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+
+from tests.archives.make import STORED, TASKS
+from tests.probing.samples import SEMCOR
+from tests.tiny import ROOT
+from tests.web.serving import Server, serving
+
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install playwright")
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+if CHROMIUM is None:
+    pytest.skip("there is no Chromium: apt-get install chromium", allow_module_level=True)
+
+Show = Callable[..., Any]
+SENTENCES = {"sentences": [["Mira", "'s", "old", "ferry", "sank", "."], ["It", "was", "hers", "."]]}
+CROSSING = [[[0, 3], [6, 7]], [[2, 5], [8, 9]], [[0, 1], [2, 3]]]
+BACKGROUND = {"light": "rgb(247, 246, 242)", "dark": "rgb(19, 21, 25)"}
+MESSAGE = "#message:not(:empty)"
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    archives = [STORED / "1" / f"{task}.tar.gz" for task in TASKS]
+    with serving(*archives, f"other={STORED}/1/ner.tar.gz", "--corpus", SEMCOR) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def show(server: Server, browser: Any) -> Iterator[Show]:
+    """Opens a link in a new window. In the end: requests went to this server only, no cookies, no script failed."""
+    requests, problems, contexts, base = [], [], [], f"http://127.0.0.1:{server.port}/"
+
+    def show(link: dict[str, str], answers: Any = (), drawn: str = "article", **options: Any) -> Any:
+        contexts.append(browser.new_context(**options))
+        page = contexts[-1].new_page()
+        page.on("request", lambda request: requests.append(request.url))
+        page.on("pageerror", lambda error: problems.append(error))
+        page.on("console", lambda line: problems.append(line.text) if "Security Policy" in line.text else None)
+        for name, answer in dict(answers).items():
+            page.route(f"**/api/predict/{name}", partial(_answer, json.dumps(answer)))
+        page.goto(f"{base}#{urlencode(link)}")
+        page.wait_for_selector(drawn)
+        return page
+
+    yield show
+    for context in contexts:
+        assert context.cookies() == []
+        context.close()
+    assert problems == []
+    assert requests and all(url.startswith((base, "data:")) for url in requests)
+
+
+def _answer(body: str, route: Any) -> None:
+    route.fulfill(body=body, content_type="application/json")
+
+
+DRAWN: dict[str, Callable[[Any, Any], bool]] = {
+    "ner": lambda page, found: page.locator(".text mark").count() == len(found["entities"]) > 0,
+    "srl": lambda page, found: texts(page, ".frames tbody th") == [frame["verb"] for frame in found["frames"]] != [],
+    "coref": lambda page, found: page.locator(".text mark").count() == sum(map(len, found["clusters"])) > 0,
+    "squad": lambda page, found: texts(page, ".answers bdi") == [answer["text"] for answer in found["n_best"]],
+    "snli": lambda page, found: texts(page, ".grid thead th") == [*found["hypothesis"], *found["premise"]],
+    "sst": lambda page, found: texts(page, ".drawing .bars th") == list(found["probabilities"]),
+}
+
+
+def texts(page: Any, selector: str) -> list[str]:
+    return page.locator(selector).evaluate_all("all => all.map(one => one.textContent)")
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_every_task_is_drawn(task: str, show: Show, server: Server) -> None:
+    given = TASKS[task][2]
+    page, body = show({"view": task, "input": json.dumps(given)}), server.send(f"/api/predict/{task}", given).body
+    assert DRAWN[task](page, json.loads(body))
+    for place, name in enumerate(("JSON", "curl")):
+        page.get_by_text(name, exact=True).last.click()
+        playwright.expect(page.locator("pre").nth(place)).not_to_be_empty()
+    shown, command = texts(page, "pre")
+    assert shown.encode() == body and json.loads(shlex.split(command)[5]) == given
+    if shutil.which("curl"):
+        assert subprocess.run(shlex.split(command), stdout=subprocess.PIPE, check=True).stdout == body
+
+
+def test_keyboard_and_history(show: Show) -> None:
+    page = show({"view": "ner"})
+    before = texts(page, ".text")[0]
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")  # skip to the input
+    while not page.evaluate("document.activeElement.matches('#examples button:nth-child(2)')"):
+        page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    playwright.expect(page.locator(".text")).not_to_have_text(before)
+    page.locator("textarea").fill("Mira sold it")
+    page.keyboard.press("Control+Enter")
+    playwright.expect(page.locator(".text")).to_contain_text("Mira")
+    page.go_back()
+    playwright.expect(page.locator(".text")).not_to_contain_text("Mira")
+
+
+def entities(*found: tuple[int, int, str]) -> dict[str, Any]:
+    tokens = ["\U0001f600", "Mira", "Oakes", "left"]
+    spans = [{"text": " ".join(tokens[i:j]), "type": label, "token_start": i, "token_end": j} for i, j, label in found]
+    return {"tokens": tokens, "tags": ["O"] * 4, "entities": spans}
+
+
+def test_side_by_side(show: Show) -> None:
+    answers = {"ner": entities((1, 3, "PER")), "other": entities((1, 3, "PER"), (3, 4, "LOC"))}
+    given = json.dumps({"tokens": answers["ner"]["tokens"]})
+    page = show({"view": "ner", "model": "ner", "with": "other", "input": given}, answers)
+    assert texts(page, ".differences li") == ["nothing", "“\u2068left\u2069” LOC"]
+    assert texts(page, ".differs") == ["leftLOC"] and "The answers differ" in page.locator("#status").inner_text()
+    assert texts(page, "article:first-child mark") == ["Mira OakesPER"]  # the emoji is one code point
+    page.locator("#other").select_option("ner")
+    page.get_by_text("The answers are the same").first.wait_for()
+
+
+def test_spans_nest_and_cross(show: Show) -> None:
+    clusters = [[{"text": "x", "token_start": i, "token_end": j} for i, j in cluster] for cluster in CROSSING]
+    page = show({"view": "coref", "input": json.dumps(SENTENCES)}, {"coref": {**SENTENCES, "clusters": clusters}})
+    marks = ["13Mira 's 23old", "3Mira", "23old", "3old", " ferry sank", "1It", "2hers"]
+    assert texts(page, ".text mark") == marks
+    assert texts(page, ".text") == ["13Mira 's 23old ferry sank . 1It was 2hers ."]
+    page.locator(".legend li").nth(1).focus()
+    assert texts(page, "mark.hot") == ["23old", " ferry sank", "2hers"]
+
+
+@pytest.mark.parametrize("text", ["<script>bad = 1</script><img src=x onerror='bad=1'>", "a \u202e b \u2066 c"])
+def test_hostile_text_is_text(text: str, show: Show) -> None:
+    page = show({"view": "squad", "input": json.dumps({"passage": text, "question": text})})
+    assert texts(page, ".question, .text") == [text, text] and page.evaluate("typeof bad") == "undefined"
+    page = show({"view": "ner", "input": text}, drawn=MESSAGE)
+    assert "expected JSON" in page.locator(MESSAGE).inner_text() and page.locator("textarea").input_value() == text
+
+
+def test_long_inputs_and_errors(show: Show) -> None:
+    page = show({"view": "ner"}, viewport={"width": 360, "height": 740})
+    for text, drawn in (("Mira left " * 2500, "article"), ("x" * 200_000, "article"), ("a " * 5001, MESSAGE)):
+        page.locator("textarea").fill(text)
+        page.locator("#run").click()
+        page.locator("#answers:not([aria-busy])").wait_for()
+        assert page.locator(drawn).count() == 1 and page.evaluate("document.documentElement.scrollWidth") == 360
+    assert "at most 5,000 words" in page.locator(MESSAGE).inner_text() and page.locator("article").count() == 0
+    page.route("**/api/predict/ner", lambda route: route.abort())
+    page.locator("#run").click()
+    page.get_by_text("The server does not answer").wait_for()
+    page = show({"view": "ner", "model": "gone"}, drawn=MESSAGE)
+    page.locator("article").wait_for()
+    assert "no gone" in page.locator(MESSAGE).inner_text()
+
+
+def test_a_link_has_all_keys_and_a_word_becomes_a_predicate(show: Show) -> None:
+    given = json.dumps({"tokens": ["Captain", "Oakes", "said", "so"], "predicates": [2]}, separators=(",", ":"))
+    page = show({"view": "srl", "input": given})
+    assert page.locator("textarea").input_value() == given
+    page.get_by_role("button", name="so", exact=True).click()
+    playwright.expect(page.locator(".frames tbody tr")).to_have_count(2)
+
+
+def test_layers(show: Show) -> None:
+    page = show({"view": "layers"}, drawn=".readout")
+    assert page.locator(".columns section").count() == page.locator("figure").count() == 3
+    page.locator("figure svg").last.focus()
+    page.keyboard.press("ArrowRight")
+    assert texts(page, ".readout")[0].startswith("1 of ") and page.locator(".chosen").count() == 3
+    page.get_by_label("layer", exact=True).check(force=True)
+    assert texts(page, ".legend li") == ["layer 0 (characters)", "layer 1", "layer 2"]
+    page.locator("#words input").first.check(force=True)
+    page.get_by_text("Occurrences of “\u2068They\u2069”").wait_for()
+
+
+@pytest.mark.parametrize("view", [*TASKS, "layers"])
+@pytest.mark.parametrize("scheme", BACKGROUND)
+def test_narrow_stable_and_readable(view: str, scheme: str, show: Show) -> None:
+    page = show({"view": view}, color_scheme=scheme, viewport={"width": 360, "height": 740})
+    page.wait_for_load_state("networkidle")
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == BACKGROUND[scheme]
+    checks = (ROOT / "tests" / "web" / "checks.js").read_text("utf-8")
+    assert page.evaluate(checks) == {"shift": 0, "unnamed": [], "faint": []}
