@@ -14,7 +14,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from elmo_tasks.atomic import atomic_write
+from elmo_tasks.atomic import atomic_write, leftovers
 from elmo_tasks.data.files import lines_of, open_binary
 from elmo_tasks.data.tokenizer import blank_pipeline, sentence_pipeline
 from elmo_tasks.errors import InputError
@@ -70,6 +70,8 @@ def prepare(
     if others := {path.name for path in folder.glob("train.*")} - {f"train.{name}" for name in names}:
         raise InputError(f"has the text of other files, {min(others)}", file=out, hint="name another folder")
     _check_settings(folder / _SETTINGS_FILE, settings)
+    for path in leftovers(folder):
+        path.unlink()
     work = partial(_prepare_file, folder=folder, **settings)
     with ProcessPoolExecutor(workers) as executor:
         written = executor.map(work, files, names, count()) if workers > 1 else map(work, files, names, count())

@@ -58,9 +58,11 @@ def test_blocks_are_held_out_and_a_second_call_keeps_finished_files(tmp_path: Pa
     held = text_of(tmp_path / "out", "heldout")
     assert held == [f"line {n}" for n in (*range(BLOCK, 2 * BLOCK), *range(4 * BLOCK, 5 * BLOCK))]
     assert len(held) + len(text_of(tmp_path / "out")) == 5 * BLOCK
+    (tmp_path / "out/.train.a.txt.gz.999999999.tmp").touch()  # of a process that was killed
     before = {file: file.stat().st_mtime_ns for file in (tmp_path / "out").glob("*.gz")}
     prepare([str(tmp_path / "a.txt")], tmp_path / "out", heldout=3)
     assert before == {file: file.stat().st_mtime_ns for file in before}
+    assert not list((tmp_path / "out").glob(".*"))
     (tmp_path / "b.txt").write_text("other\n")
     for name, language in (("a.txt", "la"), ("b.txt", None)):
         with pytest.raises(InputError, match="name another folder"):
