@@ -75,8 +75,8 @@ def _service(args: argparse.Namespace) -> Service:
 def _named(given: Sequence[str], name_of: Callable[[str], str], taken: Container[str]) -> Iterator[tuple[str, str]]:
     """`[NAME=]VALUE` -> a name that is not taken yet, and the value."""
     for one in given:
-        name, equals, value = one.partition("=")
-        if not equals or "/" in name:
+        name, _, value = one.partition("=")
+        if not value or "/" in name:
             name, value = name_of(one), one
         name = re.sub(r"[^\w.-]", "_", name) or "model"
         yield next(new for new in chain([name], (f"{name}-{n}" for n in count(2))) if new not in taken), value
