@@ -44,7 +44,10 @@ def run(args: argparse.Namespace) -> None:
         except (KeyboardInterrupt, SigTermReceived):
             sys.stderr.write("interrupted while loading\n")
             raise SystemExit(130) from None
-        listening.listen()
+        try:
+            listening.listen()
+        except OSError as error:  # another process began to listen there
+            raise _unusable(args.host, args.port, error) from None
         host, port = listening.getsockname()[:2]
         sys.stderr.write(f"http://[{host}]:{port}/\n" if ":" in host else f"http://{host}:{port}/\n")
         asyncio.run(_Server(service, args.timeout).serve([listening]))
@@ -99,15 +102,19 @@ def _bound(host: str, port: int) -> socket.socket:
     """A socket that has the address but does not listen yet."""
     bound = None
     try:
-        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        family, kind, protocol, _, address = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)[0]
         bound = socket.socket(family, kind, protocol)
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        bound.bind(address)
+        bound.bind((address[0], port, *address[2:]))
         return bound
     except (OSError, OverflowError) as error:
         if bound is not None:
             bound.close()
-        raise InputError(f"cannot listen at {host}:{port}: {error}", hint="--host and --port choose another") from None
+        raise _unusable(host, port, error) from None
+
+
+def _unusable(host: str, port: int, error: Exception) -> InputError:
+    return InputError(f"cannot listen at {host}:{port}: {error}", hint="--host and --port choose another")
 
 
 class _Server(uvicorn.Server):

@@ -154,6 +154,7 @@ def test_sigterm() -> None:
         (["missing/model.tar.gz"], "missing/model.tar.gz: the archive does not exist"),
         ([ARCHIVES / "sst.tar.gz", "--bilm", "options.json"], "expected OPTIONS,WEIGHTS"),
         (["--port", "taken"], "cannot listen at"),
+        (["--port", 65_536 + 8000], "must be 0-65535"),
         (["--queue", 0], "queue: expected an integer of at least 1"),
     ],
 )
