@@ -10,7 +10,7 @@ from typing import Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import Message, Receive, Scope, Send
@@ -135,6 +135,8 @@ class Service:
                     body += piece if size <= most else b""
         except TimeoutError:
             raise HTTPException(408, f"no complete request in {self._timeout:g} seconds") from None
+        except ClientDisconnect:
+            raise Refused(499, "the client has left") from None
         if size > most:
             raise HTTPException(413, f"expected a body of at most {most:,} bytes, got more")
         return bytes(body)

@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import signal
+import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -124,6 +125,16 @@ def test_map(server: Server) -> None:
         assert (points.max(0) >= -points.min(0)).all(), "the largest entry is positive"
     single = json.loads(server.send("/api/map/tiny", {"word": "began"}).body)
     assert single["layers"] == [[[0.0, 0.0]]] * 3
+
+
+def test_a_client_that_leaves_in_its_body(server: Server) -> None:
+    with socket.create_connection(("127.0.0.1", server.port)) as client:
+        client.sendall(b"POST /api/predict/snli HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n{")
+    until = time.monotonic() + 30
+    while not re.search('status="(499|500)"', metrics := server.send("/metrics").body.decode()):
+        assert time.monotonic() < until
+        time.sleep(0.01)
+    assert 'snli",status="499"' in metrics
 
 
 def arrived(metrics: str) -> int:
