@@ -10,11 +10,12 @@ from collections.abc import Callable, Container, Iterator, Sequence
 from itertools import chain, count
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, cast
 
 import torch
 import uvicorn
 from allennlp.common.util import SigTermReceived
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from elmo_tasks.ablation.run_dir import MODEL
 from elmo_tasks.elmo.sources import BILM, open_source
@@ -129,4 +130,9 @@ class _Server(uvicorn.Server):
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Called by uvicorn for each signal."""
         self.force_exit, self.should_exit = self.should_exit, True
-        asyncio.get_event_loop().call_soon_threadsafe(self._service.stop)
+        asyncio.get_event_loop().call_soon_threadsafe(self._stop)
+
+    def _stop(self) -> None:
+        self._service.stop()
+        for connection in tuple(self.server_state.connections) if self.force_exit else ():
+            cast(H11Protocol, connection).transport.abort()  # else a client that reads nothing delays the end
