@@ -118,11 +118,24 @@ def _unusable(host: str, port: int, error: Exception) -> InputError:
     return InputError(f"cannot listen at {host}:{port}: {error}", hint="--host and --port choose another")
 
 
+class _Protocol(H11Protocol):
+    """Closes a connection that does not send the head of a request in the seconds of keep-alive: a slot is free again."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self.timeout_keep_alive_task = self.loop.call_later(self.timeout_keep_alive, self.timeout_keep_alive_handler)
+
+    def data_received(self, data: bytes) -> None:
+        """As in uvicorn, but only a complete head ends the time."""
+        self.conn.receive_data(data)
+        self.handle_events()
+
+
 class _Server(uvicorn.Server):
     """Ends with status 0 on SIGTERM and Ctrl-C; the second signal does not wait for answers."""
 
     def __init__(self, service: Service, timeout: float) -> None:
-        options: dict[str, Any] = {"lifespan": "off", "ws": "none", "log_level": "warning", "server_header": False}
+        options: dict[str, Any] = {"lifespan": "off", "ws": "none", "http": _Protocol, "log_level": "warning", "server_header": False}
         options |= {"timeout_graceful_shutdown": int(timeout) + 1, "limit_concurrency": 1000}
         super().__init__(uvicorn.Config(service, headers=list(HEADERS.items()), **options))
         self._service = service

@@ -8,6 +8,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -157,6 +158,22 @@ def test_sigterm() -> None:
         assert running.process.wait(60) == 0
         assert running.process.stderr is not None and running.process.stderr.read() == "stopped\n"
     assert len(replies) == 8 and set(replies) == {200, 503}
+
+
+def test_clients_that_do_nothing() -> None:
+    with serving("--corpus", SEMCOR) as running, ExitStack() as stack:
+        silent, begun, deaf = (stack.enter_context(socket.socket()) for _ in range(3))
+        deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+        for client in (silent, begun, deaf):
+            client.connect(("127.0.0.1", running.port))
+            client.settimeout(30)
+        begun.sendall(b"GET /health HTTP/1.1\r\nHost: a\r\n\r\nGET /")
+        deaf.sendall(b"GET /page.js HTTP/1.1\r\nHost: a\r\n\r\n" * 300)
+        assert silent.recv(1) == b"" and b"ok" in b"".join(iter(lambda: begun.recv(4096), b""))
+        for _ in range(2):
+            running.process.send_signal(signal.SIGINT)
+            time.sleep(0.5)
+        assert running.process.wait(30) == 0
 
 
 @pytest.mark.parametrize(
