@@ -1,6 +1,6 @@
 """SRL predictor: raw text or tokens -> a frame for each predicate."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from allennlp.common.util import JsonDict
@@ -42,8 +42,9 @@ class SrlPredictor(SentencePredictor):
         sentences = [self.read(one) for one in inputs]
         predicates = [self._predicates(*pair) for pair in zip(sentences, inputs, strict=True)]
         pairs = list(zip(sentences, predicates, strict=True))
+        frames = [(sentence.words, place) for sentence, places in pairs for place in places]
         to_instance = self._dataset_reader.text_to_instance
-        tags = iter(self._tags([to_instance(sentence.words, place) for sentence, places in pairs for place in places]))
+        tags = iter(self._tags([len(words) for words, _ in frames], lambda n: to_instance(*frames[n])))
         return [_result(sentence, [(place, next(tags)) for place in places]) for sentence, places in pairs]
 
     def predict_instance(self, instance: Instance) -> JsonDict:
@@ -52,8 +53,8 @@ class SrlPredictor(SentencePredictor):
 
     def predict_batch_instance(self, instances: list[Instance]) -> list[JsonDict]:
         """The frames of instances from the reader, one each, in order."""
-        tags = self._tags([self.without_gold(instance) for instance in instances])
         known = [metadata_of(instance) for instance in instances]
+        tags = self._tags([len(one["words"]) for one in known], lambda n: self.without_gold(instances[n]))
         return [
             _result(Sentence(one["words"]), [(one["predicate"], found)]) for one, found in zip(known, tags, strict=True)
         ]
@@ -64,17 +65,16 @@ class SrlPredictor(SentencePredictor):
         known = self._model.vocab.get_token_to_index_vocabulary(PREDICATES)
         return [place for place, word in enumerate(sentence.words) if word.lower() in known]
 
-    def _tags(self, instances: list[Instance]) -> list[list[str]]:
-        """The tags of each instance, in batches of limited size: a line may have any number of frames."""
+    def _tags(self, lengths: Sequence[int], instance_of: Callable[[int], Instance]) -> list[list[str]]:
+        """The tags of numbered instances, in batches of limited size: a line may have any number of frames."""
         tags: dict[int, list[str]] = {}
-        lengths = [len(metadata_of(instance)["words"]) for instance in instances]
         for places in batches_by_length(lengths, max_tokens=MAX_TOKENS):
-            batch = [instances[place] for place in places]
+            batch = [instance_of(place) for place in places]
             for instance in batch:
                 self._dataset_reader.apply_token_indexers(instance)
             outputs = self._model.forward_on_instances(batch)
             tags.update((place, output["tags"]) for place, output in zip(places, outputs, strict=True))
-        return [tags[place] for place in range(len(instances))]
+        return [tags[place] for place in range(len(lengths))]
 
 
 def _checked_predicates(predicates: Any, words: Sequence[str]) -> list[int]:
