@@ -111,7 +111,7 @@ def loaded(text: str) -> Any:
 
 def json_problem(error: Exception) -> str:
     """Describes an error of `loaded`."""
-    return f"{error.msg} at character {error.colno}" if isinstance(error, json.JSONDecodeError) else str(error)
+    return f"{error.msg} at character {error.pos + 1}" if isinstance(error, json.JSONDecodeError) else str(error)
 
 
 def _check_text(value: str) -> str:
@@ -141,7 +141,7 @@ def validate(
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         path = "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in first["loc"])
-        problem = first["msg"].replace("Input should be", "expected").replace("Field required", "missing")
+        problem = first["msg"].partition(" or instance")[0].replace("Input should be", "expected").replace("Field required", "missing")
         raise InputError(f"{name}{path}: {problem}, got {shown(first['input'])}", file=file, line=line) from None
 
 

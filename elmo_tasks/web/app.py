@@ -65,6 +65,7 @@ class Service:
         ]
         errors: Sequence[Any] = (HTTPException, Refused, InputError, Exception)
         self._app = Starlette(routes=routes, exception_handlers=dict.fromkeys(errors, _error))
+        self._app.router.redirect_slashes = False
 
     def stop(self) -> None:
         """Refuses new requests and those that wait."""

@@ -80,7 +80,9 @@ def test_models(server: Server) -> None:
     [
         ("/api/predict/ner", b"{", 400, "expected JSON"),
         ("/api/predict/ner", b"[" * 19_000, 400, "brackets"),
+        ("/api/predict/ner", b"{}\n{}", 400, "at character 4"),
         ("/api/predict/ner", None, 405, "Method"),
+        ("/api/predict/ner/", {}, 404, "Not Found"),
         ("/api/predict/<b>", {}, 404, "/api/predict/ner"),
         ("/api/map/ner", {}, 404, "/api/map/tiny"),
         ("/api/predict/ner", {"sentence": 3}, 422, "'sentence': expected a valid string"),
