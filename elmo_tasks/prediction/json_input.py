@@ -141,7 +141,12 @@ def validate(
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         path = "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in first["loc"])
-        problem = first["msg"].partition(" or instance")[0].replace("Input should be", "expected").replace("Field required", "missing")
+        problem = (
+            first["msg"]
+            .partition(" or instance")[0]
+            .replace("Input should be", "expected")
+            .replace("Field required", "missing")
+        )
         raise InputError(f"{name}{path}: {problem}, got {shown(first['input'])}", file=file, line=line) from None
 
 

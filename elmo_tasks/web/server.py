@@ -119,7 +119,7 @@ def _unusable(host: str, port: int, error: Exception) -> InputError:
 
 
 class _Protocol(H11Protocol):
-    """Closes a connection that does not send the head of a request in the seconds of keep-alive: a slot is free again."""
+    """Closes a connection that does not send the head of a request within the seconds of keep-alive."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -135,8 +135,8 @@ class _Server(uvicorn.Server):
     """Ends with status 0 on SIGTERM and Ctrl-C; the second signal does not wait for answers."""
 
     def __init__(self, service: Service, timeout: float) -> None:
-        options: dict[str, Any] = {"lifespan": "off", "ws": "none", "http": _Protocol, "log_level": "warning", "server_header": False}
-        options |= {"timeout_graceful_shutdown": int(timeout) + 1, "limit_concurrency": 1000}
+        options: dict[str, Any] = {"lifespan": "off", "ws": "none", "http": _Protocol, "server_header": False}
+        options |= {"log_level": "warning", "timeout_graceful_shutdown": int(timeout) + 1, "limit_concurrency": 1000}
         super().__init__(uvicorn.Config(service, headers=list(HEADERS.items()), **options))
         self._service = service
 
