@@ -38,7 +38,7 @@ class PackedWeight:
     """
 
     def __init__(self, weight: Tensor, dtype: torch.dtype) -> None:
-        self.dtype = dtype
+        self.dtype = self.output_dtype = dtype
         self._shape, self._weight_dtype = weight.shape, weight.dtype
         self._packed = torch.ops.mkldnn._reorder_linear_weight.default(weight.detach().flatten(1).to(dtype))
 
@@ -48,7 +48,7 @@ class PackedWeight:
 
     def linear(self, bias: Tensor | None) -> Linear:
         """The product with this weight and a constant bias as a function."""
-        constant = None if bias is None else bias.detach().to(torch.float32 if self.dtype == torch.int8 else self.dtype)
+        constant = None if bias is None else bias.detach().to(self.output_dtype)
         return lambda inputs: self(inputs, constant)
 
     def unpack(self) -> Tensor:
@@ -71,7 +71,7 @@ class QuantizedWeight(PackedWeight):
     """
 
     def __init__(self, weight: Tensor, dtype: torch.dtype = torch.int8) -> None:
-        self.dtype = dtype
+        self.dtype, self.output_dtype = dtype, torch.float32
         self._shape, self._weight_dtype = weight.shape, weight.dtype
         flat = weight.detach().flatten(1).float().contiguous()  # as qlinear_prepack reads it
         scales = flat.abs().amax(1).clamp_(min=_SMALLEST) / _LEVELS  # [M]

@@ -19,6 +19,11 @@ CONVOLVED_AT_ONCE, PROJECTED_AT_ONCE = 2 * CHUNK, 8 * CHUNK
 _SHORT_WORDS = (10, 14)  # Word boundaries included: most English words fit the first, nearly all the second.
 
 
+def convolution_type(dtype: torch.dtype) -> torch.dtype:
+    """Data type of the convolutions where other products are in `dtype`: int8 does not extend to them."""
+    return torch.float32 if dtype == torch.int8 else dtype
+
+
 class CharacterConvolution(PackableModule, nn.Conv1d):
     """Filters of one width over the characters of a word, with a bias."""
 
@@ -26,8 +31,8 @@ class CharacterConvolution(PackableModule, nn.Conv1d):
     bias: nn.Parameter
 
     def pack(self, dtype: torch.dtype) -> None:
-        """See `PackableModule`; in float32 instead of int8, which would be slower for windows of so few values."""
-        super().pack(torch.float32 if dtype == torch.int8 else dtype)
+        """See `PackableModule`; in `convolution_type(dtype)`."""
+        super().pack(convolution_type(dtype))
 
 
 class PackableLinear(PackableModule, nn.Linear):
@@ -139,7 +144,7 @@ class TokenEncoder(nn.Module):
         """Convolutions with pooling, ids [n, C] -> [n, F]; highways, [n, F] -> [n, F]; projection, [n, F] -> [n, P]."""
         table = functional.pad(self.characters, (0, 0, 1, 0))  # [262, 16]; row 0 is that of padding tokens
         activation = getattr(torch, self.options.activation)
-        wide = torch.float32 if dtype == torch.int8 else dtype
+        wide = convolution_type(dtype)
         scorers = [layer.linear("weight", dtype=wide, grad=grad) for layer in self.convolutions]
 
         def convolve(character_ids: Tensor) -> Tensor:
