@@ -53,7 +53,7 @@ def prepare(
       a line, and blanks between words.
     - `text_field`: the text's name in JSON lines, Parquet and Arrow.
     - `heldout`: one block of `BLOCK` paragraphs in so many is held out; 0 for none.
-    - `workers`: processes, each with a file of its own.
+    - `workers`: the number of processes; each writes one file.
 
     Raises `InputError` if there is no file, a file cannot be read or has no text, or `out` was made with other
     settings.

@@ -1,7 +1,7 @@
 """A frozen biLM and an index of a small text: nearest occurrences and maps of a word in each layer (Table 4)."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -49,8 +49,9 @@ class Layers:
     """
 
     def __init__(self, source: Source, corpora: Sequence[Path]) -> None:
-        self._source, self._senses = source, dict(_senses(corpora))
-        self._indices = index_layers(chain.from_iterable(map(read_corpus, corpora)), source)
+        texts = [list(read_corpus(corpus)) for corpus in corpora]
+        self._source, self._senses = source, dict(_senses(corpora, map(len, texts)))
+        self._indices = index_layers(chain.from_iterable(texts), source)
 
     def describe(self) -> dict[str, Any]:
         """The number of `layers`, and of `sentences` and `words` of the index."""
@@ -111,13 +112,13 @@ def principal(index: CorpusIndex, tokens: np.ndarray) -> np.ndarray:
     return points * np.where(largest < 0, -1, 1)
 
 
-def _senses(corpora: Sequence[Path]) -> Iterator[tuple[tuple[int, int], str]]:
-    """The sentence and the place of each annotated word, and its sense."""
+def _senses(corpora: Sequence[Path], lengths: Iterable[int]) -> Iterator[tuple[tuple[int, int], str]]:
+    """The sentence and the place of each annotated word, and its sense, for corpora with these numbers of sentences."""
     sentences = 0
-    for corpus in corpora:
+    for corpus, length in zip(corpora, lengths, strict=True):
         annotated = corpus.name.endswith(DATA_SUFFIX) and key_file_of(corpus).exists()
         keys = read_keys(key_file_of(corpus)) if annotated else {}
         for number, sentence in enumerate(read_senses(corpus) if annotated else (), start=sentences):
             for target in sentence.targets:
                 yield from (((number, place), keys[target.id][0]) for place in range(target.start, target.end))
-        sentences += sum(1 for _ in read_corpus(corpus))
+        sentences += length
