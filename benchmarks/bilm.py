@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import torch
-from allennlp.modules.elmo import _ElmoBiLm, _ElmoCharacterEncoder
 from torch import Tensor
 
 from elmo_tasks.bilm import BiLM, BiLMOptions, batch_to_ids
@@ -52,13 +51,19 @@ class Both:
         self.files = str(folder / "options.json"), str(folder / "weights.hdf5")
 
     def runs(self) -> dict[str, Run]:
-        theirs = _ElmoBiLm(*self.files)
+        theirs = self.allennlp()
         return {
             "elmo_tasks, float32": BiLM.from_files(*self.files, packed=True),
             "elmo_tasks, bfloat16": BiLM.from_files(*self.files, precision="bfloat16", packed=True),
             "elmo_tasks, int8": BiLM.from_files(*self.files, precision="int8", packed=True),
-            "allennlp": lambda ids: theirs.eval()(ids),
+            "allennlp": theirs,
         }
+
+    def allennlp(self) -> Run:
+        """AllenNLP's biLM; imported here, so that the memory of the others is without AllenNLP."""
+        from allennlp.modules.elmo import _ElmoBiLm
+
+        return _ElmoBiLm(*self.files).eval()
 
 
 def require_equal(runs: dict[str, Run], ids: Tensor) -> str:
@@ -100,6 +105,8 @@ def measure_layers(both: Both, rows: int, tokens: int, repeats: int) -> str:
 
 def measure_token_encoder(both: Both, file: str, repeats: int, limit: int) -> None:
     """Token encoder on running text in batches of 32 lines, starting with an empty cache."""
+    from allennlp.modules.elmo import _ElmoCharacterEncoder
+
     batches = list(running_text(file, 32, limit))
     count = sum(int((ids > 0).any(2).sum()) for ids in batches)
     times: dict[str, list[float]] = {}
@@ -130,7 +137,7 @@ def print_peak(both: Both, name: str, rows: int, tokens: int) -> None:
     """GB of this process before and after one batch."""
     ids = batch_to_ids(random_sentences(rows, tokens, random.Random(13)))
     if name == "allennlp":
-        run: Run = _ElmoBiLm(*both.files).eval()
+        run = both.allennlp()
     else:
         run = BiLM.from_files(*both.files, precision=name.split()[-1], packed=True)
     before = held("VmRSS")

@@ -59,13 +59,16 @@ class BiLM(nn.Module):
       support it and gives vectors whose cosine with those of float32 is above 0.999; or `int8`, for inference on CPUs
       that support it: weights with a scale per output and inputs with a scale per row, convolutions in float32. States
       and layers have the parameters' type.
+    - `initialize`: without, the weights of the LSTMs are memory that was never written, to be loaded.
 
     Raises `InputError` if `state` or `precision` is invalid, or the CPU does not support int8.
     """
 
     boundaries: Tensor
 
-    def __init__(self, options: BiLMOptions, *, state: str = "reset", precision: str = "float32") -> None:
+    def __init__(
+        self, options: BiLMOptions, *, state: str = "reset", precision: str = "float32", initialize: bool = True
+    ) -> None:
         super().__init__()
         for key, value, known in (("state", state, STATES), ("precision", precision, INFERENCE_PRECISIONS)):
             if value not in known:
@@ -74,8 +77,8 @@ class BiLM(nn.Module):
             raise InputError(f"precision int8 needs {NEEDED_FOR_INT8}", hint="use float32 or bfloat16")
         self.options, self.state, self._precision = options, state, precision
         self.token_encoder = TokenEncoder(options)
-        self.forward_stack = LstmStack(options)
-        self.backward_stack = LstmStack(options)
+        self.forward_stack = LstmStack(options, initialize=initialize)
+        self.backward_stack = LstmStack(options, initialize=initialize)
         boundaries = torch.from_numpy(tokens_to_ids([BEGIN_OF_SENTENCE, END_OF_SENTENCE]).astype("int64"))
         boundaries = fit_slots(boundaries, options.max_characters_per_token)
         self.register_buffer("boundaries", boundaries, persistent=False)  # [2, C]
@@ -109,10 +112,9 @@ class BiLM(nn.Module):
         options_path, weight_path = local_path(options_file), local_path(weight_file)
         options = BiLMOptions.from_file(options_path)
         check_size(options, weight_path, options_file=options_path)
-        bilm = cls(options, state=state, precision=precision)
-        load_weights(bilm, weight_path, options_file=options_path)
-        bilm.eval().requires_grad_(False)
-        return bilm.pack() if packed else bilm
+        bilm = cls(options, state=state, precision=precision, initialize=False).eval().requires_grad_(False)
+        load_weights(bilm, weight_path, options_file=options_path, pack=bilm._packed_dtype if packed else None)
+        return bilm
 
     def save_files(
         self, options_file: str | Path, weight_file: str | Path, *, mantissa_bits: int | None = None
@@ -146,7 +148,7 @@ class BiLM(nn.Module):
         """
         self.requires_grad_(False)
         for layer in packable_layers(self):
-            layer.pack(self._product_dtype or self.dtype)
+            layer.pack(self._packed_dtype)
         return self
 
     def unpack(self) -> Self:
@@ -261,6 +263,10 @@ class BiLM(nn.Module):
     @property
     def _product_dtype(self) -> torch.dtype | None:
         return INFERENCE_PRECISIONS[self._precision] if self._precision != "float32" else None
+
+    @property
+    def _packed_dtype(self) -> torch.dtype:
+        return self._product_dtype or self.dtype
 
     def _with_boundaries(self, character_ids: Tensor, mask: Tensor) -> Tensor:
         """Word vectors with `<S>` before and `</S>` after each sentence, flattened to [B * (T + 2), P]."""

@@ -36,6 +36,7 @@ class ProjectedLstm(PackableModule):
     - `dim`: size H of the cell state.
     - `projection_dim`: size P of the output.
     - `cell_clip`, `proj_clip`: largest absolute value of cell state and output; `None` or 0 for no clipping.
+    - `initialize`: without, the weights are memory that was never written, to be loaded.
     """
 
     packable = ("input_weight", "hidden_weight", "projection")
@@ -49,6 +50,7 @@ class ProjectedLstm(PackableModule):
         projection_dim: int,
         cell_clip: float | None,
         proj_clip: float | None,
+        initialize: bool = True,
     ) -> None:
         super().__init__()
         self.dim, self.projection_dim = dim, projection_dim
@@ -60,7 +62,8 @@ class ProjectedLstm(PackableModule):
         forget = torch.zeros(4 * dim)
         forget[2 * dim : 3 * dim] = FORGET_BIAS
         self.register_buffer("forget_bias", forget, persistent=False)
-        self.reset_parameters()
+        if initialize:
+            self.reset_parameters()
 
     def reset_parameters(self) -> None:
         """Glorot-uniform over the joint kernel of input and recurrence, as in TensorFlow; bias 0."""
@@ -124,7 +127,7 @@ class LstmStack(nn.Module):
     to its output; the recurrent state excludes that sum.
     """
 
-    def __init__(self, options: BiLMOptions) -> None:
+    def __init__(self, options: BiLMOptions, *, initialize: bool = True) -> None:
         super().__init__()
         self.use_skip_connections = options.use_skip_connections
         layers = (
@@ -134,6 +137,7 @@ class LstmStack(nn.Module):
                 projection_dim=options.projection_dim,
                 cell_clip=options.cell_clip,
                 proj_clip=options.proj_clip,
+                initialize=initialize,
             )
             for _ in range(options.n_layers)
         )

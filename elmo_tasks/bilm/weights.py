@@ -12,12 +12,14 @@ from typing import Any, NamedTuple
 import h5py
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from elmo_tasks.atomic import atomic_write
 from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.bilm.characters import CHARACTERS
 from elmo_tasks.bilm.options import BiLMOptions
+from elmo_tasks.bilm.packed_linear import PackableModule
+from elmo_tasks.bilm.token_encoder import CharacterConvolution, PackableLinear
 from elmo_tasks.errors import InputError
 from elmo_tasks.hdf5 import own_item, reading, write_hdf5
 
@@ -60,11 +62,13 @@ class _Dataset(NamedTuple):
         """Set the parameters."""
         values = values[0] if values.ndim == 4 else values
         values = values.T if self.reversed else values
-        values = _reorder(values, _FILE_GATES, _OUR_GATES) if self.gates else values
-        tensor = torch.from_numpy(np.ascontiguousarray(values, dtype=np.float32))
+        tensor = torch.from_numpy(values.astype(np.float32, copy=False))
+        order = [_FILE_GATES.index(gate) for gate in _OUR_GATES] if self.gates else [0]
         with torch.no_grad():
             for parameter, part in zip(self.parameters, tensor.split(self._widths, -1), strict=True):
-                parameter.copy_(part)
+                blocks = part.chunk(len(order))
+                for target, source in zip(parameter.chunk(len(order)), order, strict=True):
+                    target.copy_(blocks[source])
 
 
 def local_path(path_or_url: str | Path) -> Path:
@@ -137,20 +141,28 @@ def check_size(options: BiLMOptions, weight_file: str | Path, *, options_file: s
         raise InputError(f"the options describe {found}, which {weight_file} cannot hold", file=options_file)
 
 
-def load_weights(bilm: BiLM, weight_file: str | Path, *, options_file: str | Path) -> None:
+def load_weights(
+    bilm: BiLM, weight_file: str | Path, *, options_file: str | Path, pack: torch.dtype | None = None
+) -> None:
     """
     Load the parameters of an unpacked biLM from an official `weights.hdf5`.
 
-    Datasets are copied one at a time, so that memory holds the weights once.
+    Datasets are copied one at a time, so that memory holds the weights once. If `pack` is given, each layer is packed
+    for products of that type as soon as it is loaded, so that only one layer is ever in float32.
 
     Raises `InputError` if the file is truncated, not HDF5 or has external values; or listing every dataset that is
     missing, unused, of another shape, or not of finite numbers. The valid datasets have been loaded then.
     """
-    expected = {dataset.name: dataset for dataset in _datasets(bilm)}
+    expected: set[str] = set()
+    problems: list[str] = []
     with _reading(weight_file), h5py.File(weight_file, "r") as file:
         stored = _stored(file)
-        problems = [problem for one in expected.values() if (problem := _load(one, stored.get(one.name)))]
-        unused = sorted(stored.keys() - expected.keys())
+        for layer, datasets in _layers(bilm):
+            expected.update(dataset.name for dataset in datasets)
+            problems += [problem for one in datasets if (problem := _load(one, stored.get(one.name)))]
+            if pack is not None and isinstance(layer, PackableModule):
+                layer.pack(pack)
+        unused = sorted(stored.keys() - expected)
         problems += [f"unused: {name} {_shape(stored[name])}" for name in unused]
     if problems:
         listing = "".join(f"\n  {problem}" for problem in problems)
@@ -160,7 +172,8 @@ def load_weights(bilm: BiLM, weight_file: str | Path, *, options_file: str | Pat
 def save_weights(bilm: BiLM, weight_file: str | Path, *, mantissa_bits: int | None = None) -> None:
     """Write a biLM as an official `weights.hdf5` in float32, compressed without loss after any rounding."""
     bilm = copy.deepcopy(bilm).unpack() if bilm.is_packed else bilm
-    write_hdf5({dataset.name: dataset.get() for dataset in _datasets(bilm)}, weight_file, mantissa_bits=mantissa_bits)
+    datasets = (dataset for _, layer in _layers(bilm) for dataset in layer)
+    write_hdf5({dataset.name: dataset.get() for dataset in datasets}, weight_file, mantissa_bits=mantissa_bits)
 
 
 def save_options(options: BiLMOptions, options_file: str | Path) -> None:
@@ -218,24 +231,27 @@ def _fits_float32(array: np.ndarray) -> bool:
         return bool(np.isfinite(array.astype(np.float32, copy=False)).all())
 
 
-def _datasets(bilm: BiLM) -> Iterator[_Dataset]:
+def _layers(bilm: BiLM) -> Iterator[tuple[nn.Module, list[_Dataset]]]:
+    """Each layer with the datasets of its parameters."""
     encoder = bilm.token_encoder
-    yield _Dataset("char_embed", (encoder.characters,), reversed=False)
+    yield encoder, [_Dataset("char_embed", (encoder.characters,), reversed=False)]
     for index, convolution in enumerate(encoder.convolutions):
-        yield _Dataset(f"CNN/W_cnn_{index}", (convolution.weight,))
-        yield _Dataset(f"CNN/b_cnn_{index}", (convolution.bias,))
+        yield convolution, _affine("CNN", f"cnn_{index}", convolution)
     for index, highway in enumerate(encoder.highways):
         for name, linear in (("carry", highway.gate), ("transform", highway.transform)):
-            yield _Dataset(f"CNN_high_{index}/W_{name}", (linear.weight,))
-            yield _Dataset(f"CNN_high_{index}/b_{name}", (linear.bias,))
-    yield _Dataset("CNN_proj/W_proj", (encoder.projection.weight,))
-    yield _Dataset("CNN_proj/b_proj", (encoder.projection.bias,))
+            yield linear, _affine(f"CNN_high_{index}", name, linear)
+    yield encoder.projection, _affine("CNN_proj", "proj", encoder.projection)
     for direction, stack in enumerate((bilm.forward_stack, bilm.backward_stack)):
         for depth, layer in enumerate(stack.layers):
             cell = f"RNN_{direction}/RNN/MultiRNNCell/Cell{depth}/LSTMCell"
-            yield _Dataset(f"{cell}/W_0", (layer.input_weight, layer.hidden_weight), gates=True)
-            yield _Dataset(f"{cell}/B", (layer.bias,), gates=True)
-            yield _Dataset(f"{cell}/W_P_0", (layer.projection,))
+            gates = _Dataset(f"{cell}/W_0", (layer.input_weight, layer.hidden_weight), gates=True)
+            bias = _Dataset(f"{cell}/B", (layer.bias,), gates=True)
+            yield layer, [gates, bias, _Dataset(f"{cell}/W_P_0", (layer.projection,))]
+
+
+def _affine(scope: str, name: str, layer: CharacterConvolution | PackableLinear) -> list[_Dataset]:
+    """Weight and bias."""
+    return [_Dataset(f"{scope}/W_{name}", (layer.weight,)), _Dataset(f"{scope}/b_{name}", (layer.bias,))]
 
 
 def _reorder(rows: np.ndarray, source: str, target: str) -> np.ndarray:

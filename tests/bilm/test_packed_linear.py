@@ -12,12 +12,14 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 import elmo_tasks.bilm.packed_linear as module
-from elmo_tasks.bilm import BiLM, batch_to_ids
+from elmo_tasks.bilm import BiLM, batch_to_ids, weights
 from elmo_tasks.bilm.packed_linear import (
     PRECISIONS,
+    PackableModule,
     PackedWeight,
     QuantizedWeight,
     can_pack,
+    packable_layers,
     packed_linear,
 )
 from elmo_tasks.errors import InputError
@@ -158,6 +160,21 @@ def test_packing_takes_the_memory_of_one_weight() -> None:
         bilm.pack()
     # One matrix after the other: a second copy of all would be 1.0, and malloc may keep one that is freed.
     assert peak[0] < 0.5 * weights
+
+
+def test_loading_packs_each_layer_before_the_next_is_read(files: Files, monkeypatch: pytest.MonkeyPatch) -> None:
+    packed: list[PackableModule] = []
+    read: list[int] = []
+    pack, put = PackableModule.pack, weights._Dataset.put
+    monkeypatch.setattr(PackableModule, "pack", lambda layer, dtype: (pack(layer, dtype), packed.append(layer)))
+    monkeypatch.setattr(weights._Dataset, "put", lambda *args: (put(*args), read.append(len(packed))))
+    bilm = BiLM.from_files(*files, packed=True)
+    assert len(packed) == len(set(packed)) and set(packed) == set(packable_layers(bilm))
+    # The characters; weight and bias of each layer of the token encoder; three datasets of each LSTM layer.
+    n_lstms = 2 * bilm.options.n_layers
+    n_others = len(packed) - n_lstms
+    per_layer = n_others * [2] + n_lstms * [3]
+    assert read == [0, *(place for place, count in enumerate(per_layer) for _ in range(count))]
 
 
 @needs_int8
