@@ -5,6 +5,8 @@ from pathlib import Path
 
 from allennlp.commands.subcommand import Subcommand
 
+from elmo_tasks.bilm import BiLM
+from elmo_tasks.bilm.packed_linear import INFERENCE_PRECISIONS
 from elmo_tasks.commands.actions import ActionsCommand
 from elmo_tasks.commands.language_actions import add_plan, add_prepare, add_score
 from elmo_tasks.languages.card import ADDED, check_card, write_card
@@ -65,6 +67,12 @@ def _add_perplexity(actions: argparse._SubParsersAction) -> None:
     parser.add_argument("files", metavar="FILE", nargs="+", help="text, a tokenised sentence a line; gzip, globs")
     parser.add_argument("--batch-size", type=int, default=ROWS, metavar="B", help="places of a file read at once")
     parser.add_argument("--max-tokens", type=int, metavar="N", help="stop after N tokens of each file")
+    parser.add_argument(
+        "--precision",
+        choices=INFERENCE_PRECISIONS,
+        default="float32",
+        help="of the biLM's matrix products, not of the softmax (float32)",
+    )
     parser.set_defaults(func=measure)
 
 
@@ -104,6 +112,9 @@ def measure(args: argparse.Namespace) -> None:
     """Prints a line per file, and one over all."""
     files = expand_files(args.files)
     trained = load_trained(args.run)
+    bilm = BiLM(trained.model.bilm.options, precision=args.precision, initialize=False)
+    bilm.load_state_dict(trained.model.bilm.state_dict())
+    trained.model.bilm = bilm.eval().pack()
     print(f"weights of {trained.source}, {len(trained.vocabulary):,} words")
     print(_HEADER)
     for name, report in perplexity(

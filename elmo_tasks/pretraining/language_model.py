@@ -11,7 +11,7 @@ from torch.nn import functional
 from elmo_tasks.bilm.bilm import DIRECTIONS, BiLM
 from elmo_tasks.bilm.characters import fit_slots
 from elmo_tasks.bilm.lstm import LstmStack, State
-from elmo_tasks.bilm.packed_linear import PRECISIONS
+from elmo_tasks.bilm.packed_linear import INFERENCE_PRECISIONS, PRECISIONS
 from elmo_tasks.errors import InputError
 from elmo_tasks.pretraining.softmax import OutputSoftmax
 from elmo_tasks.pretraining.stream import LmBatch
@@ -73,8 +73,8 @@ class BiLanguageModel(nn.Module):
 
     - `bilm`: provides token encoder and LSTM stacks; the states that it carries are not used.
     - `dropout`: at the input of each LSTM layer and on the top output, in training mode only.
-    - `precision`: type of the matrix products in training mode, `float32` or `bfloat16`; parameters, cells, sums and
-      evaluation mode are float32.
+    - `precision`: type of the matrix products in training mode, `float32` or `bfloat16`; parameters, cells and sums are
+      float32. In evaluation mode the biLM's own precision holds.
 
     Raises `InputError` if the precision is unknown.
     """
@@ -112,7 +112,7 @@ class BiLanguageModel(nn.Module):
     def _encode(self, characters: Tensor) -> Tensor:
         """Context-free vectors [U, P] of the batch's distinct tokens."""
         ids = fit_slots(characters, self.bilm.options.max_characters_per_token)
-        return self.bilm.token_encoder(ids, precision=self._training_precision)
+        return self.bilm.token_encoder(ids, precision=self._product_dtype)
 
     def _run(
         self, stack: LstmStack, tokens: Tensor, inputs: Tensor, states: Sequence[State]
@@ -124,19 +124,19 @@ class BiLanguageModel(nn.Module):
             raise InputError(f"expected carried states of {rows} rows, got {len(states[0][0])}", hint=hint)
         packed = functional.embedding(inputs.flatten(), tokens)  # [T * B, P]
         dropout = self.dropout if self.training else 0.0
-        outputs, finals = stack(packed, [rows] * steps, states, dropout=dropout, precision=self._training_precision)
+        outputs, finals = stack(packed, [rows] * steps, states, dropout=dropout, precision=self._product_dtype)
         top = functional.dropout(outputs[-1], dropout)  # [T * B, P]
         return top, [(cell.detach(), hidden.detach()) for cell, hidden in finals]
 
     def _nll(self, hidden: Tensor, targets: Tensor, mask: Tensor) -> Tensor:
         words = targets.flatten()  # [T * B]
         if self.training:
-            losses = self.softmax.loss(hidden, words, precision=self._training_precision)
+            losses = self.softmax.loss(hidden, words, precision=self._product_dtype)
         else:
             losses = self.softmax.exact_nll(hidden, words)
         return losses.view_as(targets).where(mask, 0.0)
 
     @property
-    def _training_precision(self) -> torch.dtype | None:
-        lower = self.training and self.precision != torch.float32
-        return self.precision if lower else None
+    def _product_dtype(self) -> torch.dtype | None:
+        dtype = self.precision if self.training else INFERENCE_PRECISIONS[self.bilm.precision]
+        return None if dtype == torch.float32 else dtype
