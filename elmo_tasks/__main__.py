@@ -33,7 +33,11 @@ def _run_allennlp() -> None:
         import allennlp.__main__  # noqa: F401 (sets up logging)
     except ModuleNotFoundError as error:
         install = "pip install 'elmo-tasks[tasks]' && pip install --no-deps allennlp==2.10.1"
-        sys.exit(f"error: all commands but `elmo-tasks elmo` need the package {error.name}: {install}")
+        problem = f"all commands but `elmo-tasks elmo` need the package {error.name}: {install}"
+        if sys.argv[1:2] not in ([], ["-h"], ["--help"]):
+            sys.exit(f"error: {problem}")
+        sys.stdout.write(f"usage: elmo-tasks elmo [-h] ...\n\n{problem}\n")
+        return
     from allennlp.commands import main as run_command
     from allennlp.common.util import install_sigterm_handler
 
