@@ -13,8 +13,8 @@ from elmo_tasks.bilm.packed_linear import Linear, PackableModule, needs_grad, pa
 FORGET_BIAS = 1.0
 """Added to the forget gate in the forward pass; files and parameters hold the bias without it, as in TensorFlow."""
 
-TOKENS_AT_ONCE = 512
-"""Packed tokens whose input products are held in memory at once without gradients: 32 MB at the paper's size."""
+TOKENS_AT_ONCE = 128
+"""Packed tokens whose input products are held in memory at once without gradients: 8 MB at the paper's size."""
 
 State = tuple[Tensor, Tensor]
 """The cell state [B, H] and the clipped, projected output [B, P] of each row."""
