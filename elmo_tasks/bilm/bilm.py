@@ -59,7 +59,7 @@ class BiLM(nn.Module):
       support it and gives vectors whose cosine with those of float32 is above 0.999; or `int8`, for inference on CPUs
       that support it: weights with a scale per output and inputs with a scale per row, convolutions in float32. States
       and layers have the parameters' type.
-    - `initialize`: without, the weights of the LSTMs are memory that was never written, to be loaded.
+    - `initialize`: whether to initialize the weights of the LSTMs; if not, they must be loaded.
 
     Raises `InputError` if `state` or `precision` is invalid, or the CPU does not support int8.
     """

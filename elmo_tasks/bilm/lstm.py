@@ -36,7 +36,7 @@ class ProjectedLstm(PackableModule):
     - `dim`: size H of the cell state.
     - `projection_dim`: size P of the output.
     - `cell_clip`, `proj_clip`: largest absolute value of cell state and output; `None` or 0 for no clipping.
-    - `initialize`: without, the weights are memory that was never written, to be loaded.
+    - `initialize`: whether to initialize the weights; if not, they must be loaded.
     """
 
     packable = ("input_weight", "hidden_weight", "projection")
