@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.probing.corpus_text import read_corpus
@@ -47,7 +48,7 @@ def server(files: tuple[Path, str, str], tmp_path_factory: pytest.TempPathFactor
         folder.mkdir()
         shutil.copy(ARCHIVES / "sst.tar.gz", folder / "model.tar.gz")
     options = ["--max-bytes", 20_000, "--max-words", 2000, "--bilm", f"tiny={files[1]},{files[2]}"]
-    options += ["--corpus", files[0], "--corpus", SEMCOR]
+    options += ["--corpus", files[0], "--corpus", SEMCOR, "--threads", torch.get_num_threads()]
     with serving(*(ARCHIVES / f"{task}.tar.gz" for task in INPUTS), *same, *options) as running:
         yield running
 
