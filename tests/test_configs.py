@@ -53,6 +53,19 @@ def training_loss(built: TrainModel) -> float:
     return float(outputs["loss"].item())
 
 
+def test_paper_recipe_for_srl_does_not_diverge(monkeypatch: pytest.MonkeyPatch, root: Path, tmp_path: Path) -> None:
+    use_data_root(monkeypatch, root, scale="paper")
+    built = build(tmp_path, "srl", validation_data_path=None)
+    trainer = built.trainer
+    losses = []
+    for _ in range(15):
+        trainer.optimizer.zero_grad()
+        losses.append(training_loss(built))
+        trainer.rescale_gradients()
+        trainer.optimizer.step()
+    assert losses[-1] < losses[0] and max(losses) < 1.2 * losses[0], losses
+
+
 @pytest.mark.parametrize("name", CONFIGS)
 def test_config_has_no_problems_and_trains(name: str, scale: str, tmp_path: Path) -> None:
     problems = check_config(FOLDER / f"{name}.jsonnet", json.dumps(TINY.get(name, {})))

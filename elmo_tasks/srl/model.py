@@ -32,7 +32,8 @@ class SrlTagger(Tagger, SoftmaxModel):
     # Parameters
 
     - `sum_token_losses`: whether the loss of a sentence is the sum over its tokens, as in He et al.'s code, or the
-      mean, as in AllenNLP.
+      mean, as in AllenNLP. With the sum, clip the norm of the gradient (`grad_norm`): with `grad_clipping`, Adadelta
+      diverges.
     - `kwargs`: see `TaskModel`.
 
     Raises `InputError` if the predicate indicator would be the encoder's only input.
@@ -41,7 +42,7 @@ class SrlTagger(Tagger, SoftmaxModel):
     default_predictor = "elmo_tasks_srl"
     shown = ("words", "predicate")
 
-    def __init__(self, vocab: Vocabulary, *, sum_token_losses: bool = True, **kwargs: Any) -> None:
+    def __init__(self, vocab: Vocabulary, *, sum_token_losses: bool = False, **kwargs: Any) -> None:
         super().__init__(vocab, **kwargs)
         _require_words(self.lowest_layers)
         self.tags = list(vocab.get_token_to_index_vocabulary(LABELS))
