@@ -79,6 +79,18 @@ class Sequences(torch.utils.data.Dataset):
         return {"input_ids": torch.from_numpy(self.rows[index].astype(np.int64))}
 
 
+class MaskedPiecesTrainer(Trainer):
+    """Computes the softmax of masked pieces only: the same loss in two thirds of the time on a CPU."""
+
+    def compute_loss(
+        self, model: BertForMaskedLM, inputs: dict[str, torch.Tensor], return_outputs: bool = False, **_: Any
+    ) -> Any:
+        masked = inputs["labels"] != -100
+        logits = model.cls(model.bert(inputs["input_ids"])[0][masked]).float()
+        loss = torch.nn.functional.cross_entropy(logits, inputs["labels"][masked])
+        return (loss, {"logits": logits}) if return_outputs else loss
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", type=Path)
@@ -88,6 +100,7 @@ def main() -> None:
     parser.add_argument("--epochs", type=float, default=1.0)
     parser.add_argument("--steps", type=int, default=-1, help="instead of epochs")
     parser.add_argument("--batch-size", type=int, default=32)
+    parser.add_argument("--bfloat16", action="store_true", help="products in bfloat16, as always on a GPU")
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
     has_tokenizer = (args.out / "tokenizer.json").exists()
@@ -97,14 +110,16 @@ def main() -> None:
     sizes = {"hidden_size": 256, "num_hidden_layers": 4, "num_attention_heads": 4, "intermediate_size": 1024}
     torch.manual_seed(args.seed)
     model = BertForMaskedLM(BertConfig(vocab_size=len(tokenizer), max_position_embeddings=LENGTH, **sizes))
+    has_gpu = torch.cuda.is_available()
     arguments = TrainingArguments(
         str(args.out / "checkpoints"), max_steps=args.steps, num_train_epochs=args.epochs, seed=args.seed,
         per_device_train_batch_size=args.batch_size, learning_rate=5e-4, weight_decay=0.01, warmup_ratio=0.05,
-        bf16=torch.cuda.is_available(), logging_steps=100, save_steps=500, save_total_limit=1, report_to=[],
+        bf16=args.bfloat16 or has_gpu, use_cpu=not has_gpu, prediction_loss_only=True, logging_steps=100,
+        save_steps=500, save_total_limit=1, report_to=[],
     )  # fmt: skip
     collator = DataCollatorForLanguageModeling(tokenizer, mlm_probability=0.15)
     heldout = Sequences(tokenizer, args.heldout)
-    trainer = Trainer(model, arguments, collator, Sequences(tokenizer, args.train), heldout)
+    trainer = MaskedPiecesTrainer(model, arguments, collator, Sequences(tokenizer, args.train), heldout)
     checkpoints = args.out / "checkpoints"
     trainer.train(resume_from_checkpoint=get_last_checkpoint(checkpoints) if checkpoints.is_dir() else None)
     loss = trainer.evaluate()["eval_loss"]
