@@ -18,6 +18,7 @@ from allennlp.training.trainer import TrainerCheckpoint
 from elmo_tasks.atomic import atomic_write
 from elmo_tasks.compat.checkpoints import damage
 from elmo_tasks.errors import InputError
+from elmo_tasks.training.allocation import keep_freed_memory
 from elmo_tasks.training.distributed import all_gather_objects, process_count, process_rank
 from elmo_tasks.training.resumable import make_resumable
 from elmo_tasks.training.rng_state import random_state, set_random_state
@@ -41,6 +42,7 @@ class ResumableTrainer(GradientDescentTrainer):
     _best_model_filename: str | None
 
     def __init__(self, model: Model, optimizer: torch.optim.Optimizer, data_loader: DataLoader, **options: Any) -> None:
+        keep_freed_memory()
         super().__init__(model, optimizer, data_loader, **options)
         self.data_loader = make_resumable(data_loader)
         self._state = RunState(self)
