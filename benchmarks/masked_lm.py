@@ -108,8 +108,10 @@ def main() -> None:
         train_tokenizer(args.train, args.vocabulary).save_pretrained(args.out)
     tokenizer = BertTokenizerFast.from_pretrained(args.out)
     sizes = {"hidden_size": 256, "num_hidden_layers": 4, "num_attention_heads": 4, "intermediate_size": 1024}
+    # No dropout: a model that reads each sentence once does not overfit.
+    dropout = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
     torch.manual_seed(args.seed)
-    model = BertForMaskedLM(BertConfig(vocab_size=len(tokenizer), max_position_embeddings=LENGTH, **sizes))
+    model = BertForMaskedLM(BertConfig(vocab_size=len(tokenizer), max_position_embeddings=LENGTH, **sizes, **dropout))
     has_gpu = torch.cuda.is_available()
     arguments = TrainingArguments(
         str(args.out / "checkpoints"), max_steps=args.steps, num_train_epochs=args.epochs, seed=args.seed,
