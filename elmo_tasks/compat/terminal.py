@@ -31,7 +31,7 @@ WORKER_ERROR = re.compile(r"^elmo_tasks\.errors\.InputError: (.+)$", re.MULTILIN
 """In the traceback of a worker of a distributed training, which the first process gets as text."""
 SIGNALS: dict[type[BaseException], int] = {KeyboardInterrupt: signal.SIGINT, SigTermReceived: signal.SIGTERM}
 """The exceptions of AllenNLP's signal handlers."""
-INTERRUPTED = "interrupted; the same command with --recover, without --force, resumes from the last checkpoint"
+RESUME_TRAINING = "; the same command with --recover, without --force, resumes from the last checkpoint"
 TORCH_WRITER_PREFIXES = ("[enforce fail at inline_container.cc", "PytorchStreamWriter failed")
 
 
@@ -101,15 +101,16 @@ def log_to_files(error: BaseException) -> None:
 
 
 def install_exception_hook() -> None:
-    """Installs a hook, once, that shows errors of the user and interrupts of `allennlp train` in one line."""
+    """Installs a hook, once, that shows errors of the user and interrupts in one line."""
     previous = sys.excepthook
     if getattr(previous, "shows_user_errors", False):
         return
 
     def hook(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
         shortened = not os.environ.get(TRACEBACK_VARIABLE)
-        if shortened and kind in SIGNALS and sys.argv[1:2] == ["train"]:
-            sys.stderr.write(f"{INTERRUPTED}\n")
+        if shortened and kind in SIGNALS:
+            advice = RESUME_TRAINING if sys.argv[1:2] == ["train"] else ""
+            sys.stderr.write(f"interrupted{advice}\n")
             raise SystemExit(128 + SIGNALS[kind])
         line = one_line(error) if shortened else None
         if line is None:

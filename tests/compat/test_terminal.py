@@ -108,15 +108,19 @@ def test_log_on_a_full_disk(untouched_logging: None, tmp_path: Path, capsys: pyt
 
 
 @pytest.mark.parametrize(("error", "status"), [(KeyboardInterrupt, 130), (SigTermReceived, 143)])
-def test_interrupted_training(
+@pytest.mark.parametrize("command", ["train", "probe"])
+def test_interrupt(
     untouched_logging: None,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
     error: type[BaseException],
     status: int,
+    command: str,
 ) -> None:
-    monkeypatch.setattr(sys, "argv", ["allennlp", "train"])
+    monkeypatch.setattr(sys, "argv", ["allennlp", command])
     terminal.install_exception_hook()
     with pytest.raises(SystemExit) as stopped:
         sys.excepthook(error, error(), None)
-    assert stopped.value.code == status and "--recover" in capsys.readouterr().err
+    shown = capsys.readouterr().err
+    assert stopped.value.code == status
+    assert shown.startswith("interrupted") and ("--recover" in shown) == (command == "train")
