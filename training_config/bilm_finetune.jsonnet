@@ -5,12 +5,12 @@
 //
 // Departures from the paper, which gives one epoch and nothing else
 //   all: Adam with a small learning rate that rises over the first tenth and falls to 0, gradients clipped at norm 1,
-//     in place of going on with Adagrad (see `accumulators`). So it does not diverge on a small corpus. A
-//     text that neighbours share (a passage with its questions, a premise with its hypotheses) counts once.
-//   A biLM of others, without `vocabulary.txt` and `softmax.hdf5`, gets a new softmax, and its perplexity before is not
-//     known: set `words` to the vocabulary, as for any other vocabulary than the biLM's. Such a softmax is trained alone
-//     in `softmax_epochs` of their own, before the epoch of all; with the released biLM at paper that is one, unless
-//     its softmax has been imported.
+//     instead of continuing with Adagrad (see `accumulators`): this avoids divergence on a small corpus. A text that
+//     neighbours share (a passage with its questions, a premise with its hypotheses) counts once.
+//   A biLM without `vocabulary.txt` and `softmax.hdf5` gets a new softmax, and its perplexity before is not known: set
+//     `words` to the vocabulary, as for any other vocabulary than the biLM's. A new softmax is trained alone in the first
+//     `softmax_epochs`, before the epoch of all weights: one with the released biLM at paper, unless its softmax has
+//     been imported.
 //
 // Expected perplexity before and after: paper 72.1 and 16.8 on SNLI, more in ablations/finetuning.jsonnet; mini and
 //   small: docs/RESULTS.md.
@@ -45,13 +45,13 @@ hidden_fields.checked({
   softmax_epochs:: if settings.has_softmax then 0 else 1,
   negatives:: settings.choose({ mini: null, small: null, paper: 8192 }),
   dropout:: 0.1,
-  // { type: 'adagrad', lr: 0.2 } with accumulators:: 'bilm/adagrad' goes on as bilm-tf, from an imported checkpoint.
+  // { type: 'adagrad', lr: 0.2 } with accumulators:: 'bilm/adagrad' continues the training of an imported checkpoint.
   optimizer:: { type: 'adam', lr: $.learning_rate, betas: [0.9, 0.99] },
   accumulators:: null,
   learning_rate:: settings.choose({ mini: 5e-4, small: 5e-4, paper: 1e-4 }),
 
   local config = if std.objectHas(configs, $.task) then configs[$.task]
-  else error 'task must be one of %s, found %s' % [std.join(', ', std.objectFields(configs)), $.task],
+  else error 'task: expected one of %s, got %s' % [std.join(', ', std.objectFields(configs)), $.task],
   dataset_reader: {
     type: 'elmo_tasks_task_text',
     reader: if std.objectHas(config, 'validation_dataset_reader') then config.validation_dataset_reader

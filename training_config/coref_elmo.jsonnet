@@ -1,6 +1,6 @@
 // Coreference with ELMo at the input of the encoder: paper, appendix A.6. All else is coref.jsonnet.
 //
-// Departures from the paper: those of coref.jsonnet. The paper drops 50% of the ELMo vectors. That is done here by the
+// Departures from the paper: as in coref.jsonnet. The paper drops 50% of the ELMo vectors. That is done here by the
 //   dropout on all that the encoder reads (`input_dropout`: 0.5 at small and paper, 0.3 at mini), as in the authors'
 //   later code; `dropout` below, 0.3 at mini, comes on top of it. The paper does not say whether heads of spans are
 //     made

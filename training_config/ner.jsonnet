@@ -1,7 +1,7 @@
 // Named entities without ELMo: paper, appendix A.7 (character CNN, two biLSTM layers, CRF; CoNLL-2003).
 //
 // Departures from the paper
-//   all: 50-dimensional GloVe vectors (paper) or those of the data root (small, mini) instead of Senna's 50, which are
+//   all: 50-dimensional GloVe vectors (paper) or the vectors of the data root (small, mini) instead of Senna's 50, which are
 //     for lower-cased text and may not be redistributed. A word is looked up as written, then lower-cased; words of
 //     other texts are looked up in the file when they are evaluated. The character CNN reads a begin and an end mark around each word.
 //     200 and 100 hidden units are taken to be per direction.

@@ -1,6 +1,6 @@
 // Named entities with ELMo at the input of the encoder: paper, appendix A.7. All else is ner.jsonnet.
 //
-// Departures from the paper: those of ner.jsonnet. lambda (`l2`) is 0.1, which weighs against a loss that is summed
+// Departures from the paper: as in ner.jsonnet. lambda (`l2`) is 0.1, which weighs against a loss that is summed
 //   over the batch; the paper does not say against what. Whether its biLM was fine-tuned is unknown; ours is not.
 //
 // Expected F1: paper 92.22 +- 0.10 (CoNLL-2003 test); small and mini: docs/RESULTS.md.

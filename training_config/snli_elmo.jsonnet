@@ -2,7 +2,7 @@
 // snli.jsonnet; the dropout behind the attention and the L2 penalty on weight matrices that the paper adds with ELMo
 // are switched by the model itself.
 //
-// Departures from the paper: those of snli.jsonnet; the biLM is not fine-tuned on SNLI, the paper's is (88.9 on the
+// Departures from the paper: as in snli.jsonnet; the biLM is not fine-tuned on SNLI, the paper's is (88.9 on the
 //   development set without), as in ablations/table1.jsonnet at paper. Word vectors stay beside ELMo (section 3.3;
 //   AllenNLP's configuration drops them). Normalisation takes its statistics over one sentence, so that its vectors do
 //   not depend on the batch; the paper's

@@ -1,7 +1,7 @@
 // Question answering with ELMo at the input and the output of the lowest GRU: paper, appendix A.4. All else is
 // squad.jsonnet.
 //
-// Departures from the paper: those of squad.jsonnet. The paper's biLM was fine-tuned on the paragraphs of SQuAD
+// Departures from the paper: as in squad.jsonnet. The paper's biLM was fine-tuned on the paragraphs of SQuAD
 //   (Table 7); the one given here is used as it is, and ablations/table1.jsonnet fine-tunes it first at paper. The biLM
 //   reads a whole paragraph as one sentence, as in the paper's code.
 //   mini: dropout 0.2 on the ELMo vectors instead of 0.5, with which the smaller model learned more slowly.

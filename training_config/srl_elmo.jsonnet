@@ -1,6 +1,6 @@
 // Semantic roles with ELMo at the input of the encoder: paper, appendix A.5. All else is srl.jsonnet.
 //
-// Departures from the paper: those of srl.jsonnet. Word vectors stay, as section 3.3 has it; AllenNLP's configuration
+// Departures from the paper: as in srl.jsonnet. Word vectors stay, as section 3.3 has it; AllenNLP's configuration
 //   for the paper's model leaves them out (`model.word_vectors: false`).
 //
 // Expected F1: paper 84.6 (CoNLL-2012 test; 84.8 dev), and after 10 epochs more than the baseline after 486 (section

@@ -1,7 +1,7 @@
 // Sentiment of sentences with ELMo at the input and behind the encoder biLSTM: paper, appendix A.8. All else is
 // sst.jsonnet.
 //
-// Departures from the paper: those of sst.jsonnet. "The output ELMo vectors are computed with a second biLSTM and
+// Departures from the paper: as in sst.jsonnet. "The output ELMo vectors are computed with a second biLSTM and
 //   concatenated to the input" can be read in several ways; by default the second mix is concatenated to the output of
 //   the encoder biLSTM, before biattention, as in the paper's SNLI and SQuAD models. The second biLSTM reads that mix
 //   first with -o '{"model.elmo_output_encoder": {"type": "elmo_tasks_stacked_lstm", "hidden_sizes": [300]}}'.

@@ -2,7 +2,7 @@
 //
 // Departures from the paper, appendix A.7 (tagging by a biLSTM): it has no such task. A softmax for each word;
 //   "model.crf": true adds a CRF. Word vectors are learned, so that no file is needed; (import 'tagger.jsonnet')
-//   { vectors:: { pretrained_file: ..., embedding_dim: ... } } takes those of a file. 30 epochs, no early stopping.
+//   { vectors:: { pretrained_file: ..., embedding_dim: ... } } takes the vectors of a file. 30 epochs, no early stopping.
 //   mini: parts of speech of the synthetic corpus.
 //
 // Expected accuracy: docs/LANGUAGES.md.

@@ -1,6 +1,6 @@
 // A tagger for column data of your own, with ELMo at the input of the encoder. Everything else is tagger.jsonnet.
 //
-// Departures from the paper, appendix A.7: those of tagger.jsonnet. lambda (`l2`) weighs against a loss per word.
+// Departures from the paper, appendix A.7: as in tagger.jsonnet. lambda (`l2`) weighs against a loss per word.
 //
 // Expected accuracy: docs/LANGUAGES.md.
 // Command: allennlp train training_config/tagger_elmo.jsonnet -s out/tagger_elmo -o '{

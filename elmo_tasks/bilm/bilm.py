@@ -56,7 +56,7 @@ class BiLM(nn.Module):
       `carry`, as in bilm-tf, row b starts from the last state of row b of the previous batch (rows beyond a smaller
       batch keep theirs).
     - `precision`: data type of the matrix products: `float32`, or `bfloat16`, which is faster on processors that
-      support it and gives vectors whose cosine with those of float32 is above 0.999; or `int8`, for inference on CPUs
+      support it and gives vectors whose cosine with the float32 ones is above 0.999; or `int8`, for inference on CPUs
       that support it: weights with a scale per output and inputs with a scale per row, convolutions in float32. States
       and layers have the parameters' type.
     - `initialize`: whether to initialize the weights of the LSTMs; if not, they must be loaded.

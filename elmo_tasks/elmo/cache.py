@@ -44,7 +44,7 @@ _SENTENCE_BYTES = 4096
 _DESCRIPTION = "bilm.json"
 _HASHED = ("format", "options_sha256", "weights_sha256", "state", "precision", "dtype", "pieces")
 _FOLDER_NAME = re.compile("[0-9a-f]{32}")
-_OWN_FILES = ("*/data.mdb", "*/lock.mdb", "*.index", "*.layers")  # the last two are those of format 1
+_OWN_FILES = ("*/data.mdb", "*/lock.mdb", "*.index", "*.layers")  # the last two: format 1
 
 Description = dict[str, Any]
 """Contents of `bilm.json`: sha256 of the biLM's files, where they were, state mode, precision, stored type, format."""
@@ -266,7 +266,7 @@ def folder_name(description: Mapping[str, Any]) -> str:
 
 
 def _folders(cache_dir: Path) -> list[Path]:
-    """The folders that may be those of biLMs, by their names."""
+    """The folders that may belong to biLMs, by their names."""
     with suppress(FileNotFoundError, NotADirectoryError):
         return sorted(path for path in cache_dir.iterdir() if _FOLDER_NAME.fullmatch(path.name))
     return []

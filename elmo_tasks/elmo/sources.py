@@ -112,7 +112,7 @@ class Source:
         return cls({key: File(**value) for key, value in fields.items()}, contents)
 
     def require_same(self, *trained: "Source") -> None:
-        """Raise `InputError` naming each file that differs, unless the files are those of a trained model."""
+        """Raise `InputError` naming each file that differs, unless the files belong to a trained model."""
         if trained and all(self._differing(one) for one in trained):
             kind, what = _kind(trained[0].files)
             keys = " and ".join(f"{self.config_path}.{key}" for key in what)

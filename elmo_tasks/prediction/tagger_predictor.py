@@ -28,7 +28,7 @@ class TaggerPredictor(SentencePredictor):
 
     def result(self, instance: Instance, outputs: JsonDict) -> JsonDict:
         """
-        The words and their tags, without those of padding, which AllenNLP's `simple_tagger` returns. Raises
+        The words and their tags, without the padding's, which AllenNLP's `simple_tagger` returns. Raises
         `InputError` if the model's output has no tags.
         """
         if "tags" not in outputs:

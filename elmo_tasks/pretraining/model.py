@@ -30,7 +30,7 @@ class BiLMModel(Model):
 
     Metrics: `perplexity` (geometric mean of the directions), `forward_perplexity`, `backward_perplexity` and `unknown`,
     the share of `<UNK>` among the targets. They are weighted by tokens; in evaluation they are those of the exact
-    softmax, in training those of the training loss (not comparable if there are `negatives`).
+    softmax, in training of the training loss (not comparable if there are `negatives`).
 
     In distributed training each process has a share of the batch's rows and states. Losses are divided by the tokens of
     the whole batch, and metrics count all of it, so that with dropout 0 the result is that of one process.
@@ -38,7 +38,7 @@ class BiLMModel(Model):
     # Parameters
 
     - `options`: the structure of an official `options.json`.
-    - `negatives`: those of the sampled softmax. Default: the full softmax.
+    - `negatives`: number of negatives of the sampled softmax. Default: the full softmax.
     - `dropout`: at the input of each LSTM layer and before the softmax.
     - `precision`: of the matrix products in training: `float32` or `bfloat16`.
     - `loss_scale`: bilm-tf multiplies the loss by the number of unrolled steps, 20, which matters to clipping and

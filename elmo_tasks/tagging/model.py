@@ -40,7 +40,7 @@ class ColumnTagger(Tagger):
     # Parameters
 
     - `crf`: whether a conditional random field scores pairs of tags, instead of a softmax for each word alone.
-    - `spans`: whether the tags encode spans (the reader's `spans`). The metrics are then those of the spans.
+    - `spans`: whether the tags encode spans (the reader's `spans`). The metrics are then precision, recall and F1.
     - `kwargs`: see `TaskModel`.
 
     Raises `InputError` if there are no tags.

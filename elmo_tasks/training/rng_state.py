@@ -8,7 +8,7 @@ import torch
 
 
 def random_state() -> dict[str, Any]:
-    """The state of the global generators of Python, NumPy and PyTorch, with those of the GPUs in use."""
+    """The state of the global generators of Python, NumPy and PyTorch, and of the GPUs in use."""
     return order_state() | {
         "torch": torch.get_rng_state(),
         "cuda": torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else [],

@@ -207,7 +207,7 @@ class RunState(TrainerCallback):
             self._gathered = all_gather_objects(on_cpu(self._own_state() | extra))
 
     def state_dict(self) -> dict[str, Any]:
-        """The state of the first process, with those of the others in distributed training."""
+        """The state of the first process, with the other processes' in distributed training."""
         first, *others = self._gathered or [self._own_state()]
         return first | {"others": others} if others else first
 

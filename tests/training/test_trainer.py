@@ -91,7 +91,7 @@ def train(folder: Path, **options: Any) -> dict[str, Any]:
 
 
 def interrupt_at(monkeypatch: pytest.MonkeyPatch, step: int) -> None:
-    """At this forward pass, counting those of validation."""
+    """At this forward pass, counting those in validation."""
     forward, passes = ResumableTrainer.batch_outputs, 0
 
     def counted(trainer: ResumableTrainer, *arguments: Any, **named: Any) -> Any:

@@ -1,5 +1,5 @@
 // Table 2 (section 5.1): the last layer alone, or all layers with a large and a small lambda; and what the text says of
-// CoVe. Dev data. Places are those of the configs: SQuAD and SNLI input and output, SRL input.
+// CoVe. Dev data. ELMo stands where the configs put it: SQuAD and SNLI input and output, SRL input.
 // Command: allennlp ablate training_config/ablations/table2.jsonnet -s out/table2 --seeds 3
 local ablation = import '../lib/ablation.libsonnet';
 local settings = import '../lib/settings.libsonnet';

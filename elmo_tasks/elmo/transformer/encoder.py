@@ -40,7 +40,7 @@ class Transformer(nn.Module):
     The layers of an encoder such as BERT, or of a left-to-right model such as GPT-2, as `BiLM` computes them.
 
     Layer 0 is the output of the embeddings, layer k that of block k: Hugging Face's `hidden_states`. Words without a
-    piece are zeros: with most tokenizers empty ones, and those of control characters. Special tokens are read by the
+    piece are zeros: with most tokenizers empty words, and words of control characters. Special tokens are read by the
     model, but have no vectors.
 
     A text of more pieces than the model has positions is read in windows that overlap by half. A word is taken from
@@ -69,7 +69,7 @@ class Transformer(nn.Module):
         self._limit = _positions(self.model, tokenizer) - len(self._before) - len(self._after)
         if self._limit < 2:
             raise InputError(f"expected positions for two pieces or more, got {self._limit}", file=folder)
-        self.texts = self.long_texts = 0  # read so far, and those of them in windows
+        self.texts = self.long_texts = 0  # read so far, and read in windows
         self.register_buffer("like", torch.zeros(()), persistent=False)  # the layers' data type and device
 
     @property
