@@ -54,7 +54,9 @@ class _Dataset(NamedTuple):
     def get(self) -> np.ndarray:
         """The values for the file."""
         values = np.concatenate([parameter.detach().float().cpu().numpy() for parameter in self.parameters], -1)
-        values = _reorder(values, _OUR_GATES, _FILE_GATES) if self.gates else values
+        if self.gates:
+            blocks = np.split(values, 4)
+            values = np.concatenate([blocks[_OUR_GATES.index(gate)] for gate in _FILE_GATES])
         values = values.T if self.reversed else values
         return values[None] if values.ndim == 3 else values
 
@@ -252,9 +254,3 @@ def _layers(bilm: BiLM) -> Iterator[tuple[nn.Module, list[_Dataset]]]:
 def _affine(scope: str, name: str, layer: CharacterConvolution | PackableLinear) -> list[_Dataset]:
     """Weight and bias."""
     return [_Dataset(f"{scope}/W_{name}", (layer.weight,)), _Dataset(f"{scope}/b_{name}", (layer.bias,))]
-
-
-def _reorder(rows: np.ndarray, source: str, target: str) -> np.ndarray:
-    """Rearrange the four gate blocks along the first axis."""
-    blocks = dict(zip(source, np.split(rows, 4), strict=True))
-    return np.concatenate([blocks[gate] for gate in target])
