@@ -160,13 +160,13 @@ def test_interrupted_calls_end_with_the_same_bytes(
 
 def test_several_processes_write_the_same_bytes(bilm: BiLM, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_SECONDS_BETWEEN_SAVES", -1.0)
-    settings, out = extraction(bilm, batch_size=1), tmp_path / "out"
-    written(bilm, tmp_path / "whole", batch_size=1).close()
+    settings, out, text = extraction(bilm, batch_size=1), tmp_path / "out", TEXT * 3  # more than wait for a worker
+    written(bilm, tmp_path / "whole", text, batch_size=1).close()
     with pytest.raises(Killed):
-        extract(settings, numbered(TEXT), out, processes=3, progress=kill_after(2))
+        extract(settings, numbered(text), out, processes=3, progress=kill_after(2))
     with pytest.raises(InputError, match="a worker process was killed"):
-        extract(settings, numbered(TEXT), out, processes=2, progress=lambda tokens: kill_children())
-    assert extract(settings, numbered(TEXT), out, processes=2)
+        extract(settings, numbered(text), out, processes=2, progress=lambda tokens: kill_children())
+    assert extract(settings, numbered(text), out, processes=2)
     assert out.read_bytes() == (tmp_path / "whole").read_bytes()
     assert not multiprocessing.active_children()
 
