@@ -1,10 +1,10 @@
 // Named entities without ELMo: paper, appendix A.7 (character CNN, two biLSTM layers, CRF; CoNLL-2003).
 //
 // Departures from the paper
-//   all: 50-dimensional GloVe vectors (paper) or the vectors of the data root (small, mini) instead of Senna's 50, which are
-//     for lower-cased text and may not be redistributed. A word is looked up as written, then lower-cased; words of
-//     other texts are looked up in the file when they are evaluated. The character CNN reads a begin and an end mark around each word.
-//     200 and 100 hidden units are taken to be per direction.
+//   all: 50-dimensional GloVe vectors (paper) or the vectors of the data root (small, mini) instead of Senna's 50, which
+//     are for lower-cased text and may not be redistributed. A word is looked up as written, then lower-cased; words of
+//     other texts are looked up in the file when they are evaluated. The character CNN reads a begin and an end mark
+//     around each word. 200 and 100 hidden units are taken to be per direction.
 //   what the paper leaves open: batches of 64, at most 75 epochs with patience 25, BIOUL tags and a loss summed over
 //     the batch are AllenNLP's. Dropout 0.5 is AllenNLP's rate; it is variational, at the input of both biLSTM layers,
 //     as the paper has it, where AllenNLP's is ordinary. Forget biases start at 1.

@@ -9,8 +9,9 @@
 // Command: allennlp train training_config/tagger.jsonnet -s out/tagger -o '{
 //     "train_data_path": "train.conllu", "validation_data_path": "dev.conllu"}'
 //   CoNLL-U: "dataset_reader.tag" is upos, xpos, lemma, deprel or a feature such as feats:Case.
-//   Other columns: "dataset_reader.tag" and "dataset_reader.word" are numbers, counted from 0 or, below 0, from the last.
-//   Spans in BIO and the like: "dataset_reader.spans": true and "model.spans": true, "trainer.validation_metric": "+f1".
+//   Other columns: "dataset_reader.tag" and "dataset_reader.word" are numbers, counted from 0 or, if negative, from the
+//   last. Spans in BIO and the like: "dataset_reader.spans": true, "model.spans": true and
+//   "trainer.validation_metric": "+f1".
 // Time: mini a minute; 1,200 sentences three minutes on one CPU core.
 local settings = import 'lib/settings.libsonnet';
 

@@ -29,8 +29,8 @@ class BiLMModel(Model):
     Evaluation has separate states, which `eval()` sets to zero.
 
     Metrics: `perplexity` (geometric mean of the directions), `forward_perplexity`, `backward_perplexity` and `unknown`,
-    the share of `<UNK>` among the targets. They are weighted by tokens; in evaluation they are those of the exact
-    softmax, in training of the training loss (not comparable if there are `negatives`).
+    the share of `<UNK>` among the targets. They are weighted by tokens. Evaluation uses the exact softmax, training the
+    training loss, whose perplexity is not comparable if there are `negatives`.
 
     In distributed training each process has a share of the batch's rows and states. Losses are divided by the tokens of
     the whole batch, and metrics count all of it, so that with dropout 0 the result is that of one process.

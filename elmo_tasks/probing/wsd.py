@@ -83,7 +83,7 @@ class WsdReport(NamedTuple):
     instances: int  # training annotations
     senses: int  # sense vectors per layer
     first_sense_used: int  # evaluated instances whose lemma is not in the training corpus
-    unanswered: int  # of them, not in WordNet
+    unanswered: int  # those whose lemma is not in WordNet either
     shared: dict[str, float]  # the share of each set's sentences that are also in the training file
 
 

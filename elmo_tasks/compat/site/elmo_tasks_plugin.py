@@ -1,7 +1,7 @@
 """
 Lets AllenNLP 2.10.1 find the plugin from any folder, and import large packages only when it uses them.
 
-AllenNLP imports the plugins that a file names, and `allennlp.common.plugins.DEFAULT_PLUGINS`. Its modules
+AllenNLP imports the plugins that a file names and those in `allennlp.common.plugins.DEFAULT_PLUGINS`. Its modules
 import transformers, spaCy, NLTK, torchvision (which fails beside some builds of PyTorch) and more.
 
 The wheel puts this module at the root of site-packages, with a `.pth` file of the same name that imports it when Python
