@@ -13,7 +13,7 @@ FILES = {
     "snli": {"snli/snli_1.0_train.jsonl": 3000, "snli/snli_1.0_dev.jsonl": 600, "snli/snli_1.0_test.jsonl": 600},
     "sst": {"sst/train.txt": 200, "sst/dev.txt": 400, "sst/test.txt": 400},
     "srl": {"srl/train": 697, "srl/development": 432, "srl/test": 433},
-    "squad": {"squad/train-v1.1.json": 1120, "squad/dev-v1.1.json": 400, "squad/test-v1.1.json": 400},
+    "squad": {"squad/train-v1.1.json": 2240, "squad/dev-v1.1.json": 400, "squad/test-v1.1.json": 400},
     "coref": {"coref/train.gold_conll": 160, "coref/dev.gold_conll": 60, "coref/test.gold_conll": 60},
 }
 """The number of instances in each file, by task."""
