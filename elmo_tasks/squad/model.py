@@ -9,6 +9,7 @@ import torch
 from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.models import Model
 from allennlp.modules import InputVariationalDropout
+from allennlp.nn import InitializerApplicator
 from allennlp.nn.util import get_text_field_mask, min_value_of_dtype
 from torch import Tensor, nn
 
@@ -43,6 +44,7 @@ class SquadModel(SoftmaxModel):
     - `dropout`: variational dropout before and after the GRU of the self-attention, and before those of the pointers.
     - `max_span_length`: the maximum number of tokens of an answer.
     - `n_best`: the number of answers for each question.
+    - `initializer`: replaces initial weights, see AllenNLP's `InitializerApplicator`.
     - `kwargs`: see `TaskModel`; passage and question share the lowest layers.
 
     Raises `InputError` if the encoder's output size is odd, or `n_best` is below 1.
@@ -57,6 +59,7 @@ class SquadModel(SoftmaxModel):
         dropout: float = 0.0,
         max_span_length: int = 17,
         n_best: int = 5,
+        initializer: InitializerApplicator | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(vocab, **kwargs)
@@ -71,6 +74,8 @@ class SquadModel(SoftmaxModel):
         self.dropout = InputVariationalDropout(dropout)
         self.pointers = ChainedPointers(size=width // 2)
         self._em_and_f1 = SquadEmAndF1()
+        if initializer is not None:
+            initializer(self)
 
     def forward(
         self,
