@@ -15,7 +15,7 @@
 //     between 0 and 0.4 instead of with both signs, so that equal words attend to each other from the first update:
 //     otherwise the seed decides how soon a run learns this.
 //   mini: the synthetic corpus (2,240 questions), fewer character filters, Adam with 2e-3, batches of 10, a cap of 6
-//     epochs (1,344 updates) for both rows, at which runs still rise.
+//     epochs (1,344 updates) for both rows, at which those without ELMo still rise.
 //
 // Expected F1: paper 81.1 (test; 80.8 on dev); small and mini: docs/RESULTS.md.
 // Command: allennlp train training_config/squad.jsonnet -s out/squad
