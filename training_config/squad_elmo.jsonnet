@@ -10,7 +10,7 @@
 // Command: allennlp train training_config/squad_elmo.jsonnet -s out/squad_elmo
 //   Places and mixes: -o '{"model.elmo.at": "input"}', -o '{"model.elmo.mix": "last"}'; -o '{"model.elmo": null}'
 //   is squad.jsonnet.
-// Time: mini seven minutes, small 35 minutes, both with cache_dir, on one CPU core; paper some days on a GPU.
+// Time: mini three minutes, small 35 minutes, both with cache_dir, on one CPU core; paper some days on a GPU.
 local settings = import 'lib/settings.libsonnet';
 
 (import 'squad.jsonnet') {
