@@ -112,7 +112,7 @@ def _require_state(load: Callable[..., Any]) -> Callable[..., Any]:
             state = torch.load(weights_file, map_location="cpu", mmap=is_zip, weights_only=True)
             if not isinstance(state, Mapping) or not all(isinstance(key, str) for key in state):
                 raise TypeError(f"expected tensors by name, got {type(state).__name__}")
-        except (RuntimeError, EOFError, UnpicklingError, TypeError, ValueError) as error:
+        except (RuntimeError, OSError, EOFError, UnpicklingError, TypeError, ValueError) as error:
             reason = str(error).split("\n")[0] or type(error).__name__
             raise InputError(f"the archive's {Path(weights_file).name} is damaged: {reason}", hint=HINT) from error
         return load(config, weights_file, *arguments)

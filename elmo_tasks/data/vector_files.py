@@ -13,6 +13,7 @@ from elmo_tasks.errors import InputError
 
 VECTORS_HINT = "GloVe: https://nlp.stanford.edu/projects/glove/; any file with a word and its numbers per line works"
 
+_LATER_FIELD = re.compile("(?<= )[^ ]*")
 _HEADER = re.compile(r"([0-9]{1,18}) ([0-9]{1,18})")
 _DECIMAL = b" +-.0123456789Ee"
 """Characters of decimal numbers; Python also parses underscores, other digits, `nan` and `inf`."""
@@ -81,7 +82,7 @@ def _split(text: str, width: int, file: str | Path, number: int) -> tuple[str, s
     """Word and numbers. Some of GloVe's words contain blanks; a number there is one too many."""
     blanks = text.count(" ")
     word, *values = text.split(" ", 1) if blanks == width else text.rsplit(" ", width)
-    if blanks < width or (blanks > width and all(map(_is_number, word.split(" ")[1:]))):
+    if blanks < width or (blanks > width and all(_is_number(field[0]) for field in _LATER_FIELD.finditer(word))):
         raise _width_error(blanks, width, text, file, number)
     if not word or word != word.strip(" "):
         problem = f"expected a word, one blank and {width} numbers, got the word {word!r:.60}"
@@ -160,7 +161,7 @@ class VectorFile:
         with open_binary(self.file, VECTORS_HINT) as opened:
             opened.seek(place)
             line = opened.readline().decode("utf-8", "replace").rstrip(" \r\n")
-        return _vector(" ".join(line.split(" ")[-self.width :]), self.file, None)
+        return _vector(" ".join(line.rsplit(" ", self.width)[1:]), self.file, None)
 
     def _lines(self, starts: "array[int]") -> Iterator[tuple[int, str]]:
         """Line numbers and lines; appends the position of each."""

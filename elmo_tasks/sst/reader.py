@@ -50,11 +50,14 @@ class SstReader(DatasetReader):
         """Raises `InputError` with file and line, if a file is invalid or has no instance."""
         file = str(file_path)
         trees = list(read_trees(file))
-        chosen = [(tree, phrase) for tree in trees for phrase in self._phrases(tree)]
-        self._log_counts(file, trees, chosen)
-        if not chosen:
+        labels = Counter(phrase.label for tree in trees for phrase in self._phrases(tree))
+        phrases = sum(len(tree.phrases) for tree in trees)
+        counts = f"{len(trees)} sentences, {phrases} phrases in all, {labels.total()} instances"
+        logger.info("%s: %s (%s)", file, counts, ", ".join(f"{label} {n}" for label, n in sorted(labels.items())))
+        if not labels:
             shortest = "sentence" if self._min_phrase_length is None else f"phrase of {self._min_phrase_length} words"
             raise InputError(f"no {shortest} in {len(trees)} trees", file=file)
+        chosen = ((tree, phrase) for tree in trees for phrase in self._phrases(tree))
         for tree, phrase in self.shard_iterable(chosen):
             words = tree.words[phrase.start : phrase.end]
             yield self.text_to_instance(words, phrase.label, file=file, line=tree.line)
@@ -91,9 +94,3 @@ class SstReader(DatasetReader):
         """The phrases of a tree that become instances."""
         shortest = self._min_phrase_length
         return [tree.root] if shortest is None else [phrase for phrase in tree.phrases if phrase.length >= shortest]
-
-    def _log_counts(self, file: str, trees: list[SentimentTree], chosen: list[tuple[SentimentTree, Phrase]]) -> None:
-        labels = sorted(Counter(phrase.label for _, phrase in chosen).items())
-        phrases = sum(len(tree.phrases) for tree in trees)
-        counts = f"{len(trees)} sentences, {phrases} phrases in all, {len(chosen)} instances"
-        logger.info("%s: %s (%s)", file, counts, ", ".join(f"{label} {count}" for label, count in labels))
