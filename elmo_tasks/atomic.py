@@ -2,6 +2,7 @@
 
 import os
 import re
+import secrets
 import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -47,7 +48,7 @@ def atomic_write(path: str | Path) -> Iterator[Path]:
     if target.exists() and not target.is_file() and not target.is_dir():
         yield target
         return
-    aside = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    aside = target.with_name(f".{target.name}.{secrets.token_hex(4)}.{os.getpid()}.tmp")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         yield aside
@@ -70,7 +71,7 @@ def atomic_write_folder(target: Path) -> Iterator[Path]:
     in `target` are kept. Raises `InputError` if `target` is not writable.
     """
     home = target if target.is_dir() else target.parent
-    aside = home / f".{target.name}.{os.getpid()}.tmp"
+    aside = home / f".{target.name}.{secrets.token_hex(4)}.{os.getpid()}.tmp"
     try:
         aside.mkdir(parents=True)
         yield aside

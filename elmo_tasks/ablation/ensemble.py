@@ -61,7 +61,10 @@ def _batches(archive: Archive, data: str) -> Iterator[dict[str, Any]]:
 
 def _models(members: Sequence[Archive]) -> list[SoftmaxModel]:
     kinds = {member.config["model"]["type"] for member in members}
-    vocabularies = [member.model.vocab.get_token_to_index_vocabulary("labels") for member in members]
+    vocabularies = [
+        {name: vocabulary.get_token_to_index_vocabulary(name) for name in vocabulary.get_namespaces()}
+        for vocabulary in (member.model.vocab for member in members)
+    ]
     if len(kinds) > 1 or any(vocabulary != vocabularies[0] for vocabulary in vocabularies):
         raise InputError(f"expected members of one type and vocabulary, got {', '.join(sorted(kinds))}")
     require_probabilities(str(kinds.pop()))

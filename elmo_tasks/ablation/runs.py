@@ -15,6 +15,7 @@ from elmo_tasks.ablation.ensemble import require_probabilities
 from elmo_tasks.ablation.schema import Row, Table
 from elmo_tasks.checks.schema import shape_problems
 from elmo_tasks.compat.params import differences
+from elmo_tasks.compat.seeds import SEED, SEEDS, spread_seed
 from elmo_tasks.compat.terminal import one_line
 from elmo_tasks.errors import InputError
 
@@ -116,8 +117,8 @@ class Planner:
             return
         try:
             base = self._configs.get(row.config) or self._configs.setdefault(row.config, read_config(row.config))
-            config = with_overrides(base, row.changes)
-            seeded = with_overrides(config, dict.fromkeys(row.seed_keys, 1))
+            config = _spread(with_overrides(base, row.changes))
+            seeded = with_overrides(config, dict.fromkeys(_seed_keys(row), 1))
         except (RuntimeError, ValueError, KeyError) as error:
             yield one_line(error) or str(error)
             return
@@ -141,7 +142,7 @@ class Planner:
                 yield f"row {row.name}: {error}"
 
     def _plan(self, row: Row, seed: int) -> dict[str, Any]:
-        config = with_overrides(self.resolved[row.name], dict.fromkeys(row.seed_keys, seed))
+        config = with_overrides(self.resolved[row.name], dict.fromkeys(_seed_keys(row), seed))
         members = []
         if row.ensemble is not None:
             of = self.table.row(row.ensemble.of)
@@ -156,9 +157,21 @@ class Planner:
         }
 
 
+def _seed_keys(row: Row) -> list[str]:
+    """The keys that get the seed, AllenNLP's three for `seed`."""
+    return list(dict.fromkeys(key for name in row.seed_keys for key in (SEEDS if name == SEED else (name,))))
+
+
+def _spread(config: dict[str, Any]) -> dict[str, Any]:
+    """The config with AllenNLP's three keys in place of `seed`, as `config.json` of a training has them."""
+    params = Params(copy.deepcopy(config))
+    spread_seed(params)
+    return params.as_dict(quiet=True)
+
+
 def read_config(path: Path) -> dict[str, Any]:
     """The config as AllenNLP resolves it. Raises `InputError` if it is not an object."""
-    return Params.from_file(path).as_dict(quiet=True)
+    return _spread(Params.from_file(path).as_dict(quiet=True))
 
 
 def digest_of(plan: dict[str, Any]) -> str:
@@ -169,7 +182,7 @@ def digest_of(plan: dict[str, Any]) -> str:
 
 def find_folder(home: Path, digest: str) -> Path | None:
     """The folder of the run with this hash; another table may have another name for its row."""
-    return min(home.glob(f"*-{digest}"), default=None)
+    return min(home.glob(f"*-{digest}"), key=lambda path: (not (path / "result.json").is_file(), path), default=None)
 
 
 def elmo_of(config: dict[str, Any]) -> dict[str, Any] | None:

@@ -95,7 +95,7 @@ def _plan(args: argparse.Namespace) -> None:
     print(f"truncated words  {sample.truncated:7.2%} with 50 characters; {enough}")
     training = choose_training(sample, hours=args.hours)
     print(_described(training, len(sample.vocabulary)))
-    base = os.path.relpath(args.base, Path(args.out).parent)
+    base = os.path.relpath(Path(args.base).resolve(), Path(args.out).resolve().parent)
     write_config(Path(args.out), training.fields(sample, files, heldout), base=base)
     print(f"allennlp train {shlex.quote(args.out)} -s RUN")
 

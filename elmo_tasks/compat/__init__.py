@@ -15,12 +15,13 @@ from elmo_tasks.compat.devices import report_missing_gpus
 from elmo_tasks.compat.params import read_new_style_unions, require_objects
 from elmo_tasks.compat.recovery import recover_at_any_time
 from elmo_tasks.compat.seeds import accept_one_seed
-from elmo_tasks.compat.terminal import show_user_errors
+from elmo_tasks.compat.terminal import let_sigterm_end, show_user_errors
 from elmo_tasks.compat.training import accept_verbose, follow_live_parameters, silence_autocast_warnings
 from elmo_tasks.compat.vocabularies import load_in_configured_class
 
 PATCHES: tuple[Callable[[], None], ...] = (
     show_user_errors,
+    let_sigterm_end,
     silence_autocast_warnings,
     read_new_style_unions,
     accept_verbose,

@@ -123,6 +123,14 @@ def install_exception_hook() -> None:
     sys.excepthook = hook
 
 
+def let_sigterm_end() -> None:
+    """
+    Makes `SigTermReceived` pass `except Exception`, as `KeyboardInterrupt` does. The patch can go when AllenNLP
+    derives it from `BaseException`.
+    """
+    SigTermReceived.__bases__ = (BaseException,)
+
+
 def show_user_errors() -> None:
     """
     Shows errors of the user as one line on stderr, with `ELMO_TASKS_TRACEBACK=1` as a traceback.

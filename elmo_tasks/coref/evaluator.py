@@ -2,16 +2,17 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from allennlp.evaluation import Evaluator
 
 from elmo_tasks.atomic import atomic_write
+from elmo_tasks.coref.reader import document_clusters
 from elmo_tasks.data.brackets import Cluster, cluster_cells
 from elmo_tasks.data.files import open_text
-from elmo_tasks.data.ontonotes import OntonotesDocument, read_documents
+from elmo_tasks.data.ontonotes import BEGIN_LINE, OntonotesDocument, read_documents
 from elmo_tasks.errors import InputError
 from elmo_tasks.prediction.evaluator import OfficialEvaluator
 
@@ -25,8 +26,9 @@ _LAST_COLUMN = re.compile(r"[^ \t]+[ \t]*$")
 class CorefEvaluator(OfficialEvaluator):
     """
     Writes the response to `FILE` and the key to `FILE.key`, both atomically, so that
-    `perl scorer.pl all FILE.key FILE` scores them. The key is a concatenation of the files that were read; in the
-    response the last column is replaced. See `OfficialEvaluator`.
+    `perl scorer.pl all FILE.key FILE` scores them. The key is a concatenation of the files that were read,
+    without the documents whose annotation is invalid; in the response the last column is replaced. See
+    `OfficialEvaluator`.
     """
 
     def predictions(self, batch: dict[str, Any], output: dict[str, Any]) -> list[tuple[str, str, int, list[Cluster]]]:
@@ -39,21 +41,41 @@ class CorefEvaluator(OfficialEvaluator):
         for key_file, key, part, clusters in predictions:
             found[key_file][key, part] = [[(start, end) for start, end in cluster] for cluster in clusters]
         _write_lines(file, (line for key_file in found for line in response_lines(key_file, found[key_file])))
-        keys = (line for key_file in found for _, line in open_text(key_file))
+        keys = (line for key_file in found for _, line in _lines_of(key_file, found[key_file]))
         _write_lines(file.with_name(file.name + KEY_SUFFIX), keys)
 
 
 def response_lines(key_file: str | Path, predictions: Mapping[tuple[str, int], Sequence[Cluster]]) -> Iterator[str]:
     """
     The lines of a key file (CoNLL-2012 columns, plain or gzip) with predicted brackets in the last column.
-    `predictions` has the clusters of every document of the key, by key and part. Raises `InputError` if a document has
-    no prediction, a mention exceeds its document, or the key cannot be read.
+    `predictions` has the clusters of the documents, by key and part. A document without a prediction is left out if its
+    annotation is invalid, as the reader skips it. Raises `InputError` if another one has no prediction, a mention
+    exceeds its document, or the key cannot be read.
     """
     cells: dict[int, str] = {}
     for document in read_documents(key_file):
-        cells.update(_document_cells(document, predictions, key_file))
-    for number, line in open_text(key_file):
+        if (document.key, document.part) in predictions or _is_valid(document):
+            cells.update(_document_cells(document, predictions, key_file))
+    for number, line in _lines_of(key_file, predictions):
         yield _LAST_COLUMN.sub(cells[number], line) if number in cells else line
+
+
+def _lines_of(file: str | Path, documents: Collection[tuple[str, int]]) -> Iterator[tuple[int, str]]:
+    """The numbered lines of a key file, without those of other documents."""
+    left_out = False
+    for number, line in open_text(file):
+        if match := BEGIN_LINE.fullmatch(line):
+            left_out = (match[1], int(match[2] or 0)) not in documents
+        if not left_out:
+            yield number, line
+
+
+def _is_valid(document: OntonotesDocument) -> bool:
+    try:
+        document_clusters(document)
+    except InputError:
+        return False
+    return True
 
 
 def _document_cells(

@@ -47,7 +47,7 @@ _FIRST_FRAME = 11
 _MIN_COLUMNS = 12
 _WARNINGS = 10
 _BEGIN, _END = "#begin document", "#end document"
-_BEGIN_LINE = re.compile(rf"{_BEGIN} \((.*)\)(?:; part ([0-9]{{1,9}}))?\s*")
+BEGIN_LINE = re.compile(rf"{_BEGIN} \((.*)\)(?:; part ([0-9]{{1,9}}))?\s*")
 _PART = re.compile("[0-9]{1,9}")
 
 
@@ -240,7 +240,7 @@ class _Sentences:
         if line.startswith(_END):
             self._header = None
             return
-        match = _BEGIN_LINE.fullmatch(line)
+        match = BEGIN_LINE.fullmatch(line)
         if match is None:
             problem = f"expected '#begin document (KEY); part 000', got {shown(line)}"
             raise InputError(problem, file=self._path, line=number)

@@ -80,14 +80,13 @@ class LayerCache:
     `cache_dir` is created when the first sentence is written. `source` names the files of the biLM, or of CoVe, whose
     word vectors take the place of the options, or a transformer's folder. `limit_gb` is the maximum size of all files
     in `cache_dir`, in 10^9 bytes; processes that write at the same time may exceed it by one batch each. By default it
-    is what is there and nine tenths of the free disk, or less after `expect`.
+    is what is there and nine tenths of the free disk.
 
     Raises `InputError` if `cache_dir` is not a valid path on this system.
     """
 
     def __init__(self, cache_dir: str | Path, source: Source, *, limit_gb: float | None) -> None:
         self.cache_dir = _resolved(cache_dir)
-        self._chosen = limit_gb is not None
         self.limit = self._used() + self._room() if limit_gb is None else int(limit_gb * GIGABYTE)
         self._options, self._weights = source.auxiliary_file, source.weight_file
         self._reads = self._writes = True
@@ -117,7 +116,7 @@ class LayerCache:
         return BiLMOutput(layers, mask)
 
     def expect(self, bilm: LayerSource, instances: "Iterable[Instance]") -> None:
-        """Logs what the sentences of a training will need, and makes that the limit, unless one was given."""
+        """Logs what the sentences of a training will need, as a warning if the limit is lower."""
         from allennlp.data.fields import ListField, TextField  # Elmo(cache_dir=...) needs no AllenNLP
 
         fields = (field for instance in instances for field in instance.values())
@@ -126,8 +125,6 @@ class LayerCache:
         lengths = {hash(words): len(words) for words in texts}
         tokens, size = sum(lengths.values()), self._describe(bilm)["token_bytes"]
         needed, used = tokens * size + len(lengths) * _SENTENCE_BYTES, self._used()
-        if not self._chosen:
-            self.limit = used + min(needed, self._room())
         shape = f"{bilm.n_layers} layers x {bilm.output_dim} numbers x {STORED.itemsize} bytes"
         text = f"layer cache {self.cache_dir}: {tokens:,} tokens of {len(lengths):,} sentences x {shape}: at most "
         text += f"{needed / GIGABYTE:.1f} GB; there are {used / GIGABYTE:.1f}, limit {self.limit / GIGABYTE:.1f}"

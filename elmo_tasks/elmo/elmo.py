@@ -215,7 +215,7 @@ def _open_mix(archive: str, bilm: LayerSource, source: Source) -> ScalarMix:
     prefix = f".{place or 'input'}_mix."
     found = {key.partition(prefix)[2]: value for key, value in state.items() if prefix in key}
     given = config.get("model", {}).get("elmo")
-    if not isinstance(given, dict) or not found:
+    if not isinstance(given, dict) or given.get("at", "input") not in (place or "input", "both"):
         raise InputError(f"expected a model with ELMo at the {place or 'input'}, got none", file=path)
     layer_norm = given.get("layer_norm", False)
     if layer_norm == "batch":

@@ -57,8 +57,7 @@ class ElmoTokenEmbedder(TokenEmbedder):
       computes in it.
     - `cache_dir`: folder for the layers of each sentence; see `LayerCache`. Not for `state: carry` and `layer_norm:
       batch`, with which a sentence's vectors depend on other sentences.
-    - `cache_limit_gb`: maximum size of `cache_dir` in 10^9 bytes. By default what the training's data need, if that is
-      known, and at most nine tenths of the free disk.
+    - `cache_limit_gb`: maximum size of `cache_dir` in 10^9 bytes. By default nine tenths of the free disk.
     - `archive`: whether the state holds the files of the biLM or transformer themselves, so that archives work without
       them. Every checkpoint grows by their size.
     - `source`: `bilm`, `cove` or `transformer`; see `CoVe` and `Transformer`.
@@ -185,7 +184,7 @@ class ElmoTokenEmbedder(TokenEmbedder):
         return learned
 
     def expect_data(self, instances: Iterable[Instance]) -> None:
-        """Called by trainer `elmo_tasks` before the first step: sets the limit of the cache, and logs it."""
+        """Called by trainer `elmo_tasks` before the first step: logs what the cache needs."""
         if self.cache is not None:
             self.cache.expect(self.bilm, instances)
 

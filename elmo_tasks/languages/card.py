@@ -43,7 +43,8 @@ def write_card(folder: Path, run: Path, *, name: str, language: str, license: st
     - `language`, `license`, `corpus`: language code, licence identifier as on the Hub, and the text in words.
     """
     bilm = BiLM.from_files(folder / OPTIONS_FILE, folder / WEIGHT_FILE)
-    (folder / SAFETENSORS_FILE).write_bytes(save(bilm.state_dict()))  # save_file makes it private
+    with atomic_write(folder / SAFETENSORS_FILE) as temporary:
+        temporary.write_bytes(save(bilm.state_dict()))  # save_file makes it private
     text = jinja2.Template(_CARD.read_text("utf-8"), trim_blocks=True, keep_trailing_newline=True).render(
         name=name,
         language=language,
@@ -51,15 +52,15 @@ def write_card(folder: Path, run: Path, *, name: str, language: str, license: st
         corpus=corpus,
         options=bilm.options,
         words=len(WordVocabulary.from_file(folder / VOCABULARY_FILE)) - len(SPECIALS),
-        last=_last_point(run),
+        best=_best_point(run),
         files={file: file_sha256(folder / file) for file in (*EXPORTED, SAFETENSORS_FILE)},
     )
     with atomic_write(folder / CARD_FILE) as temporary:
         temporary.write_text(text, "utf-8")
 
 
-def _last_point(run: Path) -> dict[str, Any]:
-    """The last validation of a run; empty if there was none."""
+def _best_point(run: Path) -> dict[str, Any]:
+    """The best validation of a run, whose weights are exported; empty if there was none."""
     curve = run / CURVE_FILE
     lines = curve.read_text("utf-8").splitlines() if curve.is_file() else []
-    return json.loads(lines[-1]) if lines else {}
+    return min(map(json.loads, lines), key=lambda point: point["perplexity"], default={})

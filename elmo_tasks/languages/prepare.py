@@ -63,13 +63,17 @@ def prepare(
         raise InputError(f"expected heldout to be 0, or at least 2, got {heldout}")
     if language is not None:
         blank_pipeline(language)
-    files = [file for entry in inputs for file in _files(entry)]
     folder = Path(out)
+    found = {file.resolve(): file for entry in inputs for file in _files(entry)}
+    read = [real for real in found if real.parent != folder.resolve()]
+    if not read:
+        raise InputError("expected files outside of the output folder", file=out)
+    files = [found[real] for real in read]
     settings: dict[str, Any] = {"language": language, "text_field": text_field, "heldout": heldout}
     names = [_name(place, file) for place, file in enumerate(files)]
     if others := {path.name for path in folder.glob("train.*")} - {f"train.{name}" for name in names}:
         raise InputError(f"has the text of other files, {min(others)}", file=out, hint="name another folder")
-    _check_settings(folder / _SETTINGS_FILE, settings)
+    _check_settings(folder / _SETTINGS_FILE, settings, list(map(str, read)))
     for path in leftovers(folder):
         path.unlink()
     work = partial(_prepare_file, folder=folder, **settings)
@@ -127,12 +131,17 @@ def _name(place: int, file: Path) -> str:
     return f"{place:04d}.{file.name.split('.')[0]}.txt.gz"
 
 
-def _check_settings(file: Path, settings: dict[str, Any]) -> None:
-    started = any(file.parent.glob("train.*"))
-    if started and file.is_file() and file.read_text("utf-8") != json.dumps(settings):
-        raise InputError(f"this folder was made with {file.read_text('utf-8')}", file=file, hint="name another folder")
+def _check_settings(file: Path, settings: dict[str, Any], files: list[str]) -> None:
+    """Settings must stay; files can be added after those that were read before."""
+    if any(file.parent.glob("train.*")) and file.is_file():
+        before = json.loads(file.read_text("utf-8"))
+        known = before.pop("files", [])
+        if before != settings:
+            raise InputError(f"this folder was made with {json.dumps(before)}", file=file, hint="name another folder")
+        if known != files[: len(known)]:
+            raise InputError("this folder was made from other files", file=file, hint="name another folder")
     with atomic_write(file) as temporary:
-        temporary.write_text(json.dumps(settings), "utf-8")
+        temporary.write_text(json.dumps(settings | {"files": files}), "utf-8")
 
 
 def _prepare_file(
@@ -177,10 +186,10 @@ def _json_text(line: str, text_field: str, file: Path, number: int) -> str:
 
 
 def _checked(text: Any, text_field: str, file: Path, number: int | None = None) -> str:
-    """A text without lone surrogates, which JSON can have."""
+    """A text without lone surrogates and NUL, which JSON can have."""
     if not isinstance(text, str):
         raise InputError(f"expected {text_field!r} to be a text, got {text!r:.60}", file=file, line=number)
-    return text.encode(errors="ignore").decode()
+    return text.replace("\0", "").encode(errors="ignore").decode()
 
 
 def _read_table(file: Path, text_field: str) -> Iterator[str]:

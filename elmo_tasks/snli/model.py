@@ -11,6 +11,8 @@ from allennlp.nn.util import masked_max, masked_mean, masked_softmax
 from torch import Tensor, nn
 from torch.nn import functional
 
+from elmo_tasks.bilm.characters import fit_slots
+from elmo_tasks.elmo.indexer import KEY
 from elmo_tasks.errors import InputError
 from elmo_tasks.modules.initialization import glorot
 from elmo_tasks.modules.input_encoder import construct
@@ -172,12 +174,15 @@ def complete_labels(vocab: Vocabulary) -> list[str]:
 def stack(premise: TextFieldTensors, hypothesis: TextFieldTensors) -> TextFieldTensors:
     """One text field of 2B sentences, padded to the longest: the B premises, then the B hypotheses."""
     return {
-        key: {name: _stack_tensors(tensor, hypothesis[key][name]) for name, tensor in of_indexer.items()}
+        key: {name: _stack_tensors(name, tensor, hypothesis[key][name]) for name, tensor in of_indexer.items()}
         for key, of_indexer in premise.items()
     }
 
 
-def _stack_tensors(first: Tensor, second: Tensor) -> Tensor:
+def _stack_tensors(name: str, first: Tensor, second: Tensor) -> Tensor:
+    if name == KEY:  # zeros in a word's slots would be characters
+        slots = max(first.shape[2], second.shape[2])
+        first, second = fit_slots(first, slots), fit_slots(second, slots)
     widths = [max(sizes) for sizes in zip(first.shape[1:], second.shape[1:], strict=True)]
     stacked = first.new_zeros(len(first) + len(second), *widths)  # [2B, T, ...]
     for rows, tensor in ((stacked[: len(first)], first), (stacked[len(first) :], second)):

@@ -9,6 +9,8 @@ from allennlp.common.util import SigTermReceived
 
 from elmo_tasks.ablation import local, run_dir
 from elmo_tasks.ablation.runs import Run
+from elmo_tasks.ablation.session import Session
+from elmo_tasks.commands.ablate import dry_run
 from elmo_tasks.errors import InputError
 from tests.ablation.tables import LAST, finish, row, write_table
 from tests.test_flow import allennlp
@@ -63,6 +65,10 @@ def test_dry_run(ablate: Shown, tmp_path: Path) -> None:
     assert '    model.elmo.mix: "weighted" -> "last"' in shown
     assert "6 runs, 2 at a time: 12 min" in shown
     assert FakeProcess.started == [] and not (tmp_path / "out").exists()
+    rows = [row("last", changes=LAST), row("again", changes=LAST), row("lacking", needs=[str(tmp_path / "none")])]
+    rows += [row("of", ensemble={"of": "lacking", "members": 2})]
+    planned = dry_run(Session(str(write_table(tmp_path, rows)), tmp_path / "out"))
+    assert "again: ner_elmo.jsonnet; 1 to run" in planned and "of: missing, as files that lacking needs" in planned
 
 
 def test_output_and_files(ablate: Shown, tmp_path: Path) -> None:

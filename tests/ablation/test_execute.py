@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from unittest.mock import Mock
 
@@ -9,10 +10,12 @@ import pytest
 import torch
 from allennlp.commands.evaluate import evaluate_from_archive
 from allennlp.commands.train import train_model
+from allennlp.data import Vocabulary
 
 from elmo_tasks import settings
 from elmo_tasks.ablation import ensemble, execute, run_dir
 from elmo_tasks.ablation.runs import Planner, Run
+from elmo_tasks.errors import InputError
 from tests.ablation.tables import CONFIGS, planner, row
 from tests.tiny import write_data_root
 
@@ -123,6 +126,13 @@ def test_the_mean_of_probabilities_and_votes() -> None:
     votes = ensemble.combine(members, how="votes")["logits"]
     assert votes.argmax().item() == 1
     assert votes.exp().tolist()[0] == pytest.approx([1 / 3, 2 / 3, 0.0], abs=1e-3)
+
+
+def test_members_have_one_vocabulary() -> None:
+    models = [SimpleNamespace(vocab=Vocabulary({"tokens": {word: 1}})) for word in ("a", "b")]
+    members: Any = [SimpleNamespace(config={"model": {"type": "elmo_tasks_sst"}}, model=model) for model in models]
+    with pytest.raises(InputError, match="members of one type and vocabulary"):
+        ensemble._models(members)
 
 
 def test_the_metric_sees_the_combined_scores(runs: list[Run], monkeypatch: pytest.MonkeyPatch) -> None:

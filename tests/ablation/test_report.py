@@ -61,16 +61,6 @@ def test_layer_weights_are_means_over_seeds(summary: Summary, page: str) -> None
     assert bars == [("l0", "0", "84.0"), ("l1", "84.0", "84.0"), ("l2", "168.0", "252.0")]
 
 
-def test_the_weights_of_13_layers_have_colours_and_numbers_of_their_own(tmp_path: Path) -> None:
-    planned = planner(tmp_path, [row("bert"), row("small", changes=LAST)])
-    for one, n_layers in zip(planned.table.rows, (13, 3), strict=True):
-        finish(planned.run(one, 1), f1=0.2, **{f"elmo_input_s{layer}": 1 / n_layers for layer in range(n_layers)})
-    page = report(Summary(planned, seeds=1), "")
-    fills = re.findall(r'<rect class="layers " style="fill: ([^"]+)"', page)
-    assert len(fills[:13]) == len(set(fills[:13])) == 13 and fills[13:] == fills[:3]
-    assert page.count(">0.08</text>") == 13 and "<title>layer 12: 0.077</title>" in page
-
-
 def test_curves_have_a_line_for_the_mean_and_one_for_each_seed(summary: Summary, page: str) -> None:
     (chart,) = curve_charts(summary)
     assert [(series.label, len(series.seeds)) for series in chart.series] == [("baseline", 0), ("elmo", 2), ("last", 0)]

@@ -38,6 +38,8 @@ def test_hash(tmp_path: Path) -> None:
     assert digest(plain % 4) != first, "the base config has changed"
     assert digest(plain % 3) == first
     assert digest(plain % 4, changes={"trainer.num_epochs": 3}) == first, "it resolves to the same config"
+    assert digest("{ seed: 7, trainer: { num_epochs: 3 } }") == first, "the row's seed instead of the config's"
+    assert digest(plain % 3, seed_keys=["seed"]) == first
     assert digest(plain % 3, split="test", file=__file__) != first, "another score"
 
 
@@ -45,6 +47,7 @@ def test_rows_of_other_tables_share_runs(tmp_path: Path) -> None:
     first, second = (planner(tmp_path, [row(name)]) for name in ("one", "another"))
     run = first.run(first.table.row("one"), 1)
     finish(run, f1=0.5)
+    (run.folder.parent / f"a-1-{run.digest}").mkdir()  # of another table that started at the same time
     assert second.run(second.table.row("another"), 1).folder == run.folder
 
 

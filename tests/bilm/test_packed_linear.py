@@ -2,7 +2,6 @@
 
 import copy
 import pickle
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -12,20 +11,17 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 import elmo_tasks.bilm.packed_linear as module
-from elmo_tasks.bilm import BiLM, batch_to_ids, weights
+from elmo_tasks.bilm import BiLM, batch_to_ids
 from elmo_tasks.bilm.packed_linear import (
     PRECISIONS,
-    PackableModule,
     PackedWeight,
     QuantizedWeight,
     can_pack,
-    packable_layers,
     packed_linear,
 )
 from elmo_tasks.errors import InputError
 from elmo_tasks.settings import bilm_files
 from tests.elmo.samples import SENTENCES, options, random_bilm, write_bilm
-from tests.memory import grown, release
 
 CPU = torch.device("cpu")
 pytestmark = pytest.mark.skipif(
@@ -149,32 +145,6 @@ def test_threads_compute_and_save_at_once(packed: BiLM, plain: BiLM) -> None:
 
     with ThreadPoolExecutor(4) as pool:
         assert all(pool.map(is_correct, range(40)))
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_packing_takes_the_memory_of_one_weight() -> None:
-    bilm = BiLM(options(filters=((1, 480),), dim=2048, projection_dim=512), precision="bfloat16")
-    weights = sum(parameter.nbytes for parameter in bilm.parameters())
-    release()
-    with grown() as peak:
-        bilm.pack()
-    # One matrix after the other: a second copy of all would be 1.0, and malloc may keep one that is freed.
-    assert peak[0] < 0.5 * weights
-
-
-def test_loading_packs_each_layer_before_the_next_is_read(files: Files, monkeypatch: pytest.MonkeyPatch) -> None:
-    packed: list[PackableModule] = []
-    read: list[int] = []
-    pack, put = PackableModule.pack, weights._Dataset.put
-    monkeypatch.setattr(PackableModule, "pack", lambda layer, dtype: (pack(layer, dtype), packed.append(layer)))
-    monkeypatch.setattr(weights._Dataset, "put", lambda *args: (put(*args), read.append(len(packed))))
-    bilm = BiLM.from_files(*files, packed=True)
-    assert len(packed) == len(set(packed)) and set(packed) == set(packable_layers(bilm))
-    # The characters; weight and bias of each layer of the token encoder; three datasets of each LSTM layer.
-    n_lstms = 2 * bilm.options.n_layers
-    n_others = len(packed) - n_lstms
-    per_layer = n_others * [2] + n_lstms * [3]
-    assert read == [0, *(place for place, count in enumerate(per_layer) for _ in range(count))]
 
 
 @needs_int8

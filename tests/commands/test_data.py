@@ -15,7 +15,7 @@ import pytest
 from elmo_tasks import settings
 from elmo_tasks.commands import data
 from elmo_tasks.commands.downloads import fetch
-from elmo_tasks.corpora import CORPORA, DataFile, Download, official_names
+from elmo_tasks.corpora import DataFile, Download, official_names
 from elmo_tasks.errors import InputError
 
 
@@ -137,12 +137,6 @@ def test_configs_read_the_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     settings.apply_defaults()
     parts = Params.from_file("training_config/coref.jsonnet").as_flat_dict()[f"{vectors}.parts"]
     assert [part["embedding_dim"] for part in parts] == [300, 50]
-
-
-def test_optional_file_is_not_missing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    file = next(file for file in CORPORA["vectors"] if file.optional)
-    assert data._line(tmp_path, file, None)[1]
-    assert data._line(tmp_path, file, None)[0].startswith("optional vectors/turian.50d.txt  from")
 
 
 def test_report_names_what_is_missing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,7 +8,7 @@ from allennlp.common import Params
 from allennlp.data.data_loaders import SimpleDataLoader
 from allennlp.evaluation import Evaluator
 
-from elmo_tasks.coref.evaluator import response_lines
+from elmo_tasks.coref.evaluator import CorefEvaluator, response_lines
 from elmo_tasks.coref.reader import CorefReader, document_clusters
 from elmo_tasks.coref.schedule import Staircase
 from elmo_tasks.data.brackets import Cluster, cluster_cells
@@ -59,6 +59,14 @@ def test_response_lines_keep_all_but_the_last_column(tmp_path: Path) -> None:
 def test_predictions_that_do_not_fit(clusters: list[Cluster], message: str) -> None:
     with pytest.raises(InputError, match=f"gold_conll{message}"):
         list(response_lines(STORIES, {PIER: clusters}))
+
+
+def test_documents_with_invalid_brackets_are_left_out(tmp_path: Path) -> None:
+    first, rest = STORIES.read_text().split("#end document\n", 1)
+    (file := tmp_path / "a.gold_conll").write_text(first.replace("(0", "(", 1) + "#end document\n" + rest)
+    CorefEvaluator().write(tmp_path / "response", iter((str(file), *name, list[Cluster]()) for name in NAMES[1:]))
+    assert (tmp_path / "response.key").read_text() == rest
+    assert len((tmp_path / "response").read_text().splitlines()) == len(rest.splitlines())
 
 
 def test_cluster_cells() -> None:

@@ -251,26 +251,23 @@ TEXTS = [*SENTENCES, SENTENCES[0], []]
 """A repeated text needs no space; it and the empty one are in a training's data."""
 
 
-@pytest.mark.parametrize(("free", "given", "limit"), [(10**9, None, None), (10**4, None, 9000), (10**4, 2e-5, 20_000)])
-def test_limit_is_what_the_data_need_and_the_disk_has(
-    free: int, given: float | None, limit: int | None, cached: Embedder, monkeypatch: pytest.MonkeyPatch, caplog: Any
+@pytest.mark.parametrize(
+    ("free", "given", "limit"), [(10**9, None, 9 * 10**8), (10**4, None, 9000), (10**9, 2e-5, 20_000)]
+)
+def test_need_and_limit(
+    free: int, given: float | None, limit: int, cached: Embedder, monkeypatch: pytest.MonkeyPatch, caplog: Any
 ) -> None:
     monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=free))
     elmo = cached(cache_limit_gb=given)
-    assert elmo.cache is not None and elmo.cache.limit == (limit or 9 * 10**8)
     indexers: dict[str, Any] = {"elmo": CharacterIndexer()}
     fields = [TextField([Token(word) for word in words], indexers) for words in TEXTS]
     instances = [Instance({"text": ListField(fields[:3])}), *(Instance({"tokens": field}) for field in fields[3:])]
     with heard(caplog, "elmo_tasks.elmo.cache"):
         elmo.expect_data(instances)
     tokens, texts = sum(map(len, SENTENCES)), len(set(map(tuple, SENTENCES)) | {()})
-    needed = tokens * elmo.bilm.n_layers * elmo.bilm.output_dim * 2 + texts * 4096
-    assert elmo.cache.limit == (limit or needed)
+    assert elmo.cache is not None and elmo.cache.limit == limit
     assert f"{tokens:,} tokens of {texts} sentences x 3 layers x 12 numbers x 2 bytes" in caplog.text
-    assert bool(warnings(caplog)) == (limit is not None)
-    elmo.layers(IDS)
-    written = database(Path(elmo.cache.cache_dir).parent).stat().st_size if limit is None else 0
-    assert written <= elmo.cache.limit + 4 * 4096, "the estimate is enough, but for the pages of an empty database"
+    assert bool(warnings(caplog)) == (limit < 30_000)
 
 
 def test_forks_and_copies_share_the_folder(cached: Embedder) -> None:

@@ -72,7 +72,8 @@ def test_the_config_trains(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.fixture
 def shared(tmp_path: Path) -> Path:
     toy.fake_run(tmp_path / "run", WORDS)
-    (tmp_path / "run/curve.jsonl").write_text(json.dumps({"tokens": 4096, "perplexity": 71.25}) + "\n")
+    points = [{"tokens": 4096, "perplexity": 71.25}, {"tokens": 8192, "perplexity": 80.0}]
+    (tmp_path / "run/curve.jsonl").write_text("".join(json.dumps(point) + "\n" for point in points))
     export_run(tmp_path / "run", tmp_path / "out")
     card = {"name": "me/latin", "language": "la", "license": "cc0-1.0", "corpus": "letters"}
     check_card(**card)

@@ -64,7 +64,8 @@ def test_blocks_are_held_out_and_a_second_call_keeps_finished_files(tmp_path: Pa
     assert before == {file: file.stat().st_mtime_ns for file in before}
     assert not list((tmp_path / "out").glob(".*"))
     (tmp_path / "b.txt").write_text("other\n")
-    for name, language in (("a.txt", "la"), ("b.txt", None)):
+    (tmp_path / "a.other.txt").write_text("other\n")
+    for name, language in (("a.txt", "la"), ("b.txt", None), ("a.other.txt", None)):
         with pytest.raises(InputError, match="name another folder"):
             prepare([str(tmp_path / name)], tmp_path / "out", language=language, heldout=3)
 
@@ -72,7 +73,8 @@ def test_blocks_are_held_out_and_a_second_call_keeps_finished_files(tmp_path: Pa
 def test_one_short_file_in_n_is_held_out(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     for number in range(4):
         (tmp_path / f"{number}.txt").write_text(f"text {number}\n")
-    prepare([str(tmp_path)], tmp_path / "out", heldout=3)
+    for _ in range(2):  # the output is not read
+        prepare([str(tmp_path)], tmp_path / "out", heldout=3)
     assert text_of(tmp_path / "out") == ["text 0", "text 2", "text 3"]
     assert text_of(tmp_path / "out", "heldout") == ["text 1"]
     prepare([str(tmp_path / "0.txt")], tmp_path / "none", heldout=3)
@@ -81,8 +83,9 @@ def test_one_short_file_in_n_is_held_out(tmp_path: Path, caplog: pytest.LogCaptu
 
 def test_lines_that_are_no_text_are_skipped(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     (tmp_path / "a.txt").write_bytes(b"unus duo\n\xff\ntres\0\nquattuor\n")
-    prepare([str(tmp_path / "a.txt")], tmp_path / "out")
-    assert text_of(tmp_path / "out") == ["unus duo", "quattuor"]
+    (tmp_path / "b.jsonl").write_text('{"text": "quinque\\u0000"}\n')
+    prepare([str(tmp_path / "a.txt"), str(tmp_path / "b.jsonl")], tmp_path / "out", heldout=0)
+    assert text_of(tmp_path / "out") == ["unus duo", "quattuor", "quinque"]
     assert "no text: 2, the first is" in caplog.text and "a.txt:2" in caplog.text
 
 

@@ -9,9 +9,11 @@ import torch
 from allennlp.data import Instance
 from torch import Tensor
 
+from elmo_tasks.bilm.characters import fit_slots
+from elmo_tasks.elmo.indexer import KEY
 from elmo_tasks.errors import InputError
 from elmo_tasks.snli.metric import EntailmentAccuracy
-from elmo_tasks.snli.model import EntailmentModel, attend
+from elmo_tasks.snli.model import EntailmentModel, attend, stack
 from elmo_tasks.snli.predictor import SnliPredictor
 from elmo_tasks.snli.reader import LABELS, SnliReader
 from tests.models import make_model, tensors
@@ -60,6 +62,12 @@ def test_low_attention_scores_do_not_lose_to_padding() -> None:
     attended, weights = attend(torch.tensor([[[30.0], [30.0]], [[-30.0], [0.0]]]), ragged(2, 1))
     assert weights[0].tolist() == [[1.0, 0.0], [1.0, 0.0]]
     assert attended[0].tolist() == [[-30.0], [-30.0]]
+
+
+def test_stacked_words_have_the_slots_of_the_longest() -> None:
+    ids = torch.full((1, 2, 50), 7)
+    stacked = stack({"elmo": {KEY: ids}}, {"elmo": {KEY: fit_slots(ids, 60)}})["elmo"][KEY]
+    assert torch.equal(stacked[0], stacked[1])
 
 
 def test_logits_from_the_parts(build: Build) -> None:
