@@ -119,8 +119,8 @@ class ResumableTrainer(GradientDescentTrainer):
             self._load_model_state(self._best_model_filename)
 
     def _save_model_state(self, path: str) -> None:
-        with atomic_write(path) as temporary:
-            super()._save_model_state(str(temporary))
+        with atomic_write(path) as temporary, temporary.open("wb") as file:
+            super()._save_model_state(file)  # PyTorch would put the temporary file's name into it
 
     def _load_model_state(self, path: str) -> None:
         if problem := damage(Path(path)):
