@@ -215,13 +215,16 @@ def _open_mix(archive: str, bilm: LayerSource, source: Source) -> ScalarMix:
     prefix = f".{place or 'input'}_mix."
     found = {key.partition(prefix)[2]: value for key, value in state.items() if prefix in key}
     given = config.get("model", {}).get("elmo")
+    problem = f"expected a model with ELMo at the {place or 'input'}, got none"
     if not isinstance(given, dict) or given.get("at", "input") not in (place or "input", "both"):
-        raise InputError(f"expected a model with ELMo at the {place or 'input'}, got none", file=path)
+        raise InputError(problem, file=path)
     layer_norm = given.get("layer_norm", False)
     if layer_norm == "batch":
         raise InputError("expected vectors that do not depend on the batch, got layer_norm: batch", file=path)
     source.require_same(*(Source.from_state(state[key]) for key in state if key.endswith(f"elmo.{STATE_KEY}")))
     mix = ScalarMix(bilm.n_layers, mix=given.get("mix", "weighted"), gamma="gamma" in found, layer_norm=layer_norm)
+    if found.keys() != mix.state_dict().keys():
+        raise InputError(problem, file=path)
     mix.load_state_dict(found)
     return mix.requires_grad_(False)
 

@@ -74,6 +74,9 @@ def test_the_trained_mix_of_an_archive(tmp_path: Path) -> None:
     for name, message in (("damaged.tar.gz", "cannot read the model"), (".", "cannot read the model")):
         with pytest.raises(InputError, match=message):
             own.embed(TEXT, layers=str(tmp_path / name))
+    (tmp_path / "config.json").write_text('{"model": {"elmo": {"mix": "last", "gamma": false}}}')
+    torch.save({}, tmp_path / "best.th")
+    assert np.allclose(own.embed(TEXT, layers=str(tmp_path))[0], own.embed(TEXT, layers="top")[0])
 
 
 def test_pooling(elmo: Elmo) -> None:
