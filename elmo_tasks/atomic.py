@@ -48,7 +48,7 @@ def atomic_write(path: str | Path) -> Iterator[Path]:
     if target.exists() and not target.is_file() and not target.is_dir():
         yield target
         return
-    aside = target.with_name(f".{target.name}.{secrets.token_hex(4)}.{os.getpid()}.tmp")
+    aside = target.parent / _aside_name(target)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         yield aside
@@ -71,7 +71,7 @@ def atomic_write_folder(target: Path) -> Iterator[Path]:
     in `target` are kept. Raises `InputError` if `target` is not writable.
     """
     home = target if target.is_dir() else target.parent
-    aside = home / f".{target.name}.{secrets.token_hex(4)}.{os.getpid()}.tmp"
+    aside = home / _aside_name(target)
     try:
         aside.mkdir(parents=True)
         yield aside
@@ -88,6 +88,11 @@ def leftovers(folder: str | Path) -> Iterator[Path]:
     """Temporary files in a folder whose process has ended. This process must not be writing any."""
     named = ((path, _ASIDE.fullmatch(path.name)) for path in list(Path(folder).iterdir()))
     return (path for path, match in named if match and path.is_file() and not _is_another(int(match[1])))
+
+
+def _aside_name(target: Path) -> str:
+    """Not of another host's process with the same id, either, on a shared folder."""
+    return f".{target.name}.{secrets.token_hex(4)}.{os.getpid()}.tmp"
 
 
 def _is_another(process: int) -> bool:

@@ -122,7 +122,7 @@ class Planner:
         except (RuntimeError, ValueError, KeyError) as error:
             yield one_line(error) or str(error)
             return
-        self.bases[row.name], self.resolved[row.name] = base, config
+        self.bases[row.name], self.resolved[row.name] = _spread(base), config
         if row.bilm_of and elmo_of(config) is None:
             yield "bilm_of needs a config with model.elmo, which uses the tuned biLM"
         if found := shape_problems(seeded):
@@ -171,7 +171,7 @@ def _spread(config: dict[str, Any]) -> dict[str, Any]:
 
 def read_config(path: Path) -> dict[str, Any]:
     """The config as AllenNLP resolves it. Raises `InputError` if it is not an object."""
-    return _spread(Params.from_file(path).as_dict(quiet=True))
+    return Params.from_file(path).as_dict(quiet=True)
 
 
 def digest_of(plan: dict[str, Any]) -> str:

@@ -39,7 +39,7 @@ def test_hash(tmp_path: Path) -> None:
     assert digest(plain % 3) == first
     assert digest(plain % 4, changes={"trainer.num_epochs": 3}) == first, "it resolves to the same config"
     assert digest("{ seed: 7, trainer: { num_epochs: 3 } }") == first, "the row's seed instead of the config's"
-    assert digest(plain % 3, seed_keys=["seed"]) == first
+    assert digest("{ seed: 7, trainer: { num_epochs: 3 } }", seed_keys=["seed"], changes={"seed": 5}) == first
     assert digest(plain % 3, split="test", file=__file__) != first, "another score"
 
 

@@ -42,8 +42,7 @@ def test_invalid_archive_is_not_unpacked(archive: Any, message: str, temporary: 
     assert not list(temporary.iterdir()) and not (tmp_path / "escaped").exists()
 
 
-def test_truncated_weights(tmp_path: Path) -> None:
-    """PyTorch raises `OSError` without a file name if the file is below 64 KB."""
+def test_truncated_weights_below_64_kb(tmp_path: Path) -> None:
     (tmp_path / "model.tar.gz").write_bytes(with_member("weights.th", b"PK\3\4" + bytes(9999)))
     with pytest.raises(InputError, match=r"the archive's weights\.th is damaged: "):
         load_archive(tmp_path / "model.tar.gz")

@@ -251,11 +251,9 @@ TEXTS = [*SENTENCES, SENTENCES[0], []]
 """A repeated text needs no space; it and the empty one are in a training's data."""
 
 
-@pytest.mark.parametrize(
-    ("free", "given", "limit"), [(10**9, None, 9 * 10**8), (10**4, None, 9000), (10**9, 2e-5, 20_000)]
-)
+@pytest.mark.parametrize(("free", "given", "limit"), [(10**9, None, 9e8), (10**4, None, 9000), (10**4, 2e-5, 20_000)])
 def test_need_and_limit(
-    free: int, given: float | None, limit: int, cached: Embedder, monkeypatch: pytest.MonkeyPatch, caplog: Any
+    free: int, given: float | None, limit: float, cached: Embedder, monkeypatch: pytest.MonkeyPatch, caplog: Any
 ) -> None:
     monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=free))
     elmo = cached(cache_limit_gb=given)
@@ -267,7 +265,11 @@ def test_need_and_limit(
     tokens, texts = sum(map(len, SENTENCES)), len(set(map(tuple, SENTENCES)) | {()})
     assert elmo.cache is not None and elmo.cache.limit == limit
     assert f"{tokens:,} tokens of {texts} sentences x 3 layers x 12 numbers x 2 bytes" in caplog.text
-    assert bool(warnings(caplog)) == (limit < 30_000)
+    needed = tokens * elmo.bilm.n_layers * elmo.bilm.output_dim * 2 + texts * 4096
+    assert bool(warnings(caplog)) == (limit < needed)
+    elmo.layers(IDS)
+    written = database(Path(elmo.cache.cache_dir).parent).stat().st_size if limit > needed else 0
+    assert written <= needed + 4 * 4096, "the estimate is enough, but for the pages of an empty database"
 
 
 def test_forks_and_copies_share_the_folder(cached: Embedder) -> None:
