@@ -78,11 +78,14 @@ class Planner:
         if problems:
             raise InputError("; ".join(problems), hint=f"table {table.title}")
 
-    def runs(self, rows: Iterable[Row], seeds: Iterable[int]) -> list[Run]:
-        """The runs of these rows, each once and after the runs that it needs. Rows with missing files have none."""
+    def runs(self, rows: Iterable[Row], seeds: int) -> list[Run]:
+        """
+        The runs of these rows with the seeds 1 to `seeds`, each once and after the runs that it needs. Rows with
+        missing files have none.
+        """
         found: dict[str, Run] = {}
         for row in rows:
-            for seed in [1] if row.once else seeds:
+            for seed in row.seeds(seeds):
                 for run in self._with_others(row, seed):
                     found.setdefault(run.digest, run)
         return list(found.values())

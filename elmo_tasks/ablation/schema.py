@@ -114,6 +114,10 @@ class Row(Strict):
         """Whether it has one run, whatever the number of seeds."""
         return self.finetune or self.ensemble is not None
 
+    def seeds(self, count: int) -> range:
+        """The seeds of its runs in a table with `count` seeds."""
+        return range(1, 2 if self.once else count + 1)
+
     @property
     def others(self) -> list[str]:
         """The rows whose runs it needs."""

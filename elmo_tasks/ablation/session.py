@@ -44,7 +44,7 @@ class Session:
         self.table = read_table(table)
         self.planner = Planner(self.table, (runs or self.folder / "runs").absolute(), cached=cached)
         self.rows = choose_rows(self.table, rows or [])
-        self._all = self.planner.runs(self.rows, range(1, seeds + 1))
+        self._all = self.planner.runs(self.rows, seeds)
         self.left = [run for run in self._all if run_dir.read_result(run.folder) is None]
         self._seconds: dict[str, list[float]] = defaultdict(list)
         for run in self._all:

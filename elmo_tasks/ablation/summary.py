@@ -70,7 +70,7 @@ class Summary:
         self.failures: dict[str, dict[int, str]] = {row.name: {} for row in self.table.rows}
         for row in self.table.rows:
             if not planner.is_missing(row):
-                for seed in [1] if row.once else range(1, max(seeds, MAX_SEEDS) + 1):
+                for seed in row.seeds(max(seeds, MAX_SEEDS)):
                     self._add(planner.run(row, seed))
 
     def _add(self, run: Run) -> None:

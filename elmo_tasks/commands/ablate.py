@@ -78,8 +78,7 @@ def dry_run(session: Session) -> str:
         if session.planner.is_missing(row):
             lines.append(f"{row.name}: missing, as files that {' and '.join(row.others)} needs do not exist")
             continue
-        seeds = range(1, 2 if row.once else session.seeds + 1)
-        digests = {session.planner.run(row, seed).digest for seed in seeds}
+        digests = {session.planner.run(row, seed).digest for seed in row.seeds(session.seeds)}
         left = [run for run in session.left if run.digest in digests]  # another row may have the same runs
         todo = f"{len(left)} to run, each {duration(session.estimate(left[0]))}" if left else "finished"
         lines.append(f"{row.name}: {row.config.name}; {todo}")

@@ -51,7 +51,7 @@ def planned(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Planner]:
 @pytest.fixture(scope="module")
 def runs(planned: Planner) -> list[Run]:
     """Two finished runs; the first failed between its training and its result."""
-    found = planned.runs([planned.table.row("elmo")], [1, 2])
+    found = planned.runs([planned.table.row("elmo")], 2)
     recovered = []
 
     def train(*arguments: Any, recover: bool, **keys: Any) -> None:
@@ -99,7 +99,7 @@ def test_result(planned: Planner, runs: list[Run]) -> None:
 
 
 def test_the_archive_is_evaluated_on_test_data(planned: Planner, runs: list[Run]) -> None:
-    (run,) = planned.runs([planned.table.row("tested")], [1])
+    (run,) = planned.runs([planned.table.row("tested")], 1)
     run_dir.prepare_run_dir(run)
     execute.execute(run.folder)
     expected = evaluate_from_archive(run.folder / "model" / "model.tar.gz", run.plan["file"])
@@ -108,7 +108,7 @@ def test_the_archive_is_evaluated_on_test_data(planned: Planner, runs: list[Run]
 
 
 def test_an_ensemble_is_scored_with_the_models_own_metric(planned: Planner, runs: list[Run]) -> None:
-    *members, together = planned.runs([planned.table.row("votes")], [1])
+    *members, together = planned.runs([planned.table.row("votes")], 1)
     assert [member.digest for member in members] == [run.digest for run in runs]
     run_dir.prepare_run_dir(together)
     execute.execute(together.folder)

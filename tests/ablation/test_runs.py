@@ -16,7 +16,7 @@ FINETUNE = str(CONFIGS / "bilm_finetune.jsonnet")
 
 def test_runs_have_a_row_a_seed_and_a_folder(tmp_path: Path) -> None:
     planned = planner(tmp_path, [row("baseline"), row("last", changes=LAST)])
-    runs = planned.runs(planned.table.rows, [1, 2])
+    runs = planned.runs(planned.table.rows, 2)
     assert [(run.row.name, run.seed) for run in runs] == [("baseline", 1), ("baseline", 2), ("last", 1), ("last", 2)]
     assert len({run.folder for run in runs}) == 4
     assert runs[3].folder.name == f"last-2-{runs[3].digest}"
@@ -31,7 +31,7 @@ def test_hash(tmp_path: Path) -> None:
     def digest(text: str, **keys: Any) -> str:
         base.write_text(text)
         planned = planner(tmp_path, [row("a", config=str(base), **keys)])
-        return planned.runs(planned.table.rows, [1])[0].digest
+        return planned.runs(planned.table.rows, 1)[0].digest
 
     plain = "{ trainer: { num_epochs: %d } }"
     first = digest(plain % 3)
@@ -95,7 +95,7 @@ def test_layers_are_cached_where_the_config_allows_it(tmp_path: Path) -> None:
         row("own", changes={"model.elmo.cache_dir": "own"}),
     ]
     planned = planner(tmp_path, rows)
-    runs = planned.runs(planned.table.rows, [1])
+    runs = planned.runs(planned.table.rows, 1)
     models = [runnable(run.plan, planned.home)["model"] for run in runs]
     folders = [model.get("elmo", {}).get("cache_dir") for model in models]
     assert folders == [None, str(tmp_path / "runs" / "layers"), None, None, "own"]
@@ -114,10 +114,10 @@ def test_runs_that_ensembles_and_tuned_bilms_need(tmp_path: Path) -> None:
         row("tuned", bilm_of="lm"),
     ]
     planned = planner(tmp_path, rows)
-    runs = planned.runs([planned.table.row("together")], [1, 2, 3, 4, 5])
+    runs = planned.runs([planned.table.row("together")], 5)
     assert [(run.row.name, run.seed) for run in runs] == [("elmo", 1), ("elmo", 2), ("elmo", 3), ("together", 1)]
     assert runs[-1].after == [run.digest for run in runs[:-1]]
-    tuned = planned.runs([planned.table.row("tuned")], [1, 2])
+    tuned = planned.runs([planned.table.row("tuned")], 2)
     assert [(run.row.name, run.seed) for run in tuned] == [("lm", 1), ("tuned", 1), ("tuned", 2)]
     assert tuned[1].after == tuned[2].after == [tuned[0].digest]
     with pytest.raises(InputError, match="the tuned biLM is missing"):

@@ -28,7 +28,7 @@ def test_tables_resolve(name: str, scale: str, tmp_path: Path, monkeypatch: pyte
     monkeypatch.setenv(settings.SCALE_VARIABLE, scale)
     monkeypatch.setenv(settings.DATA_VARIABLE, str(FIXTURES / "miniworld"))
     planned = paper_table(name, tmp_path)
-    runs = planned.runs(planned.table.rows, [1])
+    runs = planned.runs(planned.table.rows, 1)
     assert len(runs) >= sum(not row.missing for row in planned.table.rows) > 1
     assert all(scale == "paper" or run.row.split == "dev" for run in runs)
     assert planned.table.about.rstrip().endswith(".")
@@ -49,7 +49,7 @@ def test_table2(tmp_path: Path) -> None:
     lambdas = [planned.resolved[f"squad-lambda-{value}"]["model"]["elmo"]["l2"] for value in ("1", "0.001")]
     assert lambdas == [1.0, 0.001]
     cove = planned.table.row("snli-cove-last")
-    assert cove.missing and not planned.runs([cove], [1])
+    assert cove.missing and not planned.runs([cove], 1)
 
 
 def test_encoders(tmp_path: Path) -> None:
@@ -58,7 +58,7 @@ def test_encoders(tmp_path: Path) -> None:
     table = tmp_path / "own.jsonnet"
     table.write_text(f"(import '{CONFIGS}/ablations/encoders.jsonnet') {{ models:: {{ 'My BERT': '{bert}' }} }}")
     planned = Planner(read_table(table), tmp_path)
-    assert len(planned.runs(planned.table.rows, [1])) == 6 * 5 and len(planned.table.rows) == 6 * 7
+    assert len(planned.runs(planned.table.rows, 1)) == 6 * 5 and len(planned.table.rows) == 6 * 7
     assert planned.table.columns[-2:] == ["My BERT, weighted", "My BERT, last"]
     for task, place in {"squad": "both", "snli": "both", "srl": "input", "coref": "input", "sst": "both"}.items():
         elmo = planned.resolved[f"{task}-my-bert-last"]["model"]["elmo"]
