@@ -1,5 +1,3 @@
-"""Temporary files."""
-
 from pathlib import Path
 
 from elmo_tasks.atomic import atomic_write

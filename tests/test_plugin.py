@@ -1,5 +1,3 @@
-"""The names that the plugin registers."""
-
 import importlib
 import pkgutil
 from collections.abc import Iterator

@@ -12,7 +12,7 @@ from allennlp.data import DatasetReader
 from elmo_tasks.checks.problem import Problem, below, get, items, shown
 from elmo_tasks.compat.devices import devices_here, has_device
 from elmo_tasks.data.files import missing_hint
-from elmo_tasks.elmo.embedder_config import TRANSFORMER
+from elmo_tasks.elmo.source_types import SOURCES
 
 DATA_PATHS = ("train_data_path", "validation_data_path", "test_data_path")
 
@@ -69,7 +69,8 @@ def _strings(path: str, value: Any) -> Iterator[tuple[str, str]]:
 def _named_files(path: str, value: Any) -> Iterator[tuple[str, str]]:
     for key, part in items(value):
         here = below(path, key)
-        if key in ("options_file", "weight_file") and value.get("source") == TRANSFORMER:
+        source = SOURCES.get(str(value.get("source"))) if key in ("options_file", "weight_file") else None
+        if source is not None and key not in source.files:
             continue  # it ignores the biLM's
         if FILE_KEY.fullmatch(str(key)) or (path == "vocabulary" and key in VOCABULARY_KEYS):
             yield from _strings(here, part)

@@ -4,7 +4,8 @@ import argparse
 
 import torch
 
-from elmo_tasks.elmo.sources import BILM, COVE, FILE_KEYS, LayerSource, Source, open_source
+from elmo_tasks.elmo.source_types import BILM, COVE, TRANSFORMER, LayerSource
+from elmo_tasks.elmo.sources import Source, open_source
 from elmo_tasks.errors import InputError, needs
 from elmo_tasks.settings import bilm_files
 
@@ -27,7 +28,7 @@ def device_of(args: argparse.Namespace) -> torch.device:
 def add_source_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that `open_chosen` reads."""
     add = parser.add_argument
-    add("--source", choices=tuple(FILE_KEYS), help="of the layers (bilm, or cove if --cove-vectors is given)")
+    add("--source", choices=(BILM, COVE, TRANSFORMER), help="of the layers (bilm, or cove if --cove-vectors is given)")
     add("--options-file", metavar="FILE", help="of the biLM, path or URL (that of the scale)")
     add("--weight-file", metavar="FILE", help="of the biLM, path or URL (that of the scale), or CoVe's")
     add("--cove-vectors", metavar="FILE", help="CoVe's word vectors as text")

@@ -21,8 +21,8 @@ from elmo_tasks.bilm.bilm import BiLMOutput
 from elmo_tasks.bilm.characters import MAX_CHARACTERS, PAD_WORD, token_mask
 from elmo_tasks.bilm.weights import file_sha256
 from elmo_tasks.elmo.cache_store import LOCK, file_size, open_store, remove_store, store_path
-from elmo_tasks.elmo.sources import LayerSource, Source
-from elmo_tasks.elmo.transformer.encoder import Transformer
+from elmo_tasks.elmo.source_types import LayerSource
+from elmo_tasks.elmo.sources import Source
 from elmo_tasks.errors import InputError
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ _SENTENCE_BYTES = 4096
 """Beside the layers: LMDB rounds a value up to whole pages."""
 
 _DESCRIPTION = "bilm.json"
-_HASHED = ("format", "options_sha256", "weights_sha256", "state", "precision", "dtype", "pieces")
+_HASHED = ("format", "source", "options_sha256", "weights_sha256", "state", "precision", "dtype", "pieces")
 _FOLDER_NAME = re.compile("[0-9a-f]{32}")
 _OWN_FILES = ("*/data.mdb", "*/lock.mdb", "*.index", "*.layers")  # the last two: format 1
 
@@ -88,7 +88,7 @@ class LayerCache:
     def __init__(self, cache_dir: str | Path, source: Source, *, limit_gb: float | None) -> None:
         self.cache_dir = _resolved(cache_dir)
         self.limit = self._used() + self._room() if limit_gb is None else int(limit_gb * GIGABYTE)
-        self._options, self._weights = source.auxiliary_file, source.weight_file
+        self._source = source
         self._reads = self._writes = True
 
     def layers(self, bilm: LayerSource, ids: Tensor) -> BiLMOutput:
@@ -140,16 +140,17 @@ class LayerCache:
 
     def _describe(self, bilm: LayerSource) -> Description:
         return {
-            "options_sha256": self._options.sha256,
-            "weights_sha256": self._weights.sha256,
+            "options_sha256": self._source.auxiliary_file.sha256,
+            "weights_sha256": self._source.weight_file.sha256,
             "state": bilm.state,
             "precision": bilm.precision,
             "dtype": str(STORED).removeprefix("torch."),
             "token_bytes": bilm.n_layers * bilm.output_dim * STORED.itemsize,
-            "options_file": self._options.path,
-            "weight_file": self._weights.path,
+            "options_file": self._source.auxiliary_file.path,
+            "weight_file": self._source.weight_file.path,
             "format": FORMAT,
-            **({"pieces": bilm.pieces} if isinstance(bilm, Transformer) else {}),
+            "source": self._source.name,
+            **({"pieces": pieces} if (pieces := getattr(bilm, "pieces", None)) else {}),
         }
 
     def _read(self, description: Description, sentences: dict[bytes, _Sentence]) -> dict[bytes, bytes]:

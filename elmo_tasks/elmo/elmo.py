@@ -17,7 +17,8 @@ from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.elmo.extract import Lines, extract
 from elmo_tasks.elmo.extraction import OUTPUTS, Extraction
 from elmo_tasks.elmo.scalar_mix import ScalarMix
-from elmo_tasks.elmo.sources import BILM, FILE_KEYS, STATE_KEY, LayerSource, Source, open_source
+from elmo_tasks.elmo.source_types import BILM, SOURCES, LayerSource
+from elmo_tasks.elmo.sources import STATE_KEY, Source, open_source
 from elmo_tasks.elmo.transformer.encoder import Transformer
 from elmo_tasks.errors import InputError, needs
 from elmo_tasks.settings import bilm_files
@@ -82,7 +83,7 @@ class Elmo:
         file and all that is wrong with it.
         """
         given = (None if file is None else str(file) for file in (options_file, weight_file))
-        files = zip(FILE_KEYS[BILM], bilm_files(*given), strict=True)
+        files = zip(SOURCES[BILM].files, bilm_files(*given), strict=True)
         bilm, source = open_source(BILM, dict(files), precision=precision)
         return cls(bilm.to(device), source, **settings)
 

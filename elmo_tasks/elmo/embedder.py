@@ -21,7 +21,8 @@ from elmo_tasks.elmo.embedder_config import (
     config_problems,
 )
 from elmo_tasks.elmo.scalar_mix import WEIGHTED, ScalarMix
-from elmo_tasks.elmo.sources import BILM, CONFIG_PATH, LayerSource, Source, open_source
+from elmo_tasks.elmo.source_types import BILM, LayerSource
+from elmo_tasks.elmo.sources import CONFIG_PATH, Source, open_source
 from elmo_tasks.elmo.transformer.encoder import Transformer
 from elmo_tasks.errors import InputError
 

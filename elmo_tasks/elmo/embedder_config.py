@@ -8,17 +8,13 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from pydantic_core import ErrorDetails
 
 from elmo_tasks.elmo.scalar_mix import MIXES, WEIGHTED, choices, is_mix
-from elmo_tasks.elmo.sources import BILM, COVE, FILE_KEYS, TRANSFORMER
+from elmo_tasks.elmo.source_types import BILM, COVE, FILE_KEYS, SOURCES, TRANSFORMER
 from elmo_tasks.errors import InputError
 
 REGISTERED_AS = "elmo_tasks"
 
-_FIXED: dict[str, dict[str, Any]] = {
-    BILM: {"pieces": "mean", "local_files_only": False},
-    COVE: {"archive": False, "precision": "float32", "state": "reset", "pieces": "mean", "local_files_only": False},
-    TRANSFORMER: {"state": "reset"},
-}
-"""Keys that have no other value with a source."""
+_DEFAULTS: dict[str, Any] = {"state": "reset", "precision": "float32", "pieces": "mean", "local_files_only": False}
+"""The only values of these keys with a source that does not have them."""
 
 Problem = tuple[str, str, object]
 """A key of the config, what is expected, and its value."""
@@ -28,6 +24,12 @@ def _check_mix(mix: str) -> str:
     if not is_mix(mix):
         raise ValueError(f"one of {choices(MIXES)}")
     return mix
+
+
+def _check_source(source: str) -> str:
+    if source not in SOURCES:
+        raise ValueError(f"one of {', '.join(SOURCES)}")
+    return source
 
 
 class ElmoConfig(BaseModel):
@@ -49,7 +51,7 @@ class ElmoConfig(BaseModel):
     cache_dir: Annotated[str, Field(min_length=1)] | None = None
     cache_limit_gb: Annotated[float, Field(gt=0)] | None = None
     archive: bool = False
-    source: Literal["bilm", "cove", "transformer"] = "bilm"
+    source: Annotated[str, AfterValidator(_check_source)] = BILM
     vectors_file: str | None = None
     model: str | None = None
     pieces: Literal["mean", "first", "last"] = "mean"
@@ -57,16 +59,19 @@ class ElmoConfig(BaseModel):
 
     def conflicts(self) -> Iterator[Problem]:
         """The values that do not go with others."""
-        needed, of_source = FILE_KEYS[self.source], f"where source is {self.source}"
-        for key, value in _FIXED[self.source].items():
+        source, of_source = SOURCES[self.source], f"where source is {self.source}"
+        has = {*source.options, *(["local_files_only"] if "model" in source.files else [])}
+        fixed = {key: value for key, value in _DEFAULTS.items() if key not in has}
+        for key, value in (fixed if source.archives else {"archive": False, **fixed}).items():
             if getattr(self, key) != value:
                 yield key, f"{choices([value])} {of_source}", getattr(self, key)
-        for key in needed:
+        for key in source.files:
             if getattr(self, key) is None:
                 yield key, "a folder or the name of a model" if key == "model" else "a path or URL", None
-        for key in ("options_file", "vectors_file", "model"):
-            ignored = key in needed or (self.source, key) == (TRANSFORMER, "options_file")
-            if not ignored and getattr(self, key) is not None:
+        for key in FILE_KEYS:
+            # A biLM's files, which every config with ELMo has, are ignored; not so with CoVe, which has one of them.
+            is_ignored = key == "weight_file" or (key == "options_file" and self.source != COVE)
+            if key not in source.files and not is_ignored and getattr(self, key) is not None:
                 yield key, f"null {of_source}", getattr(self, key)
         if self.source == TRANSFORMER and self.precision == "int8":
             yield "precision", f"float32 or bfloat16 {of_source}", self.precision
@@ -88,7 +93,7 @@ def config_problems(config: Mapping[str, Any]) -> list[Problem]:
         problems = [_problem(details) for details in error.errors()]
     invalid = {key for key, _, _ in problems}
     valid = {key: value for key, value in values.items() if key not in invalid}
-    conflicts = ElmoConfig.model_construct(**valid).conflicts()
+    conflicts = () if "source" in invalid else ElmoConfig.model_construct(**valid).conflicts()
     return problems + [problem for problem in conflicts if problem[0] not in invalid]
 
 

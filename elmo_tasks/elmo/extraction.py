@@ -27,7 +27,7 @@ from elmo_tasks.ranges import require_sizes, require_workers
 
 if TYPE_CHECKING:
     from elmo_tasks.elmo.cache import LayerCache
-    from elmo_tasks.elmo.sources import LayerSource
+    from elmo_tasks.elmo.source_types import LayerSource
 
 OUTPUTS = ("all", "top", "average")
 """All L+1 layers, the top layer, or the mean of all layers."""

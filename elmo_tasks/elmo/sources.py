@@ -1,9 +1,9 @@
-"""The files of a biLM, CoVe or transformer: what a model's state remembers of them, and how they are found again."""
+"""The files of a source of layers: what a model's state remembers of them, and how they are found again."""
 
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -14,10 +14,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.bilm.weights import file_sha256, local_path
-from elmo_tasks.elmo.cove import CoVe
-from elmo_tasks.elmo.transformer.encoder import Transformer
+from elmo_tasks.elmo.source_types import FILE_KEYS, SOURCES, LayerSource
 from elmo_tasks.elmo.transformer.files import find_model, folder_sha256, pack, unpack
 from elmo_tasks.errors import InputError
 
@@ -27,22 +25,11 @@ STATE_FILES = ("weights.th", "best.th")
 STATE_KEY = "_extra_state"
 """The suffix of torch's name for what a module adds to the state."""
 
-BILM, COVE, TRANSFORMER = "bilm", "cove", "transformer"
-FILE_KEYS = {BILM: ("options_file", "weight_file"), COVE: ("vectors_file", "weight_file"), TRANSFORMER: ("model",)}
-"""The keys that a source needs. A transformer ignores a biLM's, which every config with ELMo has."""
-
 CONFIG_PATH = "model.elmo"
 """Where the configs of this package have the keys of the files."""
 
 _MARK = b"elmo_tasks biLM 1\n"
 _MOST_HEADER_BYTES = 65536
-_BILM = {"options_file": "the biLM's options", "weight_file": "the biLM's weights"}
-_COVE = {"vectors_file": "CoVe's word vectors", "weight_file": "CoVe's weights"}
-_TRANSFORMER = {"model": "the transformer's files"}
-_KINDS = {"options_file": ("biLM", _BILM), "vectors_file": ("CoVe", _COVE), "model": ("transformer", _TRANSFORMER)}
-
-LayerSource = BiLM | CoVe | Transformer
-"""What computes layers [L+1, B, T, D] from character ids [B, T, C]."""
 
 _Find = Callable[[str], Path]
 
@@ -62,41 +49,43 @@ class File:
 @dataclass(frozen=True)
 class Source:
     """
-    The two files of a biLM or of CoVe, or the folder of a transformer.
+    An opened source and its files: the two of a biLM or of CoVe, the folder of a transformer.
 
     # Parameters
 
+    - `name`: the value of `source` in the config.
     - `files`: by their keys in the config.
     - `contents`: the bytes of each, uint8.
     - `config_path`: the dotted path of the keys in the whole config.
     - `width`: size of a layer's vectors.
     """
 
+    name: str
     files: Mapping[str, File]
     contents: Sequence[Tensor] | None = None
     config_path: str = CONFIG_PATH
     width: int | None = None
 
     @property
-    def kind(self) -> str:
-        """`biLM`, `CoVe` or `transformer`."""
-        return _kind(self.files)[0]
+    def label(self) -> str:
+        """`biLM`, `CoVe`, `transformer`, or the name of another source."""
+        return SOURCES[self.name].label if self.name in SOURCES else self.name
 
     @property
     def weight_file(self) -> File:
         """The weights; a transformer's folder."""
-        return next(file for key, file in self.files.items() if key in ("weight_file", "model"))
+        return self.files[max(self.files, key=FILE_KEYS.index)]
 
     @property
     def auxiliary_file(self) -> File:
         """The other file: a biLM's options, CoVe's word vectors, a transformer's folder."""
-        return next(file for key, file in self.files.items() if key != "weight_file")
+        return self.files[min(self.files, key=FILE_KEYS.index)]
 
     def to_state(self, *, with_contents: bool) -> Tensor:
         """Everything as one uint8 tensor, which any tool for state dictionaries can handle."""
         contents = self.contents if with_contents and self.contents is not None else ()
         files = {key: asdict(file) for key, file in self.files.items()}
-        head = json.dumps({**files, "sizes": [len(content) for content in contents]}).encode()
+        head = json.dumps({**files, "source": self.name, "sizes": [len(content) for content in contents]}).encode()
         header = np.frombuffer(_MARK + head + b"\n", np.uint8).copy()
         return torch.cat([torch.from_numpy(header), *contents])
 
@@ -107,30 +96,31 @@ class Source:
             raise InputError("the model's state names no biLM: was it written by another version?")
         head, _, _ = state[len(_MARK) : len(_MARK) + _MOST_HEADER_BYTES].cpu().numpy().tobytes().partition(b"\n")
         fields = json.loads(head)
-        sizes = fields.pop("sizes")
+        name, sizes = fields.pop("source", None), fields.pop("sizes")
         contents = tuple(state[len(_MARK) + len(head) + 1 :].cpu().split(sizes)) if sizes else None
-        return cls({key: File(**value) for key, value in fields.items()}, contents)
+        files = {key: File(**value) for key, value in fields.items()}
+        if name is None:  # of an archive whose state does not name the source
+            name = next(known for known, kind in SOURCES.items() if kind.files.keys() == files.keys())
+        return cls(name, files, contents)
 
     def require_same(self, *trained: "Source") -> None:
         """Raise `InputError` naming each file that differs, unless the files belong to a trained model."""
-        if trained and all(self._differing(one) for one in trained):
-            kind, what = _kind(trained[0].files)
-            keys = " and ".join(f"{self.config_path}.{key}" for key in what)
-            advice = f"set {keys} to that {kind}'s files"
-            width = "" if self.width is None else f"; the vectors of this one have {self.width} numbers"
-            listing = "".join(self._differing(trained[0]))
-            raise InputError(f"this model was trained on another {kind}:{listing}", hint=advice + width)
+        if not trained or any(one.name == self.name and not self._differing(one) for one in trained):
+            return
+        first, width = trained[0], "" if self.width is None else f"; the vectors of this one have {self.width} numbers"
+        keys = " and ".join(f"{self.config_path}.{key}" for key in first.files)
+        if first.name != self.name:
+            hint = f"set {self.config_path}.source to {first.name}, and {keys} to its files{width}"
+            raise InputError(f"this model was trained with the source {first.name}, got {self.name}", hint=hint)
+        problem = f"this model was trained on another {self.label}:{''.join(self._differing(first))}"
+        raise InputError(problem, hint=f"set {keys} to that {self.label}'s files{width}")
 
     def _differing(self, trained: "Source") -> list[str]:
-        """A line for each file that is not that of the trained model."""
-        pairs = {
-            what: (trained.files.get(key), self.files.get(key))
-            for key, what in {**_kind(self.files)[1], **_kind(trained.files)[1]}.items()
-        }
+        """A line for each file that is not that of the trained model, which has the same source."""
         return [
-            f"\n  {what}: expected {expected or 'none'}, got {found or 'none'}"
-            for what, (expected, found) in pairs.items()
-            if expected is None or found is None or expected.sha256 != found.sha256
+            f"\n  {what}: expected {trained.files[key]}, got {self.files[key]}"
+            for key, what in SOURCES[self.name].files.items()
+            if trained.files[key].sha256 != self.files[key].sha256
         ]
 
 
@@ -160,25 +150,22 @@ def open_source(
 
     Raises `InputError` if a file is missing or invalid, or if the model was trained on another source.
     """
-    build: dict[str, Callable[..., LayerSource]] = {
-        BILM: partial(BiLM.from_files, state=state, precision=precision, packed=True),
-        COVE: CoVe.from_files,
-        TRANSFORMER: partial(Transformer, precision=precision, pieces=pieces),
-    }
-    find = partial(find_model, local_files_only=local_files_only) if source == TRANSFORMER else local_path
-    given = {key: given[key] for key in FILE_KEYS[source]}
+    kind = SOURCES[source]
+    options = {"state": state, "precision": precision, "pieces": pieces}
+    find = partial(find_model, local_files_only=local_files_only) if "model" in kind.files else local_path
+    given = {key: given[key] for key in kind.files}
     trained = _trained_sources(run_folder)
-    with _located(given, trained, config_path, find) as (files, paths):
-        opened = build[source](*paths)
+    with _located(given, kind.files, trained, config_path, find) as (files, paths):
+        opened = kind.load(*paths, **{key: options[key] for key in kind.options}).eval().requires_grad_(False)
         contents = list(map(_contents, paths)) if archive else None
-    described = Source(files, contents, config_path, opened.output_dim)
+    described = Source(source, files, contents, config_path, opened.output_dim)
     described.require_same(*trained)
     return opened, described
 
 
 @contextmanager
 def _located(
-    given: dict[str, str], trained: list[Source], config_path: str, find: _Find
+    given: dict[str, str], what: Mapping[str, str], trained: list[Source], config_path: str, find: _Find
 ) -> Iterator[tuple[dict[str, File], list[Path]]]:
     """The files by key, and paths where they can be read inside the block."""
     same_paths = (one for one in trained if {key: file.given for key, file in one.files.items()} == given)
@@ -189,7 +176,7 @@ def _located(
             found = _locate(key, path, source, Path(folder), find)
             if found is None:
                 then = None if source is None else source.files[key]
-                raise _missing(f"{config_path}.{key}", _kind(given)[1][key], path, then, find)
+                raise _missing(f"{config_path}.{key}", what[key], path, then, find)
             files[key] = found[0]
             paths.append(found[1])
         yield files, paths
@@ -209,7 +196,7 @@ def _locate(key: str, given: str, source: Source | None, folder: Path, find: _Fi
         return trained, path
     if source.contents is not None:
         contents = source.contents[list(source.files).index(key)]
-        if key in _TRANSFORMER:
+        if key == "model":
             unpack(contents, folder)
             return trained, folder
         contents.numpy().tofile(folder / key)
@@ -247,11 +234,6 @@ def _is_state(value: object) -> bool:
     if not isinstance(value, Tensor) or value.dtype != torch.uint8 or value.dim() != 1:
         return False
     return value[: len(_MARK)].cpu().numpy().tobytes() == _MARK
-
-
-def _kind(keys: Iterable[str]) -> tuple[str, dict[str, str]]:
-    """The name of a kind of source, and the descriptions of its files by key."""
-    return next(kind for key, kind in _KINDS.items() if key in keys)
 
 
 def _existing(given: str, find: _Find) -> Path | None:

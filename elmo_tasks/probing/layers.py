@@ -48,7 +48,7 @@ class Source(NamedTuple):
             return BiLMOutput(*(tensor.cpu() for tensor in placed(ids.to(device))))
 
         digests = files.auxiliary_file.sha256, files.weight_file.sha256
-        return cls(encoder, files.kind, *digests, getattr(layers, "pieces", None))
+        return cls(encoder, files.label, *digests, getattr(layers, "pieces", None))
 
     def shape(self) -> tuple[int, int]:
         """The number of layers (L+1) and their width (D)."""

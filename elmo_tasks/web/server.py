@@ -18,7 +18,8 @@ from allennlp.common.util import SigTermReceived
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from elmo_tasks.ablation.run_dir import MODEL
-from elmo_tasks.elmo.sources import BILM, open_source
+from elmo_tasks.elmo.source_types import BILM
+from elmo_tasks.elmo.sources import open_source
 from elmo_tasks.errors import InputError
 from elmo_tasks.probing.layers import Source
 from elmo_tasks.ranges import require_sizes

@@ -1,5 +1,3 @@
-"""The report and its figures."""
-
 import re
 from html import unescape
 from pathlib import Path

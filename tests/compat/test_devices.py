@@ -1,5 +1,3 @@
-"""Missing GPUs."""
-
 import pytest
 import torch
 from allennlp.common.checks import check_for_gpu

@@ -1,5 +1,3 @@
-"""The key `seed`."""
-
 from pathlib import Path
 from typing import Any
 

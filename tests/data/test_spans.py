@@ -1,5 +1,3 @@
-"""Tag schemes: detection and conversion."""
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

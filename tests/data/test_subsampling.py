@@ -1,5 +1,3 @@
-"""Samples of the training data."""
-
 import json
 from pathlib import Path
 from typing import Any

@@ -15,11 +15,18 @@ from elmo_tasks.bilm import batch_to_ids
 from elmo_tasks.elmo import ElmoTokenEmbedder
 from elmo_tasks.elmo.cache import statistics
 from elmo_tasks.elmo.cove import CoVe
+from elmo_tasks.elmo.source_types import register_source
 from elmo_tasks.errors import InputError
 from tests.elmo.cove_samples import WIDTH, published, write_cove, write_vectors
-from tests.tiny import bilm_files
 
 SENTENCES = [["The", "harbour", "froze", "over", "."], [], ["one"], ["Ångström", "one", "日" * 15]]
+
+
+@register_source("louder", files=dict.fromkeys(("vectors_file", "weight_file"), "a file"))
+def louder(vectors_file: Path, weight_file: Path) -> CoVe:
+    cove = CoVe.from_files(vectors_file, weight_file)
+    cove.lstms[1].bias_ih_l0 += 1.0
+    return cove
 
 
 @pytest.fixture
@@ -126,22 +133,37 @@ def test_as_the_source_of_an_embedder(files: dict[str, str]) -> None:
     assert torch.equal(embedder(**files, mix="layer:1")(ids), layers[1])
 
 
-def test_the_cache_separates_word_vectors(files: dict[str, str], tmp_path: Path) -> None:
+def test_the_cache_separates_word_vectors_and_sources(files: dict[str, str], tmp_path: Path) -> None:
     ids = batch_to_ids(SENTENCES)
-    first = embedder(**files, cache_dir=str(tmp_path / "cache"), mix="last")(ids)
+    keys = {**files, "cache_dir": str(tmp_path / "cache"), "mix": "last"}
+    first = embedder(**keys)(ids)
     write_vectors(tmp_path / "glove.txt", seed=4)
-    other = embedder(**files, cache_dir=str(tmp_path / "cache"), mix="last")(ids)
+    other = embedder(**keys)(ids)
     expected = embedder(**files, mix="last")(ids)
     assert not torch.allclose(first, other, atol=1e-2)
     assert torch.allclose(other, expected, atol=1e-3)
-    assert [held.sentences for held in statistics(tmp_path / "cache")] == [3, 3]
+    assert not torch.allclose(other, embedder(**keys, source="louder")(ids), atol=1e-2)
+    assert [held.sentences for held in statistics(tmp_path / "cache")] == [3, 3, 3]
 
 
 def test_a_trained_model_needs_the_same_files(files: dict[str, str], tmp_path: Path) -> None:
     state = embedder(**files).state_dict()
     embedder(**files).load_state_dict(state)
+    with pytest.raises(InputError, match="with the source cove, got louder .set model.elmo.source to cove, and "):
+        embedder(**files, source="louder").load_state_dict(state)
     write_vectors(tmp_path / "glove.txt", seed=4)
     with pytest.raises(InputError, match=r"(?s)another CoVe:\n  CoVe's word vectors: expected .*vectors_file and"):
         embedder(**files).load_state_dict(state)
-    with pytest.raises(InputError, match=r"(?s)another CoVe:.*options: expected none, got sha256 [0-9a-f]{64} "):
-        ElmoTokenEmbedder(**bilm_files(tmp_path)).load_state_dict(state)
+
+
+@pytest.mark.parametrize(
+    ("name", "files", "message"),
+    [
+        ("cove", {"model": "a"}, "a new name"),
+        ("x", {}, "one or two of .*, got none"),
+        ("x", {"wights": "a"}, "got wigh"),
+    ],
+)
+def test_a_source_cannot_be_registered(name: str, files: dict[str, str], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        register_source(name, files=files)

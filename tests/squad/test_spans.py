@@ -1,5 +1,3 @@
-"""Span decoding against enumeration."""
-
 import math
 
 import pytest

@@ -1,5 +1,3 @@
-"""Tokens and their offsets."""
-
 import pytest
 
 from elmo_tasks.squad.tokenization import SquadTokenizer

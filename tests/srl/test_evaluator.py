@@ -1,5 +1,3 @@
-"""The files for srl-eval.pl."""
-
 from pathlib import Path
 
 import pytest

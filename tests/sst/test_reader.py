@@ -1,5 +1,3 @@
-"""The SST reader: phrases and sentences."""
-
 from pathlib import Path
 from typing import Any
 
