@@ -13,7 +13,13 @@ from elmo_tasks.errors import InputError
 
 REGISTERED_AS = "elmo_tasks"
 
-_DEFAULTS: dict[str, Any] = {"state": "reset", "precision": "float32", "pieces": "mean", "local_files_only": False}
+_DEFAULTS: dict[str, Any] = {
+    "archive": False,
+    "state": "reset",
+    "precision": "float32",
+    "pieces": "mean",
+    "local_files_only": False,
+}
 """The only values of these keys with a source that does not have them."""
 
 Problem = tuple[str, str, object]
@@ -60,10 +66,9 @@ class ElmoConfig(BaseModel):
     def conflicts(self) -> Iterator[Problem]:
         """The values that do not go with others."""
         source, of_source = SOURCES[self.source], f"where source is {self.source}"
-        has = {*source.options, *(["local_files_only"] if "model" in source.files else [])}
-        fixed = {key: value for key, value in _DEFAULTS.items() if key not in has}
-        for key, value in (fixed if source.archives else {"archive": False, **fixed}).items():
-            if getattr(self, key) != value:
+        has = {"archive": source.archives, "local_files_only": "model" in source.files}
+        for key, value in _DEFAULTS.items():
+            if not has.get(key, key in source.options) and getattr(self, key) != value:
                 yield key, f"{choices([value])} {of_source}", getattr(self, key)
         for key in source.files:
             if getattr(self, key) is None:

@@ -69,7 +69,7 @@ class Source:
     @property
     def label(self) -> str:
         """`biLM`, `CoVe`, `transformer`, or the name of another source."""
-        return SOURCES[self.name].label if self.name in SOURCES else self.name
+        return SOURCES[self.name].label
 
     @property
     def weight_file(self) -> File:
@@ -108,10 +108,11 @@ class Source:
         if not trained or any(one.name == self.name and not self._differing(one) for one in trained):
             return
         first, width = trained[0], "" if self.width is None else f"; the vectors of this one have {self.width} numbers"
-        keys = " and ".join(f"{self.config_path}.{key}" for key in first.files)
         if first.name != self.name:
-            hint = f"set {self.config_path}.source to {first.name}, and {keys} to its files{width}"
+            files = " and ".join(f"{self.config_path}.{key} to that with {file}" for key, file in first.files.items())
+            hint = f"set {self.config_path}.source to {first.name}, and {files}{width}"
             raise InputError(f"this model was trained with the source {first.name}, got {self.name}", hint=hint)
+        keys = " and ".join(f"{self.config_path}.{key}" for key in first.files)
         problem = f"this model was trained on another {self.label}:{''.join(self._differing(first))}"
         raise InputError(problem, hint=f"set {keys} to that {self.label}'s files{width}")
 
