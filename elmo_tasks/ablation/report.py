@@ -11,7 +11,7 @@ from elmo_tasks import settings
 from elmo_tasks.ablation.figures import curve_charts, layer_weights, share_charts
 from elmo_tasks.ablation.schema import Row
 from elmo_tasks.ablation.summary import Record, Summary
-from elmo_tasks.ablation.text import FAILED, MISSING, body, duration, our_score, remarks, run_scores
+from elmo_tasks.ablation.text import FAILED, MISSING, body, duration, our_score, remarks, run_scores, short_commit
 from elmo_tasks.compat.params import differences
 
 
@@ -59,9 +59,9 @@ def _changes(summary: Summary, row: Row) -> list[str]:
     return ensemble + tuned + summary.planner.differences(row)
 
 
-def _configs(summary: Summary) -> dict[str, str]:
-    """How each config differs from the first config for the same row label and type of model."""
-    found: dict[str, str] = {}
+def _configs(summary: Summary) -> dict[str, list[tuple[str, str, str]]]:
+    """How each config differs from the first for the same row label and type of model: `(first, key, change)`."""
+    found: dict[str, list[tuple[str, str, str]]] = {}
     first: dict[tuple[str, str], Row] = {}
     bases = summary.planner.bases
     for row in summary.table.rows:
@@ -69,7 +69,8 @@ def _configs(summary: Summary) -> dict[str, str]:
             other = first.setdefault((row.row_label, str(bases[row.name].get("model", {}).get("type"))), row)
             if other.config != row.config and row.config.name not in found:
                 lines = differences(bases[other.name], bases[row.name])
-                found[row.config.name] = f"{other.config.name} with {_relative('; '.join(lines))}"
+                pairs = [_relative(line).partition(": ") for line in lines]
+                found[row.config.name] = [(other.config.name, key, change) for key, _, change in pairs]
     return found
 
 
@@ -93,7 +94,7 @@ def _run(summary: Summary, record: Record) -> dict[str, Any]:
         "time": duration(record["seconds"]),
         "memory": f"{record['peak_memory'] / 1e9:.1f} GB",
         "device": record["device"],
-        "commit": str(record["commit"])[:12],
+        "commit": short_commit(record["commit"]),
         "config hash": record["hash"],
     }
 

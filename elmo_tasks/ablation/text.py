@@ -44,6 +44,11 @@ def duration(seconds: float | None) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
+def short_commit(commit: str) -> str:
+    """The first 12 digits of a commit, with its `+`; `version 0.1.0` as it is."""
+    return commit if commit.startswith("version") else commit[:12] + "+" * commit.endswith("+")
+
+
 def run_scores(row: Row, record: Record) -> str:
     """`f1 84.6`: the scores of a run that its row shows."""
     return ", ".join(f"{cell.metric} {value:.1f}" for cell in row.cells if (value := score(record, cell)) is not None)
@@ -105,7 +110,7 @@ def remarks(summary: Summary) -> list[str]:
     lines = [f"{'all rows' if len(names) == len(rows) > 1 else ', '.join(names)}: {it}" for it, names in notes.items()]
     commits = sorted({str(record["commit"]) for record in summary.all_records() if "commit" in record})
     if len(commits) > 1:
-        lines.append(f"runs of {len(commits)} commits: {', '.join(commit[:12] for commit in commits)}")
+        lines.append(f"runs of {len(commits)} commits: {', '.join(map(short_commit, commits))}")
     if any(commit.endswith("+") for commit in commits):
         lines.append("a + after a commit: with uncommitted changes")
     return lines
