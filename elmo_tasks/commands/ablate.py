@@ -1,12 +1,16 @@
-"""`allennlp ablate`: reproduce a table from its data file."""
+"""`elmo-tasks ablate`: reproduce a table from its data file."""
 
 import argparse
+import sys
 from pathlib import Path
 
 from allennlp.commands.subcommand import Subcommand
 from allennlp.common.util import SigTermReceived
+from tqdm import tqdm
 
 from elmo_tasks.ablation.execute import execute
+from elmo_tasks.ablation.local import HELD
+from elmo_tasks.ablation.run_dir import Held
 from elmo_tasks.ablation.session import Session
 from elmo_tasks.ablation.text import duration, terminal
 from elmo_tasks.commands.actions import Command
@@ -16,7 +20,7 @@ INTERRUPTED = 130
 
 @Subcommand.register("ablate")
 class Ablate(Command):
-    """`allennlp ablate TABLE.jsonnet -s DIR`."""
+    """`elmo-tasks ablate TABLE.jsonnet -s DIR`."""
 
     description = (
         "Execute the runs of a table and write table.md, results.jsonl and report.html."
@@ -39,33 +43,44 @@ class Ablate(Command):
 
 @Subcommand.register("ablate-run")
 class AblateRun(Command):
-    """`allennlp ablate-run FOLDER`."""
+    """`elmo-tasks ablate-run FOLDER`."""
 
-    description = "Execute one run. `allennlp ablate` calls this command for each run of a table."
+    description = "Execute one run. `elmo-tasks ablate` calls this command for each run of a table."
     help = "one run of a table"
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("folder", metavar="FOLDER", help="a folder with a plan.json")
         parser.add_argument("--parent", type=int, metavar="PID", help="exit when this process does")
-        parser.set_defaults(func=lambda args: execute(args.folder, parent=args.parent))
+        parser.set_defaults(func=ablate_run)
 
 
 def ablate(args: argparse.Namespace) -> None:
     """Show the plan, or execute it and show the table. Exit with 1 if a run failed, 130 if interrupted."""
     options = {name: getattr(args, name) for name in ("runs", "rows", "seeds", "workers")}
-    session = Session(args.table, Path(args.folder), cached=not args.no_cache, **options)
+    options |= {"cached": not args.no_cache, "packages": args.include_package}
+    session = Session(args.table, Path(args.folder), **options)
     if args.dry_run:
         print(dry_run(session))
         return
     try:
         for line in session.run_all():
-            print(line, flush=True)
+            with tqdm.external_write_mode(file=sys.stdout):  # above the lines of running runs
+                print(line, flush=True)
     except (KeyboardInterrupt, SigTermReceived):
         print("interrupted; the same command resumes", flush=True)
     summary = session.write()
     print(f"\n{terminal(summary)}\n\n{session.folder / 'report.html'}")
     if session.interrupted or session.failed:
         raise SystemExit(INTERRUPTED if session.interrupted else 1)
+
+
+def ablate_run(args: argparse.Namespace) -> None:
+    """Execute a run. Exit with `HELD` if another process executes it."""
+    try:
+        execute(args.folder, parent=args.parent)
+    except Held as error:
+        print(f"error: {error}", file=sys.stderr)
+        raise SystemExit(HELD) from None
 
 
 def dry_run(session: Session) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from elmo_tasks.ablation import table
+from elmo_tasks.ablation import run_dir, table
 from elmo_tasks.ablation.runs import Planner, runnable
 from elmo_tasks.ablation.table import read_table
 from elmo_tasks.errors import InputError
@@ -44,11 +44,13 @@ def test_hash(tmp_path: Path) -> None:
 
 
 def test_rows_of_other_tables_share_runs(tmp_path: Path) -> None:
-    first, second = (planner(tmp_path, [row(name)]) for name in ("one", "another"))
-    run = first.run(first.table.row("one"), 1)
-    finish(run, f1=0.5)
-    (run.folder.parent / f"a-1-{run.digest}").mkdir()  # of another table that started at the same time
-    assert second.run(second.table.row("another"), 1).folder == run.folder
+    runs = [planned.run(planned.table.rows[0], 1) for planned in (planner(tmp_path, [row(it)]) for it in ("b", "c"))]
+    for run in runs:  # planned, and then started, at the same time
+        run_dir.prepare_run_dir(run)
+    assert [path.name for path in runs[1].home.iterdir() if path.is_dir()] == [f"b-1-{runs[0].digest}"]
+    finish(runs[0], f1=0.5)
+    (runs[0].home / f"a-1-{runs[0].digest}").mkdir()
+    assert runs[1].folder == runs[0].folder, "the finished one"
 
 
 @pytest.mark.parametrize(
@@ -134,6 +136,10 @@ def test_runs_that_ensembles_and_tuned_bilms_need(tmp_path: Path) -> None:
         (
             [row("a", changes={"trainer.num_epoch": 3}), row("b", config="nowhere.jsonnet")],
             r"row a: .*row b: no such config: .*nowhere\.jsonnet",
+        ),
+        (
+            [row(name, changes={"trainer.num_epoch": 3}) for name in ("a", "b")],
+            r"^rows a, b: trainer\.num_epoch: .*\(table A table\)$",
         ),
         (
             [row("lm", config=FINETUNE, finetune=True), row("baseline", bilm_of="lm")],
