@@ -80,7 +80,7 @@ def test_command_works_from_another_folder(program: str, python: Path, elsewhere
 
 
 def test_user_errors_have_no_traceback(python: Path, elsewhere: Path) -> None:
-    status, _, errors = run(python, elsewhere, "-m", "allennlp", "elmo", "missing.txt", "c.hdf5")
+    status, _, errors = run(python, elsewhere, "-m", "elmo_tasks", "elmo", "missing.txt", "c.hdf5")
     assert status == 1 and errors.splitlines()[-1].startswith("error: missing.txt: "), errors
     assert "Traceback" not in errors
 
