@@ -1,6 +1,7 @@
 """`elmo-tasks check`: all problems of a config, before training."""
 
 import argparse
+import json
 import sys
 from itertools import chain
 from pathlib import Path
@@ -24,6 +25,7 @@ class Check(Command):
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("configs", metavar="CONFIG", nargs="+", help="as for elmo-tasks train")
         parser.add_argument("-o", "--overrides", default="", help="as for elmo-tasks train, for each config")
+        parser.add_argument("--show", action="store_true", help="print each resolved config as JSON, too")
         parser.set_defaults(func=check)
 
 
@@ -37,6 +39,8 @@ def check(args: argparse.Namespace) -> None:
         print(f"{file}: {count} problem{'' if count == 1 else 's'}")
         for problem in problems:
             print(f"  {problem}", flush=True)
+        if args.show and not any(problem.path == "" for problem in problems):
+            print(json.dumps(read_config(file, args.overrides).as_dict(quiet=True), indent=2))
     sys.exit(1 if found else 0)
 
 
