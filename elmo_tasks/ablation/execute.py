@@ -16,20 +16,19 @@ from typing import Any
 
 import torch
 from allennlp.commands.evaluate import evaluate_from_archive
-from allennlp.commands.train import train_model
 from allennlp.common import Params
-from allennlp.common.util import SigTermReceived, import_module_and_submodules
+from allennlp.common.util import import_module_and_submodules
 from pydantic import TypeAdapter
 
 import elmo_tasks
 from elmo_tasks.ablation import run_dir
 from elmo_tasks.ablation.ensemble import score_ensemble
 from elmo_tasks.ablation.runs import find_folder, runnable
-from elmo_tasks.compat.terminal import one_line
-from elmo_tasks.errors import InputError
+from elmo_tasks.archives import unpacked
+from elmo_tasks.errors import InputError, one_line
+from elmo_tasks.runs.train import train
 
 PACKAGES = ("torch", "allennlp", "numpy")
-PLUGIN = "elmo_tasks.plugin"
 POLL_SECONDS = 1.0
 
 
@@ -49,7 +48,7 @@ def execute(folder: str | Path, *, parent: int | None = None) -> None:
         with run_dir.lock(path):
             if run_dir.read_result(path) is None:
                 _execute(plan, path)
-    except (run_dir.Held, SigTermReceived):
+    except run_dir.Held:
         raise
     except Exception as error:
         reason = one_line(error) or f"{type(error).__name__}: {error}"
@@ -89,14 +88,15 @@ def _execute(plan: dict[str, Any], path: Path) -> None:
 
 def _train(plan: dict[str, Any], path: Path) -> dict[str, Any]:
     config = runnable(plan, path.parent)
-    resume, packages = run_dir.prepare_model_dir(path, plan, config), [PLUGIN, *plan.get("packages", [])]
+    resume, packages = run_dir.prepare_model_dir(path, plan, config), plan.get("packages", [])
     model = path / run_dir.MODEL
-    train_model(Params(config), str(model), recover=resume, include_package=packages, file_friendly_logging=True)
+    train(Params(config), model, recover=resume, packages=packages, shown="lines")
     metrics = json.loads((model / "metrics.json").read_text("utf-8"))
     scores = run_dir.with_prefix("best_validation_", metrics)
     if plan["file"]:
         device = 0 if torch.cuda.is_available() else -1
-        scores = run_dir.numbers(evaluate_from_archive(model / "model.tar.gz", plan["file"], cuda_device=device))
+        with unpacked(model / "model.tar.gz") as unpacked_model:
+            scores = run_dir.numbers(evaluate_from_archive(unpacked_model, plan["file"], cuda_device=device))
     scores |= run_dir.read_json(model / "perplexities.json") or {}
     scores["best_epoch"] = metrics["best_epoch"] + 1  # epochs count from 1
     curve = run_dir.curve(path)

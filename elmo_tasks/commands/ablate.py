@@ -4,8 +4,6 @@ import argparse
 import sys
 from pathlib import Path
 
-from allennlp.commands.subcommand import Subcommand
-from allennlp.common.util import SigTermReceived
 from tqdm import tqdm
 
 from elmo_tasks.ablation.execute import execute
@@ -18,7 +16,6 @@ from elmo_tasks.commands.actions import Command
 INTERRUPTED = 130
 
 
-@Subcommand.register("ablate")
 class Ablate(Command):
     """`elmo-tasks ablate TABLE.jsonnet -s DIR`."""
 
@@ -26,7 +23,6 @@ class Ablate(Command):
         "Execute the runs of a table and write table.md, results.jsonl and report.html."
         " The same command again skips finished runs and resumes interrupted ones."
     )
-    help = "reproduce a table of the paper"
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         add = parser.add_argument
@@ -41,12 +37,10 @@ class Ablate(Command):
         parser.set_defaults(func=ablate)
 
 
-@Subcommand.register("ablate-run")
 class AblateRun(Command):
     """`elmo-tasks ablate-run FOLDER`."""
 
     description = "Execute one run. `elmo-tasks ablate` calls this command for each run of a table."
-    help = "one run of a table"
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("folder", metavar="FOLDER", help="a folder with a plan.json")
@@ -66,7 +60,7 @@ def ablate(args: argparse.Namespace) -> None:
         for line in session.run_all():
             with tqdm.external_write_mode(file=sys.stdout):  # above the lines of running runs
                 print(line, flush=True)
-    except (KeyboardInterrupt, SigTermReceived):
+    except KeyboardInterrupt:
         print("interrupted; the same command resumes", flush=True)
     summary = session.write()
     print(f"\n{terminal(summary)}\n\n{session.folder / 'report.html'}")

@@ -20,6 +20,7 @@ from elmo_tasks.compat.checkpoints import damage
 from elmo_tasks.errors import InputError
 from elmo_tasks.training.allocation import keep_freed_memory
 from elmo_tasks.training.distributed import all_gather_objects, process_count, process_rank
+from elmo_tasks.training.epoch_lines import EpochLines
 from elmo_tasks.training.resumable import make_resumable
 from elmo_tasks.training.rng_state import random_state, set_random_state
 from elmo_tasks.training.runtime_state import extra_states, load_runtime_state, on_cpu, save_runtime_state
@@ -47,6 +48,7 @@ class ResumableTrainer(GradientDescentTrainer):
         self.data_loader = make_resumable(data_loader)
         self._state = RunState(self)
         self._callbacks.insert(0, self._state)
+        self._callbacks.append(EpochLines(self._serialization_dir))
         if self._checkpointer is not None and not self._checkpointer.state_is_sharded:
             self._checkpointer._rank = self._rank  # each machine has a folder, and removes old checkpoints there
         for expect in (getattr(module, "expect_data", None) for module in model.modules()):

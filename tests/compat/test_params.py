@@ -1,12 +1,6 @@
 """Annotations `X | Y`, and paths that are not config files."""
 
-from pathlib import Path
-
-import pytest
 from allennlp.common import FromParams, Lazy, Params, Registrable
-from allennlp.models import load_archive
-
-from elmo_tasks.errors import InputError
 
 
 class Part(Registrable):
@@ -30,10 +24,3 @@ def test_unions_are_constructed() -> None:
     assert isinstance(whole.one, Half) and whole.many is not None
     assert [type(part) for part in whole.many["a"]] == [Half, str]
     assert isinstance(whole.later, Lazy) and whole.later.construct().size == 2
-
-
-def test_folder_is_not_a_config(tmp_path: Path) -> None:
-    (tmp_path / "config.json").mkdir()
-    for read in (lambda: Params.from_file(tmp_path / "config.json"), lambda: load_archive(tmp_path)):
-        with pytest.raises(InputError, match=f"^{tmp_path}/config.json: expected a configuration file, got a folder$"):
-            read()
