@@ -1,4 +1,4 @@
-"""`allennlp ablate`: what it plans, skips, prints and writes, without training."""
+"""`elmo-tasks ablate`: what it plans, skips, prints and writes, without training."""
 
 import io
 import json

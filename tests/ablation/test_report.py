@@ -35,7 +35,7 @@ def summary(tmp_path: Path) -> Summary:
 
 @pytest.fixture
 def page(summary: Summary) -> str:
-    return report(summary, "allennlp ablate 'a <b>.jsonnet'")
+    return report(summary, "elmo-tasks ablate 'a <b>.jsonnet'")
 
 
 def test_the_page_is_escaped_and_loads_nothing(page: str) -> None:
@@ -53,7 +53,7 @@ def test_the_page_has_all_cells_changes_scores_and_versions(summary: Summary, pa
     difference = texts.index("model.elmo.at")
     assert texts[difference - 3 : difference + 3 : 2] == ["ner_elmo.jsonnet", "", 'nothing -> "input"']
     assert {"c" * 12, "version 0.1.0"} < set(texts)
-    for text in ("allennlp ablate 'a <b>.jsonnet'", "mini", "python 3.11.2, torch 2.13.0", "CPU, 1 thread"):
+    for text in ("elmo-tasks ablate 'a <b>.jsonnet'", "mini", "python 3.11.2, torch 2.13.0", "CPU, 1 thread"):
         assert text in texts[texts.index("How to reproduce") :]
 
 
