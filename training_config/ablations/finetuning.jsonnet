@@ -15,8 +15,8 @@ local tuned(task, name, row_label, fields, before, after) = ablation.tuned_bilm(
 };
 
 local effect(task, bilm, without, with) = [
-  ablation.elmo(task, 'score, biLM as it was') { paper: without },
-  ablation.elmo(task, 'score, tuned biLM') { name: task + '-tuned', bilm_of: bilm, paper: with },
+  ablation.untuned(task, 'score, biLM as it was') { paper: without },
+  ablation.untuned(task, 'score, tuned biLM') { name: task + '-tuned', bilm_of: bilm, paper: with },
 ];
 
 {
