@@ -31,7 +31,7 @@ hidden_fields.checked({
   vectors:: settings.choose({
     mini: { pretrained_file: settings.file('vectors/w2v.100d.txt.gz'), embedding_dim: 100 },
     small: self.mini,
-    paper: { pretrained_file: settings.file('vectors/glove.6B.50d.txt'), embedding_dim: 50 },
+    paper: { pretrained_file: settings.file('vectors/glove.6B.50d.txt'), embedding_dim: 50, unknown: 'random' },
   }),
 
   characters:: settings.choose({

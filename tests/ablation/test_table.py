@@ -53,6 +53,8 @@ def test_tables_share_the_tuned_bilms_at_paper(tmp_path: Path, monkeypatch: pyte
                 assert run.row.bilm_of == f"{task}-lm", (name, run.row.name)
                 found[task].setdefault(run.row.name, set()).add(run.digest)
                 found[task].setdefault("lm", set()).add(run.plan["bilm_of"])
+                elmo = run.plan["config"]["model"]["elmo"]
+                assert bool(elmo["layer_norm"]) == (task == "snli" and elmo["mix"] == "weighted")
     assert [len(runs["lm"]) for runs in found.values()] == [1, 1]
     assert len(found["squad"]["squad-elmo"]) == 1, "ensembles, table1 and wordvectors"
     assert len(found["snli"]["snli-elmo"]) == 2, "scored on dev data or on test data"
