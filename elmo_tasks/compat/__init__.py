@@ -12,7 +12,7 @@ from elmo_tasks.compat.archives import report_damaged_archives
 from elmo_tasks.compat.characters import make_character_encoders_picklable, mask_characters_in_any_dtype
 from elmo_tasks.compat.checkpoints import allow_numpy_scalars, write_checkpoints_atomically
 from elmo_tasks.compat.devices import report_missing_gpus
-from elmo_tasks.compat.params import read_new_style_unions, require_objects
+from elmo_tasks.compat.params import require_objects
 from elmo_tasks.compat.recovery import recover_at_any_time
 from elmo_tasks.compat.seeds import accept_one_seed
 from elmo_tasks.compat.terminal import let_sigterm_end, show_user_errors
@@ -23,7 +23,6 @@ PATCHES: tuple[Callable[[], None], ...] = (
     show_user_errors,
     let_sigterm_end,
     silence_autocast_warnings,
-    read_new_style_unions,
     accept_verbose,
     allow_numpy_scalars,
     write_checkpoints_atomically,
