@@ -9,7 +9,6 @@ import functools
 from collections.abc import Callable
 
 from elmo_tasks.compat.archives import report_damaged_archives
-from elmo_tasks.compat.characters import make_character_encoders_picklable, mask_characters_in_any_dtype
 from elmo_tasks.compat.checkpoints import allow_numpy_scalars, write_checkpoints_atomically
 from elmo_tasks.compat.devices import report_missing_gpus
 from elmo_tasks.compat.params import require_objects
@@ -29,8 +28,6 @@ PATCHES: tuple[Callable[[], None], ...] = (
     recover_at_any_time,
     accept_one_seed,
     follow_live_parameters,
-    make_character_encoders_picklable,
-    mask_characters_in_any_dtype,
     report_missing_gpus,
     load_in_configured_class,
     report_damaged_archives,
