@@ -15,7 +15,7 @@ REGISTERING_MODULES: dict[str, tuple[str, ...]] = {
     "elmo": ("embedder", "indexer"),
     "modules": ("character_cnn", "coupled_lstm", "feedforward_lstm", "gru", "highway_lstm", "stacked_lstm"),
     "prediction": ("tagger_predictor",),
-    "training": ("trainer",),
+    "training": ("moving_average", "schedule", "trainer", "vocabulary"),
     "pretraining": ("data_loader", "model", "progress", "task_text", "tuning"),
     "coref": ("evaluator", "metric", "model", "predictor", "reader", "schedule"),
     "ner": ("metric", "model", "predictor", "reader"),

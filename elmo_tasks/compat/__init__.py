@@ -9,27 +9,18 @@ import functools
 from collections.abc import Callable
 
 from elmo_tasks.compat.archives import report_damaged_archives
-from elmo_tasks.compat.checkpoints import allow_numpy_scalars, write_checkpoints_atomically
 from elmo_tasks.compat.devices import report_missing_gpus
 from elmo_tasks.compat.params import require_objects
 from elmo_tasks.compat.recovery import recover_at_any_time
 from elmo_tasks.compat.seeds import accept_one_seed
 from elmo_tasks.compat.terminal import let_sigterm_end, show_user_errors
-from elmo_tasks.compat.training import accept_verbose, follow_live_parameters, silence_autocast_warnings
-from elmo_tasks.compat.vocabularies import load_in_configured_class
 
 PATCHES: tuple[Callable[[], None], ...] = (
     show_user_errors,
     let_sigterm_end,
-    silence_autocast_warnings,
-    accept_verbose,
-    allow_numpy_scalars,
-    write_checkpoints_atomically,
     recover_at_any_time,
     accept_one_seed,
-    follow_live_parameters,
     report_missing_gpus,
-    load_in_configured_class,
     report_damaged_archives,
     require_objects,
 )
