@@ -1,7 +1,12 @@
+import ast
 import importlib
 import inspect
+import json
 import pkgutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from types import UnionType
 from typing import Any, get_args, get_origin
 
@@ -102,3 +107,72 @@ def test_missing_module_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ImportError, match=r"elmo_tasks\.sst\.no_such_module cannot be imported") as got:
         plugin.register_all()
     assert not isinstance(got.value, ModuleNotFoundError), "AllenNLP would only log that"
+
+
+MODULES = "import json, sys, elmo_tasks.plugin; print(json.dumps([n for n in sys.modules if n[:10] != 'elmo_tasks']))"
+
+CHANGES = """
+import builtins, contextlib, importlib, inspect, json, logging, os, signal, sys, warnings
+
+for name in json.load(sys.stdin):  # so that the plugin is the only cause of what changes
+    with contextlib.suppress(Exception):
+        importlib.import_module(name)
+import torch
+
+def attributes():
+    modules = [module for name, module in sys.modules.items() if name.split(".")[0] == "allennlp"]
+    classes = [value for module in modules for value in vars(module).values() if inspect.isclass(value)]
+    for owner in [builtins, *modules, *(cls for cls in classes if cls.__module__.startswith("allennlp"))]:
+        own = dict(vars(owner), __bases__=getattr(owner, "__bases__", None))
+        for name in own.keys() - {"__annotations__", "__warningregistry__"}:  # Python adds them when they are used
+            yield f"{getattr(owner, '__module__', '')} {owner.__name__}.{name}".strip(), own[name]
+
+def settings():
+    return {
+        "sys hooks": [sys.excepthook, sys.unraisablehook, sys.displayhook, *sys.meta_path, *sys.path_hooks],
+        "environment": dict(os.environ),
+        "warning filters": list(warnings.filters),
+        "safe globals": set(torch.serialization.get_safe_globals()),
+        "signals": [signal.getsignal(number) for number in signal.valid_signals()],
+        "logging": [logging.raiseExceptions, logging.getLoggerClass(), *logging.getLogger().handlers],
+    }
+
+before, settings_before = dict(attributes()), settings()
+import elmo_tasks.plugin
+after, settings_after = dict(attributes()), settings()
+changed = [name for name in before.keys() | after if before.get(name, ...) is not after.get(name, ...)]
+print(json.dumps(sorted(changed) + [name for name, value in settings_before.items() if value != settings_after[name]]))
+"""
+
+
+def in_a_fresh_python(code: str, given: str = "") -> str:
+    return subprocess.run([sys.executable, "-c", code], input=given, capture_output=True, text=True, check=True).stdout
+
+
+def test_importing_the_plugin_changes_registries_only() -> None:
+    assert json.loads(in_a_fresh_python(CHANGES, in_a_fresh_python(MODULES))) == []
+
+
+def replaced_attributes(tree: ast.Module) -> Iterator[ast.Attribute | ast.Call]:
+    """Assigned, deleted or set attributes of what a module imports."""
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+    imported = {alias.asname or alias.name.split(".")[0] for node in imports for alias in node.names}
+    for node in ast.walk(tree):
+        owner: ast.AST | None = None
+        if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
+            owner = node.value
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) in ("setattr", "delattr"):
+            owner = node.args[0]
+        while isinstance(owner, ast.Attribute):
+            owner = owner.value
+        if isinstance(owner, ast.Name) and owner.id in imported:
+            yield node
+
+
+def test_no_attribute_of_an_imported_module_or_class_is_replaced() -> None:
+    found = [
+        f"{path}:{node.lineno}: {ast.unparse(node)}"
+        for path in Path(elmo_tasks.__file__).parent.rglob("*.py")
+        for node in replaced_attributes(ast.parse(path.read_text("utf-8")))
+    ]
+    assert found == []
