@@ -2,15 +2,13 @@
 
 import importlib
 
-from elmo_tasks import compat
-
 REGISTERING_MODULES: dict[str, tuple[str, ...]] = {
     "checks": ("training",),
     "data": ("subsampling", "token_budget", "tokenizer", "vectors", "words"),
     "elmo": ("embedder", "indexer"),
     "modules": ("character_cnn", "coupled_lstm", "feedforward_lstm", "gru", "highway_lstm", "stacked_lstm"),
     "prediction": ("tagger_predictor",),
-    "training": ("trainer",),
+    "training": ("moving_average", "schedule", "trainer", "vocabulary"),
     "pretraining": ("data_loader", "model", "progress", "task_text", "tuning"),
     "coref": ("evaluator", "metric", "model", "predictor", "reader", "schedule"),
     "ner": ("metric", "model", "predictor", "reader"),
@@ -38,5 +36,4 @@ def register_all() -> None:
                 raise ImportError(f"elmo_tasks.{package}.{name} cannot be imported: {error}") from error
 
 
-compat.apply()
 register_all()

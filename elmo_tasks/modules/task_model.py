@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, Optional
 
 from allennlp.common import Lazy, Params
 from allennlp.data import Vocabulary
@@ -42,15 +42,15 @@ class TaskModel(Model):
         *,
         text_field_embedder: TextFieldEmbedder,
         encoder: Lazy[Seq2SeqEncoder],
-        elmo: ElmoTokenEmbedder | None = None,
+        elmo: Optional[ElmoTokenEmbedder] = None,
         word_vectors: bool = True,
         input_dropout: float = 0.0,
         output_dropout: float = 0.0,
         variational_dropout: bool = True,
         elmo_output_encoder: Lazy[Seq2SeqEncoder] | None = None,
-        regularizer: RegularizerApplicator | None = None,
+        regularizer: Optional[RegularizerApplicator] = None,
         serialization_dir: str | None = None,
-        ddp_accelerator: DdpAccelerator | None = None,
+        ddp_accelerator: Optional[DdpAccelerator] = None,
         **unknown: Any,
     ) -> None:
         if unknown:
