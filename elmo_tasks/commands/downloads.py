@@ -2,7 +2,6 @@
 
 import hashlib
 import shutil
-import tarfile
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
@@ -11,6 +10,7 @@ from typing import IO
 from elmo_tasks.atomic import atomic_write
 from elmo_tasks.corpora import DataFile, Download
 from elmo_tasks.errors import InputError
+from elmo_tasks.unpacking import bound, unpack
 
 
 def fetch(source: Download, files: Sequence[DataFile], root: Path) -> None:
@@ -28,8 +28,8 @@ def fetch(source: Download, files: Sequence[DataFile], root: Path) -> None:
     if target.suffix == ".zip":
         _unzip(target, files, root)
     elif target.name.endswith(".tar.gz"):
-        with tarfile.open(target) as packed:
-            packed.extractall(root / "lm", filter="data")
+        names = [name.removeprefix("lm/") for file in files for name in file.official if name.startswith("lm/")]
+        unpack(target, root / "lm", names, file=target)
     else:
         _copy(target.open("rb"), root / files[0].name)
 
@@ -60,7 +60,10 @@ def _unzip(archive: Path, files: Sequence[DataFile], root: Path) -> None:
             members = [member for member in packed.namelist() if PurePosixPath(member).name == name]
             if not members:
                 raise InputError(f"expected a member {name}", file=archive)
-            _copy(packed.open(min(members, key=len)), root / file.name)
+            member = packed.getinfo(min(members, key=len))
+            if member.file_size > bound(member.compress_size):
+                raise InputError(f"unpacks to far more than its size: {name}", file=archive)
+            _copy(packed.open(member), root / file.name)
 
 
 def _copy(source: IO[bytes], target: Path) -> None:

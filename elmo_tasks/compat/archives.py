@@ -2,10 +2,8 @@
 
 import functools
 import shutil
-import tarfile
 import tempfile
 import zipfile
-import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from os import PathLike
@@ -18,8 +16,7 @@ from allennlp.common.meta import Meta
 from allennlp.models import archival
 
 from elmo_tasks.errors import InputError
-
-DAMAGE = (tarfile.TarError, EOFError, zlib.error, OSError)
+from elmo_tasks.unpacking import ARCHIVED, unpack
 
 MEMBERS: dict[str, Callable[[Path], bool]] = {
     "config.json": Path.is_file,
@@ -27,9 +24,6 @@ MEMBERS: dict[str, Callable[[Path], bool]] = {
     "vocabulary": Path.is_dir,
 }
 """The members of every archive, and a test of the kind of each."""
-
-_MOST_PACKED = 100
-_HARMLESS = 2**26  # bytes, to which an archive of any size can unpack
 
 STATE_PREFIXES = ("Error(s) in loading state_dict", "Error loading state dict")
 HINT = "`tar tzf` lists its members; copy it again, or write it again with `allennlp train --recover`"
@@ -52,11 +46,7 @@ def extracted(archive_file: str | PathLike[str], cleanup: bool = True) -> Iterat
 
 
 def _unpack(archive_file: str | PathLike[str], folder: str) -> None:
-    try:
-        with tarfile.open(archive_file, "r:gz") as archive:
-            archive.extractall(folder, filter=_bounded(Path(archive_file)))
-    except DAMAGE as error:
-        raise InputError(f"the archive cannot be unpacked: {error}", file=str(archive_file), hint=HINT) from error
+    unpack(Path(archive_file), folder, ARCHIVED, file=str(archive_file))
     if lacking := [name for name, is_sound in MEMBERS.items() if not is_sound(Path(folder) / name)]:
         raise InputError(f"the archive lacks {', '.join(lacking)}", file=str(archive_file), hint=HINT)
     try:
@@ -66,21 +56,6 @@ def _unpack(archive_file: str | PathLike[str], folder: str) -> None:
     except (AttributeError, TypeError, ValueError, RecursionError) as error:
         problem = f"the archive's {archival.META_NAME} is damaged: {error}"
         raise InputError(problem, file=str(archive_file), hint=HINT) from None
-
-
-def _bounded(file: Path) -> Callable[[tarfile.TarInfo, str], tarfile.TarInfo | None]:
-    """The filter `data` of `tarfile`, which also raises `InputError` for a decompression bomb."""
-    total, most = 0, max(_HARMLESS, _MOST_PACKED * file.stat().st_size)
-
-    def filtered(member: tarfile.TarInfo, folder: str) -> tarfile.TarInfo | None:
-        nonlocal total
-        total += member.size
-        if total > most:
-            problem = f"the archive unpacks to more than {_MOST_PACKED} times its size, more than any model"
-            raise InputError(problem, file=str(file), hint=HINT)
-        return tarfile.data_filter(member, folder)
-
-    return filtered
 
 
 def _explain_errors(load: Callable[..., Any]) -> Callable[..., Any]:

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from elmo_tasks import unpacking
 from elmo_tasks.bilm.weights import file_sha256
 from elmo_tasks.errors import InputError
 
@@ -74,8 +75,7 @@ def pack(folder: Path) -> Tensor:
 
 def unpack(packed: Tensor, folder: Path) -> None:
     """Write what `pack` returned to a folder."""
-    with tarfile.open(fileobj=io.BytesIO(packed.numpy().data)) as archive:
-        archive.extractall(folder, filter="data")
+    unpacking.unpack(io.BytesIO(packed.numpy().data), folder, (*OTHERS, *WEIGHTS), file="the archived transformer")
 
 
 def load(folder: Path, dtype: torch.dtype) -> tuple[Any, Any]:
