@@ -16,7 +16,7 @@ from tqdm import tqdm
 
 from elmo_tasks.atomic import atomic_write, leftovers
 from elmo_tasks.data.files import lines_of, open_binary
-from elmo_tasks.data.tokenizer import blank_pipeline, sentence_pipeline
+from elmo_tasks.data.raw_text import blank_pipeline, sentence_pipeline
 from elmo_tasks.errors import InputError
 from elmo_tasks.pretraining.sentences import expand_files
 from elmo_tasks.ranges import require_workers
