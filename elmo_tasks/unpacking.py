@@ -140,7 +140,7 @@ class _Bounded(io.RawIOBase):
             self._read = gzip.GzipFile(fileobj=self._packed).read1
         elif compression == "zstd":
             with needs("pyarrow"):
-                from pyarrow import CompressedInputStream  # type: ignore[import-untyped]
+                from pyarrow import CompressedInputStream
             self._read = CompressedInputStream(self._packed, "zstd").read1
 
     def allow(self, size: int) -> None:

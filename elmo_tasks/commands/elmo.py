@@ -9,7 +9,7 @@ from pathlib import Path
 from elmo_tasks.bilm.packed_linear import INFERENCE_PRECISIONS
 from elmo_tasks.commands.layer_sources import add_device, add_source_options, device_of, files_read, open_chosen
 from elmo_tasks.data.files import open_text
-from elmo_tasks.data.raw_text import blank_pipeline
+from elmo_tasks.data.raw_text import blank_pipeline, split_at_blanks
 from elmo_tasks.elmo.elmo import Elmo, progress_bar
 from elmo_tasks.elmo.extract import check_vector_path
 from elmo_tasks.elmo.extraction import OUTPUTS
@@ -117,7 +117,9 @@ def _parser(input_format: str) -> tuple[Callable[[str], list[str]], str]:
         tokenizer = blank_pipeline("en").tokenizer
         name = f"spaCy {version('spacy')}, blank English"
         return lambda line: [token.text for token in tokenizer(line) if not token.is_space], name
-    return (tokens_of_json, "JSON") if input_format == "json" else (str.split, "white space")
+    if input_format == "json":
+        return tokens_of_json, "JSON"
+    return split_at_blanks("--input-format text splits raw text"), "white space"
 
 
 def tokens_of_json(line: str) -> list[str]:

@@ -1,7 +1,9 @@
 """spaCy's rules for raw text, without a model; needs no AllenNLP."""
 
+import logging
 import pkgutil
 import re
+from collections.abc import Callable
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -11,10 +13,14 @@ if TYPE_CHECKING:
     from spacy import Language
     from spacy.tokens import Doc
 
+logger = logging.getLogger(__name__)
+
 LONGEST_RUN = 1000
 """Characters without white space that are split by rules; those of a longer run are split into pieces first."""
 
 _MOST_SYMBOLS, _PIECE = 200, 50
+_SAMPLED_LINES, _FEW, _ATTACHED_SHARE = 1000, 3, 0.03
+_ATTACHED, _LAST = re.compile(r"\w{2,}[,;:?!،؛؟]"), re.compile(r"\w{2,}\.")
 _RUN = re.compile(r"\S{201,}")
 
 
@@ -46,6 +52,26 @@ def sentence_pipeline(language: str) -> "Language":
     nlp = blank_pipeline(language)
     nlp.add_pipe("sentencizer")
     return nlp
+
+
+def split_at_blanks(option: str) -> Callable[[str], list[str]]:
+    """`str.split`, which warns once if punctuation is attached to words in the first lines; `option` avoids that."""
+    lines = tokens = attached = 0
+
+    def split(line: str) -> list[str]:
+        nonlocal lines, tokens, attached
+        words = line.split()
+        if lines < _SAMPLED_LINES:
+            lines, tokens = lines + 1, tokens + len(words)
+            attached += sum(1 for word in words if _ATTACHED.fullmatch(word))
+            attached += bool(words and _LAST.fullmatch(words[-1]))
+            if attached >= _FEW and attached > _ATTACHED_SHARE * tokens:
+                lines = _SAMPLED_LINES
+                share = f"{attached:,} of {tokens:,} tokens end in punctuation"
+                logger.warning("the text seems not to be tokenised: %s, such as %r; %s", share, words[-1], option)
+        return words
+
+    return split
 
 
 class _LinearTokenizer:

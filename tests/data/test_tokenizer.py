@@ -10,7 +10,7 @@ from allennlp.data.fields import TextField
 
 from elmo_tasks.coref.reader import CorefReader
 from elmo_tasks.data.labels import UNKNOWN_LABEL, OpenSequenceLabelField
-from elmo_tasks.data.raw_text import blank_pipeline, sentence_pipeline
+from elmo_tasks.data.raw_text import blank_pipeline, sentence_pipeline, split_at_blanks
 from elmo_tasks.data.tokenizer import BlankSpacyTokenizer, FirstCharacters, offsets_of
 from elmo_tasks.data.words import WordIndexer
 from elmo_tasks.ner.reader import NerReader
@@ -71,3 +71,16 @@ def test_ordinary_text_is_split_by_the_rules_of_spacy(language: str) -> None:
     expected = spacy.blank(language).tokenizer(text)
     found = blank_pipeline(language)(text)
     assert [(token.text, token.whitespace_) for token in found] == [(one.text, one.whitespace_) for one in expected]
+
+
+@pytest.mark.parametrize(
+    ("text", "warns"),
+    [
+        ("Mr. O'Neil paid, and left.\nHe said: no!\n", True),
+        ("Mr. O'Neil paid , and left .\nHe said : no !\nJohn Smith Jr.\n" * 99, False),
+    ],
+)
+def test_attached_punctuation_is_reported_once(text: str, warns: bool, caplog: pytest.LogCaptureFixture) -> None:
+    split = split_at_blanks("--language splits it")
+    assert [split(line) for line in text.splitlines() * 3] == [line.split() for line in text.splitlines() * 3]
+    assert [record.getMessage().count("--language splits it") for record in caplog.records] == [1] * warns
