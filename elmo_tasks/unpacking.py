@@ -2,7 +2,9 @@
 
 import gzip
 import io
+import os
 import shutil
+import stat
 import sys
 import tarfile
 import zlib
@@ -48,6 +50,13 @@ def bound(packed: int, least: int = SMALL) -> int:
     return max(least, MOST_RATIO * packed)
 
 
+def require_regular(file: str | Path) -> None:
+    """Raises `InputError` if a path is a pipe or a device; opening a pipe would wait for ever. `OSError` if missing."""
+    mode = os.stat(file).st_mode
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        raise InputError("expected a regular file, got a pipe or a device", file=file, hint="save it to a file")
+
+
 def unpack(source: Path | BinaryIO, folder: str | Path, names: Iterable[str], *, file: str | Path) -> None:
     """
     Unpack a tar file, plain or compressed, to a folder that nobody else writes to.
@@ -60,9 +69,9 @@ def unpack(source: Path | BinaryIO, folder: str | Path, names: Iterable[str], *,
     Raises `InputError` if the file is missing, damaged, unpacks to more than a hundred times its size (or 64 MB), has
     more than 10,000 members, or one that is neither a regular file nor a folder.
     """
-    if isinstance(source, Path) and not source.is_file():
-        raise InputError("expected an archive, got no regular file", file=file)
     try:
+        if isinstance(source, Path):
+            require_regular(source)
         with source.open("rb") if isinstance(source, Path) else nullcontext(source) as raw:
             least = bound(raw.seek(0, io.SEEK_END), _SMALL_ARCHIVE)
             raw.seek(0)

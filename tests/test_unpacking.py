@@ -11,8 +11,10 @@ from pathlib import Path
 import pyarrow
 import pytest
 
+from elmo_tasks.bilm.options import BiLMOptions
 from elmo_tasks.data.files import open_text
 from elmo_tasks.errors import InputError
+from elmo_tasks.pretraining.tf_checkpoint import TensorFlowCheckpoint
 from elmo_tasks.unpacking import ARCHIVED, unpack
 from tests.memory import grown
 
@@ -115,8 +117,13 @@ def test_pipes_and_devices_are_refused_but_for_standard_input(tmp_path: Path) ->
     for file in (tmp_path / "pipe", Path("/dev/zero")):
         with pytest.raises(InputError, match="expected a regular file, got a pipe or a device"):
             list(open_text(file))
-    with pytest.raises(InputError, match="got no regular file"):
-        unpack(tmp_path / "pipe", tmp_path, ARCHIVED, file=tmp_path / "pipe")
+    (tmp_path / "x.index").symlink_to("pipe")
+    with pytest.raises(InputError, match="expected a regular file"):
+        unpack(tmp_path / "pipe", tmp_path, ARCHIVED, file="a")
+    with pytest.raises(InputError, match="expected a regular file"):
+        BiLMOptions.from_file(tmp_path / "pipe")
+    with pytest.raises(InputError, match="expected the index"):
+        TensorFlowCheckpoint(tmp_path / "x")
     reading, writing = os.pipe()
     os.write(writing, b"a\nb\n")
     os.close(writing)

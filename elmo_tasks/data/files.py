@@ -2,7 +2,6 @@
 
 import os
 import re
-import stat
 import zlib
 from collections.abc import Iterable, Iterator
 from gzip import BadGzipFile
@@ -12,7 +11,7 @@ from typing import TypeVar
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.settings import DATA_VARIABLE
-from elmo_tasks.unpacking import unpacked
+from elmo_tasks.unpacking import require_regular, unpacked
 
 Item = TypeVar("Item")
 
@@ -105,10 +104,8 @@ def open_binary(path: str | Path, corpus_hint: str | None = None) -> BufferedRea
     folder or unreadable, a pipe or a device other than `/dev/stdin`, `/dev/fd/N`, or the path is invalid.
     """
     try:
-        mode = os.stat(path).st_mode
-        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or _DESCRIPTOR.fullmatch(str(path))):
-            hint = "save the text to a file; /dev/stdin is standard input"
-            raise InputError("expected a regular file, got a pipe or a device", file=path, hint=hint)
+        if not _DESCRIPTOR.fullmatch(str(path)):
+            require_regular(path)
         return open(path, "rb")
     except FileNotFoundError:
         raise InputError("no such file", file=path, hint=missing_hint(path, corpus_hint)) from None

@@ -91,11 +91,13 @@ def score_pairs(
 
 def _accuracy(group: str, scored: list[tuple[str, SentenceScore, SentenceScore]]) -> PairAccuracy:
     totals = [(good.totals, bad.totals) for _, good, bad in scored]
-    correct = [100 * sum(good[way] > bad[way] for good, bad in totals) / len(totals) for way in range(3)]
+    forward, backward, mean = (
+        100 * sum(good[way] > bad[way] for good, bad in totals) / len(totals) for way in range(3)
+    )
     ties = sum(good[2] == bad[2] for good, bad in totals)
     unknown = sum(good.unknown + bad.unknown > 0 for _, good, bad in scored)
-    n, (low, high) = len(scored), wilson_interval(correct[2] / 100, len(scored))
-    return PairAccuracy(group, n, *correct, 100 * low, 100 * high, ties, 100 * unknown / n)
+    n, (low, high) = len(scored), wilson_interval(mean / 100, len(scored))
+    return PairAccuracy(group, n, forward, backward, mean, 100 * low, 100 * high, ties, 100 * unknown / n)
 
 
 def wilson_interval(share: float, n: int) -> tuple[float, float]:
