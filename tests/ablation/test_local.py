@@ -178,8 +178,8 @@ child.wait()
 
 def test_a_run_and_its_children_exit_with_its_parent() -> None:
     worker = (
-        "import subprocess, sys; from elmo_tasks.ablation import execute; execute.POLL_SECONDS = 0.05;"
-        " execute.exit_with_parent(int(sys.argv[1])); p = subprocess.Popen(['sleep', '60']);"
+        "import subprocess, sys; from elmo_tasks import processes; processes.POLL_SECONDS = 0.05;"
+        " processes.exit_with_parent(int(sys.argv[1])); p = subprocess.Popen(['sleep', '60']);"
         " print(p.pid, flush=True); p.wait()"
     )
     parent = subprocess.Popen([sys.executable, "-c", _PARENT, worker], stdout=subprocess.PIPE, text=True)
