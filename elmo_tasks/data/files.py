@@ -1,7 +1,6 @@
 """Text files, plain or gzip, in UTF-8. Errors name the file and the line."""
 
 import gzip
-import os
 import zlib
 from collections.abc import Iterable, Iterator
 from io import BufferedReader
@@ -9,7 +8,6 @@ from pathlib import Path
 from typing import BinaryIO, TypeVar, cast
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.settings import DATA_VARIABLE
 
 Item = TypeVar("Item")
 
@@ -37,7 +35,7 @@ def open_text(
 
     # Parameters
 
-    - `corpus_hint`: where to get the corpus, for the error when a file below the data root is missing.
+    - `corpus_hint`: where to get the corpus, for the error when the file is missing.
     - `longest`: the maximum number of characters in a line; `None` for no limit.
 
     Yields line numbers, counted from 1, and lines without their ends. Raises `InputError` if the file cannot be opened
@@ -143,7 +141,7 @@ def open_binary(path: str | Path, corpus_hint: str | None = None) -> BufferedRea
     try:
         return open(path, "rb")
     except FileNotFoundError:
-        raise InputError("no such file", file=path, hint=missing_hint(path, corpus_hint)) from None
+        raise InputError("no such file", file=path, hint=missing_hint(corpus_hint)) from None
     except IsADirectoryError:
         raise InputError("expected a file, got a folder", file=path) from None
     except OSError as error:
@@ -152,14 +150,11 @@ def open_binary(path: str | Path, corpus_hint: str | None = None) -> BufferedRea
         raise InputError(f"invalid path {str(path)!r:.200}: {error}") from None
 
 
-def missing_hint(path: str | Path, corpus_hint: str | None = None) -> str:
-    """What to do about a missing file; below the data root it names the variable that sets the root."""
-    root, target = os.environ.get(DATA_VARIABLE), Path(os.path.abspath(path))
-    if not root or not target.is_relative_to(os.path.abspath(root)):
-        return "check the path in the configuration or on the command line"
-    origin = "" if corpus_hint is None else f"; {corpus_hint}"
-    below = target.relative_to(os.path.abspath(root))
-    return f"{DATA_VARIABLE} is {root}: the file belongs below it at {below}{origin}"
+def missing_hint(corpus_hint: str | None = None) -> str:
+    """What to do about a missing file."""
+    if corpus_hint is None:
+        return "check the path in the config or on the command line"
+    return f"check the path and the data root; {corpus_hint}"
 
 
 def decode_line(raw: bytes, path: str | Path, number: int) -> str:
