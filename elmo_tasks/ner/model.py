@@ -13,7 +13,7 @@ from elmo_tasks.data.labels import UNKNOWN_LABEL
 from elmo_tasks.data.spans import OUTSIDE, split_tag
 from elmo_tasks.errors import InputError
 from elmo_tasks.modules.tagger import LABELS, Tagger
-from elmo_tasks.ner.metric import EntityF1
+from elmo_tasks.tagging.metric import EntityF1
 from elmo_tasks.training.distributed import process_count
 
 logger = logging.getLogger(__name__)

@@ -1,6 +1,5 @@
 """Tokens -> h -> tag scores -> softmax or conditional random field -> tags."""
 
-from collections.abc import Iterable, Sequence
 from typing import Any
 
 from allennlp.data import Vocabulary
@@ -10,25 +9,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from elmo_tasks.data.labels import UNKNOWN_LABEL
-from elmo_tasks.data.spans import Span
 from elmo_tasks.errors import InputError
-from elmo_tasks.metrics.labelled_f1 import LabelledF1
 from elmo_tasks.modules.tagger import LABELS, Tagger
-from elmo_tasks.ner.metric import EntityF1
-
-
-class TagF1(LabelledF1):
-    """F1 of each tag. A word has one tag, so the overall precision, recall and F1 are the accuracy."""
-
-    def spelled(self, tags: Sequence[str]) -> Iterable[Span]:
-        """The words of a sentence with their tags."""
-        return [Span(position, position + 1, tag) for position, tag in enumerate(tags)]
-
-    def get_metric(self, reset: bool = False) -> dict[str, float]:
-        """`accuracy`, the unweighted mean of the tags' F1 (`f1`), and `f1-NOUN` and so on for each tag."""
-        scores = super().get_metric(reset)
-        by_tag = {name: value for name, value in scores.items() if name.startswith("f1-")}
-        return {"accuracy": scores["f1"], "f1": sum(by_tag.values()) / max(1, len(by_tag)), **by_tag}
+from elmo_tasks.tagging.metric import EntityF1, TagF1
 
 
 @Model.register("elmo_tasks_tagger")
