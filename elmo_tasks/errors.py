@@ -64,3 +64,7 @@ def _legible(problem: str) -> str:
     lines = (_CONTROL.sub(lambda found: repr(found[0])[1:-1], line) for line in problem.split("\n"))
     half = _LONGEST // 2
     return "\n".join(line if len(line) <= _LONGEST else f"{line[:half]} ... {line[-half:]}" for line in lines)
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C or SIGTERM, with a message that says how to go on."""

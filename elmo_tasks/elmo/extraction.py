@@ -3,6 +3,7 @@
 import json
 import os
 import pickle
+import signal
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -242,6 +243,7 @@ _of_worker: list[Extraction] = []
 
 
 def _start_worker(extraction: bytes, threads: int) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes; this one exits with its parent
     torch.set_num_threads(threads)
     _of_worker.append(pickle.loads(extraction))
     threading.Thread(target=_exit_with, args=[parent_process()], daemon=True).start()
