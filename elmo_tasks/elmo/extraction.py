@@ -111,8 +111,12 @@ class Extraction:
     @property
     def attributes(self) -> dict[str, str | int]:
         """The attributes of the file that depend on the settings alone."""
+        settings = {
+            key: value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
+            for key, value in self.settings.items()  # names of files may be no UTF-8
+        }
         return {
-            **self.settings,
+            **settings,
             "state": self.bilm.state,
             "precision": self.bilm.precision,
             "output": self.output if self.mix is None else "mix",

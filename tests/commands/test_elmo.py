@@ -97,7 +97,8 @@ def test_raw_text_json_and_gzip(bilm: tuple[str, ...], tmp_path: Path) -> None:
 
 
 def test_the_embedded_bilm_is_the_default(text: Path, tmp_path: Path) -> None:
-    elmo(text, tmp_path / "out", "--top")
+    elmo(text.rename(tmp_path / "no UTF-8: \udcff"), tmp_path / "out", "--top")
+    assert ElmoVectors(tmp_path / "out").info["input"] == str(tmp_path / "no UTF-8: \\udcff")
     folder = fixtures_root() / "bilm"
     embedded = BiLM.from_files(folder / "options.json", folder / "weights.hdf5")
     expected = embedded(batch_to_ids([TEXT.split("\n")[0].split()])).layers[-1, 0].numpy()
