@@ -280,7 +280,7 @@ def damage(folder: Path, how: str) -> None:
 
 DAMAGE = {
     "code in a pickle": "cannot load the transformer",
-    "code in a folder": "requires you to execute",
+    "code in a folder": "needs the code in its own files",
     "slow tokenizer": r"expected a fast tokenizer, got CTRLTokenizer \(save the fast one",
     "missing weights": r"weights of BertModel, got none for encoder\.layer\.3",
     "both": "expected an encoder or a decoder, got T5Model",
