@@ -40,13 +40,13 @@ class ColumnTagger(Tagger):
         self.crf = ConditionalRandomField(len(self.tags)) if crf else None
         self.f1 = EntityF1() if spans else TagF1()
 
-    def _decode(self, logits: Tensor, mask: Tensor) -> list[list[str]]:
+    def decode(self, logits: Tensor, mask: Tensor) -> list[list[str]]:
         if self.crf is not None:
             return [[self.tags[tag] for tag in path] for path, _ in self.crf.viterbi_tags(logits, mask)]
         rows = zip(logits.argmax(-1).tolist(), mask.sum(1).tolist(), strict=True)
         return [[self.tags[tag] for tag in row[:length]] for row, length in rows]
 
-    def _loss(self, logits: Tensor, tags: Tensor, mask: Tensor) -> Tensor:
+    def loss(self, logits: Tensor, tags: Tensor, mask: Tensor) -> Tensor:
         """Without words whose tag is unknown; with a CRF, without sentences that have one."""
         known = mask & (tags != UNKNOWN_LABEL)  # [B, T]
         if self.crf is None:
