@@ -242,7 +242,7 @@ def _statistics(folder: Path, bilm: Description) -> CacheStatistics:
         store = open_store(folder)
         sentences, value_bytes, damaged = (0, 0, 0) if store is None else store.verify()
     except lmdb.Error as error:
-        hint = "`allennlp cache clear` removes it"
+        hint = "`elmo-tasks cache clear` removes it"
         raise InputError(f"cannot read the layer cache: {error}", file=store_path(folder), hint=hint) from error
     size = sum(map(file_size, _own_files(folder)))
     return CacheStatistics(bilm, sentences, value_bytes // bilm["token_bytes"], size, damaged)

@@ -1,4 +1,4 @@
-"""Sentences -> the vectors that `allennlp elmo` writes."""
+"""Sentences -> the vectors that `elmo-tasks elmo` writes."""
 
 import json
 import os
