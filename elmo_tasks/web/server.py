@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> None:
 
 def _service(args: argparse.Namespace) -> Service:
     """Load all models."""
-    given = args.bilm or [",".join(bilm_files(None, None))]
+    given = args.bilm or [",".join(bilm_files())]
     if len(given) > 2:
         raise InputError(f"expected --bilm at most twice, got {len(given)}")
     options = {"queue": args.queue, "threads": args.threads}
