@@ -11,7 +11,7 @@ from elmo_tasks.errors import needs
 
 @Subcommand.register("serve")
 class Serve(Command):
-    """`allennlp serve ARCHIVE...`."""
+    """`elmo-tasks serve ARCHIVE...`."""
 
     description = (
         "Serve a page, and JSON, with predictions of trained archives and the layers of biLMs (docs/PAGE.md). SIGTERM"
@@ -25,14 +25,18 @@ class Serve(Command):
         add("archives", metavar="ARCHIVE", nargs="*", help="[NAME=]model.tar.gz, or its folder")
         add("--bilm", metavar="FILES", action="append", help="[NAME=]OPTIONS,WEIGHTS, at most two (the embedded one)")
         add("--corpus", type=Path, metavar="FILE", action="append", help="text of the index, a sentence per line")
-        add("--host", default="127.0.0.1", help="address (127.0.0.1: this machine only)")
-        add("--port", type=int, default=8000, metavar="N", help="0 for any free one (8000)")
-        add("--max-words", type=int, default=5000, metavar="N", help="of an input (5000)")
-        add("--max-bytes", type=int, default=500_000, metavar="N", help="of a request (500000)")
-        add("--timeout", type=float, default=30.0, metavar="SECONDS", help="until an answer (30)")
-        add("--queue", type=int, default=64, metavar="N", help="requests that can wait for a model (64)")
-        add("--batch-size", type=int, default=16, metavar="N", help="most inputs of a batch (16)")
-        add("--threads", type=int, default=1, metavar="N", help="of PyTorch for each model (1)")
+        add("--host", default="127.0.0.1", help="address: this machine only, or 0.0.0.0 for all networks")
+        add("--port", type=int, default=8000, metavar="N", help="0 for any free one")
+        name = "another name of this server, as its users' browsers have it"
+        add("--allowed-host", metavar="NAME", action="append", default=[], help=f"{name}; may be repeated")
+        add("--max-words", type=int, default=5000, metavar="N", help="of an input")
+        add("--max-bytes", type=int, default=500_000, metavar="N", help="of a request")
+        add("--timeout", type=float, default=30.0, metavar="SECONDS", help="until an answer")
+        add("--drain", type=float, default=0.0, metavar="SECONDS", help="to answer what waits at SIGTERM")
+        add("--queue", type=int, default=64, metavar="N", help="requests that can wait for a model")
+        add("--batch-size", type=int, default=16, metavar="N", help="most inputs of a batch")
+        add("--threads", type=int, default=1, metavar="N", help="of PyTorch for each model")
+        add("--access-log", action="store_true", help="write method, path, status and time of each request to stderr")
 
 
 def serve(args: argparse.Namespace) -> None:
