@@ -235,20 +235,14 @@ def test_clients_that_do_nothing_and_hostile_texts() -> None:
         while sockets() > before:  # the connection of the deaf client
             assert time.monotonic() < until
             time.sleep(0.1)
-        running.process.send_signal(signal.SIGINT)
-        assert running.process.wait(30) == 0
-
-
-def test_the_second_signal_ends() -> None:
-    with serving(ARCHIVES / "ner.tar.gz", "--corpus", SEMCOR) as running, socket.socket() as client:
-        client.connect(("127.0.0.1", running.port))
-        client.sendall(BEGUN)
+        clients["silent"] = stack.enter_context(socket.create_connection(("127.0.0.1", running.port)))
+        clients["silent"].sendall(sent["endless"])
         running.send("/health")
-        running.process.send_signal(signal.SIGTERM)
+        running.process.send_signal(signal.SIGINT)
         with pytest.raises(subprocess.TimeoutExpired):
             running.process.wait(1)
         running.process.send_signal(signal.SIGTERM)
-        assert running.process.wait(5) == 0
+        assert running.process.wait(5) == 0, "the second signal waits for nobody"
 
 
 @pytest.mark.parametrize(

@@ -409,6 +409,8 @@ function open() {
   [$("title").textContent, $("about").textContent] = [title, about];
   $("views").replaceChildren(...tabs.map((name) => h("li", h("a", { href: `#view=${name}`,
     "aria-current": name === view && "page" }, VIEWS[name].title))));
+  const [first, second, more] = [...modelsOf(view)].sort((one, two) => Boolean(one.mix?.length) - Boolean(two.mix?.length));
+  if (!link.model && !first.mix?.length && second?.mix?.length && !more) [link.model, link.with] = [first.name, second.name];
   for (const [id, names, chosen] of [["model", models, link.model], ["other", ["", ...models], link.with]]) {
     $(id).replaceChildren(...names.map((value) => h("option", { value, selected: value === chosen }, value || "none")));
   }
