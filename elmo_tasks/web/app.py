@@ -32,8 +32,8 @@ HEADERS = {
     "Connection": "close",  # a connection has one request, so that its time can be limited
 }
 
-_LOCAL = re.compile(r"localhost|[\d.]+|\[[\da-f:.]+\]")
-"""The names of hosts that need not be allowed: a foreign page cannot give its own server such a name."""
+_LOCAL = re.compile(r"|localhost|[\d.]+|\[[\da-f:.]+\]")
+"""Hosts that are always allowed: a page elsewhere has none of them. Browsers always send one, probes need not."""
 
 logger = logging.getLogger(__name__)
 
@@ -68,7 +68,7 @@ class Service:
         self._actions: dict[str, tuple[str, Any, Worker]] = {
             f"/api/{action}/{name}": (action, one, workers[name])
             for action, served in (("predict", models), ("neighbors", bilms), ("map", bilms))
-            for name, one in served.items()  # type: ignore[attr-defined]
+            for name, one in served.items()
         }
         self._gets = {*self._contents, "/health", "/metrics"}
         self.workers, self._timeout, self._stopping = workers, timeout, False
@@ -113,9 +113,9 @@ class Service:
         if path not in self._gets and path not in self._actions:
             expected = ", ".join(sorted({*self._gets, *self._actions}))
             raise Refused(404, f"expected one of {expected}, got {shown(path)}")
-        expected = ("POST",) if path in self._actions else ("GET", "HEAD")
-        if method not in expected:
-            raise Refused(405, f"expected the method {' or '.join(expected)}, got {shown(method)}")
+        methods = ("POST",) if path in self._actions else ("GET", "HEAD")
+        if method not in methods:
+            raise Refused(405, f"expected the method {' or '.join(methods)}, got {shown(method)}")
         if path in self._contents:
             return self._contents[path]
         if path == "/health":

@@ -111,7 +111,8 @@ def _listening(host: str, port: int) -> socket.socket:
     """A socket that listens; who connects while models are loaded waits."""
     try:
         family = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)[0][0]
-        return socket.create_server((host, port), family=family)
+        both = family == socket.AF_INET6 and socket.has_dualstack_ipv6()
+        return socket.create_server((host, port), family=family, dualstack_ipv6=both)
     except (OSError, UnicodeError) as error:
         hint = "--host and --port choose another"
         raise InputError(f"cannot listen at {shown(host)}, port {port}: {error}", hint=hint) from None

@@ -216,6 +216,7 @@ def test_clients_that_do_nothing_and_hostile_texts() -> None:
     }
     with serving(ARCHIVES / "snli.tar.gz", "--corpus", SEMCOR, "--timeout", 4) as running, ExitStack() as stack:
         sockets = lambda: len(list(Path(f"/proc/{running.process.pid}/fd").iterdir()))  # noqa: E731
+        running.send("/health")
         before = sockets()
         clients = {name: stack.enter_context(socket.socket()) for name in sent}
         for name, client in clients.items():
@@ -223,14 +224,18 @@ def test_clients_that_do_nothing_and_hostile_texts() -> None:
             client.settimeout(60)
             client.connect(("127.0.0.1", running.port))
             client.sendall(sent[name])
-        for text, status in (("_" * 50_000, 422), ("=" * 50_000, 422), ("x" * 50_000, 200), ("1" * 10**6, 413)):
-            reply = running.send("/api/predict/snli", {"premise": text, "hypothesis": "a"})
-            assert reply.status in (status, 422), reply
+        for text, statuses in (
+            ("_" * 50_000, {422}),
+            ("=" * 50_000, {422}),
+            ("x" * 50_000, {200, 422}),
+            ("1" * 10**6, {413}),
+        ):
+            assert running.send("/api/predict/snli", {"premise": text, "hypothesis": "a"}).status in statuses
             start = time.monotonic()
             assert running.send("/health").status == 200 and time.monotonic() - start < 2
         assert clients["endless"].recv(12) == b"HTTP/1.1 408"
         assert clients["silent"].recv(1) == clients["begun"].recv(1) == b""
-        assert 'snli",status="200"' in running.send("/metrics").body.decode()
+        assert clients["deaf"].recv(12) == b"HTTP/1.1 200"
         until = time.monotonic() + 30
         while sockets() > before:  # the connection of the deaf client
             assert time.monotonic() < until
