@@ -1,48 +1,121 @@
-"""`elmo-tasks COMMAND ...` and `python -m elmo_tasks COMMAND ...`: `allennlp COMMAND ...` with this plugin loaded."""
+"""`elmo-tasks COMMAND ...` and `python -m elmo_tasks COMMAND ...`."""
 
 import argparse
+import difflib
 import importlib
+import logging
 import os
+import signal
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any, NoReturn
 
-from elmo_tasks.errors import InputError
+from elmo_tasks import __version__
+from elmo_tasks.errors import InputError, Interrupted, log_to_files, one_line
+
+COMMANDS = {
+    "train": ("Train", "train a model from a config"),
+    "evaluate": ("Evaluate", "score a trained model on a file"),
+    "predict": ("Predict", "predict with a trained model"),
+    "check": ("Check", "report all problems of configs, without training"),
+    "ablate": ("Ablate", "reproduce a table of the paper"),
+    "ablate-run": ("AblateRun", "one run of a table"),
+    "probe": ("Probe", "word senses, parts of speech and neighbours by layer"),
+    "bilm": ("Bilm", "prepare text for a biLM, export it, measure it, share it"),
+    "elmo": ("ElmoCommand", "write the ELMo vectors of a text to a file"),
+    "cache": ("Cache", "inspect or clear the layer cache"),
+    "data": ("Data", "list the corpora that scale `paper` needs"),
+    "serve": ("Serve", "show trained archives in the browser"),
+}
+"""Class, in the module of the same name in `elmo_tasks.commands`, and help."""
+
+MODULES = {"ablate-run": "elmo_tasks.commands.ablate", "serve": "elmo_tasks.web.command"}
+LIGHT = ("elmo",)
+"""Commands without AllenNLP."""
+
+INSTALL = "pip install 'elmo-tasks[tasks]' && pip install --no-deps allennlp==2.10.1"
+TRACEBACK_VARIABLE = "ELMO_TASKS_TRACEBACK"
 
 
-def main() -> None:
-    """Runs `elmo`, which needs no AllenNLP, or AllenNLP's command line."""
-    if sys.argv[1:2] != ["elmo"]:
-        return _run_allennlp()
-    from elmo_tasks.commands.elmo import add_parser
+def main(argv: Sequence[str] | None = None) -> None:
+    """Runs a command. Errors of the user and interruptions are one line on stderr; exit status 1, 130 or 143."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    received: list[int] = []
 
-    parser = argparse.ArgumentParser(prog="elmo-tasks")
-    add_parser(parser.add_subparsers())
-    args = parser.parse_args()
+    def terminate(number: int, frame: Any) -> NoReturn:
+        received.append(number)
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, terminate)
+    logging.basicConfig(format="%(levelname)s: %(message)s", level=os.environ.get("ALLENNLP_LOG_LEVEL", "WARNING"))
+    logging.getLogger("filelock").setLevel(logging.WARNING)
     try:
-        args.func(args)
-    except InputError as error:
-        if os.environ.get("ELMO_TASKS_TRACEBACK"):
+        run(arguments)
+    except KeyboardInterrupt as interrupt:
+        advice = f"; {interrupt}" if isinstance(interrupt, Interrupted) else ""
+        sys.stderr.write(f"\ninterrupted{advice}\n")
+        sys.exit(128 + (received or [signal.SIGINT])[0])
+    except Exception as error:
+        line = None if os.environ.get(TRACEBACK_VARIABLE) else one_line(error)
+        if line is None:
             raise
-        sys.exit(f"error: {error}")
+        log_to_files(error)
+        sys.exit(f"error: {line}")
 
 
-def _run_allennlp() -> None:
-    sys.path.append(str(Path(__file__).parent / "compat" / "site"))
-    importlib.import_module("elmo_tasks_plugin")  # as the .pth file does, for a Python that ignores it
-    try:
-        import allennlp.__main__  # noqa: F401 (sets up logging)
-    except ModuleNotFoundError as error:
-        install = "pip install 'elmo-tasks[tasks]' && pip install --no-deps allennlp==2.10.1"
-        problem = f"all commands but `elmo-tasks elmo` need the package {error.name}: {install}"
-        if sys.argv[1:2] not in ([], ["-h"], ["--help"]):
-            sys.exit(f"error: {problem}")
-        sys.stdout.write(f"usage: elmo-tasks elmo [-h] ...\n\n{problem}\n")
+def run(arguments: list[str]) -> None:
+    """Runs a command; errors are raised."""
+    name = arguments[0] if arguments and arguments[0] in COMMANDS else None
+    if name not in (None, "train", *LIGHT):  # their arguments need nothing
+        _require_allennlp()
+    parser = argparse.ArgumentParser(prog="elmo-tasks", description="ELMo: its six task models, its biLM, its tables.")
+    parser.add_argument("--version", action="version", version=f"elmo-tasks {__version__}")
+    parsers = parser.add_subparsers(title="commands", metavar="COMMAND")
+    for command, (cls, text) in COMMANDS.items():
+        if command == name:
+            module = importlib.import_module(MODULES.get(name, f"elmo_tasks.commands.{name}"))
+            getattr(module, cls)().add_parser(parsers, command, text)
+        elif command != "ablate-run":
+            parsers.add_parser(command, help=text)
+    if arguments and name is None and not arguments[0].startswith("-"):
+        near = difflib.get_close_matches(arguments[0], COMMANDS, n=1)
+        hint = f"nearest: {near[0]}" if near else "`elmo-tasks --help` lists all, `allennlp --help` AllenNLP's"
+        raise InputError(f"expected a command, got {arguments[0]!r}", hint=hint)
+    args = parser.parse_args(arguments)
+    if name is None:
+        parser.print_help()
         return
-    from allennlp.commands import main as run_command
-    from allennlp.common.util import install_sigterm_handler
+    if name not in LIGHT:
+        _require_allennlp()
+        _import_plugins(args.include_package)
+    args.func(args)
 
-    install_sigterm_handler()
-    run_command(prog="elmo-tasks")
+
+def _require_allennlp() -> None:
+    """Makes AllenNLP importable: it imports torchvision and does not use it on text."""
+    try:
+        import torchvision  # noqa: F401
+    except (ImportError, RuntimeError):
+        sys.path.insert(0, str(Path(__file__).parent / "torchvision_stub"))
+    try:
+        import allennlp.commands  # noqa: F401
+    except ModuleNotFoundError as error:
+        raise InputError(f"all commands but `elmo` need the package {error.name}", hint=INSTALL) from None
+
+
+def _import_plugins(packages: list[str]) -> None:
+    """Registers the classes of this package, of AllenNLP's plugins, and of `--include-package`."""
+    from allennlp.common.plugins import import_plugins
+    from allennlp.common.util import import_module_and_submodules
+
+    from elmo_tasks.settings import apply_defaults
+
+    apply_defaults()
+    importlib.import_module("elmo_tasks.plugin")
+    import_plugins()
+    for package in packages:
+        import_module_and_submodules(package)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,7 @@
 """Errors that the user can fix: an invalid file, a wrong setting, a missing corpus."""
 
+import errno
+import logging
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -64,3 +66,82 @@ def _legible(problem: str) -> str:
     lines = (_CONTROL.sub(lambda found: repr(found[0])[1:-1], line) for line in problem.split("\n"))
     half = _LONGEST // 2
     return "\n".join(line if len(line) <= _LONGEST else f"{line[:half]} ... {line[-half:]}" for line in lines)
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C or SIGTERM, with a message that says how to go on."""
+
+
+JSONNET_PREFIXES = ("RUNTIME ERROR: ", "STATIC ERROR: ")
+OVERRIDES_PREFIX = "overrides dict contains unused keys: "
+TORCH_WRITER_PREFIXES = ("[enforce fail at inline_container.cc", "PytorchStreamWriter failed")
+WORKER_ERROR = re.compile(r"^elmo_tasks\.errors\.InputError: (.+)$", re.MULTILINE)
+"""In the traceback of a process of a distributed training, which the first process gets as text."""
+
+
+def one_line(error: BaseException) -> str | None:
+    """The message of an error that the user can fix; `None` for other errors."""
+    found = list(causes(error))
+    for cause in found:
+        if isinstance(cause, InputError):
+            return str(cause)
+    text, kinds = str(error), {kind.__name__ for kind in type(error).__mro__}
+    if "ConfigurationError" in kinds:  # AllenNLP's
+        return "; ".join(" ".join(_message(cause).split()) for cause in found)
+    if "ProcessRaisedException" in kinds and (messages := WORKER_ERROR.findall(text)):  # PyTorch's
+        return str(messages[-1])
+    if "ProcessExitedException" in kinds:
+        return f"{text.strip()} (out of memory?); --recover resumes"
+    if isinstance(error, OSError):
+        return _os_error_line(error)
+    if isinstance(error, RuntimeError) and text.startswith(JSONNET_PREFIXES):
+        return _jsonnet_line(text)
+    if isinstance(error, ValueError) and text == "nan loss encountered":
+        remedy = "lower the learning rate, set trainer.grad_norm or grad_clipping"
+        return f"the loss is NaN ({remedy}, and check that the biLM's weights are trained)"
+    if isinstance(error, ValueError) and text.startswith(OVERRIDES_PREFIX):
+        return f"the overrides (-o) change keys that the config does not have: {text.removeprefix(OVERRIDES_PREFIX)}"
+    if isinstance(error, RuntimeError) and text.startswith(TORCH_WRITER_PREFIXES):
+        return f"a checkpoint could not be written (is the disk full?): {text}"
+    return None
+
+
+def _message(error: BaseException) -> str:
+    """The message without what AllenNLP puts before it when it tries the types of a union."""
+    is_own = type(error).__name__ == "ConfigurationError" or not error.args
+    return str(error) if is_own else str(error.args[-1])
+
+
+def causes(error: BaseException) -> Iterator[BaseException]:
+    """`error` and the errors it was raised from, the outermost first."""
+    current: BaseException | None = error
+    while current is not None:
+        yield current
+        current = current.__cause__
+
+
+def log_to_files(error: BaseException) -> None:
+    """Writes the traceback to the run's `out.log`, if there is one."""
+    logger = logging.getLogger()
+    trace = (type(error), error, error.__traceback__)
+    record = logger.makeRecord(logger.name, logging.CRITICAL, __file__, 0, "Stopped", (), trace)
+    for handler in logger.handlers:
+        if isinstance(handler, logging.FileHandler):
+            handler.handle(record)
+
+
+def _jsonnet_line(message: str) -> str:
+    """The problem in a Jsonnet error, and its place unless the problem includes it."""
+    first, *stack = message.split("\n")
+    prefix = next(prefix for prefix in JSONNET_PREFIXES if message.startswith(prefix))
+    place = stack[0].strip().split("\t")[0] if stack else ""
+    return first.removeprefix(prefix) + (f" (at {place})" if place else "")
+
+
+def _os_error_line(error: OSError) -> str | None:
+    """The file and the problem; `None` if no file of the user is concerned."""
+    if error.filename is not None and error.strerror is not None:
+        return f"{error.filename}: {error.strerror}"
+    if error.errno in (errno.ENOSPC, errno.EROFS, errno.EDQUOT):
+        return f"writing failed: {error.strerror}"
+    return str(error.args[-1]) if isinstance(error, FileNotFoundError) and error.args else None

@@ -1,21 +1,14 @@
-"""
-The AllenNLP plugin (see compat/site/elmo_tasks_plugin.py): importing it registers all names and applies all patches.
-"""
+"""The AllenNLP plugin: importing it registers all names, and changes nothing else."""
 
 import importlib
 
-from elmo_tasks import compat, settings
-from elmo_tasks.checks.training import check_before_training
-from elmo_tasks.commands.evaluate import improve_evaluate
-from elmo_tasks.commands.predict import improve_predict
-
 REGISTERING_MODULES: dict[str, tuple[str, ...]] = {
-    "commands": ("ablate", "actions", "bilm", "cache", "check", "data", "probe"),
+    "checks": ("training",),
     "data": ("subsampling", "token_budget", "tokenizer", "vectors", "words"),
     "elmo": ("embedder", "indexer"),
     "modules": ("character_cnn", "coupled_lstm", "feedforward_lstm", "gru", "highway_lstm", "stacked_lstm"),
     "prediction": ("tagger_predictor",),
-    "training": ("trainer",),
+    "training": ("moving_average", "schedule", "trainer", "vocabulary"),
     "pretraining": ("data_loader", "model", "progress", "task_text", "tuning"),
     "coref": ("evaluator", "metric", "model", "predictor", "reader", "schedule"),
     "ner": ("metric", "model", "predictor", "reader"),
@@ -24,7 +17,6 @@ REGISTERING_MODULES: dict[str, tuple[str, ...]] = {
     "srl": ("evaluator", "indexer", "metric", "model", "predictor", "reader"),
     "sst": ("head", "model", "predictor", "reader"),
     "tagging": ("model", "reader"),
-    "web": ("command",),
 }
 """By package."""
 
@@ -44,9 +36,4 @@ def register_all() -> None:
                 raise ImportError(f"elmo_tasks.{package}.{name} cannot be imported: {error}") from error
 
 
-compat.apply()
-settings.apply_defaults()
-check_before_training()
-improve_evaluate()
-improve_predict()
 register_all()

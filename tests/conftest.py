@@ -9,7 +9,10 @@ import pytest
 import torch
 
 import elmo_tasks.plugin  # noqa: F401 (importing it is what registers our names)
+from elmo_tasks import settings
 from tests.tiny import heard, use_data_root, write_data_root
+
+settings.apply_defaults()  # as the command line does
 
 
 @pytest.fixture(autouse=True)

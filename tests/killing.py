@@ -8,7 +8,6 @@ import math
 import multiprocessing
 import os
 import signal
-import sys
 import tarfile
 from collections.abc import Callable, Iterator
 from multiprocessing.context import ForkServerContext
@@ -18,10 +17,10 @@ from typing import Any, BinaryIO, NamedTuple
 
 import torch
 import torch.multiprocessing
-from allennlp.commands import main
 
 import elmo_tasks.plugin  # noqa: F401 (for the fork server)
 from elmo_tasks import settings
+from elmo_tasks.__main__ import main
 from elmo_tasks.pretraining.progress import CURVE_FILE
 
 CONFIGS = Path(__file__).resolve().parents[1] / "training_config"
@@ -73,7 +72,7 @@ def write_half(state: Any, file: BinaryIO | str) -> None:
 
 class Training(NamedTuple):
     """
-    `allennlp train` of a file in `training_config`, with the data and the biLM in `root`, and another imported module.
+    `elmo-tasks train` of a file in `training_config`, with the data and the biLM in `root`, and another package.
     """
 
     config: str
@@ -123,8 +122,7 @@ def _train(training: Training, folder: Path, killed_at: Place | None) -> None:
     config = CONFIGS / f"{training.config}.jsonnet"
     flags = ["--recover"] if folder.exists() else []
     flags += ["--include-package", training.package] if training.package else []
-    sys.argv = ["allennlp", "train", str(config), "-s", str(folder), "-o", json.dumps(training.overrides), *flags]
-    main(prog="allennlp")
+    main(["train", str(config), "-s", str(folder), "-o", json.dumps(training.overrides), *flags])
 
 
 def differences(found: Path, expected: Path) -> list[str]:

@@ -1,4 +1,4 @@
-"""Training, evaluation and prediction with AllenNLP's command line."""
+"""Training, evaluation and prediction with the command line."""
 
 import json
 import shutil
@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from allennlp.commands import main
 from allennlp.models.archival import load_archive
 
+from elmo_tasks.__main__ import run as run_command
 from tests.pretraining import toy
 from tests.tiny import FIXTURES, heard, use_data_root
 
@@ -24,9 +24,9 @@ SMALLER = {
 }
 
 
-def allennlp(*arguments: object) -> None:
-    with toy.own_terminal(*map(str, arguments)):
-        main(prog="allennlp")
+def elmo_tasks(*arguments: object) -> None:
+    with toy.own_terminal():
+        run_command(list(map(str, arguments)))
 
 
 @pytest.fixture(scope="module")
@@ -35,13 +35,13 @@ def run(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     folder = tmp_path_factory.mktemp("runs") / "ner_elmo"
     with pytest.MonkeyPatch.context() as patch:
         use_data_root(patch, root)
-        allennlp("train", CONFIGS / "ner_elmo.jsonnet", "-s", folder, "-o", json.dumps(SMALLER))
+        elmo_tasks("train", CONFIGS / "ner_elmo.jsonnet", "-s", folder, "-o", json.dumps(SMALLER))
         yield folder
 
 
 def scores(run: Path, file: Path, out: Path) -> dict[str, Any]:
     predictions = out.with_suffix(".jsonl")
-    allennlp("evaluate", run / "model.tar.gz", file, "--output-file", out, "--predictions-output-file", predictions)
+    elmo_tasks("evaluate", run / "model.tar.gz", file, "--output-file", out, "--predictions-output-file", predictions)
     return dict(json.loads(out.read_text()))
 
 
@@ -80,7 +80,7 @@ def test_archive_of_scale_paper_finds_later_words_in_the_vectors(
 ) -> None:
     use_data_root(monkeypatch, root, scale="paper")
     folder, file = tmp_path / "run", root / "vectors/glove.6B.50d.txt"
-    allennlp("train", CONFIGS / "ner.jsonnet", "-s", folder, "-o", json.dumps(SMALLER | {"trainer.num_epochs": 1}))
+    elmo_tasks("train", CONFIGS / "ner.jsonnet", "-s", folder, "-o", json.dumps(SMALLER | {"trainer.num_epochs": 1}))
     text = tmp_path / "eng.testb"
     text.write_text((FIXTURES / "ner" / "eng.bio").read_text() + "\nFerry NN I-NP O\nGulls NN I-NP O\n")
     known = scores(folder, text, tmp_path / "known.json")
@@ -90,7 +90,7 @@ def test_archive_of_scale_paper_finds_later_words_in_the_vectors(
     assert known["loss"] != unknown["loss"]
     assert "2 words of the text are unknown" in caplog.text
     key = "model.text_field_embedder.token_embedders.tokens.lookup_file"
-    allennlp(
+    elmo_tasks(
         "evaluate", folder / "model.tar.gz", text, "--output-file", tmp_path / "o", "-o", json.dumps({key: str(moved)})
     )
     shutil.move(moved, file)

@@ -1,9 +1,17 @@
+import ast
 import importlib
+import inspect
+import json
 import pkgutil
-from collections.abc import Iterator
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import UnionType
+from typing import Any, get_args, get_origin
 
 import pytest
-from allennlp.common import Registrable
+from allennlp.common import FromParams, Lazy, Registrable
 
 import elmo_tasks
 from elmo_tasks import plugin
@@ -19,20 +27,20 @@ MANIFEST = {
     "DatasetReader": ours("coref", "lm", "ner", "snli", "squad", "srl", "sst", "tagger", "task_text"),
     "Evaluator": ours("coref", "squad", "srl"),
     "Head": ours("maxout", "relu"),
-    "LearningRateScheduler": ours("staircase"),
+    "LearningRateScheduler": {"elmo_tasks_staircase", "reduce_on_plateau"},
     "Metric": ours("coref", "entailment_accuracy", "entity_f1", "squad", "srl_f1"),
     "Model": ours("bilm", "coref", "ner", "snli", "squad", "srl", "sst", "tagger", "tuned_bilm"),
-    "MovingAverage": ours("exponential"),
+    "MovingAverage": {"elmo_tasks_exponential", "exponential"},
     "Predictor": ours("coref", "ner", "snli", "squad", "srl", "sst", "tagger"),
     "Seq2SeqEncoder": ours("coupled_lstm", "feedforward_lstm", "gru", "highway_lstm", "stacked_lstm"),
-    "Seq2VecEncoder": ours("character_cnn"),
-    "Subcommand": {"ablate", "ablate-run", "bilm", "cache", "check", "data", "elmo", "probe", "serve"},
-    "TokenEmbedder": {"elmo_tasks", "elmo_tasks_concatenated_vectors", "elmo_tasks_word_vectors"},
+    "Seq2VecEncoder": ours("character_cnn", "cnn"),
+    "TokenEmbedder": {"elmo_tasks", *ours("character_encoding", "concatenated_vectors", "word_vectors")},
     "TokenIndexer": ours("characters", "predicate", "word_ids"),
     "Tokenizer": ours("spacy", "squad"),
+    "TrainModel": {"elmo_tasks"},
     "Trainer": {"elmo_tasks"},
     "TrainerCallback": ours("lm_progress", "tuning"),
-    "Vocabulary": ours("words"),
+    "Vocabulary": {"elmo_tasks_words", "from_files"},
 }
 """Every name that the plugin registers, by the AllenNLP class that it is registered under."""
 
@@ -63,7 +71,35 @@ def test_manifest(everything_imported: None) -> None:
 def test_the_plugin_lists_every_module_that_registers(everything_imported: None) -> None:
     modules = {module for _, _, module in registrations() if module.startswith("elmo_tasks.")}
     listed = {f"elmo_tasks.{package}.{name}" for package, names in plugin.REGISTERING_MODULES.items() for name in names}
-    assert modules - listed == {"elmo_tasks.compat.training"}
+    assert modules <= listed
+
+
+def constructors() -> Iterator[Callable[..., Any]]:
+    """Every function of the package that AllenNLP calls with parts of a config."""
+    classes = [FromParams]
+    for cls in classes:
+        classes += cls.__subclasses__()
+    registered = [(cls, name or "__init__") for names in Registrable._registry.values() for cls, name in names.values()]
+    for cls, name in {*registered, *((cls, "__init__") for cls in classes)}:
+        if cls.__module__.startswith("elmo_tasks"):
+            yield getattr(cls, name)
+
+
+def parts(annotation: Any) -> Iterator[Any]:
+    yield annotation
+    for argument in get_args(annotation):
+        yield from parts(argument)
+
+
+def test_constructors_have_no_objects_in_new_unions(everything_imported: None) -> None:
+    """AllenNLP constructs an `Optional[X]` of a config, but passes the dictionary for `X | None`."""
+    for constructor in constructors():
+        for name, parameter in inspect.signature(constructor).parameters.items():
+            unions = [part for part in parts(parameter.annotation) if isinstance(part, UnionType)]
+            inside = [part for union in unions for part in parts(union)]
+            assert not any(hasattr(part, "from_params") or get_origin(part) is Lazy for part in inside), (
+                f"{constructor.__qualname__}, {name}: expected Optional or Union"
+            )
 
 
 def test_missing_module_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,3 +107,72 @@ def test_missing_module_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ImportError, match=r"elmo_tasks\.sst\.no_such_module cannot be imported") as got:
         plugin.register_all()
     assert not isinstance(got.value, ModuleNotFoundError), "AllenNLP would only log that"
+
+
+MODULES = "import json, sys, elmo_tasks.plugin; print(json.dumps([n for n in sys.modules if n[:10] != 'elmo_tasks']))"
+
+CHANGES = """
+import builtins, contextlib, importlib, inspect, json, logging, os, signal, sys, warnings
+
+for name in json.load(sys.stdin):  # so that the plugin is the only cause of what changes
+    with contextlib.suppress(Exception):
+        importlib.import_module(name)
+import torch
+
+def attributes():
+    modules = [module for name, module in sys.modules.items() if name.split(".")[0] == "allennlp"]
+    classes = [value for module in modules for value in vars(module).values() if inspect.isclass(value)]
+    for owner in [builtins, *modules, *(cls for cls in classes if cls.__module__.startswith("allennlp"))]:
+        own = dict(vars(owner), __bases__=getattr(owner, "__bases__", None))
+        for name in own.keys() - {"__annotations__", "__warningregistry__"}:  # Python adds them when they are used
+            yield f"{getattr(owner, '__module__', '')} {owner.__name__}.{name}".strip(), own[name]
+
+def settings():
+    return {
+        "sys hooks": [sys.excepthook, sys.unraisablehook, sys.displayhook, *sys.meta_path, *sys.path_hooks],
+        "environment": dict(os.environ),
+        "warning filters": list(warnings.filters),
+        "safe globals": set(torch.serialization.get_safe_globals()),
+        "signals": [signal.getsignal(number) for number in signal.valid_signals()],
+        "logging": [logging.raiseExceptions, logging.getLoggerClass(), *logging.getLogger().handlers],
+    }
+
+before, settings_before = dict(attributes()), settings()
+import elmo_tasks.plugin
+after, settings_after = dict(attributes()), settings()
+changed = [name for name in before.keys() | after if before.get(name, ...) is not after.get(name, ...)]
+print(json.dumps(sorted(changed) + [name for name, value in settings_before.items() if value != settings_after[name]]))
+"""
+
+
+def in_a_fresh_python(code: str, given: str = "") -> str:
+    return subprocess.run([sys.executable, "-c", code], input=given, capture_output=True, text=True, check=True).stdout
+
+
+def test_importing_the_plugin_changes_registries_only() -> None:
+    assert json.loads(in_a_fresh_python(CHANGES, in_a_fresh_python(MODULES))) == []
+
+
+def replaced_attributes(tree: ast.Module) -> Iterator[ast.Attribute | ast.Call]:
+    """Assigned, deleted or set attributes of what a module imports."""
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+    imported = {alias.asname or alias.name.split(".")[0] for node in imports for alias in node.names}
+    for node in ast.walk(tree):
+        owner: ast.AST | None = None
+        if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
+            owner = node.value
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) in ("setattr", "delattr"):
+            owner = node.args[0]
+        while isinstance(owner, ast.Attribute):
+            owner = owner.value
+        if isinstance(owner, ast.Name) and owner.id in imported:
+            yield node
+
+
+def test_no_attribute_of_an_imported_module_or_class_is_replaced() -> None:
+    found = [
+        f"{path}:{node.lineno}: {ast.unparse(node)}"
+        for path in Path(elmo_tasks.__file__).parent.rglob("*.py")
+        for node in replaced_attributes(ast.parse(path.read_text("utf-8")))
+    ]
+    assert found == []

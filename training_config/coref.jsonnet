@@ -5,7 +5,8 @@
 //     they are left out. Words are looked up as written, then lower-cased. At paper the vectors have length 1 and words
 //     without one have zeros, as there, and words of other texts are looked up in the files when they are evaluated
 //     (their experiment `final` does the same); at mini and small vectors are as in the file, and words without one
-//     have the mean. Each part of a document is read from gold
+//     have the mean. The LSTM starts as theirs at paper, at mini and small as that of their later code (Lee et al.,
+//     2018). The character CNN ignores padding and starts as torch's do; theirs is Glorot-uniform and reads it. Each part of a document is read from gold
 //     files (there: automatic ones, which have the same words and clusters). At most 150 epochs with patience 20 in
 //     place of some 400,000 updates; the best epoch by average F1 on the validation data is kept, as there.
 //   as in the original code: sentences are encoded one by one by an LSTM with coupled gates and learned first states;
@@ -72,10 +73,10 @@ hidden_fields.checked({
     text_field_embedder: {
       token_embedders: words.embedder($.vectors, { trainable: false }) + {
         token_characters: {
-          type: 'character_encoding',
+          type: 'elmo_tasks_character_encoding',
           embedding: { embedding_dim: $.characters.embedding_dim, vocab_namespace: 'token_characters' },
           encoder: {
-            type: 'cnn',
+            type: 'elmo_tasks_cnn',
             embedding_dim: $.characters.embedding_dim,
             num_filters: $.characters.num_filters,
             ngram_filter_sizes: [3, 4, 5],
@@ -84,7 +85,12 @@ hidden_fields.checked({
       },
     },
     word_vectors: $.vectors != null,
-    encoder: { type: 'elmo_tasks_coupled_lstm', hidden_size: $.encoder_size, dropout: $.dropout },
+    encoder: {
+      type: 'elmo_tasks_coupled_lstm',
+      hidden_size: $.encoder_size,
+      dropout: $.dropout,
+      [if settings.scale == 'paper' then 'orthonormal_input']: false,
+    },
     input_dropout: $.input_dropout,
     output_dropout: $.dropout,
     hidden_size: $.hidden_size,

@@ -2,9 +2,9 @@
 //
 // Departures from the paper: as in coref.jsonnet. The paper drops 50% of the ELMo vectors. That is done here by the
 //   dropout on all that the encoder reads (`input_dropout`: 0.5 at small and paper, 0.3 at mini), as in the authors'
-//   later code; `dropout` below, 0.3 at mini, comes on top of it. The paper does not say whether heads of spans are
-//     made
-//   of ELMo vectors, too: here, as in that code, they are not; -o '{"model.head_values": "input"}' lets them.
+//   later code; `dropout` below, 0.3 at mini, comes on top of it (-o '{"model.elmo.dropout": 0.5}' drops 75 % in all).
+//   The paper does not say whether heads of spans are made of ELMo vectors, too: here, as in that code, they are not;
+//   -o '{"model.head_values": "input"}' lets them.
 //
 // Expected average F1 of MUC, B-cubed and CEAF-e: paper 70.4 (CoNLL-2012 test); small and mini: docs/RESULTS.md.
 // Command: allennlp train training_config/coref_elmo.jsonnet -s out/coref_elmo

@@ -7,7 +7,8 @@
 //     around each word. 200 and 100 hidden units are taken to be per direction.
 //   what the paper leaves open: batches of 64, at most 75 epochs with patience 25, BIOUL tags and a loss summed over
 //     the batch are AllenNLP's. Dropout 0.5 is AllenNLP's rate; it is variational, at the input of both biLSTM layers,
-//     as the paper has it, where AllenNLP's is ordinary. Forget biases start at 1.
+//     as the paper has it, where AllenNLP's is ordinary and drops the encoder's output, too. Forget biases start at 1,
+//     recurrences orthogonal, where AllenNLP's start as torch's.
 //   small: other data (W-NUT 17, 3,394 sentences), hence batches of 32, and a cap of 15 epochs (1,605 updates) for
 //     both rows: the baseline is best before that, but neither is said to have converged. No early stopping.
 //   mini: the synthetic corpus (400 sentences), a smaller model, batches of 16, a cap of 30 epochs (750 updates) for
@@ -30,7 +31,7 @@ hidden_fields.checked({
   vectors:: settings.choose({
     mini: { pretrained_file: settings.file('vectors/w2v.100d.txt.gz'), embedding_dim: 100 },
     small: self.mini,
-    paper: { pretrained_file: settings.file('vectors/glove.6B.50d.txt'), embedding_dim: 50 },
+    paper: { pretrained_file: settings.file('vectors/glove.6B.50d.txt'), embedding_dim: 50, unknown: 'random' },
   }),
 
   characters:: settings.choose({
@@ -55,10 +56,10 @@ hidden_fields.checked({
     text_field_embedder: {
       token_embedders: words.embedder($.vectors, { trainable: true }) + {
         token_characters: {
-          type: 'character_encoding',
+          type: 'elmo_tasks_character_encoding',
           embedding: { embedding_dim: $.characters.embedding_dim, vocab_namespace: 'token_characters' },
           encoder: {
-            type: 'cnn',
+            type: 'elmo_tasks_cnn',
             embedding_dim: $.characters.embedding_dim,
             num_filters: $.characters.num_filters,
             ngram_filter_sizes: [3],

@@ -8,8 +8,9 @@
 //     gradient norms are clipped at 5 (both: 10).
 //   what the paper leaves open: words are the leaves of the parses at paper, as in the code of Chen et al., with
 //     brackets for -LRB- and -RRB-, and spaCy's at mini and small, whose data have no parses
-//     (`dataset_reader.tokenization`); a word is looked up as written, then lower-cased; forget biases start at 1; at
-//     most 75 epochs with patience 5, as AllenNLP's. The L2 penalty is the coefficient times the sum of squares, as
+//     (`dataset_reader.tokenization`); a word is looked up as written, then lower-cased; forget biases start at 1 (Chen
+//     et al.: 0), recurrences orthogonal and input weights Glorot-uniform for each gate (AllenNLP: for all gates
+//     together); at most 75 epochs with patience 5, as AllenNLP's. The L2 penalty is the coefficient times the sum of squares, as
 //     AllenNLP's regularizers; for the other reading, with a factor of one half, set `weight_l2:: 5e-5`. 300 units are
 //     per direction. Pairs without a gold label (`-`) are left out.
 //   small: other data (13,100 of the 549,367 training pairs) and vectors of 100 dimensions; a cap of 3 epochs for both

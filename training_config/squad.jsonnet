@@ -2,13 +2,16 @@
 //
 // Departures from the paper, which gives the outline of the model and leaves the rest to Clark and Gardner (2017)
 //   all: one width for both rows, 90 units as in the paper (40 at mini); the public code of its baseline has 100.
-//     Words are split by spaCy's rules and at the marks where Clark and Gardner split; a word without a vector has the
+//     Words are split by spaCy's rules and at the marks where Clark and Gardner split, but contractions stay whole (`n't`,
+//     `'s`, which have vectors; there `n ' t` and `' s`); a word without a vector has the
 //     mean of all at mini and small, and zeros at paper, as there. Words of other texts are looked up in the vectors'
 //     file when they are evaluated, as there. The epoch that counts is the best one of the averaged weights, which are
 //     those in the archive; Clark and Gardner choose by the weights themselves. The last, smaller batch of an epoch is
 //     kept.
-//   what the paper leaves open is theirs: characters, where dropout stands, chained GRUs for start and end, weights'
-//     starting values, fixed batches of similar length, no clipping, 24 epochs.
+//   what the paper leaves open is theirs: characters, where dropout stands, chained GRUs for start and end, starting
+//     values of all weights but the characters' (Glorot-uniform vectors, convolution biases of 0; theirs between -0.05
+//     and 0.05, and Glorot-uniform), fixed batches of similar length (their baseline redraws them), no clipping, 24
+//     epochs.
 //   small and mini: the weights of products in the similarity of passage and question start between 0 and 0.4 instead
 //     of with both signs, so that equal words attend to each other from the first update: otherwise the seed decides
 //     how soon a run learns this.
@@ -65,7 +68,7 @@ hidden_fields.checked({
     text_field_embedder: {
       token_embedders: words.embedder($.vectors, { trainable: false }) + {
         token_characters: {
-          type: 'character_encoding',
+          type: 'elmo_tasks_character_encoding',
           embedding: { embedding_dim: $.characters.embedding_dim, vocab_namespace: 'token_characters' },
           encoder: {
             type: 'elmo_tasks_character_cnn',

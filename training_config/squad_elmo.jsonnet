@@ -2,8 +2,9 @@
 // squad.jsonnet.
 //
 // Departures from the paper: as in squad.jsonnet. The paper's biLM was fine-tuned on the paragraphs of SQuAD
-//   (Table 7); the one given here is used as it is, and ablations/table1.jsonnet fine-tunes it first at paper. The biLM
-//   reads a whole paragraph as one sentence, as in the paper's code.
+//   (Table 7); the one given here is used as it is, and the tables in ablations/ fine-tune it first at paper. The biLM
+//   reads a whole paragraph as one sentence, as in the paper's code. The paper names no dropout on ELMo's vectors; 0.5 is
+//   that code's.
 //   mini: dropout 0.2 on the ELMo vectors instead of 0.5, with which the smaller model learned more slowly.
 //
 // Expected F1: paper 85.8 (test; 85.6 on dev); small and mini: docs/RESULTS.md.

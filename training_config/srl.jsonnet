@@ -3,12 +3,13 @@
 //
 // Departures from the paper
 //   all: the input projection of the highway has a bias, which starts at 0 (as the authors' code has it; the equations
-//     have none). The predicate indicator is on the predicate's one word, also where the annotation calls more words V.
+//     have none). AllenNLP's configuration with ELMo has no bias at the input, the one without a random one. The predicate indicator is on the predicate's one word, also where the annotation calls more words V.
 //     A word is looked up as written, then lower-cased; words of other texts are looked up in the file when they are
 //     evaluated, as He et al.'s code does.
 //   what the paper leaves open: batches of 80, one instance per predicate, none for sentences without one. As in He et
 //     al.'s code, dropout masks h_t itself, so that the next layer reads the masked h_t; in AllenNLP's, with which the
-//     paper's numbers were computed, it masks the recurrence alone ('model.encoder.dropout_outputs': false). The loss is
+//     paper's numbers were computed, it masks the recurrence alone ('model.encoder.dropout_outputs': false). Training
+//     sentences of over 100 words, which He et al. leave out, are kept, as in AllenNLP's. The loss is
 //     the mean over a sentence's tokens, and gradients are clipped by value, as in AllenNLP's code. He et al. sum over
 //     the tokens and clip the norm (-o '{"model.sum_token_losses": true, "trainer.grad_clipping": null,
 //     "trainer.grad_norm": 1.0}'); the sum with clipped values diverges.

@@ -2,9 +2,9 @@
 // sst.jsonnet.
 //
 // Departures from the paper: as in sst.jsonnet. "The output ELMo vectors are computed with a second biLSTM and
-//   concatenated to the input" can be read in several ways; by default the second mix is concatenated to the output of
-//   the encoder biLSTM, before biattention, as in the paper's SNLI and SQuAD models. The second biLSTM reads that mix
-//   first with -o '{"model.elmo_output_encoder": {"type": "elmo_tasks_stacked_lstm", "hidden_sizes": [300]}}'.
+//   concatenated to the input" can be read in several ways, and AllenNLP's configurations have no such biLSTM: by default
+//   the second mix itself is concatenated to the output of the encoder biLSTM, before biattention, as in the paper's SNLI
+//   and SQuAD models. A second biLSTM reads that mix first with -o '{"model.elmo_output_encoder": {"type": "elmo_tasks_stacked_lstm", "hidden_sizes": [300]}}'.
 //   AllenNLP's first configuration had it behind the integrator, its later one at the input alone, without lambda: a file
 //   with (import 'sst_elmo.jsonnet') { preset:: 'allennlp' }. The paper does not say whether layers are normalized: they
 //   are not, except at mini. Dropout of the ELMo vectors is 0.5 as in AllenNLP's first configuration, 0.1 at mini and
@@ -18,6 +18,7 @@
 local settings = import 'lib/settings.libsonnet';
 
 (import 'sst.jsonnet') {
+  input_dropout:: if $.preset == 'allennlp' && settings.scale == 'paper' then 0.5 else super.input_dropout,
   model+: {
     elmo: settings.bilm {
       at: $.presets[$.preset].elmo.at,

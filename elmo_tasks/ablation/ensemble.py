@@ -10,10 +10,11 @@ from typing import Any
 import torch
 from allennlp.data import DataLoader
 from allennlp.models import Model
-from allennlp.models.archival import Archive, load_archive
+from allennlp.models.archival import Archive
 from torch import Tensor, nn
 
 from elmo_tasks.ablation.schema import VOTES
+from elmo_tasks.archives import load_archive
 from elmo_tasks.data.vectors import WordVectors
 from elmo_tasks.errors import InputError
 from elmo_tasks.modules.task_model import SoftmaxModel

@@ -16,7 +16,6 @@ from typing import Any
 
 import torch
 from allennlp.commands.evaluate import evaluate_from_archive
-from allennlp.commands.train import train_model
 from allennlp.common import Params
 from pydantic import TypeAdapter
 
@@ -24,11 +23,11 @@ import elmo_tasks
 from elmo_tasks.ablation import run_dir
 from elmo_tasks.ablation.ensemble import score_ensemble
 from elmo_tasks.ablation.runs import find_folder, runnable
-from elmo_tasks.compat.terminal import one_line
-from elmo_tasks.errors import InputError
+from elmo_tasks.archives import unpacked
+from elmo_tasks.errors import InputError, one_line
+from elmo_tasks.runs.train import train
 
 PACKAGES = ("torch", "allennlp", "numpy")
-PLUGIN = "elmo_tasks.plugin"
 POLL_SECONDS = 1.0
 
 
@@ -85,12 +84,13 @@ def _train(plan: dict[str, Any], path: Path) -> dict[str, Any]:
     config = runnable(plan, path.parent)
     resume = run_dir.has_checkpoint(path, config)
     model = path / run_dir.MODEL
-    train_model(Params(config), str(model), recover=resume, include_package=[PLUGIN], file_friendly_logging=True)
+    train(Params(config), model, recover=resume, shown="lines")
     metrics = json.loads((model / "metrics.json").read_text("utf-8"))
     scores = _with_prefix("best_validation_", metrics)
     if plan["file"]:
         device = 0 if torch.cuda.is_available() else -1
-        scores = _numbers(evaluate_from_archive(model / "model.tar.gz", plan["file"], cuda_device=device))
+        with unpacked(model / "model.tar.gz") as unpacked_model:
+            scores = _numbers(evaluate_from_archive(unpacked_model, plan["file"], cuda_device=device))
     scores |= run_dir.read_json(model / "perplexities.json") or {}
     scores["best_epoch"] = metrics["best_epoch"] + 1  # epochs count from 1
     curve = _curve(model)

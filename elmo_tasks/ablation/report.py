@@ -12,7 +12,7 @@ from elmo_tasks.ablation.figures import curve_charts, layer_weights, share_chart
 from elmo_tasks.ablation.schema import Row
 from elmo_tasks.ablation.summary import Record, Summary
 from elmo_tasks.ablation.text import FAILED, MISSING, body, duration, our_score, remarks, run_scores
-from elmo_tasks.compat.params import differences
+from elmo_tasks.runs.config import differences
 
 
 def report(summary: Summary, command: str) -> str:

@@ -14,10 +14,9 @@ from allennlp.common.params import with_overrides
 from elmo_tasks.ablation.ensemble import require_probabilities
 from elmo_tasks.ablation.schema import Row, Table
 from elmo_tasks.checks.schema import shape_problems
-from elmo_tasks.compat.params import differences
-from elmo_tasks.compat.seeds import SEED, SEEDS, spread_seed
-from elmo_tasks.compat.terminal import one_line
-from elmo_tasks.errors import InputError
+from elmo_tasks.errors import InputError, one_line
+from elmo_tasks.runs.config import differences
+from elmo_tasks.training.seeds import SEED, SEEDS, spread_seed
 
 HASH_DIGITS = 12
 

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from elmo_tasks.compat.seeds import SEEDS
+from elmo_tasks.training.seeds import SEEDS
 
 VOTES = "votes"
 PASSES = "passes"

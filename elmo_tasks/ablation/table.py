@@ -12,8 +12,7 @@ from pydantic_core import ErrorDetails
 
 from elmo_tasks.ablation.schema import Cell, Ensemble, Increase, Paper, Row, Table
 from elmo_tasks.checks.problem import nearest, shown
-from elmo_tasks.compat.terminal import one_line
-from elmo_tasks.errors import InputError
+from elmo_tasks.errors import InputError, one_line
 
 PROJECT = Path(__file__).resolve().parents[2]
 """The source tree, whose `training_config` tables may name; an installed package has none."""

@@ -9,8 +9,8 @@ from typing import Any
 
 from allennlp.data import DatasetReader
 
+from elmo_tasks.checks.devices import devices_here, has_device
 from elmo_tasks.checks.problem import Problem, below, get, items, shown
-from elmo_tasks.compat.devices import devices_here, has_device
 from elmo_tasks.data.files import missing_hint
 from elmo_tasks.elmo.source_types import SOURCES
 

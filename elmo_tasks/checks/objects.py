@@ -9,7 +9,6 @@ from inspect import Parameter
 from typing import Any, Union, get_args, get_origin
 
 from allennlp.common import FromParams, Lazy, Registrable, from_params
-from allennlp.common.checks import ConfigurationError
 from torch import nn
 
 from elmo_tasks.checks.problem import Problem, below, items, listed, nearest, shown, unknown_key
@@ -71,13 +70,11 @@ def target_of(path: str, config: dict[str, Any], cls: Any) -> Target | Problem |
     expected = f"the name of {article} {cls.__name__}"
     if not isinstance(name, str):
         return Problem(**where, expected=expected)
-    if name not in names and "." not in name:
+    if name not in names:  # a Python path would be imported, and is not accepted in an archive
         near = nearest(name, names)
-        return Problem(**where, expected=expected if near else f"{expected} ({listed(names)})", nearest=near)
-    try:
-        subclass, constructor = cls.resolve_class_name(name)
-    except (ConfigurationError, ImportError) as error:
-        return Problem(**where | {"got": f"{shown(name)}: {error}"}, expected=expected)
+        more = f"{listed(names)}; --include-package registers more"
+        return Problem(**where, expected=expected if near else f"{expected} ({more})", nearest=near)
+    subclass, constructor = cls.resolve_class_name(name)
     if not hasattr(subclass, "from_params"):
         return _unconverted(subclass)
     return (

@@ -10,7 +10,7 @@ from allennlp.evaluation import Evaluator
 
 from elmo_tasks.checks.objects import object_problems
 from elmo_tasks.checks.problem import Problem, get, listed, shown, unknown_key
-from elmo_tasks.compat.seeds import SEED, SEEDS
+from elmo_tasks.training.seeds import SEED, SEEDS
 
 GIVEN_TO_TRAINING = frozenset({"serialization_dir", "local_rank", "ddp_accelerator"})
 
@@ -33,6 +33,8 @@ def shape_problems(config: Mapping[str, Any]) -> list[Problem]:
     config, which is not modified.
     """
     plain = Params(copy.deepcopy(dict(config))).as_dict(quiet=True)  # "None" is null, as for AllenNLP
+    if plain.get("type") == "elmo_tasks":  # which calls this check
+        del plain["type"]
     separate = {key: plain.pop(key) for key in BESIDE_TRAINING if key in plain}
     problems = list(object_problems("", plain, TrainModel, GIVEN_TO_TRAINING, other_keys=BESIDE_TRAINING))
     if "evaluation" in separate:

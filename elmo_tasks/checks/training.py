@@ -1,19 +1,36 @@
-"""The checks that `allennlp train` runs before it reads data."""
+"""The checks of a config before its training reads data."""
 
 import copy
-import functools
-import os
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
-from allennlp.commands import train
+from allennlp.commands.train import TrainModel
 from allennlp.common import Params
+from allennlp.common.util import prepare_environment
 
-from elmo_tasks.checks.files import device_problems, file_problems, paths_read
+from elmo_tasks.checks.files import device_problems, file_problems
 from elmo_tasks.checks.problem import Problem
 from elmo_tasks.checks.schema import shape_problems
 from elmo_tasks.errors import InputError
+from elmo_tasks.training.seeds import SEED, spread_seed
+
+
+@TrainModel.register("elmo_tasks", constructor="from_partial_objects")
+class CheckedTrainModel(TrainModel):
+    """
+    AllenNLP's training with the same keys, and `seed`, for a config with `type: "elmo_tasks"`: AllenNLP constructs the
+    model after reading all data, this reports all problems of the config before. `elmo-tasks train` checks by itself.
+    """
+
+    @classmethod
+    def from_params(cls, params: Params, *arguments: Any, **extras: Any) -> "CheckedTrainModel":
+        """Raises `InputError` for an invalid config."""
+        if has_seed := SEED in params:
+            spread_seed(params)
+        check_config(params.as_dict(quiet=True))
+        if has_seed:
+            prepare_environment(params)
+        return super().from_params(params, *arguments, **extras)
 
 
 def is_ours(config: Mapping[str, Any]) -> bool:
@@ -23,52 +40,21 @@ def is_ours(config: Mapping[str, Any]) -> bool:
     return str(name).startswith(("elmo_tasks.", "elmo_tasks_"))
 
 
+def check_config(config: Mapping[str, Any], *, resumed: bool = False) -> None:
+    """
+    Raises `InputError`, which lists all problems: missing GPUs and, of our models, invalid keys (unless the run is
+    resumed) and missing files.
+    """
+    plain = copy.deepcopy(dict(config))
+    problems = [*device_problems(plain)]
+    if is_ours(plain):
+        problems += [*([] if resumed else shape_problems(plain)), *file_problems(plain)]
+    require_none(sorted(problems, key=lambda problem: problem.path))
+
+
 def require_none(found: Iterable[Problem]) -> None:
     """Raises `InputError`, which lists all problems, if there are any."""
     if problems := list(found):
         lines = "".join(f"\n  {problem}" for problem in problems)
         count = "one problem" if len(problems) == 1 else f"{len(problems)} problems"
         raise InputError(f"the config has {count}, nothing was read or written:{lines}")
-
-
-def check_before_training() -> None:
-    """
-    Makes `allennlp train` reject invalid configs before it reads data.
-
-    `shape_problems` is for configs of our models, unless the run is resumed. Missing GPUs, and a `--force` that would
-    delete files that the training reads, are errors for all configs.
-
-    AllenNLP constructs the model after reading all data, and its trainer ignores unknown keys. The patch can go when
-    AllenNLP checks a config first.
-    """
-    original = train.train_model
-
-    @functools.wraps(original)
-    def train_model(
-        params: Params,
-        serialization_dir: str | os.PathLike[str],
-        recover: bool = False,
-        force: bool = False,
-        *arguments: Any,
-        **options: Any,
-    ) -> Any:
-        config = copy.deepcopy(params.as_dict(quiet=True))  # AllenNLP takes the keys out of it
-        if force and not recover:
-            require_replaceable(serialization_dir, paths_read(config))
-            require_none(file_problems(config))
-        if is_ours(config) and not recover:
-            require_none(shape_problems(config))
-        require_none(device_problems(config))
-        return original(params, serialization_dir, recover, force, *arguments, **options)
-
-    train.train_model = train_model
-
-
-def require_replaceable(folder: str | os.PathLike[str], read: Iterable[Path]) -> None:
-    """Raises `InputError` if `--force` would delete a file in `read`."""
-    for file in read:
-        if file.exists() and file.resolve().is_relative_to(Path(folder).resolve()):
-            problem = f"--force would delete {file}, which the training reads"
-            raise InputError(
-                problem, file=str(folder), hint="give -s another folder, or delete the other files yourself"
-            )

@@ -1,10 +1,7 @@
-"""`allennlp ablate`: reproduce a table from its data file."""
+"""`elmo-tasks ablate`: reproduce a table from its data file."""
 
 import argparse
 from pathlib import Path
-
-from allennlp.commands.subcommand import Subcommand
-from allennlp.common.util import SigTermReceived
 
 from elmo_tasks.ablation.execute import execute
 from elmo_tasks.ablation.session import Session
@@ -14,15 +11,13 @@ from elmo_tasks.commands.actions import Command
 INTERRUPTED = 130
 
 
-@Subcommand.register("ablate")
 class Ablate(Command):
-    """`allennlp ablate TABLE.jsonnet -s DIR`."""
+    """`elmo-tasks ablate TABLE.jsonnet -s DIR`."""
 
     description = (
         "Execute the runs of a table and write table.md, results.jsonl and report.html."
         " The same command again skips finished runs and resumes interrupted ones."
     )
-    help = "reproduce a table of the paper"
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         add = parser.add_argument
@@ -37,12 +32,10 @@ class Ablate(Command):
         parser.set_defaults(func=ablate)
 
 
-@Subcommand.register("ablate-run")
 class AblateRun(Command):
-    """`allennlp ablate-run FOLDER`."""
+    """`elmo-tasks ablate-run FOLDER`."""
 
-    description = "Execute one run. `allennlp ablate` calls this command for each run of a table."
-    help = "one run of a table"
+    description = "Execute one run. `elmo-tasks ablate` calls this command for each run of a table."
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("folder", metavar="FOLDER", help="a folder with a plan.json")
@@ -60,7 +53,7 @@ def ablate(args: argparse.Namespace) -> None:
     try:
         for line in session.run_all():
             print(line, flush=True)
-    except (KeyboardInterrupt, SigTermReceived):
+    except KeyboardInterrupt:
         print("interrupted; the same command resumes", flush=True)
     summary = session.write()
     print(f"\n{terminal(summary)}\n\n{session.folder / 'report.html'}")

@@ -1,33 +1,30 @@
-"""Base classes of subcommands, and `allennlp elmo`, whose module needs no AllenNLP."""
+"""Base classes of the commands of `elmo-tasks`."""
 
 import argparse
-from abc import abstractmethod
-
-from allennlp.commands.subcommand import Subcommand
-
-from elmo_tasks.commands import elmo
+from abc import ABC, abstractmethod
 
 
-class Command(Subcommand):
-    """A subcommand with a `description` for its own help, and another one, `help`, for the list of commands."""
+class Command(ABC):
+    """A command with a `description` for its own help."""
 
     description: str
-    help: str | None = None
+    includes_packages = True
+    """Whether the command has `--include-package`."""
 
     @abstractmethod
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         """Add the arguments, and the function as the default of `func`."""
 
-    def add_subparser(self, parser: argparse._SubParsersAction) -> argparse.ArgumentParser:
-        """Called by AllenNLP."""
-        text = self.help or self.description
-        subparser: argparse.ArgumentParser = parser.add_parser(self.name, description=self.description, help=text)
-        self.add_arguments(subparser)
-        return subparser
+    def add_parser(self, parsers: argparse._SubParsersAction, name: str, text: str) -> None:
+        """Add the command to a program."""
+        parser: argparse.ArgumentParser = parsers.add_parser(name, description=self.description, help=text)
+        self.add_arguments(parser)
+        if self.includes_packages:
+            add_packages(parser)
 
 
 class ActionsCommand(Command):
-    """A subcommand with actions, such as `allennlp bilm export`; without an action its help is printed."""
+    """A command with actions, such as `elmo-tasks bilm export`; without an action its help is printed."""
 
     @abstractmethod
     def add_actions(self, actions: argparse._SubParsersAction) -> None:
@@ -38,10 +35,8 @@ class ActionsCommand(Command):
         self.add_actions(parser.add_subparsers(title="Actions", metavar=""))
 
 
-@Subcommand.register("elmo")
-class Elmo(Subcommand):
-    """`allennlp elmo IN OUT`."""
-
-    def add_subparser(self, parser: argparse._SubParsersAction) -> argparse.ArgumentParser:
-        """Called by AllenNLP."""
-        return elmo.add_parser(parser)
+def add_packages(parser: argparse.ArgumentParser) -> None:
+    """Adds `--include-package`, as AllenNLP's commands have it."""
+    parser.add_argument(
+        "--include-package", metavar="NAME", action="append", default=[], help="a package that registers more classes"
+    )

@@ -1,9 +1,7 @@
-"""`allennlp bilm`: prepare text for a bidirectional language model, export it, measure it, share it."""
+"""`elmo-tasks bilm`: prepare text for a bidirectional language model, export it, measure it, share it."""
 
 import argparse
 from pathlib import Path
-
-from allennlp.commands.subcommand import Subcommand
 
 from elmo_tasks.bilm import BiLM
 from elmo_tasks.bilm.packed_linear import INFERENCE_PRECISIONS
@@ -19,9 +17,8 @@ _RUN_HELP = "folder of a run (while it trains, too), its model.tar.gz"
 _HEADER = f"{'tokens':>12} {'<UNK> %':>8} {'forward':>9} {'backward':>9} {'mean':>9} {'arithm.':>9}  file"
 
 
-@Subcommand.register("bilm")
 class Bilm(ActionsCommand):
-    """`allennlp bilm prepare | plan | export | perplexity | score | import-softmax`."""
+    """`elmo-tasks bilm prepare | plan | export | perplexity | score | import-softmax`."""
 
     description = "Prepare text for a bidirectional language model; export a trained one, or measure one."
 

@@ -1,9 +1,7 @@
-"""`allennlp cache`: what a folder that `cache_dir` names holds, and emptying it."""
+"""`elmo-tasks cache`: what a folder that `cache_dir` names holds, and emptying it."""
 
 import argparse
 from pathlib import Path
-
-from allennlp.commands.subcommand import Subcommand
 
 from elmo_tasks.commands.actions import ActionsCommand
 from elmo_tasks.elmo.cache import CacheStatistics, Description, clear, statistics
@@ -13,9 +11,8 @@ _COUNTS = f"{'sentences':>12} {'tokens':>14} {'bytes':>18} {'damaged':>8}"
 _HEADER = f"{'weights':<{_SHOWN_DIGITS}} {'options':<{_SHOWN_DIGITS}} state precision stored   {_COUNTS}  files"
 
 
-@Subcommand.register("cache")
 class Cache(ActionsCommand):
-    """`allennlp cache stats | clear`."""
+    """`elmo-tasks cache stats | clear`."""
 
     description = "Inspect or clear the layer cache of frozen biLMs."
 

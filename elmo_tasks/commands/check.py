@@ -1,33 +1,31 @@
-"""`allennlp check`: all problems of a config, before training."""
+"""`elmo-tasks check`: all problems of a config, before training."""
 
 import argparse
+import json
 import sys
 from itertools import chain
 from pathlib import Path
-
-from allennlp.commands.subcommand import Subcommand
-from allennlp.common import Params
 
 from elmo_tasks.checks.files import device_problems, file_problems
 from elmo_tasks.checks.problem import Problem
 from elmo_tasks.checks.schema import shape_problems
 from elmo_tasks.commands.actions import Command
-from elmo_tasks.compat.terminal import one_line
+from elmo_tasks.errors import one_line
+from elmo_tasks.runs.config import read_config
 
 
-@Subcommand.register("check")
 class Check(Command):
-    """`allennlp check CONFIG...`."""
+    """`elmo-tasks check CONFIG...`."""
 
     description = (
         "Report all problems of configs: unknown keys, invalid types, names and sizes, missing files and GPUs."
-        " Exit status 0 if there is no problem. `allennlp train --dry-run` builds the model, too."
+        " Exit status 0 if there is no problem. `elmo-tasks train --dry-run` builds the model, too."
     )
-    help = "report all problems of configs, without training"
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("configs", metavar="CONFIG", nargs="+", help="as for allennlp train")
-        parser.add_argument("-o", "--overrides", default="", help="as for allennlp train, for each config")
+        parser.add_argument("configs", metavar="CONFIG", nargs="+", help="as for elmo-tasks train")
+        parser.add_argument("-o", "--overrides", default="", help="as for elmo-tasks train, for each config")
+        parser.add_argument("--show", action="store_true", help="print each resolved config as JSON, too")
         parser.set_defaults(func=check)
 
 
@@ -41,13 +39,15 @@ def check(args: argparse.Namespace) -> None:
         print(f"{file}: {count} problem{'' if count == 1 else 's'}")
         for problem in problems:
             print(f"  {problem}", flush=True)
+        if args.show and not any(problem.path == "" for problem in problems):
+            print(json.dumps(read_config(file, args.overrides).as_dict(quiet=True), indent=2))
     sys.exit(1 if found else 0)
 
 
 def check_config(file: str | Path, overrides: str = "") -> list[Problem]:
-    """Reads a config as `allennlp train` does, and returns all problems, sorted by path. Nothing is constructed."""
+    """Reads a config as `elmo-tasks train` does, and returns all problems, sorted by path. Nothing is constructed."""
     try:
-        config = Params.from_file(str(file), overrides).as_dict(quiet=True)
+        config = read_config(file, overrides).as_dict(quiet=True)
     except Exception as error:
         line = one_line(error) or (f"{error}" if isinstance(error, ValueError) else None)
         if line is None:

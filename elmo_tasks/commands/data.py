@@ -1,4 +1,4 @@
-"""`allennlp data`: which files of the paper's corpora are below the data root, and where the others come from."""
+"""`elmo-tasks data`: which files of the paper's corpora are below the data root, and where the others come from."""
 
 import argparse
 import json
@@ -7,8 +7,6 @@ import sys
 from collections.abc import Callable, Iterator
 from itertools import chain, groupby
 from pathlib import Path
-
-from allennlp.commands.subcommand import Subcommand
 
 from elmo_tasks.commands.actions import Command
 from elmo_tasks.commands.downloads import fetch
@@ -19,15 +17,13 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.settings import DATA_VARIABLE, data_is_default
 
 
-@Subcommand.register("data")
 class Data(Command):
-    """`allennlp data [TASK...] [--fetch]`."""
+    """`elmo-tasks data [TASK...] [--fetch]`."""
 
     description = (
         f"List the files that scale `paper` reads below {DATA_VARIABLE}: how much of each is there, and where the "
         "missing ones come from. Exit status 0: nothing is missing."
     )
-    help = "List the corpora that scale `paper` needs."
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         add = parser.add_argument

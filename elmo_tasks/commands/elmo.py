@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from elmo_tasks.bilm.packed_linear import INFERENCE_PRECISIONS
+from elmo_tasks.commands.actions import Command
 from elmo_tasks.commands.layer_sources import add_device, add_source_options, device_of, files_read, open_chosen
 from elmo_tasks.data.files import open_text
 from elmo_tasks.elmo.elmo import Elmo, progress_bar
@@ -27,17 +28,18 @@ _HELP = {
 }
 
 
-def add_parser(parsers: argparse._SubParsersAction) -> argparse.ArgumentParser:
-    """Add the command to a program."""
-    parser: argparse.ArgumentParser = parsers.add_parser(
-        "elmo", description=_DESCRIPTION, help="Write the ELMo vectors of a text to an HDF5 file."
-    )
-    parser.add_argument("input_file", metavar="IN", help="UTF-8 text, a sentence per line; gzip; - for a pipe")
-    parser.add_argument("output_file", metavar="OUT", help="HDF5 file; OUT.part until it is complete")
-    _add_output_options(parser)
-    _add_computing_options(parser)
-    parser.set_defaults(func=run)
-    return parser
+class ElmoCommand(Command):
+    """`elmo-tasks elmo IN OUT`."""
+
+    description = _DESCRIPTION
+    includes_packages = False
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("input_file", metavar="IN", help="UTF-8 text, a sentence per line; gzip; - for a pipe")
+        parser.add_argument("output_file", metavar="OUT", help="HDF5 file; OUT.part until it is complete")
+        _add_output_options(parser)
+        _add_computing_options(parser)
+        parser.set_defaults(func=run)
 
 
 def _add_output_options(parser: argparse.ArgumentParser) -> None:

@@ -1,27 +1,32 @@
-"""`allennlp evaluate`: AllenNLP's command, which does not overwrite the files that it reads."""
+"""`elmo-tasks evaluate`: AllenNLP's command, which does not overwrite the files that it reads."""
 
-import functools
-from typing import Any
+import argparse
+import json
 
-from allennlp.commands import evaluate
+from allennlp.commands import evaluate as allennlp_evaluate
 
+from elmo_tasks.archives import unpacked
 from elmo_tasks.atomic import check_output_path
+from elmo_tasks.commands.actions import Command, add_packages
 
 
-def improve_evaluate() -> None:
-    """
-    Make AllenNLP's command check its output paths before it loads the model.
+class Evaluate(Command):
+    """`elmo-tasks evaluate ARCHIVE FILE`, with AllenNLP's arguments."""
 
-    The command itself cannot be replaced: AllenNLP chooses its own before it imports plugins.
-    """
-    original = evaluate.evaluate_from_archive
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None: ...
 
-    @functools.wraps(original)
-    def evaluate_from_archive(archive_file: str, input_file: str, *arguments: Any, **options: Any) -> Any:
-        read = [archive_file, options.get("weights_file"), *(file.strip(' "') for file in input_file.split(","))]
-        for name in ("metrics_output_file", "predictions_output_file"):
-            for output in filter(None, (options.get(name) or "").split(",")):
-                check_output_path(output, read=read, device=True)
-        return original(archive_file, input_file, *arguments, **options)
+    def add_parser(self, parsers: argparse._SubParsersAction, name: str, text: str) -> None:
+        parser = allennlp_evaluate.Evaluate().add_subparser(parsers)
+        parser.set_defaults(func=evaluate)
+        add_packages(parser)
 
-    evaluate.evaluate_from_archive = evaluate_from_archive
+
+def evaluate(args: argparse.Namespace) -> None:
+    """Print the scores as JSON, after a check of the output paths."""
+    read = [args.archive_file, args.weights_file, *(file.strip(' "') for file in args.input_file.split(","))]
+    for outputs in (args.output_file, args.predictions_output_file):
+        for output in filter(None, (outputs or "").split(",")):
+            check_output_path(output, read=read, device=True)
+    with unpacked(args.archive_file) as folder:
+        args.archive_file = str(folder)
+        print(json.dumps(allennlp_evaluate.evaluate_from_args(args), indent=2))

@@ -1,24 +1,25 @@
 """`allennlp predict`: AllenNLP's command, which continues after an invalid line and writes its output atomically."""
 
 import argparse
-import functools
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from allennlp.commands import predict as allennlp_predict
+from allennlp.common.checks import check_for_gpu
 from allennlp.common.file_utils import cached_path
 from allennlp.common.util import lazy_groups_of
 from allennlp.predictors import Predictor
 
+from elmo_tasks.archives import load_archive
 from elmo_tasks.atomic import atomic_write, check_output_path
-from elmo_tasks.compat.terminal import one_line
+from elmo_tasks.commands.actions import Command, add_packages
 from elmo_tasks.data.files import lines_of
-from elmo_tasks.errors import InputError
+from elmo_tasks.errors import InputError, one_line
 
 STANDARD_INPUT = "-"
 MAX_PRINTED_ERRORS = 10
@@ -34,31 +35,44 @@ class Line:
     error: str | None = None
 
 
-def improve_predict() -> None:
-    """
-    Make AllenNLP's command check its options first and use `LinePredictions`.
+class Predict(Command):
+    """`elmo-tasks predict ARCHIVE FILE`, with AllenNLP's arguments."""
 
-    The command itself cannot be replaced: AllenNLP chooses its own before it imports plugins.
-    """
-    allennlp_predict._get_predictor = _checked(allennlp_predict._get_predictor)
-    allennlp_predict._PredictManager = LinePredictions
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None: ...
+
+    def add_parser(self, parsers: argparse._SubParsersAction, name: str, text: str) -> None:
+        parser = allennlp_predict.Predict().add_subparser(parsers)
+        parser.set_defaults(func=predict)
+        add_packages(parser)
 
 
-def _checked(get_predictor: Callable[[argparse.Namespace], Predictor]) -> Callable[[argparse.Namespace], Predictor]:
-    """The function, which first raises `InputError` for invalid options."""
-
-    @functools.wraps(get_predictor)
-    def wrapper(args: argparse.Namespace) -> Predictor:
-        if args.batch_size < 1:
-            raise InputError(f"--batch-size must be at least 1, got {args.batch_size}")
-        file = args.input_file
-        if file != STANDARD_INPUT and not args.use_dataset_reader and Path(cached_path(file)).is_dir():
-            raise InputError("expected a file, got a folder", file=file)
-        if args.output_file:
-            check_output_path(args.output_file, read=[args.archive_file, file], device=True)
-        return get_predictor(args)
-
-    return wrapper
+def predict(args: argparse.Namespace) -> None:
+    """Predict line by line. Raises `InputError` for invalid options before the model is loaded."""
+    if args.batch_size < 1:
+        raise InputError(f"--batch-size must be at least 1, got {args.batch_size}")
+    if args.silent and not args.output_file:
+        raise InputError("expected an --output-file with --silent, got none: no prediction would be seen")
+    file = args.input_file
+    if file != STANDARD_INPUT and not args.use_dataset_reader and Path(cached_path(file)).is_dir():
+        raise InputError("expected a file, got a folder", file=file)
+    if args.output_file:
+        check_output_path(args.output_file, read=[args.archive_file, file], device=True)
+    check_for_gpu(args.cuda_device)
+    archive = load_archive(
+        args.archive_file,
+        weights_file=args.weights_file,
+        cuda_device=args.cuda_device,
+        overrides=args.overrides,
+    )
+    predictor = Predictor.from_archive(
+        archive,
+        args.predictor,
+        dataset_reader_to_load=args.dataset_reader_choice,
+        extra_args=json.loads(args.predictor_args or "{}"),
+    )
+    shows = not args.silent
+    options = (args.batch_size, shows, args.use_dataset_reader, args.multitask_head)
+    LinePredictions(predictor, file, args.output_file, *options).run()
 
 
 class LinePredictions(allennlp_predict._PredictManager):

@@ -1,11 +1,9 @@
-"""`allennlp probe`: word senses, parts of speech and nearest neighbours by the frozen layers."""
+"""`elmo-tasks probe`: word senses, parts of speech and nearest neighbours by the frozen layers."""
 
 import argparse
 import json
 from pathlib import Path
 from typing import Any
-
-from allennlp.commands.subcommand import Subcommand
 
 from elmo_tasks.atomic import atomic_write, check_output_path
 from elmo_tasks.commands.actions import ActionsCommand
@@ -41,9 +39,8 @@ _NEIGHBORS = (
 )
 
 
-@Subcommand.register("probe")
 class Probe(ActionsCommand):
-    """`allennlp probe wsd | pos | neighbors`."""
+    """`elmo-tasks probe wsd | pos | neighbors`."""
 
     description = "Probe the frozen layers for word senses, parts of speech and neighbours (the paper's Tables 4 to 6)."
 

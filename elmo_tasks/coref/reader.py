@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, Optional
 
 import torch
 from allennlp.data import DatasetReader, Field, Instance, TokenIndexer, Vocabulary
@@ -61,7 +61,7 @@ class CorefReader(DatasetReader):
     """
 
     def __init__(
-        self, *, token_indexers: dict[str, TokenIndexer] | None = None, strict: bool = False, **kwargs: Any
+        self, *, token_indexers: Optional[dict[str, TokenIndexer]] = None, strict: bool = False, **kwargs: Any
     ) -> None:
         super().__init__(manual_distributed_sharding=True, manual_multiprocess_sharding=True, **kwargs)
         self._token_indexers = token_indexers or _default_indexers()

@@ -14,7 +14,7 @@ import shutil
 import threading
 from collections.abc import Mapping
 from contextlib import suppress
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from zlib import crc32
 
@@ -132,7 +132,9 @@ def _after_fork() -> None:
     LOCK.release()
 
 
-os.register_at_fork(before=LOCK.acquire, after_in_parent=LOCK.release, after_in_child=_after_fork)
+@cache
+def _register_fork_hooks() -> None:
+    os.register_at_fork(before=LOCK.acquire, after_in_parent=LOCK.release, after_in_child=_after_fork)
 
 
 def store_path(folder: Path) -> Path:
@@ -143,6 +145,7 @@ def store_path(folder: Path) -> Path:
 def open_store(folder: Path, *, create: bool = False) -> LayerStore | None:
     """This process's store of this host in a biLM's folder, a resolved path; `None` if there is none to open."""
     path = store_path(folder)
+    _register_fork_hooks()
     with LOCK:
         inode = _inode(path)
         if path in _stores and _stores[path].inode != inode:  # another process has removed it

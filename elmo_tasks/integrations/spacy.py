@@ -33,10 +33,10 @@ class TaskComponent:
     def predictor(self) -> Any:
         """The archive's predictor."""
         with needs("'elmo-tasks[tasks]' && pip install --no-deps allennlp==2.10.1"):
-            from allennlp.models.archival import load_archive
             from allennlp.predictors import Predictor
 
             import elmo_tasks.plugin  # noqa: F401
+            from elmo_tasks.archives import load_archive
         return Predictor.from_archive(load_archive(self.archive, cuda_device=self.cuda_device))
 
     def __call__(self, doc: Doc) -> Doc:

@@ -17,31 +17,39 @@ class CoupledLstm(Encoder):
     o, and d a dropout mask that is constant over a sentence: `c_t = (1 - sigmoid(i)) c_(t-1) + sigmoid(i) tanh(j)`,
     `h_t = sigmoid(o) tanh(c_t)`. The initial states `c_0` and `h_0` are learned.
 
-    Initialized as in the original code: for each gate, orthonormal columns of W over input and recurrence together;
-    all other parameters Glorot-uniform as in TensorFlow.
+    The columns of each gate's W start orthonormal: over input and recurrence together, as in e2e-coref's code of 2018,
+    or without `orthonormal_input` over the recurrence alone, as in its code of 2017, whose input weights start
+    Glorot-uniform and whose bias is the sum of two. All other parameters start Glorot-uniform as in TensorFlow.
 
     # Parameters
 
     - `input_size`: width of the input; `InputEncoder` supplies it.
     - `hidden_size`: units H per direction.
     - `dropout`: dropout on `h_(t-1)`.
+    - `orthonormal_input`: see above.
     """
 
-    def __init__(self, *, input_size: int, hidden_size: int, dropout: float = 0.0) -> None:
+    def __init__(
+        self, *, input_size: int, hidden_size: int, dropout: float = 0.0, orthonormal_input: bool = True
+    ) -> None:
         super().__init__(input_dim=input_size, output_dim=DIRECTIONS * hidden_size)
         self.input_size, self.hidden_size, self.dropout = input_size, hidden_size, dropout
         self.kernel = nn.Parameter(torch.empty(DIRECTIONS, input_size + hidden_size, 3 * hidden_size))
         self.bias = nn.Parameter(torch.empty(DIRECTIONS, 3 * hidden_size))
         self.first_cell = nn.Parameter(torch.empty(DIRECTIONS, 1, hidden_size))
         self.first_hidden = nn.Parameter(torch.empty(DIRECTIONS, 1, hidden_size))
-        self.reset_parameters()
+        self.reset_parameters(orthonormal_input=orthonormal_input)
 
-    def reset_parameters(self) -> None:
+    def reset_parameters(self, *, orthonormal_input: bool = True) -> None:
         for direction in range(DIRECTIONS):
-            for gate in self.kernel.data[direction].chunk(3, 1):
+            inputs, recurrence = self.kernel.data[direction].split([self.input_size, self.hidden_size])
+            for gate in (self.kernel.data[direction] if orthonormal_input else recurrence).chunk(3, 1):
                 nn.init.orthogonal_(gate)
             for parameter in (self.bias, self.first_cell, self.first_hidden):
                 glorot_uniform_(parameter.data[direction])
+            if not orthonormal_input:
+                glorot_uniform_(inputs)
+                self.bias.data[direction] += glorot_uniform_(torch.empty(3 * self.hidden_size))
 
     def forward(self, inputs: Tensor, mask: Tensor) -> Tensor:
         """See `Encoder`."""

@@ -1,9 +1,11 @@
 """Base class of the six task models: the input encoder and the config keys that they share (section 3.3)."""
 
 from abc import abstractmethod
-from typing import Any
+from os import PathLike
+from pathlib import Path
+from typing import Any, Optional
 
-from allennlp.common import Lazy
+from allennlp.common import Lazy, Params
 from allennlp.data import Vocabulary
 from allennlp.models import Model
 from allennlp.modules import TextFieldEmbedder
@@ -12,6 +14,7 @@ from allennlp.nn import RegularizerApplicator
 from allennlp.nn.parallel import DdpAccelerator
 from torch import Tensor
 
+from elmo_tasks.archives import explained, require_state
 from elmo_tasks.elmo.embedder import ElmoTokenEmbedder
 from elmo_tasks.errors import InputError
 from elmo_tasks.modules.input_encoder import InputEncoder
@@ -39,15 +42,15 @@ class TaskModel(Model):
         *,
         text_field_embedder: TextFieldEmbedder,
         encoder: Lazy[Seq2SeqEncoder],
-        elmo: ElmoTokenEmbedder | None = None,
+        elmo: Optional[ElmoTokenEmbedder] = None,
         word_vectors: bool = True,
         input_dropout: float = 0.0,
         output_dropout: float = 0.0,
         variational_dropout: bool = True,
         elmo_output_encoder: Lazy[Seq2SeqEncoder] | None = None,
-        regularizer: RegularizerApplicator | None = None,
+        regularizer: Optional[RegularizerApplicator] = None,
         serialization_dir: str | None = None,
-        ddp_accelerator: DdpAccelerator | None = None,
+        ddp_accelerator: Optional[DdpAccelerator] = None,
         **unknown: Any,
     ) -> None:
         if unknown:
@@ -76,6 +79,19 @@ class TaskModel(Model):
                 "the model gives no finite numbers: expected finite scores, got NaN or infinity",
                 hint="train it with a lower learning rate, or compute in float32 where float16 overflows",
             )
+
+    @classmethod
+    def _load(
+        cls,
+        config: Params,
+        serialization_dir: str | PathLike[str],
+        weights_file: str | PathLike[str] | None = None,
+        cuda_device: int = -1,
+    ) -> Model:
+        """Called by AllenNLP for an archive; raises `InputError` if weights and config do not go together."""
+        require_state(Path(weights_file or Path(serialization_dir) / "best.th"))
+        with explained():
+            return super()._load(config, serialization_dir, weights_file, cuda_device)
 
     def _load_from_state_dict(
         self, state_dict: dict[str, Any], prefix: str, local_metadata: dict[str, Any], *rest: Any

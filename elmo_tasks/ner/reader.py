@@ -3,7 +3,7 @@
 import logging
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Optional
 
 from allennlp.data import DatasetReader, Field, Instance, Token, TokenIndexer
 from allennlp.data.dataset_readers.dataset_reader import PathOrStr
@@ -42,7 +42,7 @@ class NerReader(DatasetReader):
     def __init__(
         self,
         *,
-        token_indexers: dict[str, TokenIndexer] | None = None,
+        token_indexers: Optional[dict[str, TokenIndexer]] = None,
         language: str = "en",
         **kwargs: Any,
     ) -> None:

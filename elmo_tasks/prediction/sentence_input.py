@@ -1,7 +1,7 @@
 """The base class of predictors that take a sentence, as raw text or tokens."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Optional
 
 from allennlp.data import DatasetReader
 from allennlp.data.tokenizers import Tokenizer
@@ -52,7 +52,7 @@ class SentencePredictor(JsonLinesPredictor):
         dataset_reader: DatasetReader,
         frozen: bool = True,
         *,
-        tokenizer: Tokenizer | None = None,
+        tokenizer: Optional[Tokenizer] = None,
     ) -> None:
         super().__init__(model, dataset_reader, frozen)
         self._tokenizer = tokenizer or BlankSpacyTokenizer(getattr(dataset_reader, "language", "en"))

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Iterator
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any
+from typing import Any, Optional
 
 import torch
 from allennlp.data import DatasetReader, Instance, Vocabulary
@@ -49,7 +49,7 @@ class LmVocabulary(Vocabulary):
         size: int | None = None,
         min_count: int | None = None,
         file: str | None = None,
-        reader: DatasetReader | None = None,
+        reader: Optional[DatasetReader] = None,
     ) -> "LmVocabulary":
         """
         Count the words of `files` (paths or globs of text, or what `reader` reads, such as `elmo_tasks_task_text`), up

@@ -1,6 +1,6 @@
 """The bidirectional language model as an AllenNLP model: loss, carried states, perplexity (paper, section 3.1)."""
 
-from typing import Any
+from typing import Any, Union
 
 import torch
 from allennlp.data import Vocabulary
@@ -77,7 +77,7 @@ class BiLMModel(Model):
     def tuned(
         cls,
         vocab: Vocabulary,
-        bilm: str | dict[str, str],
+        bilm: Union[str, dict[str, str]],
         negatives: int | None = None,
         dropout: float = 0.1,
         precision: str = "float32",

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from sys import intern
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Optional
 
 from allennlp.data import DatasetReader, Field, Instance, TokenIndexer
 from allennlp.data.dataset_readers.dataset_reader import PathOrStr
@@ -58,7 +58,7 @@ class SnliReader(DatasetReader):
     """
 
     def __init__(
-        self, *, token_indexers: dict[str, TokenIndexer] | None = None, tokenization: str = "sentence", **kwargs: Any
+        self, *, token_indexers: Optional[dict[str, TokenIndexer]] = None, tokenization: str = "sentence", **kwargs: Any
     ) -> None:
         super().__init__(manual_distributed_sharding=True, manual_multiprocess_sharding=True, **kwargs)
         if tokenization not in _FIELDS:

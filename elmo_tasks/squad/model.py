@@ -3,7 +3,7 @@ Passage and question -> h -> bidirectional attention -> self-attention -> first 
 appendix A.4; a simplified form of Clark and Gardner 2017).
 """
 
-from typing import Any
+from typing import Any, Optional
 
 import torch
 from allennlp.data import TextFieldTensors, Vocabulary
@@ -59,7 +59,7 @@ class SquadModel(SoftmaxModel):
         dropout: float = 0.0,
         max_span_length: int = 17,
         n_best: int = 5,
-        initializer: InitializerApplicator | None = None,
+        initializer: Optional[InitializerApplicator] = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(vocab, **kwargs)

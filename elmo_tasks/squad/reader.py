@@ -5,7 +5,7 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
-from typing import Any
+from typing import Any, Optional
 
 from allennlp.data import DatasetReader, Field, Instance, Token, TokenIndexer, Vocabulary
 from allennlp.data.dataset_readers.dataset_reader import PathOrStr
@@ -64,8 +64,8 @@ class SquadReader(DatasetReader):
     def __init__(
         self,
         *,
-        token_indexers: dict[str, TokenIndexer] | None = None,
-        tokenizer: Tokenizer | None = None,
+        token_indexers: Optional[dict[str, TokenIndexer]] = None,
+        tokenizer: Optional[Tokenizer] = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(manual_distributed_sharding=True, manual_multiprocess_sharding=True, **kwargs)

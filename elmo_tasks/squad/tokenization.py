@@ -1,6 +1,7 @@
 """
-Tokenization as in Clark and Gardner (2017), on whose model appendix A.4 builds: words are also split at dashes,
-slashes, quotation marks, currency signs and the like, so that an answer rarely ends inside a token.
+Tokenization after Clark and Gardner (2017), on whose model appendix A.4 builds: words are also split at dashes,
+slashes, quotation marks, currency signs and the like, so that an answer rarely ends inside a token. Their code also
+splits contractions at the apostrophe (`n ' t`); here they stay whole, because word vectors have them.
 """
 
 import re

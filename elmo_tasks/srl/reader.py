@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, Optional
 
 from allennlp.data import DatasetReader, Field, Instance, TokenIndexer
 from allennlp.data.dataset_readers.dataset_reader import PathOrStr
@@ -37,7 +37,7 @@ class SrlReader(DatasetReader):
     def __init__(
         self,
         *,
-        token_indexers: dict[str, TokenIndexer] | None = None,
+        token_indexers: Optional[dict[str, TokenIndexer]] = None,
         verbs_only: bool = True,
         strict: bool = False,
         **kwargs: Any,

@@ -3,7 +3,7 @@
 import logging
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Optional
 
 from allennlp.data import DatasetReader, Field, Instance, TokenIndexer
 from allennlp.data.dataset_readers.dataset_reader import PathOrStr
@@ -37,7 +37,7 @@ class SstReader(DatasetReader):
     def __init__(
         self,
         *,
-        token_indexers: dict[str, TokenIndexer] | None = None,
+        token_indexers: Optional[dict[str, TokenIndexer]] = None,
         min_phrase_length: int | None = None,
         **kwargs: Any,
     ) -> None:

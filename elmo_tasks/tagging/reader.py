@@ -3,7 +3,7 @@
 import logging
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, Union
 
 from allennlp.data import DatasetReader, Instance
 from allennlp.data.dataset_readers.dataset_reader import PathOrStr
@@ -35,7 +35,7 @@ class ColumnReader(NerReader):
     `detect_scheme` raises; if a line has no such column.
     """
 
-    def __init__(self, *, tag: str | int = "upos", word: int = 0, spans: bool = False, **kwargs: Any) -> None:
+    def __init__(self, *, tag: Union[str, int] = "upos", word: int = 0, spans: bool = False, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         if spans and isinstance(tag, str):
             raise InputError(f"expected the number of a column as tag where spans is true, got {tag!r}")

@@ -1,7 +1,11 @@
 """AllenNLP's trainer, with exact resumption."""
 
+import inspect
 import os
 import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -10,19 +14,31 @@ import torch
 from allennlp.common import util as common_util
 from allennlp.data.data_loaders import DataLoader
 from allennlp.models import Model
-from allennlp.training import GradientDescentTrainer, Trainer
+from allennlp.training import Checkpointer, GradientDescentTrainer, Trainer
 from allennlp.training import util as training_util
 from allennlp.training.callbacks import TrainerCallback
 from allennlp.training.trainer import TrainerCheckpoint
 
 from elmo_tasks.atomic import atomic_write
-from elmo_tasks.compat.checkpoints import damage
 from elmo_tasks.errors import InputError
-from elmo_tasks.training.allocation import keep_freed_memory
+from elmo_tasks.training.checkpointer import AtomicCheckpointer, damage
 from elmo_tasks.training.distributed import all_gather_objects, process_count, process_rank
+from elmo_tasks.training.epoch_lines import EpochLines
 from elmo_tasks.training.resumable import make_resumable
 from elmo_tasks.training.rng_state import random_state, set_random_state
 from elmo_tasks.training.runtime_state import extra_states, load_runtime_state, on_cpu, save_runtime_state
+
+KEYS = {*inspect.signature(GradientDescentTrainer.__init__).parameters, "run_sanity_checks"}
+"""The arguments of AllenNLP's trainer, which ignores others."""
+
+
+@contextmanager
+def _without_amp_warnings() -> Iterator[None]:
+    """Hides the deprecation of `torch.cuda.amp`, which AllenNLP's trainer uses even without mixed precision."""
+    message = r"`torch\.cuda\.amp\.\w+\(args\.\.\.\)` is deprecated"
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=message, category=FutureWarning, module=r"allennlp\.training\.")
+        yield
 
 
 @Trainer.register("elmo_tasks", constructor="from_partial_objects")
@@ -35,18 +51,25 @@ class ResumableTrainer(GradientDescentTrainer):
     (`RunState`). A finished run is not trained further; epochs already completed cost nothing. In distributed training
     the checkpoint contains this for each process, and each process draws different random numbers.
 
-    Raises `InputError` if the data loader has no position (see `make_resumable`), if the checkpoint is of another
-    trainer or number of processes, or if the best weights are needed and damaged.
+    AllenNLP's `Checkpointer` is replaced by an `AtomicCheckpointer` with the same settings.
+
+    Raises `InputError` for unknown keys, if the data loader has no position (see `make_resumable`), if the checkpoint
+    is of another trainer or number of processes, or if the best weights are needed and damaged.
     """
 
     _best_model_filename: str | None
 
+    @_without_amp_warnings()
     def __init__(self, model: Model, optimizer: torch.optim.Optimizer, data_loader: DataLoader, **options: Any) -> None:
-        keep_freed_memory()
+        if unknown := sorted(options.keys() - KEYS):
+            raise InputError(f"trainer: expected keys of GradientDescentTrainer, got {', '.join(unknown)}")
+        if type(options.get("checkpointer")) is Checkpointer:
+            options["checkpointer"] = AtomicCheckpointer.like(options["checkpointer"])
         super().__init__(model, optimizer, data_loader, **options)
         self.data_loader = make_resumable(data_loader)
         self._state = RunState(self)
         self._callbacks.insert(0, self._state)
+        self._callbacks.append(EpochLines(self._serialization_dir))
         if self._checkpointer is not None and not self._checkpointer.state_is_sharded:
             self._checkpointer._rank = self._rank  # each machine has a folder, and removes old checkpoints there
         for expect in (getattr(module, "expect_data", None) for module in model.modules()):
@@ -55,6 +78,10 @@ class ResumableTrainer(GradientDescentTrainer):
                 expect(instance for loader in loaders for instance in loader.iter_instances())
         if process_rank() > 0:  # otherwise all processes would drop the same units
             torch.manual_seed(torch.initial_seed() + process_rank())
+
+    @_without_amp_warnings()
+    def train(self) -> dict[str, Any]:
+        return dict(super().train())
 
     def _try_train(self) -> tuple[dict[str, Any], int]:
         if self._start_after_epochs_completed + self._start_after_batches_in_epoch_completed == 0:

@@ -3,13 +3,10 @@
 import argparse
 from pathlib import Path
 
-from allennlp.commands.subcommand import Subcommand
-
 from elmo_tasks.commands.actions import Command
 from elmo_tasks.errors import needs
 
 
-@Subcommand.register("serve")
 class Serve(Command):
     """`elmo-tasks serve ARCHIVE...`."""
 
@@ -17,7 +14,6 @@ class Serve(Command):
         "Serve a page, and JSON, with predictions of trained archives and the layers of biLMs (docs/PAGE.md). SIGTERM"
         " and Ctrl-C end it when the running requests are answered."
     )
-    help = "show trained archives in the browser"
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.set_defaults(func=serve)

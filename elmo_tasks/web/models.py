@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from allennlp.common.checks import ConfigurationError
-from allennlp.models import load_archive
 from allennlp.predictors import Predictor
 
-from elmo_tasks.compat.terminal import one_line
+from elmo_tasks.archives import load_archive
 from elmo_tasks.elmo.embedder import ElmoTokenEmbedder
-from elmo_tasks.errors import InputError
+from elmo_tasks.errors import InputError, one_line
 from elmo_tasks.web.worker import Answer
 
 TASKS = ("ner", "srl", "coref", "squad", "snli", "sst", "tagger")

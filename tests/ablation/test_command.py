@@ -5,7 +5,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from allennlp.common.util import SigTermReceived
 
 from elmo_tasks.ablation import local, run_dir
 from elmo_tasks.ablation.runs import Run
@@ -13,7 +12,7 @@ from elmo_tasks.ablation.session import Session
 from elmo_tasks.commands.ablate import dry_run
 from elmo_tasks.errors import InputError
 from tests.ablation.tables import LAST, finish, row, write_table
-from tests.test_flow import allennlp
+from tests.test_flow import elmo_tasks
 
 Shown = Callable[..., str]
 
@@ -53,7 +52,7 @@ def ablate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Shown:
     table = write_table(tmp_path, rows)
 
     def call(*arguments: object) -> str:
-        allennlp("ablate", table, "-s", tmp_path / "out", *arguments)
+        elmo_tasks("ablate", table, "-s", tmp_path / "out", *arguments)
         return capsys.readouterr().out
 
     return call
@@ -110,12 +109,8 @@ def test_a_failed_run_is_retried(ablate: Shown, tmp_path: Path, capsys: pytest.C
     assert "failed" not in (tmp_path / "out" / "results.jsonl").read_text()
 
 
-@pytest.mark.parametrize("interrupt", [KeyboardInterrupt, SigTermReceived])
-def test_interrupt(
-    ablate: Shown, tmp_path: Path, capsys: pytest.CaptureFixture[str], interrupt: type[BaseException]
-) -> None:
-    """Control-C, or `kill`."""
-    FakeProcess.interrupting = {"last": interrupt}
+def test_interrupt(ablate: Shown, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    FakeProcess.interrupting = {"last": KeyboardInterrupt}
     with pytest.raises(SystemExit) as stopped:
         ablate()
     assert stopped.value.code == 130
@@ -150,5 +145,5 @@ def test_a_locked_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run_dir, "LOCK_TIMEOUT", 0.0)
     (tmp_path / run_dir.PLAN).write_text("{}")
     with run_dir.lock(tmp_path), pytest.raises(InputError, match="another process executes this run"):
-        allennlp("ablate-run", tmp_path)
+        elmo_tasks("ablate-run", tmp_path)
     assert "another process executes" in str(run_dir.failure_of(tmp_path, 1))

@@ -9,13 +9,13 @@ from unittest.mock import Mock
 import pytest
 import torch
 from allennlp.commands.evaluate import evaluate_from_archive
-from allennlp.commands.train import train_model
 from allennlp.data import Vocabulary
 
 from elmo_tasks import settings
 from elmo_tasks.ablation import ensemble, execute, run_dir
 from elmo_tasks.ablation.runs import Planner, Run
 from elmo_tasks.errors import InputError
+from elmo_tasks.runs.train import train
 from tests.ablation.tables import CONFIGS, planner, row
 from tests.tiny import write_data_root
 
@@ -54,12 +54,12 @@ def runs(planned: Planner) -> list[Run]:
     found = planned.runs([planned.table.row("elmo")], 2)
     recovered = []
 
-    def train(*arguments: Any, recover: bool, **keys: Any) -> None:
+    def remember(*arguments: Any, recover: bool, **keys: Any) -> None:
         recovered.append(recover)
-        train_model(*arguments, recover=recover, **keys)
+        train(*arguments, recover=recover, **keys)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(execute, "train_model", train)
+        patch.setattr(execute, "train", remember)
         patch.setattr(execute, "_curve", Mock(side_effect=OSError("the disk is full")))
         run_dir.prepare_run_dir(found[0])
         with pytest.raises(OSError, match="the disk is full"):
@@ -67,7 +67,7 @@ def runs(planned: Planner) -> list[Run]:
     failure = run_dir.read_json(found[0].folder / run_dir.FAILURE)
     assert failure == {"row": "elmo", "seed": 1, "reason": "OSError: the disk is full"}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(execute, "train_model", train)
+        patch.setattr(execute, "train", remember)
         for run in found:
             run_dir.prepare_run_dir(run)
             execute.execute(run.folder)

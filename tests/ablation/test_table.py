@@ -42,6 +42,24 @@ def test_table1_scores_test_data_at_paper(tmp_path: Path, monkeypatch: pytest.Mo
     assert sum(split == "test" for split, _ in splits.values()) == 10
 
 
+def test_tables_share_the_tuned_bilms_at_paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(settings.SCALE_VARIABLE, "paper")
+    found: dict[str, dict[str, set[str]]] = {"squad": {}, "snli": {}}
+    for name in ("ensembles", "epochs", "figure1", "gamma", "table1", "table2", "table3", "wordvectors"):
+        planned = paper_table(name, tmp_path)
+        for run in planned.runs(planned.table.rows, 1):
+            task = run.row.name.partition("-")[0]
+            if task in found and run.seed == 1 and run.plan["config"]["model"].get("elmo"):
+                assert run.row.bilm_of == f"{task}-lm", (name, run.row.name)
+                found[task].setdefault(run.row.name, set()).add(run.digest)
+                found[task].setdefault("lm", set()).add(run.plan["bilm_of"])
+                elmo = run.plan["config"]["model"]["elmo"]
+                assert bool(elmo["layer_norm"]) == (task == "snli" and elmo["mix"] == "weighted")
+    assert [len(runs["lm"]) for runs in found.values()] == [1, 1]
+    assert len(found["squad"]["squad-elmo"]) == 1, "ensembles, table1 and wordvectors"
+    assert len(found["snli"]["snli-elmo"]) == 2, "scored on dev data or on test data"
+
+
 def test_table2(tmp_path: Path) -> None:
     planned = paper_table("table2", tmp_path)
     last = planned.resolved["srl-last"]["model"]["elmo"]

@@ -11,11 +11,10 @@ import h5py
 import pytest
 import torch
 
-from elmo_tasks.compat.terminal import one_line
-from elmo_tasks.errors import InputError
+from elmo_tasks.errors import InputError, one_line
 from tests.archives.make import STORED, config
 from tests.elmo.samples import write_bilm
-from tests.test_flow import allennlp
+from tests.test_flow import elmo_tasks
 from tests.tiny import FIXTURES, ROOT
 
 ARCHIVE = STORED / "1" / "sst.tar.gz"
@@ -25,7 +24,7 @@ CONFIG = str(ROOT / "training_config" / "sst.jsonnet")
 def message(*arguments: object) -> str:
     """The error of a command."""
     with pytest.raises(InputError) as raised:
-        allennlp(*arguments)
+        elmo_tasks(*arguments)
     return str(raised.value)
 
 
@@ -103,5 +102,5 @@ def test_nan_loss(tmp_path: Path) -> None:
     training["train_data_path"] = str(FIXTURES / "sst" / "trees.txt")
     (tmp_path / "config").write_text(json.dumps(training))
     with pytest.raises(ValueError, match="nan loss") as raised:
-        allennlp("train", tmp_path / "config", "-s", tmp_path / "run")
+        elmo_tasks("train", tmp_path / "config", "-s", tmp_path / "run")
     assert (one_line(raised.value) or "").startswith("the loss is NaN (lower the learning rate")

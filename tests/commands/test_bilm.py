@@ -10,9 +10,9 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.pretraining.export import EXPORTED
 from elmo_tasks.settings import bilm_files
 from tests.pretraining import toy
-from tests.test_flow import allennlp
+from tests.test_flow import elmo_tasks
 
-bilm = partial(allennlp, "bilm")
+bilm = partial(elmo_tasks, "bilm")
 
 WORDS = ["the", "cook", "bakes", "."]
 

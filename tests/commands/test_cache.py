@@ -12,9 +12,9 @@ from elmo_tasks.elmo import ElmoTokenEmbedder
 from elmo_tasks.elmo.cache import FORMAT, folder_name
 from elmo_tasks.errors import InputError
 from tests.elmo.samples import SENTENCES, write_bilm
-from tests.test_flow import allennlp
+from tests.test_flow import elmo_tasks
 
-cache = partial(allennlp, "cache")
+cache = partial(elmo_tasks, "cache")
 
 TOKENS = sum(map(len, SENTENCES))
 NON_EMPTY = sum(map(bool, SENTENCES))

@@ -7,7 +7,7 @@ import pytest
 
 from elmo_tasks import settings
 from tests.test_configs import FOLDER
-from tests.test_flow import allennlp
+from tests.test_flow import elmo_tasks
 from tests.tiny import write_data_root
 
 
@@ -22,7 +22,7 @@ def mini(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 def check(*arguments: object) -> int | str | None:
     """The exit status."""
     with pytest.raises(SystemExit) as stopped:
-        allennlp("check", *arguments)
+        elmo_tasks("check", *arguments)
     return stopped.value.code
 
 

@@ -22,9 +22,9 @@ from elmo_tasks.settings import fixtures_root
 from tests.elmo.cove_samples import write_cove
 from tests.elmo.samples import write_bilm
 from tests.elmo.transformer_samples import write_transformer
-from tests.test_flow import allennlp
+from tests.test_flow import elmo_tasks
 
-elmo = partial(allennlp, "elmo")
+elmo = partial(elmo_tasks, "elmo")
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = "The harbour froze over.\n\none two three four five six\n"
@@ -153,7 +153,7 @@ def test_a_pipe_that_is_killed(bilm: tuple[str, ...], tmp_path: Path) -> None:
     (tmp_path / "in").write_bytes(text)
 
     def start(out: Path) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", "allennlp", "elmo", "-", str(out), *bilm, "--batch-size", "8"]
+        command = [sys.executable, "-m", "elmo_tasks", "elmo", "-", str(out), *bilm, "--batch-size", "8"]
         with (tmp_path / "in").open("rb") as pipe:
             return subprocess.Popen(command, cwd=ROOT, env=environment, stdin=pipe, stdout=subprocess.DEVNULL)
 

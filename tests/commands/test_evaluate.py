@@ -8,7 +8,7 @@ import pytest
 
 from elmo_tasks.errors import InputError
 from tests.archives.make import STORED
-from tests.test_flow import allennlp
+from tests.test_flow import elmo_tasks
 from tests.tiny import FIXTURES
 
 
@@ -48,5 +48,5 @@ def test_data_without_labels(name: str, tmp_path: Path) -> None:
     data, out = tmp_path / "data", tmp_path / "scores.json"
     data.write_text(content)
     with pytest.raises(InputError, match=message):
-        allennlp("evaluate", STORED / "1" / f"{task}.tar.gz", data, "--output-file", out)
+        elmo_tasks("evaluate", STORED / "1" / f"{task}.tar.gz", data, "--output-file", out)
     assert not out.exists()

@@ -15,7 +15,7 @@ from elmo_tasks.commands.predict import LinePredictions
 from elmo_tasks.errors import InputError
 from elmo_tasks.prediction.json_input import JsonLinesPredictor
 from tests.memory import resident
-from tests.test_flow import allennlp
+from tests.test_flow import elmo_tasks
 
 
 class Doubling(JsonLinesPredictor):
@@ -124,5 +124,5 @@ def test_invalid_options_and_missing_files_leave_the_files_unchanged(tmp_path: P
         (FileNotFoundError, (tmp_path / "*.jsonl", "--use-dataset-reader"), "none.tar.gz"),
     ):
         with pytest.raises(error, match=message):
-            allennlp("predict", tmp_path / "none.tar.gz", *words)
+            elmo_tasks("predict", tmp_path / "none.tar.gz", *words)
     assert read.read_text() == written.read_text() == '{"n": 1}\n'

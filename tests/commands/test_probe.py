@@ -13,10 +13,10 @@ from elmo_tasks.probing.senses import key_file_of, read_keys
 from tests.elmo.samples import write_bilm
 from tests.elmo.transformer_samples import write_transformer
 from tests.probing.samples import SEMCOR, SETS, WSD
-from tests.test_flow import allennlp
+from tests.test_flow import elmo_tasks
 from tests.tiny import FIXTURES, write_vectors
 
-probe = partial(allennlp, "probe")
+probe = partial(elmo_tasks, "probe")
 
 POS = FIXTURES / "pos"
 

@@ -52,7 +52,8 @@ def test_sst_has_the_reading_of_allennlp(tmp_path: Path) -> None:
     file = tmp_path / "sst.jsonnet"
     file.write_text(f"(import '{ROOT}/training_config/sst_elmo.jsonnet') {{ preset:: 'allennlp' }}")
     found = Params.from_file(str(file)).as_dict(quiet=True)
-    elmo = found["model"]["elmo"]
-    assert (elmo["at"], elmo["l2"], elmo["dropout"]) == ("input", None, 0.0)
-    assert found["model"]["head"]["type"] == "elmo_tasks_maxout"
+    model = found["model"]
+    assert (model["elmo"]["at"], model["elmo"]["l2"], model["elmo"]["dropout"]) == ("input", None, 0.0)
+    assert (model["input_dropout"], model["variational_dropout"]) == (0.5, False)
+    assert model["head"]["type"] == "elmo_tasks_maxout"
     assert found["dataset_reader"]["min_phrase_length"] == 1 and found["trainer"]["optimizer"]["lr"] == 1e-3

@@ -9,8 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from elmo_tasks.compat.terminal import one_line
-from elmo_tasks.errors import InputError
+from elmo_tasks.errors import InputError, one_line
 from tests.fuzz.damaged import mutated
 from tests.fuzz.hostile import unpacked
 from tests.fuzz.subjects import Subject

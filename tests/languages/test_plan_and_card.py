@@ -58,8 +58,8 @@ def test_the_config_trains(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     files[0].write_text(files[0].read_text().replace("soup", "s" + 69 * "o"))
     fields = choose_training(sample_corpus(files), hours=0.0001).fields(sample_corpus(files), files, heldout)
     write_config(tmp_path / "plan.jsonnet", fields | {"num_epochs": 1, "steps_per_epoch": 1}, base=str(toy.CONFIG))
-    with toy.own_terminal("train", str(tmp_path / "plan.jsonnet"), "-s", str(tmp_path / "run")):
-        toy.main(prog="allennlp")
+    with toy.own_terminal():
+        toy.run_command(["train", str(tmp_path / "plan.jsonnet"), "-s", str(tmp_path / "run")])
     trained = load_trained(tmp_path / "run")
     assert (trained.model.bilm.options.dim, trained.model.bilm.options.max_characters_per_token) == (16, 72)
     export_run(tmp_path / "run", tmp_path / "out")

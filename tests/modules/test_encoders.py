@@ -187,6 +187,10 @@ def test_initialization() -> None:
         assert_orthogonal(*(gate.T for gate in direction.chunk(3, 1)))
     for parameter, fans in ((coupled.bias, 180), (coupled.first_hidden, 31)):
         assert 0.6 * (6 / fans) ** 0.5 < parameter.abs().max() <= (6 / fans) ** 0.5
+    earlier = CoupledLstm(input_size=40, hidden_size=30, orthonormal_input=False)
+    assert_orthogonal(*(gate.T for direction in earlier.kernel[:, 40:] for gate in direction.chunk(3, 1)))
+    assert earlier.kernel[:, :40].std().item() == pytest.approx((2 / (40 + 90)) ** 0.5, rel=0.03)
+    assert earlier.bias.var().item() == pytest.approx(2 * 2 / 180, rel=0.3), "the sum of two"
     gru = Gru(input_size=200, hidden_size=90)
     weights = torch.cat([p.flatten() for name, p in gru.named_parameters() if "weight" in name])
     assert weights.abs().max() <= 0.1 and 0.042 < weights.std() < 0.046, "N(0, 0.05) truncated at 0.1 has 0.044"

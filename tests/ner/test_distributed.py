@@ -26,7 +26,7 @@ def train(folder: Path, *, batch_size: int, **keys: Any) -> dict[str, float]:
     """The metrics of a training without shuffling."""
     loader = {"batch_size": batch_size, "shuffle": False}
     overrides = {**SMALL, "data_loader": loader, "validation_data_loader": loader, **keys}
-    command = [sys.executable, "-m", "allennlp", "train", "training_config/ner_elmo.jsonnet", "-s", str(folder)]
+    command = [sys.executable, "-m", "elmo_tasks", "train", "training_config/ner_elmo.jsonnet", "-s", str(folder)]
     plain = {name: value for name, value in os.environ.items() if not name.startswith("ELMO_TASKS_")}
     environment = plain | {"OMP_NUM_THREADS": "1", "ELMO_TASKS_DATA": str(FIXTURES / "miniworld")}
     done = subprocess.run(

@@ -23,7 +23,7 @@ def test_two_processes_equal_one_with_the_same_global_batch(tmp_path: Path) -> N
     two = json.dumps({"distributed": {"cuda_devices": [-1, -1]}})
     command = ["train", str(tmp_path / "one" / "config.json"), "-s", str(tmp_path / "two"), "-o", two]
     done = subprocess.run(
-        [sys.executable, "-m", "allennlp", *command],
+        [sys.executable, "-m", "elmo_tasks", *command],
         cwd=ROOT,
         env=os.environ | {"OMP_NUM_THREADS": "1", settings.DATA_VARIABLE: str(tmp_path)},
         capture_output=True,

@@ -22,7 +22,7 @@ from elmo_tasks.pretraining.softmax import OutputSoftmax
 from elmo_tasks.pretraining.vocabulary import SPECIALS, UNKNOWN, WordVocabulary
 from tests.killing import Training
 from tests.pretraining import toy
-from tests.test_flow import allennlp
+from tests.test_flow import elmo_tasks
 from tests.tiny import FIXTURES, ROOT
 
 FILES = {"options": "options.json", "weight": "weights.hdf5"}
@@ -126,7 +126,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(settings.SCALE_VARIABLE, "mini")
         patch.setenv(settings.DATA_VARIABLE, str(folder))
-        allennlp("train", leaf, "-s", folder / "run")
+        elmo_tasks("train", leaf, "-s", folder / "run")
     return folder / "run"
 
 
@@ -150,7 +150,7 @@ def test_a_new_softmax_is_trained_first(run: Path, monkeypatch: pytest.MonkeyPat
     keys = f"import '{run.parent}/leaf.jsonnet') {{ softmax_epochs:: 2"
     (tmp_path / "leaf.jsonnet").write_text(f"({keys} }}")
     out, given = tmp_path / "run", ["train", tmp_path / "leaf.jsonnet", "-o", json.dumps(changes), "-s"]
-    allennlp(*given, out)
+    elmo_tasks(*given, out)
     states = [torch.load(out / f"model_state_e{epoch}_b0.th") for epoch in (1, 2, 3)]
     start = {
         f"language_model.bilm.{key}": value for key, value in BiLM.from_files(*files.values()).state_dict().items()
@@ -162,7 +162,7 @@ def test_a_new_softmax_is_trained_first(run: Path, monkeypatch: pytest.MonkeyPat
     assert list(json.loads((out / "perplexities.json").read_text())) == ["perplexity"]
     for file in out.glob("*_e3_b0.th"):
         file.unlink()
-    allennlp(*given, out, "--recover")
+    elmo_tasks(*given, out, "--recover")
     again = torch.load(out / "model_state_e3_b0.th")
     assert all(torch.equal(again[key], value) for key, value in states[2].items() if isinstance(value, torch.Tensor))
 

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import os
 import random
 import sys
 from collections.abc import Iterator
@@ -10,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from allennlp.commands import main
 
 from elmo_tasks import settings
+from elmo_tasks.__main__ import run as run_command
 from elmo_tasks.pretraining.data_loader import LmVocabulary
 from elmo_tasks.pretraining.language_model import BiLanguageModel
 from elmo_tasks.pretraining.model import BiLMModel
@@ -87,28 +88,29 @@ def overrides(**changes: Any) -> dict[str, Any]:
 
 
 @contextmanager
-def own_terminal(*arguments: str) -> Iterator[None]:
-    """`sys.argv`, log handlers and the exception hook as in a separate process."""
+def own_terminal() -> Iterator[None]:
+    """Log handlers, environment and the exception hook as in a separate process."""
     root = logging.getLogger()
-    before = (sys.argv, sys.excepthook, root.handlers[:], root.level)
-    sys.argv = ["allennlp", *arguments]
+    before, environment = (sys.excepthook, root.handlers[:], root.level), dict(os.environ)
     try:
         yield
     finally:
-        for handler in set(root.handlers) - set(before[2]):
+        for handler in set(root.handlers) - set(before[1]):
             handler.close()
-        sys.argv, sys.excepthook, root.handlers[:] = before[:3]
-        root.setLevel(before[3])
+        sys.excepthook, root.handlers[:] = before[:2]
+        root.setLevel(before[2])
+        os.environ.clear()
+        os.environ.update(environment)
 
 
 def train(monkeypatch: Any, corpus: Path, run: Path, *flags: str, **changes: Any) -> None:
-    """`allennlp train training_config/bilm.jsonnet` at scale mini on a corpus."""
+    """`elmo-tasks train training_config/bilm.jsonnet` at scale mini on a corpus."""
     monkeypatch.setenv(settings.SCALE_VARIABLE, "mini")
     monkeypatch.setenv(settings.DATA_VARIABLE, str(corpus))
     monkeypatch.setenv(settings.FIXTURES_VARIABLE, str(corpus))
     given = json.dumps(overrides(**changes))
-    with own_terminal("train", str(CONFIG), "-s", str(run), "-o", given, *flags):
-        main(prog="allennlp")
+    with own_terminal():
+        run_command(["train", str(CONFIG), "-s", str(run), "-o", given, *flags])
 
 
 def fake_run(folder: Path, words: list[str], *, seed: int = 0) -> BiLanguageModel:

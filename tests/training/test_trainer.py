@@ -3,6 +3,7 @@
 import json
 import random
 import time
+import warnings
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,11 +16,12 @@ from allennlp.data.data_loaders import MultiProcessDataLoader
 from allennlp.models import Model
 from allennlp.nn import RegularizerApplicator
 from allennlp.nn.regularizers import L2Regularizer
-from allennlp.training import Trainer, checkpointer
+from allennlp.training import Checkpointer, Trainer, checkpointer
 from allennlp.training.metrics import Average
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.training import trainer as trainer_module
+from elmo_tasks.training.checkpointer import AtomicCheckpointer
 from elmo_tasks.training.trainer import ResumableTrainer
 from tests.killing import differences
 from tests.training.test_resumable import Numbers
@@ -188,6 +190,36 @@ def test_the_duration_is_that_of_the_whole_run(tmp_path: Path, monkeypatch: pyte
     train(tmp_path, num_epochs=3)
     seconds = json.loads((tmp_path / "metrics.json").read_text())["training_duration"].rpartition(":")[2]
     assert float(seconds) > 9 * pause, "six batches, and three of validation"
+
+
+def test_unknown_keys_are_rejected(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"^trainer: expected keys of GradientDescentTrainer, got num_epoch$"):
+        trainer_in(tmp_path, num_epoch=3)
+    trainer_in(tmp_path, run_sanity_checks=False, grad_scaling=False)
+
+
+class OwnCheckpointer(Checkpointer):
+    pass
+
+
+def test_only_the_default_checkpointer_is_replaced(tmp_path: Path) -> None:
+    made = trainer_in(tmp_path, checkpointer={"save_every_num_batches": 3, "keep_most_recent_by_age": 9})._checkpointer
+    assert isinstance(made, AtomicCheckpointer)
+    plain = Checkpointer(tmp_path, save_every_num_batches=3, keep_most_recent_by_age=9)
+    assert vars(made) | {"_last_save_time": plain._last_save_time} == vars(plain)
+    Checkpointer.register("own", exist_ok=True)(OwnCheckpointer)
+    assert type(trainer_in(tmp_path, checkpointer={"type": "own"})._checkpointer) is OwnCheckpointer
+    assert trainer_in(tmp_path, checkpointer=None)._checkpointer is None
+
+
+def test_the_autocast_warning_is_hidden_while_training(tmp_path: Path) -> None:
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.resetwarnings()
+        warnings.simplefilter("always")
+        filters = list(warnings.filters)
+        train(tmp_path, num_epochs=1)
+        assert warnings.filters == filters
+    assert [warning for warning in seen if "torch.cuda.amp" in str(warning.message)] == []
 
 
 def test_completed_epochs_are_not_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

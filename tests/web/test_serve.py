@@ -22,7 +22,7 @@ from elmo_tasks.probing.corpus_text import read_corpus
 from tests.archives.make import STORED
 from tests.elmo.samples import write_bilm
 from tests.probing.samples import SEMCOR
-from tests.test_flow import allennlp
+from tests.test_flow import elmo_tasks
 from tests.web.serving import Server, serving
 
 ARCHIVES = STORED / "1"
@@ -60,7 +60,7 @@ def server(files: tuple[Path, str, str], tmp_path_factory: pytest.TempPathFactor
 def test_predictions_are_those_of_predict(task: str, server: Server, tmp_path: Path) -> None:
     given, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
     given.write_text("".join(json.dumps(one) + "\n" for one in INPUTS[task]))
-    allennlp("predict", ARCHIVES / f"{task}.tar.gz", given, "--output-file", out, "--silent")
+    elmo_tasks("predict", ARCHIVES / f"{task}.tar.gz", given, "--output-file", out, "--silent")
     found = [server.send(f"/api/predict/{task}", one) for one in INPUTS[task]]
     assert [reply.status for reply in found] == [200] * len(found)
     assert b"".join(reply.body for reply in found) == out.read_bytes()
@@ -123,7 +123,7 @@ def test_neighbors_are_those_of_probe(same: bool, server: Server, files: tuple[P
     for layer in range(3):
         query = ["--corpus", text, "--index", tmp_path / f"{layer}", "--layer", layer, "--top", 4, "--output", out]
         query += ["--options-file", files[1], "--weight-file", files[2], "--sentence", " ".join(tokens)]
-        allennlp("probe", "neighbors", "play", *query, *[] if same else ["--any-word"])
+        elmo_tasks("probe", "neighbors", "play", *query, *[] if same else ["--any-word"])
         expected = json.loads(out.read_text())["neighbors"]
         assert found[layer] == [{key: one[key] for key in ("words", "place", "cosine")} for one in expected]
 
@@ -266,4 +266,4 @@ def test_clients_that_do_nothing_and_hostile_texts() -> None:
 )
 def test_invalid_arguments(arguments: list[object], fragment: str, server: Server) -> None:
     with pytest.raises(InputError, match=fragment):
-        allennlp("serve", "--port", 0, *(server.port if one == "taken" else one for one in arguments))
+        elmo_tasks("serve", "--port", 0, *(server.port if one == "taken" else one for one in arguments))

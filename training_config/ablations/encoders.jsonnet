@@ -27,7 +27,7 @@ hidden_fields.checked({
 
   local sources = { biLM: { changes: {} }, CoVe: cove } + std.mapWithKey(function(_, folder) transformer(folder), $.models),
   local names = ['biLM', 'CoVe'] + std.objectFields($.models),
-  local with(task, name, mix, changes) = ablation.elmo(task, name + ', ' + mix) + sources[name] {
+  local with(task, name, mix, changes) = ablation.untuned(task, name + ', ' + mix) + sources[name] {
     name: '%s-%s-%s' % [task, slug(name), mix],
     changes+: changes,
   },

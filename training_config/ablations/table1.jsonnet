@@ -3,25 +3,17 @@
 // Command: allennlp ablate training_config/ablations/table1.jsonnet -s out/table1 --seeds 3
 local ablation = import '../lib/ablation.libsonnet';
 
-local settings = import '../lib/settings.libsonnet';
-
-local pair(task, baseline, elmo, tuned_fields=null) =
-  local tuned = settings.scale == 'paper' && tuned_fields != null;
-  (if tuned then [
-     ablation.tuned_bilm(task + '-lm', task, tuned_fields) { column: "tuned biLM's perplexity", metric: 'perplexity' },
-   ] else [])
-  + [
-    ablation.baseline(task) + ablation.scored_on_test(task) + { paper: baseline },
-    ablation.elmo(task) + ablation.scored_on_test(task)
-    + { paper: elmo, [if tuned then 'bilm_of']: task + '-lm' },
-  ];
+local pair(task, baseline, elmo) = ablation.tuning([task]) + [
+  ablation.baseline(task) + ablation.scored_on_test(task) + { paper: baseline },
+  ablation.elmo(task) + ablation.scored_on_test(task) + { paper: elmo },
+];
 
 {
   title: 'Table 1: ELMo in six models',
   about: 'Increase: absolute, and relative to the error that the baseline leaves. ' + ablation.caps,
   increase: { of: 'ELMo', over: 'baseline' },
-  rows: pair('squad', 81.1, 85.8, ['passage'])
-        + pair('snli', 88.0, { mean: 88.7, deviation: 0.17 }, ['premise', 'hypothesis'])
+  rows: pair('squad', 81.1, 85.8)
+        + pair('snli', 88.0, { mean: 88.7, deviation: 0.17 })
         + pair('srl', 81.4, 84.6)
         + pair('coref', 67.2, 70.4)
         + pair('ner', 90.15, { mean: 92.22, deviation: 0.10 })

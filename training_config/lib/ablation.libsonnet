@@ -72,6 +72,10 @@ local configs = {
 // Also for a table elsewhere that imports one of ours.
 local configs_folder = std.strReplace(std.thisFile, 'ablation.libsonnet', '../');
 
+// The fields whose text the biLM of a task is tuned on at `paper` (A.1): the paper's numbers for these tasks are those of
+// a tuned biLM.
+local tuned_fields = if settings.scale == 'paper' then { squad: ['passage'], snli: ['premise', 'hypothesis'] } else {};
+
 // How long a config trains at most.
 local cap(config) =
   '%d epochs' % config.trainer.num_epochs
@@ -92,7 +96,11 @@ local cap(config) =
     changes: {},
   },
   baseline(task):: row(task, false) { name: task + '-baseline', column: 'baseline' },
-  elmo(task, column='ELMo'):: row(task, true) { name: task + '-elmo', column: column },
+  // At `paper`, SQuAD and SNLI need the rows of `tuning`, too.
+  elmo(task, column='ELMo'):: $.untuned(task, column) + {
+    [if std.objectHas(tuned_fields, task) then 'bilm_of']: task + '-lm',
+  },
+  untuned(task, column):: row(task, true) { name: task + '-elmo', column: column },
 
   // Scored on the test data at `paper`, where the task has public ones, and on dev at the other scales.
   scored_on_test(task):: {
@@ -112,10 +120,25 @@ local cap(config) =
     minutes: settings.choose({ mini: 2, small: 15, paper: null }),
   },
 
+  // The rows that tune the biLM for those of these tasks that need it.
+  tuning(tasks):: [
+    $.tuned_bilm(task + '-lm', task, tuned_fields[task]) {
+      row_label: super.row_label + ', biLM',
+      column: 'perplexity',
+      metric: 'perplexity',
+    }
+    for task in tasks
+    if std.objectHas(tuned_fields, task)
+  ],
+
   // All layers with the weights' penalty lambda.
   weighted(lambda):: { 'model.elmo.mix': 'weighted', 'model.elmo.l2': lambda },
-  // One layer has no weights to penalise.
-  only(mix):: { 'model.elmo.mix': mix, 'model.elmo.l2': null },
+  // One layer has no weights to penalise; at `paper` it is not normalized, as in the authors' code.
+  only(mix):: {
+    'model.elmo.mix': mix,
+    'model.elmo.l2': null,
+    [if settings.scale == 'paper' then 'model.elmo.layer_norm']: false,
+  },
 
   // The scale in words, for the table's header.
   caps: settings.choose({

@@ -2,7 +2,7 @@
 // expected: data_loader.batch_sampler.sorting_key: expected a key of BucketBatchSampler, got the unknown key sorting_key; nearest: sorting_keys
 // expected: dataset_reader.max_instance: expected a key of NerReader, got the unknown key max_instance; nearest: max_instances
 // expected: model.elmo.layernorm: expected a key of ElmoTokenEmbedder, got the unknown key layernorm; nearest: layer_norm
-// expected: model.text_field_embedder.token_embedders.token_characters.encoder.num_filter: expected a key of CnnEncoder, got the unknown key num_filter; nearest: num_filters
+// expected: model.text_field_embedder.token_embedders.token_characters.encoder.num_filter: expected a key of PaddedCnn, got the unknown key num_filter; nearest: num_filters
 // expected: model.word_vector: expected a key of NerTagger, got the unknown key word_vector; nearest: word_vectors
 // expected: random_sed: expected a key of TrainModel, got the unknown key random_sed; nearest: random_seed
 // expected: trainer.callbacks.0.evry: expected a key of LmProgress, got the unknown key evry; nearest: every

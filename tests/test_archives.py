@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from allennlp.models import load_archive
+from allennlp.predictors import Predictor
 
+from elmo_tasks.archives import load_archive, unpacked
 from elmo_tasks.errors import InputError
 from tests.fuzz.subjects import ARCHIVE as SOUND
 from tests.fuzz.subjects import with_member
@@ -58,3 +59,38 @@ def test_truncated_weights_below_64_kb(tmp_path: Path) -> None:
 def test_override_that_does_not_fit(overrides: dict[str, str], message: str) -> None:
     with pytest.raises(InputError, match=message):
         load_archive(SOUND, overrides=json.dumps(overrides))
+
+
+HOSTILE = {
+    "reader": {"dataset_reader": {"type": "subprocess.Popen", "args": ["touch", "X"]}},
+    "string": {"dataset_reader": "subprocess.Popen"},
+    "list": {"model": {"type": "elmo_tasks_ner", "encoder": [{"type": "os.abort"}]}},
+    "another archive": {"model": {"type": "from_archive", "archive_file": "http://x/y.tar.gz"}},
+    "pretrained": {"model": {"type": "elmo_tasks_ner", "encoder": {"_pretrained": {"archive_path": "x"}}}},
+    "remote code": {"dataset_reader": {"type": "elmo_tasks_ner", "kwargs": {"trust_remote_code": True}}},
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_archive_that_names_code(name: str, tmp_path: Path) -> None:
+    file = tmp_path / "model.tar.gz"
+    file.write_bytes(with_member("config.json", json.dumps(HOSTILE[name]).encode()))
+    with pytest.raises(InputError, match=r"config.json names code to run, .*--include-package registers more"):
+        load_archive(file)
+
+
+def test_config_of_an_archive_is_json_and_no_jsonnet(tmp_path: Path) -> None:
+    file = tmp_path / "model.tar.gz"
+    file.write_bytes(with_member("config.json", b'{"model": importstr "/etc/passwd"}'))
+    with pytest.raises(InputError, match=r"model.tar.gz: the archive's config.json is no JSON"):
+        load_archive(file)
+
+
+def test_prediction_writes_no_layer_cache(tmp_path: Path) -> None:
+    with unpacked(SOUND) as folder:
+        config = json.loads((folder / "config.json").read_text())
+    config["model"]["elmo"]["cache_dir"] = str(tmp_path / "layers")
+    file = tmp_path / "model.tar.gz"
+    file.write_bytes(with_member("config.json", json.dumps(config).encode()))
+    Predictor.from_archive(load_archive(file)).predict_json({"sentence": "Brackwater lies there ."})
+    assert not (tmp_path / "layers").exists()

@@ -1,0 +1,155 @@
+"""Loading an archive (`model.tar.gz`) or the folder of a run: nothing in it is executed, each fault is one error."""
+
+import importlib.util
+import json
+import re
+import shutil
+import tempfile
+import zipfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from pickle import UnpicklingError
+from typing import Any
+
+import torch
+from allennlp.common import Registrable
+from allennlp.common.file_utils import cached_path
+from allennlp.common.meta import META_NAME, Meta
+from allennlp.models import archival
+from allennlp.models.archival import CONFIG_NAME, Archive
+
+from elmo_tasks.errors import InputError
+from elmo_tasks.unpacking import unpack
+
+HINT = "copy it again, or write it again with `elmo-tasks train --recover`"
+STATE_PREFIXES = ("Error(s) in loading state_dict", "Error loading state dict")
+DOTTED = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)+")
+PATH_KEY = re.compile(r".*(path|file|files|dir|directory|folder)")
+
+
+def load_archive(
+    file: str | Path, *, cuda_device: int = -1, overrides: str = "", weights_file: str | None = None
+) -> Archive:
+    """
+    AllenNLP's `load_archive`, which also constructs any class that a config names, executes its Jsonnet, and unpacks to
+    any path. Raises `InputError` if the archive is damaged or unsafe, or the overrides do not fit.
+    """
+    with unpacked(file) as folder, explained():
+        if not weights_file and not Path(archival.get_weights_path(folder)).is_file():
+            raise InputError("the archive lacks weights.th", file=file, hint=HINT)
+        return archival.load_archive(folder, cuda_device, overrides, weights_file)
+
+
+@contextmanager
+def unpacked(file: str | Path) -> Iterator[Path]:
+    """
+    A temporary folder with the contents of an archive, or with links to those of a run's folder; its config is checked,
+    and plain JSON without a layer cache. Raises `InputError` if the archive is damaged or unsafe.
+    """
+    folder = Path(tempfile.mkdtemp())
+    try:
+        _gather(Path(cached_path(file)), folder)
+        config = folder / CONFIG_NAME
+        config.write_text(archived_config(config.read_text("utf-8"), file), "utf-8")
+        _require_version(folder / META_NAME, file)
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _gather(source: Path, folder: Path) -> None:
+    if source.is_dir():
+        for path in source.iterdir():
+            if path.name == CONFIG_NAME:
+                shutil.copy(path, folder)
+            else:
+                (folder / path.name).symlink_to(path.absolute())
+    else:
+        unpack(source, folder)
+    sound = {CONFIG_NAME: (folder / CONFIG_NAME).is_file(), "vocabulary": (folder / "vocabulary").is_dir()}
+    if lacking := [name for name, is_there in sound.items() if not is_there]:
+        raise InputError(f"the archive lacks {', '.join(lacking)}", file=source, hint=HINT)
+
+
+def archived_config(text: str, file: str | Path) -> str:
+    """
+    The config of an archive as canonical JSON, without the folder of the layer cache. Raises `InputError` if it is not
+    a JSON object, or names code to run: a class by its Python path instead of its registered name, another archive.
+    """
+    try:
+        config = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"the archive's {CONFIG_NAME} is no JSON: {error}", file=file, hint=HINT) from None
+    if not isinstance(config, dict):
+        raise InputError(f"the archive's {CONFIG_NAME} is no JSON object", file=file, hint=HINT)
+    registered = {name for names in Registrable._registry.values() for name in names}
+    for path, key, value in _leaves("", "", config):
+        if _names_code(key, value, registered):
+            raise InputError(
+                f"the archive's {CONFIG_NAME} names code to run, {path}: {value!r}",
+                file=file,
+                hint="expected a registered name; --include-package registers more",
+            )
+    if isinstance(model := config.get("model"), dict) and isinstance(elmo := model.get("elmo"), dict):
+        elmo.pop("cache_dir", None)
+    return json.dumps(config, indent=1)
+
+
+def _leaves(path: str, key: str, value: Any) -> Iterator[tuple[str, str, Any]]:
+    """Path, key and value of everything in a config; the items of a list have the key of the list."""
+    yield path, key, value
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for name, part in items:
+        yield from _leaves(f"{path}.{name}".lstrip("."), name if isinstance(name, str) else key, part)
+
+
+def _names_code(key: str, value: Any, registered: set[str]) -> bool:
+    if key in ("_pretrained", "trust_remote_code"):
+        return bool(value)
+    if not isinstance(value, str) or value in registered - {"from_archive"}:
+        return False
+    if key == "type":
+        return "." in value or value == "from_archive"
+    if PATH_KEY.fullmatch(key) or not DOTTED.fullmatch(value):
+        return False
+    return importlib.util.find_spec(value.partition(".")[0]) is not None
+
+
+def _require_version(meta: Path, file: str | Path) -> None:
+    if not meta.is_file():  # old archives have none
+        return
+    try:
+        archival._parse_version(Meta.from_path(meta).version)
+    except (AttributeError, TypeError, ValueError, RecursionError) as error:
+        raise InputError(f"the archive's {META_NAME} is damaged: {error}", file=file, hint=HINT) from None
+
+
+def require_state(weights: Path) -> None:
+    """Raises `InputError` unless a file contains a state dictionary."""
+    try:
+        is_zip = zipfile.is_zipfile(weights)  # else an older format, which cannot be memory-mapped
+        state = torch.load(weights, map_location="cpu", mmap=is_zip, weights_only=True)
+        if not isinstance(state, Mapping) or not all(isinstance(key, str) for key in state):
+            raise TypeError(f"expected tensors by name, got {type(state).__name__}")
+    except FileNotFoundError:
+        raise InputError("the archive lacks its weights", hint=HINT) from None
+    except (RuntimeError, OSError, EOFError, UnpicklingError, TypeError, ValueError) as error:
+        reason = str(error).split("\n")[0] or type(error).__name__
+        raise InputError(f"the archive's {weights.name} is damaged: {reason}", hint=HINT) from error
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    """Raises `InputError` for errors of AllenNLP's loading, which are about the archive or the overrides."""
+    try:
+        yield
+    except (InputError, torch.OutOfMemoryError):
+        raise
+    except (RuntimeError, TypeError, ValueError, LookupError, AttributeError) as error:
+        first, *rest = str(error).split("\n")
+        if first.startswith(STATE_PREFIXES) and rest:
+            hint = "overrides (-o) of a trained model must change neither its sizes nor the place of ELMo"
+            raise InputError(f"the weights do not fit the configuration: {rest[0].strip()}", hint=hint) from error
+        problem = f"no model can be built from the archive: {type(error).__name__}: {first}"
+        raise InputError(problem, hint="ELMO_TASKS_TRACEBACK=1 shows the traceback") from error

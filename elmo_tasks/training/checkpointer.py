@@ -1,0 +1,109 @@
+"""Checkpoints that are written atomically and verified before use."""
+
+import logging
+import zipfile
+from contextlib import suppress
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, Self
+
+import numpy
+import torch
+from allennlp.training.checkpointer import Checkpointer
+from allennlp.training.trainer import TrainerCheckpoint
+from numpy._core import multiarray
+
+from elmo_tasks.atomic import atomic_write
+
+logger = logging.getLogger(__name__)
+
+NUMPY_SCALARS: list[Any] = [multiarray.scalar, numpy.dtype, *{type(numpy.dtype(code)) for code in "?bhilqBHILQefd"}]
+"""What `torch.load` needs to read NumPy's booleans, integers and floats: metrics and learning rates can be such."""
+
+DAMAGED = ".damaged"
+"""The suffix that the files of a damaged checkpoint get."""
+
+Point = tuple[int, int]
+"""Completed epochs, and completed batches of the next one."""
+
+
+def damage(path: Path) -> str | None:
+    """The damage of a file written by `torch.save`, which is read completely; `None` if there is none."""
+    try:
+        with zipfile.ZipFile(path) as records:
+            broken = records.testzip()
+    except FileNotFoundError:
+        return "the file is missing"
+    except OSError:
+        raise
+    except Exception as error:  # zipfile raises many types for damaged files
+        return f"the file is damaged ({error})"
+    return None if broken is None else f"the file is damaged (checksum of {broken})"
+
+
+class AtomicCheckpointer(Checkpointer):
+    """
+    AllenNLP's checkpointer, which leaves an undamaged checkpoint whenever the run is killed.
+
+    Both files are written atomically before an older checkpoint is removed, and verified before they are used: damaged
+    ones are renamed, and the checkpoint before them is loaded. Sharded checkpoints are left to AllenNLP.
+    """
+
+    @classmethod
+    def like(cls, other: Checkpointer) -> Self:
+        """A checkpointer with the settings of `other`."""
+        made = cls.__new__(cls)
+        made.__dict__.update(vars(other))
+        return made
+
+    def save_checkpoint(self, trainer: Any) -> None:
+        if self.state_is_sharded:
+            super().save_checkpoint(trainer)
+            return
+        state = trainer.get_checkpoint_state()
+        if state is None:  # another process writes it
+            self._count_from((trainer._epochs_completed, trainer._batches_in_epoch_completed))
+            return
+        point = state.trainer_state["epochs_completed"], state.trainer_state["batches_in_epoch_completed"]
+        for part, path in zip((state.trainer_state, state.model_state), self._files(point), strict=True):
+            with atomic_write(path) as aside, aside.open("wb") as file:
+                torch.save(part, file)
+        super().save_checkpoint(SimpleNamespace(get_checkpoint_state=lambda: state))  # removes older ones
+
+    def load_checkpoint(self) -> TrainerCheckpoint | None:
+        if not self.state_is_sharded:
+            self._set_damaged_aside()
+        with torch.serialization.safe_globals(NUMPY_SCALARS):
+            return super().load_checkpoint()
+
+    def _set_damaged_aside(self) -> None:
+        self._remove_incomplete()
+        points = sorted(self._find_all_checkpoints())
+        while points:
+            point = points.pop()
+            files = self._files(point)
+            problems = [f"{path}: {problem}" for path in files if (problem := damage(path))]
+            if not problems:
+                self._count_from(point)
+                return
+            previous = self._files(points[-1])[1].name if points else None
+            instead = f"using the previous one, {previous}" if previous else "the run starts from scratch"
+            logger.warning("damaged checkpoint: %s; %s", "; ".join(problems), instead)
+            for path in files:
+                with suppress(FileNotFoundError):
+                    path.replace(path.with_name(path.name + DAMAGED))
+
+    def _files(self, point: Point) -> tuple[Path, Path]:
+        """The trainer's file and the model's, which is written last and completes the checkpoint."""
+        return Path(self._training_state_path(*point)), Path(self._model_state_path(*point))
+
+    def _count_from(self, point: Point) -> None:
+        """Makes `save_every_num_batches` save at the same batches as in an uninterrupted run."""
+        self._last_save_num_epochs_completed, self._last_save_num_batches_in_epoch_completed = point
+
+    def _remove_incomplete(self) -> None:
+        """Deletes the trainer's file if the run was killed before it wrote the model's."""
+        for path in Path(self._serialization_dir).glob("training_state_e*_b*.th"):
+            point = self._parse_training_state_path(path)
+            if point is not None and not self._files(point)[1].exists():
+                path.unlink(missing_ok=True)

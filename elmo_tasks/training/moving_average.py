@@ -1,0 +1,36 @@
+"""Moving averages of the weights, which resume exactly."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import torch
+from allennlp.common.checks import ConfigurationError
+from allennlp.training.moving_average import ExponentialMovingAverage, MovingAverage
+
+
+@MovingAverage.register("exponential", exist_ok=True)
+class ResumableMovingAverage(ExponentialMovingAverage):
+    """
+    AllenNLP's `exponential`, which still follows the model after its state is loaded: AllenNLP replaces the parameters
+    by the checkpoint's copies, which do not change any more.
+    """
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        for own, saved in ((self._shadows, state_dict["shadows"]), (self._backups, state_dict["backups"])):
+            for name, tensor in own.items():
+                tensor.copy_(saved[name])
+
+
+@MovingAverage.register("elmo_tasks_exponential")
+class ConstantMovingAverage(ResumableMovingAverage):
+    """
+    An exponential moving average with a constant decay (as in the paper's SQuAD model).
+
+    AllenNLP's `exponential` uses `min(decay, (1 + steps) / (10 + steps))`, which reaches 0.999 after 8,990 steps.
+    `decay` is between 0 and 1.
+    """
+
+    def __init__(self, parameters: Iterable[tuple[str, torch.Tensor]], decay: float = 0.999) -> None:
+        if not 0 <= decay <= 1:
+            raise ConfigurationError(f"moving_average.decay: expected a number from 0 to 1, got {decay}")
+        super().__init__(parameters, decay=decay, numerator=1.0, denominator=1.0)

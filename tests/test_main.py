@@ -1,0 +1,129 @@
+"""One line per error of the user, interruptions, and what a training prints."""
+
+import logging
+import signal
+import traceback
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from allennlp.common.checks import ConfigurationError
+from allennlp.common.params import with_overrides
+from torch.multiprocessing.spawn import ProcessRaisedException
+
+from elmo_tasks import __main__
+from elmo_tasks.errors import InputError, one_line
+from elmo_tasks.runs.logs import logged
+from tests.disk import file_size_limit
+
+
+def jsonnet_error(text: str) -> RuntimeError:
+    return RuntimeError(text + "\n\tlib/data.libsonnet:3:5-9\tthunk <x>\n\tDuring manifestation\t\n")
+
+
+def chain(error: Exception, cause: Exception) -> Exception:
+    cause.args = ("While constructing an argument of type X", *cause.args)
+    error.__cause__ = cause
+    return error
+
+
+def of_unknown_overrides() -> Exception:
+    with pytest.raises(ValueError) as raised:
+        with_overrides({"a": {}}, {"a.b": 1, "d.e": 2})
+    return raised.value
+
+
+def in_a_worker(error: Exception) -> Exception:
+    """As `torch.multiprocessing` raises it for a process of a distributed training."""
+    trace = "".join(traceback.format_exception(error))
+    return ProcessRaisedException(f"\n\n-- Process 1 terminated with the following error:\n{trace}", 1, 4711)
+
+
+@pytest.mark.parametrize(
+    ("error", "line"),
+    [
+        (InputError("expected 4 columns", file="a.txt", line=3), "a.txt:3: expected 4 columns"),
+        (chain(ConfigurationError("outer"), InputError("inner")), "inner"),
+        (chain(ConfigurationError("outer"), TypeError("inner")), "outer; inner"),
+        (FileNotFoundError(2, "No such file", "x.json"), "x.json: No such file"),
+        (OSError(28, "No space left on device"), "writing failed: No space left on device"),
+        (in_a_worker(chain(ConfigurationError("outer"), InputError("inner"))), "inner"),
+        (jsonnet_error("RUNTIME ERROR: set it"), "set it (at lib/data.libsonnet:3:5-9)"),
+        (of_unknown_overrides(), "the overrides (-o) change keys that the config does not have: ['d.e']"),
+        (RuntimeError("PytorchStreamWriter failed"), "a checkpoint could not be written (is the disk full?): "
+         "PytorchStreamWriter failed"),
+        (ConnectionError("x"), None),
+        (in_a_worker(ValueError("x")), None),
+    ],
+)  # fmt: skip
+def test_errors_of_the_user_are_one_line(error: Exception, line: str | None) -> None:
+    assert one_line(error) == line
+
+
+def interrupted_by(number: int) -> Callable[[list[str]], None]:
+    def run(arguments: list[str]) -> None:
+        signal.raise_signal(number)
+
+    return run
+
+
+def raising(error: Exception) -> Callable[[list[str]], None]:
+    def run(arguments: list[str]) -> None:
+        raise error
+
+    return run
+
+
+@pytest.fixture(autouse=True)
+def own_signals(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    before = signal.getsignal(signal.SIGTERM)
+    monkeypatch.delenv("ELMO_TASKS_TRACEBACK", raising=False)
+    yield
+    signal.signal(signal.SIGTERM, before)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interrupt(number: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(__main__, "run", interrupted_by(number))
+    with pytest.raises(SystemExit) as stopped:
+        __main__.main(["elmo"])
+    assert stopped.value.code == 128 + number and capsys.readouterr().err == "\ninterrupted\n"
+
+
+def test_error_of_the_user_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(__main__, "run", raising(InputError("no such column")))
+    with pytest.raises(SystemExit, match="^error: no such column$"):
+        __main__.main(["elmo"])
+    monkeypatch.setenv("ELMO_TASKS_TRACEBACK", "1")
+    with pytest.raises(InputError):
+        __main__.main(["elmo"])
+
+
+def test_other_errors_keep_their_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(__main__, "run", raising(ConnectionError("x")))
+    with pytest.raises(ConnectionError):
+        __main__.main(["elmo"])
+
+
+def test_unknown_command_gets_the_nearest() -> None:
+    with pytest.raises(InputError, match=r"expected a command, got 'trian' \(nearest: train\)"):
+        __main__.run(["trian"])
+
+
+def test_log_on_a_full_disk(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with logged(tmp_path, "lines"), file_size_limit(0):
+        logging.getLogger("elmo_tasks").info("one more line")
+    assert capsys.readouterr() == ("one more line\n", "")
+
+
+def test_what_a_training_prints_and_logs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ALLENNLP_LOG_LEVEL", "INFO")
+    for shown, printed in {"lines": "ours\n", "warnings": ""}.items():
+        with logged(tmp_path, shown):
+            logging.getLogger("elmo_tasks.x").info("ours")
+            logging.getLogger("allennlp.x").info("theirs")
+        assert capsys.readouterr().out == printed
+    lines = (tmp_path / "out.log").read_text().splitlines()
+    assert [line.rpartition(" - ")[2] for line in lines] == ["ours", "theirs"] * 2
