@@ -115,10 +115,6 @@ class LayerCache:
             self._write(description, _compute(bilm, ids, missing, layers))
         return BiLMOutput(layers, mask)
 
-    def freeze(self) -> None:
-        """Write nothing more."""
-        self._writes = False
-
     def expect(self, bilm: LayerSource, instances: "Iterable[Instance]") -> None:
         """Logs what the sentences of a training will need, as a warning if the limit is lower."""
         from allennlp.data.fields import ListField, TextField  # Elmo(cache_dir=...) needs no AllenNLP

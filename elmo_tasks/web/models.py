@@ -40,8 +40,6 @@ class TrainedModel:
             raise InputError(f"expected a model of {', '.join(TASKS)}, got {found!r}", file=archive) from None
         self.modules = list(self.predictor._model.modules())
         self._embedders = [module for module in self.modules if isinstance(module, ElmoTokenEmbedder)]
-        for cache in (one.cache for one in self._embedders if one.cache is not None):
-            cache.freeze()  # no input of a user is written to it
 
     def describe(self) -> dict[str, Any]:
         """`task`, `mix` (for each place of ELMo) and `examples`."""

@@ -3,7 +3,6 @@
 import argparse
 import asyncio
 import json
-import logging
 import math
 import os
 import re
@@ -46,7 +45,6 @@ def run(args: argparse.Namespace) -> None:
         raise InputError(f"{expected}, got {args.timeout:g} and {args.drain:g}")
     if not 0 <= args.port <= 65_535:
         raise InputError(f"--port: expected 0 to 65,535, got {args.port}")
-    logging.getLogger("allennlp").setLevel(logging.WARNING)
     with _listening(args.host, args.port) as listening:
         host, port = listening.getsockname()[:2]
         if not ip_address(host).is_loopback:
