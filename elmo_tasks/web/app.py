@@ -35,14 +35,11 @@ HEADERS = {
 _LOCAL = re.compile(r"|localhost|[\d.]+|\[[\da-f:.]+\]")
 """Hosts that are always allowed: a page elsewhere has none of them. Browsers always send one, probes need not."""
 
-logger = logging.getLogger(__name__)
-
 
 class Service:
     """
     An ASGI application for models and biLMs, by name, with a worker for each. `timeout` is in seconds; `hosts` are
-    names that a request may give as its host, besides localhost and IP addresses; `access_log` writes a line per
-    request to stderr.
+    names of the server besides localhost and IP addresses.
     """
 
     def __init__(
@@ -54,8 +51,8 @@ class Service:
         max_bytes: int,
         max_words: int,
         timeout: float,
-        hosts: frozenset[str] = frozenset(),
-        access_log: bool = False,
+        hosts: frozenset[str],
+        access_log: bool,
     ) -> None:
         about = {
             "models": [{"name": name, **model.describe()} for name, model in models.items()],
@@ -70,7 +67,7 @@ class Service:
             for action, served in (("predict", models), ("neighbors", bilms), ("map", bilms))
             for name, one in served.items()
         }
-        self._gets = {*self._contents, "/health", "/metrics"}
+        self._paths = {*self._contents, *self._actions, "/health", "/metrics"}
         self.workers, self._timeout, self._stopping = workers, timeout, False
         self._max_bytes, self._max_words = max_bytes, max_words
         self._hosts, self._access_log = hosts, access_log
@@ -91,7 +88,7 @@ class Service:
         except Exception as error:
             status = error.status if isinstance(error, Refused) else 422 if isinstance(error, InputError) else 500
             if status == 500:
-                logger.exception("internal error")
+                logging.getLogger(__name__).exception("internal error")
             body, kind = json.dumps({"error": str(error) if status != 500 else "internal error"}).encode(), JSON
         if status == 405:
             headers["Allow"] = "POST" if path in self._actions else "GET, HEAD"
@@ -101,7 +98,7 @@ class Service:
         encoded = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
         await send({"type": "http.response.start", "status": status, "headers": encoded})
         await send({"type": "http.response.body", "body": body})
-        route, seconds = path if path in self._gets or path in self._actions else "other", time.monotonic() - start
+        route, seconds = path if path in self._paths else "other", time.monotonic() - start
         self._requests[route, status] += 1
         self._seconds[route] += seconds
         if self._access_log:
@@ -110,9 +107,8 @@ class Service:
     async def _answer(self, method: str, path: str, headers: Mapping[bytes, bytes], receive: Any) -> tuple[bytes, str]:
         """The body of an answer and its type. Raises `Refused` and `InputError`."""
         self._check_sender(*(headers.get(name, b"").decode("latin-1").lower() for name in (b"host", b"origin")))
-        if path not in self._gets and path not in self._actions:
-            expected = ", ".join(sorted({*self._gets, *self._actions}))
-            raise Refused(404, f"expected one of {expected}, got {shown(path)}")
+        if path not in self._paths:
+            raise Refused(404, f"expected one of {', '.join(sorted(self._paths))}, got {shown(path)}")
         methods = ("POST",) if path in self._actions else ("GET", "HEAD")
         if method not in methods:
             raise Refused(405, f"expected the method {' or '.join(methods)}, got {shown(method)}")

@@ -75,7 +75,11 @@ def _service(args: argparse.Namespace) -> Service:
             module.register_forward_pre_hook(workers[name].check)
     for name, files in _named(given, lambda files: Path(files.partition(",")[0]).absolute().parent.name, workers):
         sys.stderr.write(f"indexing the layers of {name} ({files})\n")
-        bilms[name] = Layers(_open(files), args.corpus or default_corpora())
+        options_file, _, weight_file = files.partition(",")
+        if not weight_file:
+            raise InputError(f"--bilm: expected OPTIONS,WEIGHTS, got {files!r}")
+        source = Source.of(*open_source(BILM, {"options_file": options_file, "weight_file": weight_file}))
+        bilms[name] = Layers(source, args.corpus or default_corpora())
         workers[name] = Worker(bilms[name].answers, batch_size=1, **options)
     limits = {"max_bytes": args.max_bytes, "max_words": args.max_words, "timeout": args.timeout}
     hosts = frozenset(name.lower() for name in (args.host, *args.allowed_host))
@@ -96,13 +100,6 @@ def _archive_name(file: str) -> str:
     path = Path(file).absolute()
     folder = path.parent if path.name == ARCHIVE else path
     return (folder.parent if folder.name == MODEL else folder).name.removesuffix(".tar.gz")
-
-
-def _open(files: str) -> Source:
-    options, _, weights = files.partition(",")
-    if not weights:
-        raise InputError(f"--bilm: expected OPTIONS,WEIGHTS, got {files!r}")
-    return Source.of(*open_source(BILM, {"options_file": options, "weight_file": weights}))
 
 
 def _listening(host: str, port: int) -> socket.socket:

@@ -22,10 +22,6 @@ class Refused(Exception):
         self.status = status
 
 
-class AbandonedError(Exception):
-    """No client waits for the batch any more."""
-
-
 @dataclass(eq=False)
 class Job:
     """An input and its length in words, which wait for an answer."""
@@ -75,9 +71,9 @@ class Worker:
         raise Refused(499, "the client has left") if gone.done() else Refused(503, f"no answer in {timeout:g} seconds")
 
     def check(self, *_: Any) -> None:
-        """A hook for the model's modules: raises `AbandonedError` if nobody waits for the running batch."""
+        """A hook for the model's modules: raises `Refused` if nobody waits for the running batch."""
         if all(job.answer.done() for job in self.running):
-            raise AbandonedError
+            raise Refused(499, "nobody waits for the answer")
 
     def stop(self) -> None:
         """Refuse what waits and what comes; the running batch is finished."""

@@ -9,7 +9,7 @@ import pytest
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.web.models import TrainedModel
-from elmo_tasks.web.worker import AbandonedError, Answer, Refused, Worker
+from elmo_tasks.web.worker import Answer, Refused, Worker
 from tests.archives.make import STORED
 
 
@@ -66,7 +66,7 @@ def test_the_worker_continues_after_a_time_limit() -> None:
         gate = Gate()
         tasks = [gate.ask(number, timeout=0.05) for number in range(2)]
         assert [await status(task) for task in tasks] == [503, 503]
-        with pytest.raises(AbandonedError):
+        with pytest.raises(Refused):
             gate.worker.check()
         later = gate.ask("later")
         gate.open.set()
