@@ -20,7 +20,7 @@ from allennlp.models import archival
 from allennlp.models.archival import CONFIG_NAME, Archive
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.unpacking import unpack
+from elmo_tasks.unpacking import ARCHIVED, unpack
 
 HINT = "copy it again, or write it again with `elmo-tasks train --recover`"
 STATE_PREFIXES = ("Error(s) in loading state_dict", "Error loading state dict")
@@ -66,7 +66,7 @@ def _gather(source: Path, folder: Path) -> None:
             else:
                 (folder / path.name).symlink_to(path.absolute())
     else:
-        unpack(source, folder)
+        unpack(source, folder, ARCHIVED, file=source)
     sound = {CONFIG_NAME: (folder / CONFIG_NAME).is_file(), "vocabulary": (folder / "vocabulary").is_dir()}
     if lacking := [name for name, is_there in sound.items() if not is_there]:
         raise InputError(f"the archive lacks {', '.join(lacking)}", file=source, hint=HINT)

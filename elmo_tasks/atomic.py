@@ -4,23 +4,28 @@ import os
 import re
 import secrets
 import shutil
+import sys
+import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from elmo_tasks.errors import InputError
 
+_DESCRIPTORS = re.compile(r"/dev/std(?P<name>out|err)|(/dev|/proc/self)/fd/(?P<number>[0-9]+)")
 _ASIDE = re.compile(r"\..+\.(\d+)\.tmp")
 
 
 def check_output_path(path: str | Path, *, read: Iterable[str | Path | None] = (), device: bool = False) -> None:
     """
     Raises `InputError` if an output cannot be written, or would replace one of the input files `read`; to be called
-    before the work starts. With `device`, the output can be a pipe or a device.
+    before the work starts. With `device`, the output can be a pipe, a device or `/dev/stdout`.
     """
-    target = Path(path)
     if not str(path):
         raise InputError("expected the path of a file, got an empty one")
+    if device and _descriptor(path) is not None:
+        return
+    target = _resolved(path)
     if target.is_dir():
         raise InputError("expected a file, got a folder", file=target, hint="name a file in it, or another")
     if target.exists() and not target.is_file():
@@ -38,15 +43,21 @@ def check_output_path(path: str | Path, *, read: Iterable[str | Path | None] = (
 @contextmanager
 def atomic_write(path: str | Path) -> Iterator[Path]:
     """
-    Yields a temporary path beside `path`, which is renamed to `path` at the end, or removed after an exception.
+    Yields a temporary path beside `path`, which is renamed to `path` at the end, or removed after an exception. Of a
+    link, the file that it leads to is replaced.
 
-    Contents and name are flushed to the disk. A pipe or a device is written directly.
+    Contents and name are flushed to the disk. A pipe or a device is written directly; if `/dev/stdout` is a file, what
+    was written is appended to it at the end.
 
     Raises `InputError` if the folder is not writable or the disk is full; `path` is then unchanged.
     """
-    target = Path(path)
+    target = _resolved(path)
     if target.exists() and not target.is_file() and not target.is_dir():
         yield target
+        return
+    if (descriptor := _descriptor(path)) is not None:
+        with _appended(descriptor) as aside:
+            yield aside
         return
     aside = target.parent / _aside_name(target)
     try:
@@ -77,7 +88,8 @@ def atomic_write_folder(target: Path) -> Iterator[Path]:
         yield aside
         target.mkdir(exist_ok=True)
         for path in sorted(aside.iterdir()):
-            path.replace(target / path.name)
+            with atomic_write(target / path.name) as beside:
+                shutil.move(path, beside)
     except OSError as error:
         raise InputError(f"cannot write: {error.strerror or error}", file=target) from error
     finally:
@@ -88,6 +100,29 @@ def leftovers(folder: str | Path) -> Iterator[Path]:
     """Temporary files in a folder whose process has ended. This process must not be writing any."""
     named = ((path, _ASIDE.fullmatch(path.name)) for path in list(Path(folder).iterdir()))
     return (path for path, match in named if match and path.is_file() and not _is_another(int(match[1])))
+
+
+def _resolved(path: str | Path) -> Path:
+    """The path without links; of a pipe behind `/dev/stdout`, which has no other name, the path itself."""
+    target = Path(os.path.realpath(path))
+    return target if target.exists() or not Path(path).exists() else Path(path)
+
+
+def _descriptor(path: str | Path) -> int | None:
+    """The descriptor of an open file that a path such as `/dev/stdout` or `/dev/fd/3` names, else `None`."""
+    found = _DESCRIPTORS.fullmatch(os.path.abspath(path))
+    return None if found is None else int(found["number"] or {"out": 1, "err": 2}[found["name"]])
+
+
+@contextmanager
+def _appended(descriptor: int) -> Iterator[Path]:
+    """Yields a temporary path, whose contents are written to an open file at the end."""
+    with tempfile.TemporaryDirectory() as folder:
+        aside = Path(folder) / "output"
+        yield aside
+        sys.stdout.flush()
+        with aside.open("rb") as source, os.fdopen(os.dup(descriptor), "wb") as out:
+            shutil.copyfileobj(source, out)
 
 
 def _aside_name(target: Path) -> str:

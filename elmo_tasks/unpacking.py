@@ -1,34 +1,171 @@
-"""Unpacking an archive."""
+"""Compressed files and archives from anywhere: read within bounds; only regular files of known names are unpacked."""
 
+import gzip
+import io
+import os
+import shutil
+import stat
+import sys
 import tarfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import nullcontext
+from fnmatch import fnmatchcase
+from itertools import count
 from pathlib import Path
+from typing import Any, BinaryIO
 
-from elmo_tasks.errors import InputError
+from elmo_tasks.errors import InputError, needs
 
-_MOST_PACKED = 100
-_HARMLESS = 2**26  # bytes, to which an archive of any size can unpack
+MOST_RATIO = 100
+"""How many times its size a compressed file may unpack to."""
+
+SMALL = 2**21
+"""Bytes that any compressed text may unpack to, however short it is."""
+
+ARCHIVED = ("config.json", "meta.json", "requirements.txt", "options.json", "*.th", "vocabulary/*")
+"""The members of the archive of a model that are unpacked."""
+
+_MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
+_SMALL_ARCHIVE = 2**26
+_MOST_MEMBERS, _LONGEST_HEADER = 10_000, 2**16
+_HINT = "`tar tzf` lists its members; copy or write it again"
 
 
-def unpack(file: Path, folder: Path) -> None:
-    """Unpacks a gzipped tar into a folder. Raises `InputError` if it is damaged, unsafe, or a decompression bomb."""
+def is_compressed(opened: io.BufferedReader) -> bool:
+    """Whether a file begins as gzip or zstd does. Does not move the position."""
+    return _compression(opened) is not None
+
+
+def unpacked(opened: io.BufferedReader, file: str | Path) -> io.BufferedReader:
+    """
+    The contents of a file, decompressed if it is gzip or zstd. Reading raises `InputError` as soon as it has unpacked
+    to more than a hundred times what was read of it; `OSError`, `EOFError` or `zlib.error` if it is damaged.
+    """
+    return io.BufferedReader(_Bounded(opened, file, SMALL), 2**16) if is_compressed(opened) else opened
+
+
+def bound(packed: int, least: int = SMALL) -> int:
+    """The most bytes that a file of `packed` bytes may unpack to."""
+    return max(least, MOST_RATIO * packed)
+
+
+def require_regular(file: str | Path) -> None:
+    """Raises `InputError` if a path is a pipe or a device; opening a pipe would wait for ever. `OSError` if missing."""
+    mode = os.stat(file).st_mode
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        raise InputError("expected a regular file, got a pipe or a device", file=file, hint="save it to a file")
+
+
+def unpack(source: Path | BinaryIO, folder: str | Path, names: Iterable[str], *, file: str | Path) -> None:
+    """
+    Unpack a tar file, plain or compressed, to a folder that nobody else writes to.
+
+    # Parameters
+
+    - `names`: patterns of the members to unpack, where `*` does not match a slash; others are ignored.
+    - `file`: what an error names.
+
+    Raises `InputError` if the file is missing, damaged, unpacks to more than a hundred times its size (or 64 MB), has
+    more than 10,000 members, or one that is neither a regular file nor a folder.
+    """
     try:
-        with tarfile.open(file, "r:gz") as archive:
-            archive.extractall(folder, filter=_bounded(file))
-    except (tarfile.TarError, EOFError, zlib.error, OSError) as error:
-        raise InputError(f"the archive cannot be unpacked: {error}", file=file) from error
+        if isinstance(source, Path):
+            require_regular(source)
+        with source.open("rb") if isinstance(source, Path) else nullcontext(source) as raw:
+            least = bound(raw.seek(0, io.SEEK_END), _SMALL_ARCHIVE)
+            raw.seek(0)
+            stream = _Bounded(io.BufferedReader(raw), file, least)  # type: ignore[arg-type]
+            _unpack(stream, Path(folder), list(names), file)
+    except InputError:
+        raise
+    except (tarfile.TarError, EOFError, zlib.error, OSError, ValueError, OverflowError, RecursionError) as error:
+        raise InputError(f"the archive cannot be unpacked: {error}", file=file, hint=_HINT) from error
 
 
-def _bounded(file: Path) -> Callable[[tarfile.TarInfo, str], tarfile.TarInfo | None]:
-    total, most = 0, max(_HARMLESS, _MOST_PACKED * file.stat().st_size)
+def _unpack(stream: "_Bounded", folder: Path, names: list[str], file: str | Path) -> None:
+    stream.allow(_LONGEST_HEADER)  # tarfile reads a member's long name into memory
+    with tarfile.open(fileobj=stream, mode="r|") as archive:
+        for number in count():
+            stream.allow(_LONGEST_HEADER)
+            member = archive.next()
+            if member is None:
+                return
+            if number >= _MOST_MEMBERS:
+                raise InputError(f"expected at most {_MOST_MEMBERS:,} members in the archive", file=file, hint=_HINT)
+            if member.issparse() or not (member.isreg() or member.isdir()) or member.size < 0:
+                problem = f"expected files and folders in the archive, got a link or a device, {member.name!r:.100}"
+                raise InputError(problem, file=file, hint=_HINT)
+            stream.allow(sys.maxsize)
+            _write(archive, member, folder, names)
 
-    def filtered(member: tarfile.TarInfo, folder: str) -> tarfile.TarInfo | None:
-        nonlocal total
-        total += member.size
-        if total > most:
-            problem = f"the archive unpacks to more than {_MOST_PACKED} times its size, more than any model"
-            raise InputError(problem, file=file)
-        return tarfile.data_filter(member, folder)
 
-    return filtered
+def _write(archive: tarfile.TarFile, member: tarfile.TarInfo, folder: Path, names: list[str]) -> None:
+    """Write a member if its name is known, else read past it."""
+    name = member.name.removeprefix("./")
+    content = archive.extractfile(member)
+    if content is None:
+        if any(pattern.startswith(f"{name}/") for pattern in names):
+            (folder / name).mkdir(parents=True, exist_ok=True)
+        return
+    plain = ".." not in name.split("/") and not name.startswith("/")
+    if plain and any(fnmatchcase(name, one) and name.count("/") == one.count("/") for one in names):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        with (folder / name).open("wb") as out:
+            shutil.copyfileobj(content, out, 2**20)
+    while content.read(2**20):
+        pass
+
+
+def _compression(opened: io.BufferedReader) -> str | None:
+    start = opened.peek(4)
+    return next((name for magic, name in _MAGIC.items() if start.startswith(magic)), None)
+
+
+class _Counting(io.RawIOBase):
+    """Counts the bytes that were read; standard input has no `tell`."""
+
+    def __init__(self, stream: io.BufferedReader) -> None:
+        self._stream, self.count = stream, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        found = self._stream.readinto(buffer)
+        self.count += found
+        return found
+
+
+class _Bounded(io.RawIOBase):
+    """The contents of a file, decompressed; an `InputError` if they are more than `bound`, or than was allowed."""
+
+    def __init__(self, opened: io.BufferedReader, file: str | Path, least: int) -> None:
+        self._packed, self._file, self._least = _Counting(opened), file, least
+        self._size, self._allowed = 0, sys.maxsize
+        compression = _compression(opened)
+        self._read: Callable[[int], bytes | None] = self._packed.read
+        if compression == "gzip":
+            self._read = gzip.GzipFile(fileobj=self._packed).read1
+        elif compression == "zstd":
+            with needs("pyarrow"):
+                from pyarrow import CompressedInputStream
+            self._read = CompressedInputStream(self._packed, "zstd").read1
+
+    def allow(self, size: int) -> None:
+        """Raise the error also where more than `size` bytes are read before the next call, and a buffer of tarfile."""
+        self._allowed = self._size + size
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        found = self._read(len(buffer)) or b""
+        buffer[: len(found)] = found
+        self._size += len(found)
+        if self._size > bound(self._packed.count, self._least):
+            problem = f"the file unpacks to more than {MOST_RATIO} times its size"
+            raise InputError(problem, file=self._file, hint="if this is intended, unpack it yourself")
+        if self._size > self._allowed:
+            raise InputError("expected an archive, got a member with a huge name or header", file=self._file)
+        return len(found)

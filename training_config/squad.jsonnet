@@ -68,7 +68,7 @@ hidden_fields.checked({
     text_field_embedder: {
       token_embedders: words.embedder($.vectors, { trainable: false }) + {
         token_characters: {
-          type: 'elmo_tasks_character_encoding',
+          type: 'character_encoding',
           embedding: { embedding_dim: $.characters.embedding_dim, vocab_namespace: 'token_characters' },
           encoder: {
             type: 'elmo_tasks_character_cnn',

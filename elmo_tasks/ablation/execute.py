@@ -2,12 +2,10 @@
 
 import json
 import math
-import os
 import platform
 import resource
 import subprocess
 import sys
-import threading
 import time
 from datetime import UTC, datetime, timedelta
 from importlib.metadata import version
@@ -25,10 +23,10 @@ from elmo_tasks.ablation.ensemble import score_ensemble
 from elmo_tasks.ablation.runs import find_folder, runnable
 from elmo_tasks.archives import unpacked
 from elmo_tasks.errors import InputError, one_line
+from elmo_tasks.processes import exit_with_parent
 from elmo_tasks.runs.train import train
 
 PACKAGES = ("torch", "allennlp", "numpy")
-POLL_SECONDS = 1.0
 
 
 def execute(folder: str | Path, *, parent: int | None = None) -> None:
@@ -51,17 +49,6 @@ def execute(folder: str | Path, *, parent: int | None = None) -> None:
         reason = one_line(error) or f"{type(error).__name__}: {error}"
         run_dir.write_failure(path, "; ".join(line.strip() for line in reason.splitlines()))
         raise
-
-
-def exit_with_parent(parent: int) -> None:
-    """From now on exit this process when its parent, the process with the id `parent`, no longer exists."""
-
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(POLL_SECONDS)
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
 
 
 def _execute(plan: dict[str, Any], path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from elmo_tasks.bilm.characters import CHARACTERS, LEAST_CHARACTERS, MAX_CHARACTERS, MOST_CHARACTERS
 from elmo_tasks.errors import InputError
+from elmo_tasks.unpacking import require_regular
 
 ACTIVATIONS = ("relu", "tanh")
 
@@ -125,6 +126,7 @@ class BiLMOptions:
         Raises `InputError` naming the file if it cannot be read, is not JSON, or has missing or invalid values.
         """
         try:
+            require_regular(path)
             if (size := Path(path).stat().st_size) > _MOST_BYTES:
                 raise InputError(f"expected the biLM's options, got a file of {size:,} bytes", file=path)
             text = Path(path).read_text("utf-8")

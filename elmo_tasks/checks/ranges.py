@@ -9,7 +9,8 @@ from elmo_tasks.checks.problem import Problem, below, items, shown
 SIZES = re.compile(
     r"(.*\.)?(batch_size|num_layers|num_filters|num_gradient_accumulation_steps|batches_per_epoch|steps_per_epoch"
     r"|unroll|(input|hidden|feature|feedforward|pool)_sizes?|(embedding|projection|input|output|hidden)_dims?"
-    r"|ngram_filter_sizes|max_span_width|max_span_length|max_antecedents|max_instances|max_tokens)(\.\d+)?"
+    r"|ngram_filter_sizes|max_span_width|max_span_length|max_antecedents|max_instances|max_tokens"
+    r"|keep_most_recent_by_count)(\.\d+)?"
     r"|trainer\.(num_epochs|patience)"
 )
 DROPOUTS = re.compile(r"(.*\.)?(\w+_)?dropout(_rate)?(\.\d+)?")

@@ -14,7 +14,8 @@ from elmo_tasks.pretraining.sentences import expand_files
 from elmo_tasks.pretraining.tf_checkpoint import import_softmax
 
 _RUN_HELP = "folder of a run (while it trains, too), its model.tar.gz"
-_HEADER = f"{'tokens':>12} {'<UNK> %':>8} {'forward':>9} {'backward':>9} {'mean':>9} {'arithm.':>9}  file"
+_HEADER = f"{'tokens':>12} {'<UNK> %':>8} {'forward':>9} {'backward':>9} {'mean':>9} {'arithm.':>9}"
+_HEADER += f" {'low':>9} {'high':>9} {'batches':>8}  file"
 
 
 class Bilm(ActionsCommand):
@@ -57,7 +58,8 @@ def _add_export(actions: argparse._SubParsersAction) -> None:
 def _add_perplexity(actions: argparse._SubParsersAction) -> None:
     description = (
         "Perplexity of the exact softmax; sentence ends and <UNK> count as words, every token is predicted "
-        "once in each direction. `mean` is the geometric mean of the directions."
+        "once in each direction. `mean` is the geometric mean of the directions, `low` to `high` its 95 % interval "
+        "(normal, over batches)."
     )
     parser = actions.add_parser("perplexity", description=description, help="measure on files")
     parser.add_argument("run", metavar="RUN", help=f"{_RUN_HELP}, or an exported folder")
@@ -112,7 +114,8 @@ def measure(args: argparse.Namespace) -> None:
     bilm = BiLM(trained.model.bilm.options, precision=args.precision, initialize=False)
     bilm.load_state_dict(trained.model.bilm.state_dict())
     trained.model.bilm = bilm.eval().pack()
-    print(f"weights of {trained.source}, {len(trained.vocabulary):,} words")
+    words = len(trained.vocabulary)
+    print(f"weights of {trained.source}, {words:,} words, which is the perplexity by chance")
     print(_HEADER)
     for name, report in perplexity(
         trained.model, trained.vocabulary, files, rows=args.batch_size, max_tokens=args.max_tokens
@@ -121,6 +124,6 @@ def measure(args: argparse.Namespace) -> None:
 
 
 def _line(name: str, report: PerplexityReport) -> str:
-    values = (report.forward, report.backward, report.geometric, report.arithmetic)
+    values = (report.forward, report.backward, report.geometric, report.arithmetic, *report.interval)
     shown = " ".join(f"{value:>9.3f}" for value in values)
-    return f"{report.tokens // 2:>12,} {100 * report.unknown_share:>8.2f} {shown}  {name}"
+    return f"{report.tokens // 2:>12,} {100 * report.unknown_share:>8.2f} {shown} {report.batches:>8,}  {name}"

@@ -1,16 +1,17 @@
 """Files of `elmo_tasks.corpora` from the web: resumed, verified, unpacked to their place below the data root."""
 
 import hashlib
+import io
 import shutil
-import tarfile
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
-from typing import IO
+from typing import IO, Any
 
 from elmo_tasks.atomic import atomic_write
 from elmo_tasks.corpora import DataFile, Download
 from elmo_tasks.errors import InputError
+from elmo_tasks.unpacking import bound, unpack
 
 
 def fetch(source: Download, files: Sequence[DataFile], root: Path) -> None:
@@ -28,8 +29,8 @@ def fetch(source: Download, files: Sequence[DataFile], root: Path) -> None:
     if target.suffix == ".zip":
         _unzip(target, files, root)
     elif target.name.endswith(".tar.gz"):
-        with tarfile.open(target) as packed:
-            packed.extractall(root / "lm", filter="data")
+        names = [name.removeprefix("lm/") for file in files for name in file.official if name.startswith("lm/")]
+        unpack(target, root / "lm", names, file=target)
     else:
         _copy(target.open("rb"), root / files[0].name)
 
@@ -40,7 +41,7 @@ def _download(source: Download, part: Path) -> None:
 
     begin = part.stat().st_size if part.exists() else 0
     try:
-        with part.open("ab") as out:
+        with _AtMost(part, source.size) as out:
             http_get(source.url, out, resume_size=begin, expected_size=source.size)
     except OSError as error:
         hint = f"call again to resume, or remove {part}"
@@ -53,6 +54,19 @@ def _download(source: Download, part: Path) -> None:
         )
 
 
+class _AtMost(io.FileIO):
+    """A file to append to; an `OSError` for more than so many bytes, which a server may send without end."""
+
+    def __init__(self, path: Path, most: int | None) -> None:
+        super().__init__(path, "a")
+        self._most = most
+
+    def write(self, data: Any) -> int:
+        if self._most is not None and self.tell() + len(data) > self._most:
+            raise OSError(f"expected {self._most:,} bytes, got more")
+        return super().write(data)
+
+
 def _unzip(archive: Path, files: Sequence[DataFile], root: Path) -> None:
     with zipfile.ZipFile(archive) as packed:
         for file in files:
@@ -60,7 +74,10 @@ def _unzip(archive: Path, files: Sequence[DataFile], root: Path) -> None:
             members = [member for member in packed.namelist() if PurePosixPath(member).name == name]
             if not members:
                 raise InputError(f"expected a member {name}", file=archive)
-            _copy(packed.open(min(members, key=len)), root / file.name)
+            member = packed.getinfo(min(members, key=len))
+            if member.file_size > bound(member.compress_size):
+                raise InputError(f"unpacks to far more than its size: {name}", file=archive)
+            _copy(packed.open(member), root / file.name)
 
 
 def _copy(source: IO[bytes], target: Path) -> None:

@@ -3,16 +3,18 @@
 import argparse
 import json
 from collections.abc import Callable, Mapping
+from importlib.metadata import version
 from pathlib import Path
 
 from elmo_tasks.bilm.packed_linear import INFERENCE_PRECISIONS
 from elmo_tasks.commands.actions import Command
 from elmo_tasks.commands.layer_sources import add_device, add_source_options, device_of, files_read, open_chosen
 from elmo_tasks.data.files import open_text
+from elmo_tasks.data.raw_text import blank_pipeline, split_at_blanks
 from elmo_tasks.elmo.elmo import Elmo, progress_bar
 from elmo_tasks.elmo.extract import check_vector_path
 from elmo_tasks.elmo.extraction import OUTPUTS
-from elmo_tasks.errors import InputError, needs, shown
+from elmo_tasks.errors import InputError, shown
 
 _DESCRIPTION = (
     "Write the vectors of every line of a text to an HDF5 file: datasets '0', '1', ... as in AllenNLP 0.x,"
@@ -114,12 +116,12 @@ def _open(args: argparse.Namespace) -> Elmo:
 def _parser(input_format: str) -> tuple[Callable[[str], list[str]], str]:
     """The function that splits a line into tokens, and its name in the file."""
     if input_format == "text":
-        with needs("spacy, or use --input-format tokens"):
-            import spacy
-        tokenizer = spacy.blank("en").tokenizer
-        name = f"spaCy {spacy.__version__}, blank English"
+        tokenizer = blank_pipeline("en").tokenizer
+        name = f"spaCy {version('spacy')}, blank English"
         return lambda line: [token.text for token in tokenizer(line) if not token.is_space], name
-    return (tokens_of_json, "JSON") if input_format == "json" else (str.split, "white space")
+    if input_format == "json":
+        return tokens_of_json, "JSON"
+    return split_at_blanks("--input-format text splits raw text"), "white space"
 
 
 def tokens_of_json(line: str) -> list[str]:

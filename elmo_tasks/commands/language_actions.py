@@ -50,6 +50,7 @@ def add_plan(actions: argparse._SubParsersAction) -> None:
     parser.add_argument("--hours", type=float, default=2.0, metavar="H", help="budget")
     parser.add_argument("--sample", type=int, default=2_000_000, metavar="N", help="words to read")
     parser.add_argument("-o", "--out", metavar="FILE", required=True, help="the Jsonnet file to write")
+    parser.add_argument("--force", action="store_true", help="overwrite the file")
     parser.add_argument("--base", default="training_config/bilm.jsonnet", metavar="FILE", help="config to import")
     parser.set_defaults(func=_plan)
 
@@ -87,6 +88,8 @@ def _plan(args: argparse.Namespace) -> None:
     if not Path(args.base).is_file():
         raise InputError("no such file: the config to import", file=args.base, hint="--base names it")
     check_output_path(args.out, read=[*files, *heldout, args.base])
+    if Path(args.out).is_file() and not args.force:
+        raise InputError("the file exists, perhaps with your changes", file=args.out, hint="--force overwrites it")
     sample = sample_corpus(files, words=args.sample)
     print(f"words            {sample.tokens:,} (estimated), {sample.types:,} types in the sample")
     for size, share in sample.unknown.items():
@@ -97,7 +100,7 @@ def _plan(args: argparse.Namespace) -> None:
     print(_described(training, len(sample.vocabulary)))
     base = os.path.relpath(Path(args.base).resolve(), Path(args.out).resolve().parent)
     write_config(Path(args.out), training.fields(sample, files, heldout), base=base)
-    print(f"allennlp train {shlex.quote(args.out)} -s RUN")
+    print(f"elmo-tasks train {shlex.quote(args.out)} -s RUN")
 
 
 def _described(training: Training, words: int) -> str:
@@ -117,9 +120,12 @@ def _score(args: argparse.Namespace) -> None:
 
     trained = load_trained(args.run)
     if args.pairs:
-        print(f"{'pairs':>7} {'forward':>8} {'backward':>8} {'mean':>8} {'ties':>5} {'<UNK> %':>8}  group")
-        for row in score_pairs(trained.model, trained.vocabulary, args.file, parse=parse):
-            accuracies = " ".join(f"{value:8.2f}" for value in (row.forward, row.backward, row.mean))
+        rows = score_pairs(trained.model, trained.vocabulary, args.file, parse=parse)
+        print("accuracy in percent, 50 by chance; low to high is the 95 % interval (Wilson) of mean")
+        names = ("forward", "backward", "mean", "low", "high")
+        print(f"{'pairs':>7} {' '.join(f'{name:>8}' for name in names)} {'ties':>5} {'<UNK> %':>8}  group")
+        for row in rows:
+            accuracies = " ".join(f"{getattr(row, name):8.2f}" for name in names)
             print(f"{row.pairs:>7} {accuracies} {row.ties:>5} {row.unknown:8.2f}  {row.group}")
         return
     sentences = [words for _, line in open_text(args.file) if (words := parse(line))]

@@ -18,7 +18,7 @@ from allennlp.predictors import Predictor
 from elmo_tasks.archives import load_archive
 from elmo_tasks.atomic import atomic_write, check_output_path
 from elmo_tasks.commands.actions import Command, add_packages
-from elmo_tasks.data.files import lines_of
+from elmo_tasks.data.files import lines_of, open_binary
 from elmo_tasks.errors import InputError, one_line
 
 STANDARD_INPUT = "-"
@@ -120,7 +120,7 @@ class LinePredictions(allennlp_predict._PredictManager):
     def _lines(self) -> Iterator[Line]:
         number, name = 0, self._input_file
         opened: Any
-        with nullcontext(sys.stdin.buffer) if name == STANDARD_INPUT else open(cached_path(name), "rb") as opened:
+        with nullcontext(sys.stdin.buffer) if name == STANDARD_INPUT else open_binary(cached_path(name)) as opened:
             try:
                 for number, text in lines_of(opened, name):
                     if isinstance(text, InputError):

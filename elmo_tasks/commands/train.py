@@ -34,10 +34,8 @@ def train(args: argparse.Namespace) -> None:
     """Train, with a line per epoch, and print where the archive is."""
     from elmo_tasks.runs import train as runs
     from elmo_tasks.runs.config import read_config
-    from elmo_tasks.training.allocation import keep_freed_memory
 
     params = read_config(args.config, args.overrides)
-    keep_freed_memory()
     if args.node_rank < 0:
         raise InputError(f"--node-rank: expected a number from 0, got {args.node_rank}")
     runs.train(

@@ -9,7 +9,7 @@ from allennlp.predictors import Predictor
 
 from elmo_tasks.coref.reader import UNKNOWN_GENRE
 from elmo_tasks.data.brackets import Cluster, Mention
-from elmo_tasks.data.tokenizer import sentence_pipeline
+from elmo_tasks.data.raw_text import sentence_pipeline
 from elmo_tasks.errors import InputError, shown
 from elmo_tasks.prediction.json_input import JsonLinesPredictor, metadata_of, text_of, words_of
 

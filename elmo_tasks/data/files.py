@@ -1,29 +1,26 @@
-"""Text files, plain or gzip, in UTF-8. Errors name the file and the line."""
+"""Text files, plain, gzip or zstd, in UTF-8. Errors name the file and the line."""
 
-import gzip
 import os
+import re
 import zlib
 from collections.abc import Iterable, Iterator
+from gzip import BadGzipFile
 from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO, TypeVar, cast
+from typing import TypeVar
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.settings import DATA_VARIABLE
+from elmo_tasks.unpacking import require_regular, unpacked
 
 Item = TypeVar("Item")
 
 LONGEST_LINE = 2**20
 """Characters of the longest line of words; its tokens take about twenty times its memory."""
 
-_GZIP_MAGIC = b"\x1f\x8b"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
-
-_PIECE = 2**20
-_MAX_RATIO = 100
-_SMALL = 2**21
-"""Bytes that any gzip stream may unpack to, however short it is."""
+_DESCRIPTOR = re.compile(r"/dev/(stdin|fd/[0-9]+)|/proc/self/fd/[0-9]+")
 
 
 def open_text(
@@ -32,8 +29,8 @@ def open_text(
     """
     Streams the lines of a UTF-8 text file.
 
-    Gzip is detected by the first bytes, whatever the file name. A byte order mark and the carriage return of CRLF are
-    dropped. Only a line feed ends a line, not U+2028 and the like.
+    Gzip and zstd (with pyarrow) are detected by the first bytes, whatever the file name. A byte order mark and the
+    carriage return of CRLF are dropped. Only a line feed ends a line, not U+2028 and the like.
 
     # Parameters
 
@@ -41,9 +38,9 @@ def open_text(
     - `longest`: the maximum number of characters in a line; `None` for no limit.
 
     Yields line numbers, counted from 1, and lines without their ends. Raises `InputError` if the file cannot be opened
-    or read, a line is too long, not UTF-8 or binary (NUL), or the gzip stream is truncated, damaged, or unpacks to more
-    than a hundred times its size. Lines before the error have been yielded, up to a buffer before the damage in a
-    damaged gzip stream.
+    or read, a line is too long, not UTF-8 or binary (NUL), or the file is compressed and truncated, damaged, or unpacks
+    to more than a hundred times its size. Lines before the error have been yielded, up to a buffer before damage in a
+    compressed file.
     """
     with open_binary(path, corpus_hint) as opened:
         for number, line in lines_of(opened, path):
@@ -70,23 +67,18 @@ def lines_of(opened: BufferedReader, name: str | Path) -> Iterator[tuple[int, st
 
 def raw_lines(opened: BufferedReader, name: str | Path) -> Iterator[tuple[int, bytes]]:
     """
-    Line numbers and lines with their ends, as bytes, unpacked if the file is gzip. Raises `InputError` if the file
-    cannot be read, or the gzip stream is invalid.
+    Line numbers and lines with their ends, as bytes, unpacked if the file is compressed. Raises `InputError` if it
+    cannot be read.
     """
     number = 0
     try:
-        for number, raw in enumerate(_unzipped(opened, name) if is_gzip(opened) else opened, start=1):
+        for number, raw in enumerate(unpacked(opened, name), start=1):
             yield number, raw
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+    except (EOFError, zlib.error, BadGzipFile) as error:
         problem, hint = "the gzip stream is truncated or damaged from here on", "fetch or compress the file again"
         raise InputError(problem, file=name, line=number + 1, hint=hint) from error
     except OSError as error:
         raise InputError(f"cannot read the file: {error.strerror or error}", file=name, line=number + 1) from error
-
-
-def is_gzip(opened: BufferedReader) -> bool:
-    """Whether a file begins as gzip does. Does not move the position."""
-    return opened.peek(2)[:2] == _GZIP_MAGIC
 
 
 def not_empty(items: Iterable[Item], problem: str, file: str | Path) -> Iterator[Item]:
@@ -99,35 +91,6 @@ def not_empty(items: Iterable[Item], problem: str, file: str | Path) -> Iterator
         raise InputError(problem, file=file)
 
 
-class _CountingReader:
-    """Counts the bytes that were read; standard input has no `tell`."""
-
-    def __init__(self, stream: BufferedReader) -> None:
-        self._stream, self.count = stream, 0
-
-    def read(self, size: int = -1) -> bytes:
-        found = self._stream.read(size)
-        self.count += len(found)
-        return found
-
-
-def _unzipped(opened: BufferedReader, name: str | Path) -> Iterator[bytes]:
-    """The lines of a gzip stream. Long lines are read in pieces, so that a decompression bomb is detected early."""
-    packed, size, line = _CountingReader(opened), 0, b""
-    unpacked = gzip.GzipFile(fileobj=cast(BinaryIO, packed))
-    while piece := unpacked.readline(_PIECE):
-        size += len(piece)
-        if size > max(_SMALL, _MAX_RATIO * packed.count):
-            problem = f"expected text, got a gzip stream that unpacks to more than {_MAX_RATIO} times its size"
-            raise InputError(problem, file=name, hint="if this is intended, unpack it with gunzip")
-        line += piece
-        if line.endswith(b"\n"):
-            yield line
-            line = b""
-    if line:
-        yield line
-
-
 def refuse_carriage_return(text: str, *, file: str | Path, line: int) -> None:
     """Raises `InputError` if there is a carriage return within the line."""
     if "\r" in text:
@@ -138,9 +101,11 @@ def refuse_carriage_return(text: str, *, file: str | Path, line: int) -> None:
 def open_binary(path: str | Path, corpus_hint: str | None = None) -> BufferedReader:
     """
     Opens a file for reading bytes; for the parameters see `open_text`. Raises `InputError` if the file is missing, a
-    folder or unreadable, or the path is invalid.
+    folder or unreadable, a pipe or a device other than `/dev/stdin`, `/dev/fd/N`, or the path is invalid.
     """
     try:
+        if not _DESCRIPTOR.fullmatch(str(path)):
+            require_regular(path)
         return open(path, "rb")
     except FileNotFoundError:
         raise InputError("no such file", file=path, hint=missing_hint(path, corpus_hint)) from None
@@ -148,6 +113,8 @@ def open_binary(path: str | Path, corpus_hint: str | None = None) -> BufferedRea
         raise InputError("expected a file, got a folder", file=path) from None
     except OSError as error:
         raise InputError(f"cannot open the file: {error.strerror}", file=path) from error
+    except InputError:
+        raise
     except ValueError as error:  # NUL or a surrogate
         raise InputError(f"invalid path {str(path)!r:.200}: {error}") from None
 

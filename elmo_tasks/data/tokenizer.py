@@ -1,37 +1,12 @@
 """Tokenizers that need no downloaded model."""
 
-import pkgutil
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from allennlp.data.tokenizers import CharacterTokenizer, Token, Tokenizer
 
+from elmo_tasks.data.raw_text import blank_pipeline
 from elmo_tasks.errors import InputError
-
-if TYPE_CHECKING:
-    from spacy import Language
-
-
-def blank_pipeline(language: str) -> "Language":
-    """spaCy's rules for a language such as `en` or `la`, without a model. Raises `InputError` for unknown languages."""
-    import spacy
-    import spacy.lang
-
-    try:
-        return spacy.blank(language)
-    except ImportError:
-        known = sorted(module.name for module in pkgutil.iter_modules(spacy.lang.__path__) if len(module.name) < 4)
-        problem = f"expected a language that spaCy has rules for ({', '.join(known)}), got {language!r}"
-        hint = "xx has rules for any language; or split the text yourself, a sentence a line, words between blanks"
-        raise InputError(problem, hint=hint) from None
-
-
-def sentence_pipeline(language: str) -> "Language":
-    """`blank_pipeline` with spaCy's rules for the ends of sentences, for texts of any length."""
-    nlp = blank_pipeline(language)
-    nlp.add_pipe("sentencizer")
-    nlp.max_length = 2**31
-    return nlp
 
 
 @Tokenizer.register("elmo_tasks_spacy")

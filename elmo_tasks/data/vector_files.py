@@ -8,8 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from elmo_tasks.data.files import decode_line, is_gzip, open_binary, open_text, raw_lines, refuse_carriage_return
+from elmo_tasks.data.files import decode_line, open_binary, open_text, raw_lines, refuse_carriage_return
 from elmo_tasks.errors import InputError
+from elmo_tasks.unpacking import is_compressed
 
 VECTORS_HINT = "GloVe: https://nlp.stanford.edu/projects/glove/; any file with a word and its numbers per line works"
 
@@ -167,8 +168,8 @@ class VectorFile:
         """Line numbers and lines; appends the position of each."""
         start = 0
         with open_binary(self.file, VECTORS_HINT) as opened:
-            if is_gzip(opened):
-                raise InputError("expected plain text, got gzip", file=self.file, hint="unpack it with gunzip")
+            if is_compressed(opened):
+                raise InputError("expected plain text, got a compressed file", file=self.file, hint="unpack it")
             for number, raw in raw_lines(opened, self.file):
                 starts.append(start)
                 start += len(raw)

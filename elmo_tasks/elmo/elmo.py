@@ -1,7 +1,6 @@
 """Sentences -> ELMo vectors: `Elmo`, which `elmo-tasks elmo` and the adapters for other libraries use."""
 
 import json
-import tarfile
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -22,6 +21,7 @@ from elmo_tasks.elmo.sources import STATE_KEY, Source, open_source
 from elmo_tasks.elmo.transformer.encoder import Transformer
 from elmo_tasks.errors import InputError, needs
 from elmo_tasks.settings import bilm_files
+from elmo_tasks.unpacking import unpack
 
 Sentences = Iterable[str | Sequence[str]]
 """Lists of words, or texts whose words are separated by white space."""
@@ -236,9 +236,7 @@ def _trained(path: Path) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
         folder, weights = (Path(temporary), "weights.th") if path.is_file() else (path, "best.th")
         try:
             if path.is_file():
-                with tarfile.open(path) as tar:
-                    tar.extract("config.json", temporary, filter="data")
-                    tar.extract(weights, temporary, filter="data")
+                unpack(path, temporary, ["config.json", weights], file=path)
             state = torch.load(folder / weights, map_location="cpu", weights_only=True)
             return json.loads((folder / "config.json").read_text("utf-8")), dict(state)
         except Exception as error:  # damaged files raise errors of any kind

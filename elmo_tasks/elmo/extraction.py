@@ -1,17 +1,13 @@
 """Sentences -> the vectors that `allennlp elmo` writes."""
 
 import json
-import os
 import pickle
-import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from multiprocessing import get_context, parent_process
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import torch
@@ -23,6 +19,7 @@ from elmo_tasks.bilm.characters import MOST_CHARACTERS, batch_to_ids
 from elmo_tasks.elmo.scalar_mix import ScalarMix
 from elmo_tasks.errors import InputError
 from elmo_tasks.out_of_memory import explain_oom
+from elmo_tasks.processes import worker_pool
 from elmo_tasks.ranges import require_sizes, require_workers
 
 if TYPE_CHECKING:
@@ -228,14 +225,8 @@ def workers(extraction: Extraction, count: int) -> Iterator[Executor | None]:
         return (yield None)
     sent = pickle.dumps(replace(extraction, parse=str.split))  # bytes: torch would pass file descriptors
     threads = max(1, torch.get_num_threads() // count)
-    pool = ProcessPoolExecutor(count, get_context("spawn"), _start_worker, (sent, threads))
-    try:
+    with worker_pool(count, _start_worker, sent, threads) as pool:
         yield pool
-    except BrokenProcessPool:
-        hint = "run the same command to resume, with fewer workers or a smaller --max-tokens"
-        raise InputError("a worker process was killed (out of memory?)", hint=hint) from None
-    finally:
-        pool.shutdown(cancel_futures=True)
 
 
 _of_worker: list[Extraction] = []
@@ -244,12 +235,6 @@ _of_worker: list[Extraction] = []
 def _start_worker(extraction: bytes, threads: int) -> None:
     torch.set_num_threads(threads)
     _of_worker.append(pickle.loads(extraction))
-    threading.Thread(target=_exit_with, args=[parent_process()], daemon=True).start()
-
-
-def _exit_with(parent: Any) -> None:
-    parent.join()
-    os._exit(1)
 
 
 def _vectors(sentences: list[list[str]], names: list[str]) -> np.ndarray:

@@ -1,12 +1,10 @@
 """Corpora in common formats -> the text that a biLM is trained on: a sentence a line, words between blanks."""
 
 import gzip
-import importlib
-import io
 import json
 import logging
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from contextlib import nullcontext
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -16,10 +14,12 @@ from tqdm import tqdm
 
 from elmo_tasks.atomic import atomic_write, leftovers
 from elmo_tasks.data.files import lines_of, open_binary
-from elmo_tasks.data.tokenizer import blank_pipeline, sentence_pipeline
-from elmo_tasks.errors import InputError
+from elmo_tasks.data.raw_text import blank_pipeline, sentence_pipeline, split_at_blanks
+from elmo_tasks.errors import InputError, needs
 from elmo_tasks.pretraining.sentences import expand_files
+from elmo_tasks.processes import worker_pool
 from elmo_tasks.ranges import require_workers
+from elmo_tasks.unpacking import MOST_RATIO, bound
 
 logger = logging.getLogger(__name__)
 
@@ -77,8 +77,8 @@ def prepare(
     for path in leftovers(folder):
         path.unlink()
     work = partial(_prepare_file, folder=folder, **settings)
-    with ProcessPoolExecutor(workers) as executor:
-        written = executor.map(work, files, names, count()) if workers > 1 else map(work, files, names, count())
+    with worker_pool(workers) if workers > 1 else nullcontext() as pool:
+        written = (map if pool is None else pool.map)(work, files, names, count())
         for _ in tqdm(written, total=len(files), desc="files", disable=None):
             pass
     if heldout and not any(folder.glob("heldout.*")):
@@ -95,11 +95,12 @@ def read_documents(file: Path, text_field: str) -> Iterator[str]:
         return
     is_json = ".jsonl" in file.suffixes
     skipped = []
-    for number, line in _lines(file):
-        if isinstance(line, InputError):
-            skipped.append(line)
-        else:
-            yield _json_text(line, text_field, file, number) if is_json else line
+    with open_binary(file) as opened:
+        for number, line in lines_of(opened, file):
+            if isinstance(line, InputError):
+                skipped.append(line)
+            else:
+                yield _json_text(line, text_field, file, number) if is_json else line
     if skipped:
         logger.warning("%s: skipped lines that are no text: %d, the first is %s", file, len(skipped), skipped[0])
 
@@ -107,7 +108,8 @@ def read_documents(file: Path, text_field: str) -> Iterator[str]:
 def sentence_splitter(language: str | None) -> Splitter:
     """Raw text -> sentences by spaCy's rules for a language; without one, a line is a sentence."""
     if language is None:
-        return lambda line: iter([line.split()])
+        words_of = split_at_blanks("--language splits raw text")
+        return lambda line: iter([words_of(line)])
     nlp = sentence_pipeline(language)
 
     def split(text: str) -> Iterator[list[str]]:
@@ -167,16 +169,6 @@ def _prepare_file(
             output.unlink()
 
 
-def _lines(file: Path) -> Iterator[tuple[int, str | InputError]]:
-    """The lines of plain, gzip or zstd text, or what is wrong with a line."""
-    with open_binary(file) as opened:
-        if file.suffix != ".zst":
-            yield from lines_of(opened, file)
-            return
-        stream = _required("pyarrow").CompressedInputStream(opened, "zstd")  # an error if truncated
-        yield from lines_of(io.BufferedReader(stream), file)
-
-
 def _json_text(line: str, text_field: str, file: Path, number: int) -> str:
     try:
         text = json.loads(line)[text_field]
@@ -193,27 +185,34 @@ def _checked(text: Any, text_field: str, file: Path, number: int | None = None) 
 
 
 def _read_table(file: Path, text_field: str) -> Iterator[str]:
-    """The column of a Parquet file, or of a stream of Arrow batches as `datasets` saves it."""
-    arrow = _required("pyarrow")
+    """
+    The column of a Parquet file, or of a stream of Arrow batches as `datasets` saves it. A value that is repeated is
+    stored once, so that a small file can hold any number of them.
+    """
+    with needs("pyarrow"):
+        import pyarrow as arrow
+        from pyarrow import ipc, parquet
+    size, most = 0, bound(file.stat().st_size)
+    too_large = InputError(f"the file unpacks to more than {MOST_RATIO} times its size", file=file)
     try:
         if file.suffix == ".parquet":
-            table = _required("pyarrow.parquet").ParquetFile(file)
-            schema, batches = table.schema_arrow, table.iter_batches(batch_size=1024, columns=[text_field])
+            metadata = parquet.read_metadata(file)
+            schema = metadata.schema.to_arrow_schema()
+            if sum(metadata.row_group(index).total_byte_size for index in range(metadata.num_row_groups)) > most:
+                raise too_large
         else:
-            batches = _required("pyarrow.ipc").open_stream(arrow.memory_map(str(file)))
+            batches = ipc.open_stream(arrow.memory_map(str(file)))
             schema = batches.schema
         if text_field not in schema.names:
             raise InputError(f"expected a column {text_field!r}, got {', '.join(schema.names)}", file=file)
-        for batch in batches:
-            values = filter(None, batch.column(text_field).to_pylist())
-            yield from (_checked(value, text_field, file) for value in values)
+        if file.suffix == ".parquet":
+            table = parquet.ParquetFile(file, read_dictionary=[text_field])
+            batches = table.iter_batches(batch_size=1024, columns=[text_field])
+        for value in (value.as_py() for batch in batches for value in batch.column(text_field)):
+            size += 1 + len(value if isinstance(value, str) else "")
+            if size > most:
+                raise too_large
+            if value:
+                yield _checked(value, text_field, file)
     except (arrow.ArrowException, OSError) as error:
         raise InputError(f"cannot read the table: {error}", file=file) from None
-
-
-def _required(module: str) -> Any:
-    try:
-        return importlib.import_module(module)
-    except ImportError:
-        package = module.split(".")[0]
-        raise InputError(f"{package} is needed to read this file", hint=f"pip install {package}") from None

@@ -1,6 +1,7 @@
 """Log-probabilities of sentences, and accuracy on minimal pairs such as BLiMP's (Warstadt et al. 2020)."""
 
 import json
+import math
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -44,6 +45,8 @@ class PairAccuracy(NamedTuple):
     forward: float
     backward: float
     mean: float
+    low: float  # the 95 % Wilson interval of `mean`
+    high: float
     ties: int  # pairs whose mean scores are equal, which are counted as wrong
     unknown: float  # percent of the pairs with a word outside the vocabulary
 
@@ -88,10 +91,21 @@ def score_pairs(
 
 def _accuracy(group: str, scored: list[tuple[str, SentenceScore, SentenceScore]]) -> PairAccuracy:
     totals = [(good.totals, bad.totals) for _, good, bad in scored]
-    correct = [100 * sum(good[way] > bad[way] for good, bad in totals) / len(totals) for way in range(3)]
+    forward, backward, mean = (
+        100 * sum(good[way] > bad[way] for good, bad in totals) / len(totals) for way in range(3)
+    )
     ties = sum(good[2] == bad[2] for good, bad in totals)
     unknown = sum(good.unknown + bad.unknown > 0 for _, good, bad in scored)
-    return PairAccuracy(group, len(scored), correct[0], correct[1], correct[2], ties, 100 * unknown / len(scored))
+    n, (low, high) = len(scored), wilson_interval(mean / 100, len(scored))
+    return PairAccuracy(group, n, forward, backward, mean, 100 * low, 100 * high, ties, 100 * unknown / n)
+
+
+def wilson_interval(share: float, n: int) -> tuple[float, float]:
+    """The 95 % Wilson score interval of a share of `n`."""
+    z = 1.96
+    middle = (share + z**2 / (2 * n)) / (1 + z**2 / n)
+    half = z / (1 + z**2 / n) * math.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
+    return middle - half, middle + half
 
 
 def _read_pairs(file: str | Path, parse: Callable[[str], Words]) -> Iterator[tuple[str, tuple[Words, Words]]]:

@@ -45,7 +45,7 @@ class CharacterCnn(Seq2VecEncoder):
         return self.convolution.out_channels
 
 
-@TokenEmbedder.register("elmo_tasks_character_encoding")
+@TokenEmbedder.register("character_encoding", exist_ok=True)
 class CharacterEncoder(TokenCharactersEncoder):
     """AllenNLP's `character_encoding`, which can be pickled and copied, also without dropout."""
 
@@ -55,7 +55,7 @@ class CharacterEncoder(TokenCharactersEncoder):
             self._dropout = nn.Identity()  # in AllenNLP a local function
 
 
-@Seq2VecEncoder.register("elmo_tasks_cnn")
+@Seq2VecEncoder.register("cnn", exist_ok=True)
 class PaddedCnn(CnnEncoder):
     """
     AllenNLP's `cnn`, which masks padding in any dtype.

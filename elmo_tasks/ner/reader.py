@@ -12,8 +12,9 @@ from allennlp.data.token_indexers import TokenCharactersIndexer
 
 from elmo_tasks.data.columns import read_columns
 from elmo_tasks.data.labels import OpenSequenceLabelField
+from elmo_tasks.data.raw_text import blank_pipeline
 from elmo_tasks.data.spans import Scheme, detect_scheme, spans_from_tags, to_bioul
-from elmo_tasks.data.tokenizer import FirstCharacters, blank_pipeline
+from elmo_tasks.data.tokenizer import FirstCharacters
 from elmo_tasks.data.words import WordIndexer
 from elmo_tasks.elmo.indexer import CharacterIndexer
 from elmo_tasks.errors import InputError

@@ -29,6 +29,8 @@ class PerplexityReport(NamedTuple):
     arithmetic: float  # the paper mentions an average
     unknown_share: float  # of `<UNK>` among the targets of both directions
     tokens: int  # targets of both directions, sentence ends included
+    interval: tuple[float, float]  # 95 % normal interval of the geometric mean, over the batches; NaN for one batch
+    batches: int
 
 
 class Perplexity(Metric):
@@ -41,6 +43,7 @@ class Perplexity(Metric):
         self._nll = dict.fromkeys(DIRECTIONS, 0.0)
         self._count = dict.fromkeys(DIRECTIONS, 0)
         self._unknown = 0
+        self._batches: list[tuple[float, int]] = []  # negative log-likelihood and targets of both directions
 
     def __call__(self, output: LmOutput, unknown: int) -> None:
         """
@@ -59,6 +62,7 @@ class Perplexity(Metric):
             self._nll[name] += sums[name]
             self._count[name] += int(getattr(output, f"{name}_count"))
         self._unknown += unknown
+        self._batches.append((sum(sums.values()), sum(int(getattr(output, f"{name}_count")) for name in DIRECTIONS)))
 
     def get_metric(self, reset: bool = False) -> dict[str, float]:
         """`perplexity` (the geometric mean), that of each direction, and `unknown`; empty before the first token."""
@@ -81,13 +85,24 @@ class Perplexity(Metric):
         means = [self._nll[name] / self._count[name] for name in DIRECTIONS]
         forward, backward = map(_exp, means)
         tokens = sum(self._count.values())
+        mean, half = sum(means) / 2, self._half_width()
+        interval = _exp(mean - half), _exp(mean + half)
+        unknown, batches = self._unknown / tokens, len(self._batches)
         return PerplexityReport(
-            forward, backward, _exp(sum(means) / 2), (forward + backward) / 2, self._unknown / tokens, tokens
+            forward, backward, _exp(mean), (forward + backward) / 2, unknown, tokens, interval, batches
         )
+
+    def _half_width(self) -> float:
+        """Of the 95 % normal interval of the mean negative log-likelihood, a ratio of sums over batches."""
+        if (n := len(self._batches)) < 2:
+            return math.nan
+        total, count = map(sum, zip(*self._batches, strict=True))
+        squares = sum((nll - targets * total / count) ** 2 for nll, targets in self._batches)
+        return 1.96 * math.sqrt(n / (n - 1) * squares) / count
 
 
 def _exp(value: float) -> float:
-    return math.exp(value) if value < 709.0 else math.inf  # beyond, a float overflows
+    return math.inf if value >= 709.0 else math.exp(value)  # beyond, a float overflows
 
 
 def first_sentences(files: Iterable[str | Path], *, max_tokens: int | None = None) -> Iterator[list[str]]:

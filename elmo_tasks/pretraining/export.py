@@ -3,10 +3,8 @@
 import json
 import pickle
 import re
-import tarfile
 import tempfile
 import zipfile
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,6 +23,7 @@ from elmo_tasks.hdf5 import own_dataset, reading, write_hdf5
 from elmo_tasks.pretraining.language_model import BiLanguageModel
 from elmo_tasks.pretraining.softmax import OutputSoftmax
 from elmo_tasks.pretraining.vocabulary import WordVocabulary
+from elmo_tasks.unpacking import ARCHIVED, unpack
 
 OPTIONS_FILE, WEIGHT_FILE = "options.json", "weights.hdf5"
 VOCABULARY_FILE, SOFTMAX_FILE = "vocabulary.txt", "softmax.hdf5"
@@ -130,11 +129,7 @@ def _run_folder(place: Path) -> Iterator[Path]:
         yield place
         return
     with tempfile.TemporaryDirectory() as name:
-        try:
-            with tarfile.open(place, "r:gz") as archive:
-                archive.extractall(name, filter="data")
-        except (tarfile.TarError, EOFError, zlib.error, OSError) as error:
-            raise InputError(f"expected the archive of a run: {error}", file=place) from None
+        unpack(place, name, ARCHIVED, file=place)
         yield Path(name)
 
 

@@ -23,6 +23,7 @@ from elmo_tasks.bilm.weights import write_hdf5
 from elmo_tasks.errors import InputError
 from elmo_tasks.pretraining.export import OPTIONS_FILE, SOFTMAX_FILE, VOCABULARY_FILE, WEIGHT_FILE
 from elmo_tasks.pretraining.vocabulary import WordVocabulary
+from elmo_tasks.unpacking import require_regular
 
 SOFTMAX = {"softmax/W": "lm/softmax/W", "softmax/b": "lm/softmax/b"}
 """Datasets of `softmax.hdf5`, and bilm-tf's names of the variables."""
@@ -62,6 +63,7 @@ class TensorFlowCheckpoint:
         self.prefix = Path(str(prefix).removesuffix(".index"))
         self._index = Path(f"{self.prefix}.index")
         try:
+            require_regular(self._index)
             self.entries = dict(_entries(self._index.read_bytes()))
         except OSError as error:
             raise InputError(f"cannot be read: {error.strerror}", file=self._index) from error

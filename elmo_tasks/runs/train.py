@@ -23,6 +23,7 @@ from elmo_tasks.checks.training import check_config
 from elmo_tasks.errors import InputError, Interrupted
 from elmo_tasks.runs import folder as run_folder
 from elmo_tasks.runs.logs import logged
+from elmo_tasks.training.allocation import keep_freed_memory
 from elmo_tasks.training.seeds import spread_seed
 
 logger = logging.getLogger(__name__)
@@ -57,6 +58,7 @@ def train(
     Raises `InputError`, before anything is read or written, for an invalid config, or a folder with other contents;
     `Interrupted` by Ctrl-C or SIGTERM.
     """
+    keep_freed_memory()
     spread_seed(params)
     config = params.as_dict(quiet=True)
     check_config(config, resumed=recover)

@@ -2,8 +2,6 @@
 
 import json
 import os
-import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -130,28 +128,6 @@ def _alive(pid: int) -> bool:
             return False
         time.sleep(0.05)
     return True
-
-
-_PARENT = """
-import os, subprocess, sys
-child = subprocess.Popen([sys.executable, "-c", sys.argv[1], str(os.getpid())], stdout=subprocess.PIPE, text=True)
-print(child.pid, child.stdout.readline(), sep="\\n", flush=True)
-child.wait()
-"""
-
-
-def test_a_run_exits_with_its_parent() -> None:
-    worker = (
-        "import sys, time; from elmo_tasks.ablation import execute; execute.POLL_SECONDS = 0.05;"
-        " execute.exit_with_parent(int(sys.argv[1])); print('up', flush=True); time.sleep(60)"
-    )
-    parent = subprocess.Popen([sys.executable, "-c", _PARENT, worker], stdout=subprocess.PIPE, text=True)
-    assert parent.stdout is not None
-    child = int(parent.stdout.readline())
-    parent.stdout.readline()
-    os.kill(parent.pid, signal.SIGKILL)
-    parent.wait()
-    assert not _alive(child)
 
 
 @pytest.mark.parametrize(("seed", "resumes"), [(1, True), (2, False)])

@@ -134,6 +134,7 @@ def test_each_kind_of_problem(keys: dict[str, Any], message: str) -> None:
         ({"model.input_dropout": 1.0, "model.encoder.hidden_sizes": [3, 0]},
          ["model.encoder.hidden_sizes.1", "model.input_dropout"]),
         ({"trainer.patience": 0}, ["trainer.patience"]),
+        ({"trainer.checkpointer.keep_most_recent_by_count": 0}, ["trainer.checkpointer.keep_most_recent_by_count"]),
         ({"trainer.learning_rate_scheduler": {"type": "reduce_on_plateau", "patience": 0}}, []),
         ({"trainer.checkpointer": None, "trainer.patience": "None"}, []),
         ({"random_sed": 1, "random_seed": 2, "evaluation": {"tpe": 1}}, ["evaluation.tpe", "random_sed"]),

@@ -41,17 +41,17 @@ def test_export_then_perplexity(run: Path, text: Path, tmp_path: Path, capsys: p
     bilm("perplexity", out, text)
     of_export = capsys.readouterr().out.splitlines()
     assert of_run[1:] == of_export[1:]
-    tokens, unknown, forward, backward, mean, _, name = of_run[2].split()
+    tokens, unknown, forward, backward, mean, _, low, high, batches, name = of_run[2].split()
     assert (tokens, unknown, name) == ("10", "10.00", str(text))
     assert float(mean) == pytest.approx((float(forward) * float(backward)) ** 0.5, rel=1e-3)
-    assert len(of_run) == 3
+    assert len(of_run) == 3 and (low, high, batches) == ("nan", "nan", "1")
 
 
 def test_perplexity_in_bfloat16_is_near(text: Path, capsys: pytest.CaptureFixture[str]) -> None:
     means = []
     for precision in ("float32", "bfloat16"):
         bilm("perplexity", Path(bilm_files(None, None)[0]).parent, text, "--precision", precision)
-        means.append(float(capsys.readouterr().out.split()[-3]))
+        means.append(float(capsys.readouterr().out.split()[-6]))
     assert means[0] != means[1] == pytest.approx(means[0], rel=0.01)
 
 
@@ -74,3 +74,14 @@ def test_incomplete_folders(run: Path, text: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"config\.json"):
         bilm("export", tmp_path, tmp_path / "other")
     assert not (tmp_path / "other").exists()
+
+
+def test_plan_keeps_an_edited_file_and_score_prints_nothing_before_an_error(
+    run: Path, text: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "plan.jsonnet").write_text("edited")
+    with pytest.raises(InputError, match=r"plan\.jsonnet: the file exists.* \(--force overwrites it\)"):
+        bilm("plan", text, "--heldout", text, "-o", tmp_path / "plan.jsonnet", "--base", text)
+    with pytest.raises(InputError, match=r"missing\.jsonl: no such file"):
+        bilm("score", run, tmp_path / "missing.jsonl", "--pairs")
+    assert capsys.readouterr().out == "" and (tmp_path / "plan.jsonnet").read_text() == "edited"

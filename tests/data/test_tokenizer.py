@@ -1,13 +1,17 @@
 """Tokenizers, word ids and label fields."""
 
+import time
+
 import pytest
+import spacy
 from allennlp.common import Params
 from allennlp.data import Token, TokenIndexer, Vocabulary
 from allennlp.data.fields import TextField
 
 from elmo_tasks.coref.reader import CorefReader
 from elmo_tasks.data.labels import UNKNOWN_LABEL, OpenSequenceLabelField
-from elmo_tasks.data.tokenizer import FirstCharacters
+from elmo_tasks.data.raw_text import blank_pipeline, sentence_pipeline, split_at_blanks
+from elmo_tasks.data.tokenizer import BlankSpacyTokenizer, FirstCharacters, offsets_of
 from elmo_tasks.data.words import WordIndexer
 from elmo_tasks.ner.reader import NerReader
 
@@ -46,3 +50,37 @@ def test_unknown_labels() -> None:
     field.index(Vocabulary(counter={"labels": {"O": 3, "U-LOC": 1}}))
     assert field.as_tensor({"num_tokens": 5}).tolist() == [0, UNKNOWN_LABEL, UNKNOWN_LABEL, 0, 0]
     assert field.labels == ["O", "B-SEA", "L-SEA"]
+
+
+@pytest.mark.parametrize("run", ["_" * 50_000, "=" * 50_000, "a" * 50_000, "9" * 50_000, "ab'=_(" * 8_000])
+def test_long_runs_take_little_time_and_keep_offsets(run: str) -> None:
+    tokenizer, text = BlankSpacyTokenizer(), f" Mr. O'Neil {run}, {run[:300]}.  It ends."
+    began = time.process_time()
+    tokens = tokenizer.tokenize(text)
+    assert time.process_time() - began < 1
+    assert all(text[start:end] == token.text for token, (start, end) in zip(tokens, offsets_of(tokens), strict=True))
+    assert "".join(token.text for token in tokens if token.text) == "".join(text.split())
+    assert [token.text for token in tokens][:2] == ["Mr.", "O'Neil"]
+    assert [token.text for token in tokens][-3:] == ["It", "ends", "."]
+    assert sentence_pipeline("en")(text).text == text
+
+
+@pytest.mark.parametrize("language", ["en", "la"])
+def test_ordinary_text_is_split_by_the_rules_of_spacy(language: str) -> None:
+    text = f"{TEXT}http://example.org/{'a/b_c?d=%20' * 80} {'-' * 100} {'x' * 1000}"
+    expected = spacy.blank(language).tokenizer(text)
+    found = blank_pipeline(language)(text)
+    assert [(token.text, token.whitespace_) for token in found] == [(one.text, one.whitespace_) for one in expected]
+
+
+@pytest.mark.parametrize(
+    ("text", "warns"),
+    [
+        ("Mr. O'Neil paid, and left.\nHe said: no!\n", True),
+        ("Mr. O'Neil paid , and left .\nHe said : no !\n" * 99 + "John Smith Jr.\n" * 3, False),
+    ],
+)
+def test_attached_punctuation_is_reported_once(text: str, warns: bool, caplog: pytest.LogCaptureFixture) -> None:
+    split = split_at_blanks("--language splits it")
+    assert [split(line) for line in text.splitlines() * 3] == [line.split() for line in text.splitlines() * 3]
+    assert [record.getMessage().count("--language splits it") for record in caplog.records] == [1] * warns

@@ -86,5 +86,5 @@ def test_look_up_needs_a_plain_file(file: Path) -> None:
     with pytest.raises(InputError, match="no such file"):
         VectorFile(file, width=3)
     file.write_bytes(gzip.compress(TEXT.encode()))
-    with pytest.raises(InputError, match="expected plain text, got gzip"):
+    with pytest.raises(InputError, match="expected plain text, got a compressed file"):
         VectorFile(file, width=3)

@@ -271,6 +271,10 @@ def damage(folder: Path, how: str) -> None:
         (folder / "merges.txt").write_text("#version\n")
     elif how == "missing weights":
         changed(config, num_hidden_layers=5)
+    elif how == "layers":
+        changed(config, num_hidden_layers=10**9)
+    elif how == "width":
+        changed(config, intermediate_size=10**9)
     elif how == "both":
         sizes = {"vocab_size": 300, "d_model": 16, "d_kv": 4, "d_ff": 8, "num_layers": 1, "num_heads": 2}
         transformers.T5Model(transformers.T5Config(**sizes)).save_pretrained(folder)
@@ -284,6 +288,8 @@ DAMAGE = {
     "code in a pickle": "cannot load the transformer",
     "code in a folder": "requires you to execute",
     "slow tokenizer": r"expected a fast tokenizer, got CTRLTokenizer \(save the fast one",
+    "layers": "at most 1,000 layers, got 1,000,000,000",
+    "width": "which files of [0-9,]+ bytes cannot hold",
     "missing weights": r"weights of BertModel, got none for encoder\.layer\.3",
     "both": "expected an encoder or a decoder, got T5Model",
     "large tokenizer": r"at most \d+ pieces as the model, got",

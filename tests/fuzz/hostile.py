@@ -4,6 +4,8 @@ import functools
 import gzip
 import zlib
 
+import pyarrow
+
 
 def hostile(sample: bytes, size: int) -> dict[str, bytes]:
     """Files of this size, or compressed from forty times as much, by content."""
@@ -23,6 +25,7 @@ def _unlike(size: int) -> dict[str, bytes]:
         "brackets": b"(" * size,
         "lines": lines,
         "one line, packed": gzip.compress(40 * line, 1),
+        "one line, zstd": pyarrow.compress(40 * line, codec="zstd", asbytes=True),
         "lines, packed": gzip.compress(40 * lines, 1),
     }
 

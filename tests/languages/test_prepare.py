@@ -10,6 +10,7 @@ import pytest
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.languages.prepare import BLOCK, prepare
+from tests.memory import grown
 
 TEXTS = ["Gallia est omnis divisa. Incolunt Belgae!", "Aquitani tertiam?\n\nEt cetera."]
 SPLIT = ["Gallia est omnis divisa .", "Incolunt Belgae !", "Aquitani tertiam ?", "Et cetera ."]
@@ -93,7 +94,7 @@ def test_invalid_corpora_leave_no_files(tmp_path: Path) -> None:
     cases = {
         "a.jsonl": ('{"body": 3}\n', ":1: expected 'text' to be|:1: expected a JSON object with 'text'"),
         "b.txt": ("\n \n", "expected text, got none"),
-        "c.txt.zst": ("not zstd", "ZSTD decompress failed"),
+        "c.txt.zst": (b"\x28\xb5\x2f\xfdnot zstd", "ZSTD decompress failed"),
         "e.txt.zst": (arrow.compress(b"text" * 99, codec="zstd", asbytes=True)[:-2], "Truncated compressed stream"),
         "f.jsonl": ("[" * 9999, "a JSON object with 'text'"),
         "d.parquet": ("not a table", "cannot read the table"),
@@ -107,3 +108,14 @@ def test_invalid_corpora_leave_no_files(tmp_path: Path) -> None:
         prepare([str(tmp_path / "a.jsonl")], tmp_path / "out", workers=100_000)
     with pytest.raises(InputError, match=r"rules for \(af, .*la, .*got 'zz'"):
         prepare([str(tmp_path / "b.txt")], tmp_path / "out", language="zz")
+
+
+def test_tables_that_repeat_a_text_need_little_memory(tmp_path: Path) -> None:
+    table = arrow.table({"text": arrow.DictionaryArray.from_arrays([0] * 20_000, ["word " * 20_000])})
+    parquet.write_table(table, tmp_path / "a.parquet", compression="zstd")
+    parquet.write_table(arrow.table({"text": ["word " * 2**24]}), tmp_path / "b.parquet", compression="zstd")
+    for name in ("a.parquet", "b.parquet"):
+        with grown() as memory, pytest.raises(InputError, match=f"{name}: the file unpacks to more than 100 times"):
+            prepare([str(tmp_path / name)], tmp_path / "out", language=None)
+        assert memory[0] < 2**25
+        (tmp_path / "out/prepared.json").unlink()

@@ -3,6 +3,7 @@
 import math
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
@@ -36,6 +37,20 @@ def test_perplexity_is_weighted_by_tokens() -> None:
     assert (report.unknown_share, report.tokens) == (pytest.approx(3 / 8), 8)
     metric(output(8000.0, 1, 1.0, 1), unknown=0)
     assert metric.report().forward == math.inf
+
+
+def test_the_interval_is_near_that_of_a_bootstrap() -> None:
+    rng, metric = np.random.default_rng(1), Perplexity()
+    counts = rng.integers(100, 641, 200)
+    nll = rng.normal(4.0 * counts, 2.0 * counts**0.5 * 5)
+    for total, count in zip(nll.tolist(), counts.tolist(), strict=True):
+        metric(output(total, count, 1.1 * total, count), unknown=0)
+    drawn = rng.integers(0, 200, (4000, 200))
+    means = 2.1 * nll[drawn].sum(1) / (2 * counts[drawn].sum(1))
+    report = metric.report()
+    assert report.batches == 200
+    assert np.log(report.interval) == pytest.approx(np.quantile(means, [0.025, 0.975]), abs=0.01)
+    assert np.log(report.interval[1] / report.interval[0]) > 0.1
 
 
 @pytest.fixture

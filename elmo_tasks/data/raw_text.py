@@ -1,0 +1,101 @@
+"""spaCy's rules for raw text, without a model; needs no AllenNLP."""
+
+import logging
+import pkgutil
+import re
+from collections.abc import Callable
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from elmo_tasks.errors import InputError, needs
+
+if TYPE_CHECKING:
+    from spacy import Language
+    from spacy.tokens import Doc
+
+logger = logging.getLogger(__name__)
+
+LONGEST_RUN = 1000
+"""Characters without white space that are split by rules; those of a longer run are split into pieces first."""
+
+_MOST_SYMBOLS, _PIECE = 200, 50
+_SAMPLED_LINES, _FEW, _ATTACHED_SHARE = 1000, 3, 0.03
+_ATTACHED, _LAST = re.compile(r"\w{2,}[,;:?!،؛؟]"), re.compile(r"\w{2,}\.")
+_RUN = re.compile(r"\S{201,}")
+
+
+def blank_pipeline(language: str) -> "Language":
+    """
+    spaCy's rules for a language such as `en` or `la`, without a model, for texts of any length.
+
+    A run of more than 1,000 characters without white space, or of more than 200 that are mostly neither letters nor
+    digits, is split into pieces of 50, since the time of the rules is quadratic in its length.
+
+    Raises `InputError` for unknown languages.
+    """
+    with needs("spacy, or use --input-format tokens"):
+        import spacy
+        import spacy.lang
+    try:
+        nlp = spacy.blank(language)
+    except ImportError:
+        known = sorted(module.name for module in pkgutil.iter_modules(spacy.lang.__path__) if len(module.name) < 4)
+        problem = f"expected a language that spaCy has rules for ({', '.join(known)}), got {language!r}"
+        hint = "xx has rules for any language; or split the text yourself, a sentence a line, words between blanks"
+        raise InputError(problem, hint=hint) from None
+    nlp.tokenizer, nlp.max_length = _LinearTokenizer(nlp.tokenizer), 2**31
+    return nlp
+
+
+def sentence_pipeline(language: str) -> "Language":
+    """`blank_pipeline` with spaCy's rules for the ends of sentences."""
+    nlp = blank_pipeline(language)
+    nlp.add_pipe("sentencizer")
+    return nlp
+
+
+def split_at_blanks(option: str) -> Callable[[str], list[str]]:
+    """`str.split`, which warns once if punctuation is attached to words in the first lines; `option` avoids that."""
+    lines = tokens = attached = 0
+
+    def split(line: str) -> list[str]:
+        nonlocal lines, tokens, attached
+        words = line.split()
+        if lines < _SAMPLED_LINES:
+            lines, tokens = lines + 1, tokens + len(words)
+            attached += sum(1 for word in words if _ATTACHED.fullmatch(word))
+            attached += bool(words and _LAST.fullmatch(words[-1]))
+            if attached >= _FEW and attached > _ATTACHED_SHARE * tokens:
+                lines = _SAMPLED_LINES
+                share = f"{attached:,} of {tokens:,} tokens end in punctuation"
+                logger.warning("the text seems not to be tokenised: %s, such as %r; %s", share, words[-1], option)
+        return words
+
+    return split
+
+
+class _LinearTokenizer:
+    """A tokenizer of spaCy, applied to each part of a text with long runs."""
+
+    def __init__(self, tokenizer: Any) -> None:
+        self._tokenizer = tokenizer
+
+    def __call__(self, text: str) -> "Doc":
+        cuts = [0, *_cuts(text), len(text)]
+        if len(cuts) == 2:
+            return self._tokenizer(text)
+        from spacy.tokens import Doc
+
+        tokens = [token for start, end in pairwise(cuts) for token in self._tokenizer(text[start:end])]
+        words, spaces = [token.text for token in tokens], [bool(token.whitespace_) for token in tokens]
+        return Doc(self._tokenizer.vocab, words=words, spaces=spaces)
+
+
+def _cuts(text: str) -> list[int]:
+    """The places between the pieces of long runs."""
+    runs = [found for found in _RUN.finditer(text) if _is_long(found[0])]
+    return [place for run in runs for place in range(run.start(), run.end(), _PIECE) if place]
+
+
+def _is_long(run: str) -> bool:
+    return len(run) > LONGEST_RUN or sum(map(str.isalnum, run)) < len(run) / 2

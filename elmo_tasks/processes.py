@@ -1,0 +1,49 @@
+"""Worker processes that end with the process that started them."""
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from multiprocessing import get_context
+from typing import Any
+
+from elmo_tasks.errors import InputError
+
+POLL_SECONDS = 1.0
+
+
+def exit_with_parent(parent: int) -> None:
+    """From now on exit this process when its parent, the process with the id `parent`, no longer exists."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(POLL_SECONDS)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+@contextmanager
+def worker_pool(count: int, start: Callable[..., Any] = int, *arguments: Any) -> Iterator[Executor]:
+    """
+    `count` new processes, each of which calls `start(*arguments)` first, and which exit with this one. Raises
+    `InputError` if one is killed.
+    """
+    pool = ProcessPoolExecutor(count, get_context("spawn"), _start, (os.getpid(), start, arguments))
+    try:
+        yield pool
+    except BrokenProcessPool:
+        hint = "run the same command to resume, with fewer workers"
+        raise InputError("a worker process was killed (out of memory?)", hint=hint) from None
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _start(parent: int, start: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C: without a traceback
+    exit_with_parent(parent)
+    start(*arguments)
