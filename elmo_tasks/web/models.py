@@ -59,7 +59,7 @@ class TrainedModel:
         return data, sum(count for key, count in words.items() if key not in ("id", "genre", "speakers"))
 
     def answers(self, inputs: Sequence[Any]) -> list[Answer]:
-        """The lines that `allennlp predict` writes. If a batch fails, its inputs are predicted one by one."""
+        """The lines that `elmo-tasks predict` writes. If a batch fails, its inputs are predicted one by one."""
         try:
             one = self.predictor
             outputs = one.predict_batch_json(list(inputs)) if len(inputs) > 1 else [one.predict_json(inputs[0])]

@@ -1,4 +1,4 @@
-"""`allennlp bilm`: arguments and output."""
+"""`elmo-tasks bilm`: arguments and output."""
 
 import re
 from functools import partial

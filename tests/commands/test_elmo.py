@@ -1,4 +1,4 @@
-"""`allennlp elmo`: what the user types, reads and gets."""
+"""`elmo-tasks elmo`: what the user types, reads and gets."""
 
 import gzip
 import json

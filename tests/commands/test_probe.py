@@ -1,4 +1,4 @@
-"""`allennlp probe`: arguments, printed tables and JSON."""
+"""`elmo-tasks probe`: arguments, printed tables and JSON."""
 
 import json
 import re
