@@ -28,10 +28,11 @@ def serving(archives: list[str]) -> Iterator[tuple[int, int]]:
     """The port and the process id of a server."""
     options = ["--port", "0", "--corpus", str(WORLD / "ner" / "eng.testb")]
     command = [sys.executable, "-m", "elmo_tasks", "serve", *options, *archives]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
-            line = next(line for line in process.stderr or () if line.startswith("http://"))
-            yield int(line.rstrip("/\n").rpartition(":")[2]), process.pid
+            assert process.stdout is not None
+            ready = json.loads(next(line for line in process.stdout if line.startswith("{")))
+            yield int(ready["url"].rstrip("/").rpartition(":")[2]), process.pid
         finally:
             process.terminate()
 
@@ -76,7 +77,7 @@ class Load:
                 self._left -= 1
                 body = next(self._bodies)
             start = time.perf_counter()
-            connection.request("POST", self._path, body)
+            connection.request("POST", self._path, body, {"Content-Type": "application/json"})
             answer = connection.getresponse()
             answer.read()
             with self._lock:

@@ -1,6 +1,6 @@
 """
 Resident memory over ten thousand training batches of tiny models: NER, NER with ELMo, with the layer cache, and the
-language model, in `allennlp train` with validations and checkpoints, each in a separate process.
+language model, in `elmo-tasks train` with validations and checkpoints, each in a separate process.
 """
 
 import argparse

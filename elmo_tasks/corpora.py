@@ -1,7 +1,7 @@
 """
 The files that scale `paper` reads, under the names of the configs and under those of the official releases.
 
-`official_names` lets a config read a release as it was unpacked; `allennlp data` reports what is there.
+`official_names` lets a config read a release as it was unpacked; `elmo-tasks data` reports what is there.
 """
 
 import re
@@ -140,7 +140,9 @@ CORPORA: dict[str, tuple[DataFile, ...]] = {
     "bilm": (
         _released("options.json", "bytes", 336, 336),
         _released("weights.hdf5", "bytes", 374_434_792, 374_434_792),
-        DataFile("bilm/softmax.hdf5", (), "bytes", None, "`allennlp bilm import-softmax`, see docs/PRETRAIN.md", True),
+        DataFile(
+            "bilm/softmax.hdf5", (), "bytes", None, "`elmo-tasks bilm import-softmax`, see docs/PRETRAIN.md", True
+        ),
     ),
     "lm": (
         _language_model("lm/train.*.txt*", "training", "news.en-000[0-9][0-9]-of-00100", 99),

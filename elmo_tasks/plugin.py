@@ -11,12 +11,12 @@ REGISTERING_MODULES: dict[str, tuple[str, ...]] = {
     "training": ("moving_average", "schedule", "trainer", "vocabulary"),
     "pretraining": ("data_loader", "model", "progress", "task_text", "tuning"),
     "coref": ("evaluator", "metric", "model", "predictor", "reader", "schedule"),
-    "ner": ("metric", "model", "predictor", "reader"),
+    "ner": ("model", "predictor", "reader"),
     "snli": ("metric", "model", "predictor", "reader"),
     "squad": ("evaluator", "metric", "model", "predictor", "reader", "tokenization"),
     "srl": ("evaluator", "indexer", "metric", "model", "predictor", "reader"),
     "sst": ("head", "model", "predictor", "reader"),
-    "tagging": ("model", "reader"),
+    "tagging": ("metric", "model", "reader"),
 }
 """By package."""
 

@@ -48,21 +48,21 @@ def fixtures_root() -> Path:
     return installed if installed.is_dir() else package.parent / "fixtures"
 
 
-def bilm_files(options_file: str | None, weight_file: str | None) -> tuple[str, str]:
-    """
-    The arguments of a command, or the files of the scale's biLM if it has none: the released one below the data root at
-    `paper`, else the embedded one. Raises `InputError` if only one is given.
-    """
-    if (options_file is None) != (weight_file is None):
-        raise InputError("expected both --options-file and --weight-file, got only one")
-    if options_file is not None and weight_file is not None:
-        return options_file, weight_file
+_BILM = ("bilm/options.json", "bilm/weights.hdf5")
+
+
+def embedded_bilm() -> tuple[Path, Path]:
+    """Options and weights of the biLM that the package embeds."""
+    return fixtures_root() / _BILM[0], fixtures_root() / _BILM[1]
+
+
+def bilm_files() -> tuple[str, str]:
+    """The biLM that a command reads by default: at `paper` the released one below the data root, else the embedded."""
     root = None if scale() != "paper" else data_root()
-    names = official_names(root) if root is not None else {}
-    options, weights = (
-        str((root or fixtures_root()) / names.get(name, name)) for name in ("bilm/options.json", "bilm/weights.hdf5")
-    )
-    return options, weights
+    if root is None:
+        return str(embedded_bilm()[0]), str(embedded_bilm()[1])
+    names = official_names(root)
+    return str(root / names.get(_BILM[0], _BILM[0])), str(root / names.get(_BILM[1], _BILM[1]))
 
 
 def data_root() -> Path | None:

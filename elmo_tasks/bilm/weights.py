@@ -91,7 +91,9 @@ def local_path(path_or_url: str | Path) -> Path:
     try:
         path = _hub_file(url) if url.startswith(_HUB) else _cached(url)
     except ImportError as error:
-        raise InputError(f"cannot fetch {url}: {error}", hint="install the package, or download the file") from None
+        raise InputError(
+            f"cannot fetch {url}: {error}", hint="pip install 'elmo-tasks[tasks]', or download the file"
+        ) from None
     except Exception as error:  # the transports raise errors of many types
         raise InputError(f"cannot fetch {url}: {error}") from error
     if digest and file_sha256(path) != digest.removeprefix("sha256=").lower():

@@ -81,7 +81,7 @@ def _named_files(path: str, value: Any) -> Iterator[tuple[str, str]]:
 def _missing(path: str, name: str, corpus_hint: str | None = None) -> Iterator[Problem]:
     for part in [] if REMOTE.match(name) else _parts(name):
         if not part or not (Path(part).exists() or glob.glob(part, recursive=True)):
-            got = f"nothing at {part} ({missing_hint(part, corpus_hint)})" if part else '""'
+            got = f"nothing at {part} ({missing_hint(corpus_hint)})" if part else '""'
             yield Problem(path=path, expected="an existing file", got=got)
 
 

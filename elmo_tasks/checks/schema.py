@@ -15,12 +15,12 @@ from elmo_tasks.training.seeds import SEED, SEEDS
 GIVEN_TO_TRAINING = frozenset({"serialization_dir", "local_rank", "ddp_accelerator"})
 
 BESIDE_TRAINING = ("distributed", "evaluation", "include_in_archive", SEED, *SEEDS)
-"""Keys of a config that `allennlp train` and `evaluate` read themselves."""
+"""Keys of a config that `elmo-tasks train` and `evaluate` read themselves."""
 
 DISTRIBUTED = ("cuda_devices", "num_nodes", "primary_address", "primary_port", "ddp_accelerator")
 
 NOT_DISTRIBUTED = {
-    "evaluate_on_test": "false with distributed: only the first process would evaluate (use allennlp evaluate)",
+    "evaluate_on_test": "false with distributed: only the first process would evaluate (use elmo-tasks evaluate)",
     "trainer.checkpointer.save_every_num_seconds": "save_every_num_batches with distributed",
 }
 """Keys with which several processes fail or wait for each other, and what to set instead."""

@@ -14,7 +14,7 @@ from elmo_tasks.data.raw_text import blank_pipeline, split_at_blanks
 from elmo_tasks.elmo.elmo import Elmo, progress_bar
 from elmo_tasks.elmo.extract import check_vector_path
 from elmo_tasks.elmo.extraction import OUTPUTS
-from elmo_tasks.errors import InputError, shown
+from elmo_tasks.errors import InputError, Interrupted, shown
 
 _DESCRIPTION = (
     "Write the vectors of every line of a text to an HDF5 file: datasets '0', '1', ... as in AllenNLP 0.x,"
@@ -90,18 +90,21 @@ def run(args: argparse.Namespace) -> None:
             _print_counts(counts, args.max_length)
             bar.reset(total=counts["tokens"])
 
-        written = elmo.write(
-            open_text(input_file, longest=None),
-            args.output_file,
-            layers=args.output,
-            float16=args.float16,
-            parse=parse,
-            settings={"input": args.input_file, "tokenizer": tokenizer},
-            force=args.force,
-            processes=args.workers,
-            started=started,
-            progress=bar.update,
-        )
+        try:
+            written = elmo.write(
+                open_text(input_file, longest=None),
+                args.output_file,
+                layers=args.output,
+                float16=args.float16,
+                parse=parse,
+                settings={"input": args.input_file, "tokenizer": tokenizer},
+                force=args.force,
+                processes=args.workers,
+                started=started,
+                progress=bar.update,
+            )
+        except KeyboardInterrupt:
+            raise Interrupted("the same command, without --force, resumes") from None
     size = Path(args.output_file).stat().st_size
     print(f"{args.output_file}: {size:,} bytes" if written else f"{args.output_file} is already complete")
 

@@ -1,4 +1,4 @@
-"""`allennlp bilm prepare | plan | score`: the actions for a biLM of any language."""
+"""`elmo-tasks bilm prepare | plan | score`: the actions for a biLM of any language."""
 
 import argparse
 import json

@@ -11,6 +11,10 @@ from elmo_tasks.settings import bilm_files
 
 _CPU = -1
 
+_ARGUMENTS = {"options_file": "options_file", "weight_file": "weight_file", "vectors_file": "cove_vectors"}
+_ARGUMENTS |= {"model": "model", "source": "source"}
+"""The arguments by the keys of `model.elmo`."""
+
 
 def add_device(parser: argparse.ArgumentParser) -> None:
     """Adds `--cuda-device`."""
@@ -40,18 +44,18 @@ def add_source_options(parser: argparse.ArgumentParser) -> None:
 def open_chosen(args: argparse.Namespace, *, precision: str = "float32") -> tuple[LayerSource, Source]:
     """The source that the options name. Raises `InputError` if they do not go together, or a file is invalid."""
     source = args.source or (BILM if args.cove_vectors is None else COVE)
-    options_file, weight_file = args.options_file, args.weight_file
-    if source == BILM:
-        options_file, weight_file = bilm_files(options_file, weight_file)
-    given = {"options_file": options_file, "weight_file": weight_file, "vectors_file": args.cove_vectors}
-    files = {key: file for key, file in {**given, "model": args.model}.items() if file is not None}
+    given = {key: getattr(args, option) for key, option in _ARGUMENTS.items() if option != "source"}
+    files = {key: file for key, file in given.items() if file is not None}
+    if source == BILM and not {"options_file", "weight_file"} & files.keys():
+        files["options_file"], files["weight_file"] = bilm_files()
     keys = {"precision": precision, "pieces": args.pieces, "local_files_only": args.local_files_only, "source": source}
     with needs("pydantic 'transformers>=4.48,<4.50'"):
         if source != BILM or args.cove_vectors or args.model:
             from elmo_tasks.elmo.embedder_config import check_config
 
             check_config({**files, **keys})
-        return open_source(given=files, **keys)
+        names = {key: f"--{argument.replace('_', '-')}" for key, argument in _ARGUMENTS.items()}
+        return open_source(given=files, **keys, names=names)
 
 
 def files_read(args: argparse.Namespace) -> list[str | None]:

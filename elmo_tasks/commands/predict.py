@@ -1,4 +1,4 @@
-"""`allennlp predict`: AllenNLP's command, which continues after an invalid line and writes its output atomically."""
+"""`elmo-tasks predict`: AllenNLP's command, which continues after an invalid line and writes its output atomically."""
 
 import argparse
 import json

@@ -155,4 +155,5 @@ def _source(args: argparse.Namespace, *read: Path | None) -> Source:
 def _write(args: argparse.Namespace, results: dict[str, Any]) -> None:
     if args.output is not None:
         with atomic_write(args.output) as aside:
-            aside.write_text(json.dumps(args.encoder | results, indent=2, ensure_ascii=False) + "\n", "utf-8")
+            text = json.dumps(args.encoder | results, indent=2, ensure_ascii=False) + "\n"
+            aside.write_text(text, "utf-8", "backslashreplace")  # names of files may be no UTF-8

@@ -1,4 +1,4 @@
-"""The tables that `allennlp probe` prints."""
+"""The tables that `elmo-tasks probe` prints."""
 
 from collections.abc import Sequence
 from typing import Any

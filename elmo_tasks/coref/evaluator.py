@@ -1,4 +1,4 @@
-"""`allennlp evaluate --predictions-output-file`: writes key and response for the official scorer."""
+"""`elmo-tasks evaluate --predictions-output-file`: writes key and response for the official scorer."""
 
 import re
 from collections import defaultdict

@@ -142,7 +142,7 @@ class CorefModel(TaskModel):
         the end of an evaluation in which no document had gold clusters.
         """
         if reset and not self.training and not self._scores.documents:
-            hint = "use `allennlp predict` for documents without them"
+            hint = "use `elmo-tasks predict` for documents without them"
             raise InputError("nothing to score: no document has gold clusters", hint=hint)
         scores = {} if self.training else self._scores.get_metric(reset)
         if reset:

@@ -64,7 +64,7 @@ def _check_width(
 ) -> tuple[int, int]:
     """The number of the first token line, and its columns."""
     if not first[0] and width < min_columns:
-        hint = "the word comes first, its tag last; `allennlp predict` takes sentences without tags"
+        hint = "the word comes first, its tag last; `elmo-tasks predict` takes sentences without tags"
         problem = f"expected at least {min_columns} columns, got {width}"
         raise InputError(problem, file=path, line=number, hint=hint)
     if first[0] and width != first[1]:

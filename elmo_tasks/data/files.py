@@ -1,6 +1,5 @@
 """Text files, plain, gzip or zstd, in UTF-8. Errors name the file and the line."""
 
-import os
 import re
 import zlib
 from collections.abc import Iterable, Iterator
@@ -10,7 +9,6 @@ from pathlib import Path
 from typing import TypeVar
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.settings import DATA_VARIABLE
 from elmo_tasks.unpacking import require_regular, unpacked
 
 Item = TypeVar("Item")
@@ -34,7 +32,7 @@ def open_text(
 
     # Parameters
 
-    - `corpus_hint`: where to get the corpus, for the error when a file below the data root is missing.
+    - `corpus_hint`: where to get the corpus, for the error when the file is missing.
     - `longest`: the maximum number of characters in a line; `None` for no limit.
 
     Yields line numbers, counted from 1, and lines without their ends. Raises `InputError` if the file cannot be opened
@@ -108,7 +106,7 @@ def open_binary(path: str | Path, corpus_hint: str | None = None) -> BufferedRea
             require_regular(path)
         return open(path, "rb")
     except FileNotFoundError:
-        raise InputError("no such file", file=path, hint=missing_hint(path, corpus_hint)) from None
+        raise InputError("no such file", file=path, hint=missing_hint(corpus_hint)) from None
     except IsADirectoryError:
         raise InputError("expected a file, got a folder", file=path) from None
     except OSError as error:
@@ -119,14 +117,11 @@ def open_binary(path: str | Path, corpus_hint: str | None = None) -> BufferedRea
         raise InputError(f"invalid path {str(path)!r:.200}: {error}") from None
 
 
-def missing_hint(path: str | Path, corpus_hint: str | None = None) -> str:
-    """What to do about a missing file; below the data root it names the variable that sets the root."""
-    root, target = os.environ.get(DATA_VARIABLE), Path(os.path.abspath(path))
-    if not root or not target.is_relative_to(os.path.abspath(root)):
-        return "check the path in the configuration or on the command line"
-    origin = "" if corpus_hint is None else f"; {corpus_hint}"
-    below = target.relative_to(os.path.abspath(root))
-    return f"{DATA_VARIABLE} is {root}: the file belongs below it at {below}{origin}"
+def missing_hint(corpus_hint: str | None = None) -> str:
+    """What to do about a missing file."""
+    if corpus_hint is None:
+        return "check the path in the config or on the command line"
+    return f"check the path and the data root; {corpus_hint}"
 
 
 def decode_line(raw: bytes, path: str | Path, number: int) -> str:

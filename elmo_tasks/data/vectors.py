@@ -197,8 +197,9 @@ def _read(
     exact = sum(word in vectors for word in words)
     lowered = sum(word not in vectors and word.lower() in vectors for word in words)
     logger.info("%s: vectors of %d of %d words, %d more in lower case", file, exact, len(words), lowered)
-    if not vectors:
-        logger.warning("%s has no vector for any word of the data", file)
+    if exact + lowered < len(words) / 4:
+        advice = "does the dataset reader take the right column, and is it the right language?"
+        logger.warning("%s has vectors of only %d of %d words: %s", file, exact + lowered, len(words), advice)
     return vectors
 
 

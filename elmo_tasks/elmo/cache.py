@@ -80,15 +80,18 @@ class LayerCache:
     `cache_dir` is created when the first sentence is written. `source` names the files of the biLM, or of CoVe, whose
     word vectors take the place of the options, or a transformer's folder. `limit_gb` is the maximum size of all files
     in `cache_dir`, in 10^9 bytes; processes that write at the same time may exceed it by one batch each. By default it
-    is what is there and nine tenths of the free disk.
+    is what is there and nine tenths of the free disk. Nothing is written while `read_only`, an attribute that may be
+    changed at any time.
 
     Raises `InputError` if `cache_dir` is not a valid path on this system.
     """
 
-    def __init__(self, cache_dir: str | Path, source: Source, *, limit_gb: float | None) -> None:
+    def __init__(
+        self, cache_dir: str | Path, source: Source, *, limit_gb: float | None, read_only: bool = False
+    ) -> None:
         self.cache_dir = _resolved(cache_dir)
         self.limit = self._used() + self._room() if limit_gb is None else int(limit_gb * GIGABYTE)
-        self._source = source
+        self.read_only, self._source = read_only, source
         self._reads = self._writes = True
 
     def layers(self, bilm: LayerSource, ids: Tensor) -> BiLMOutput:
@@ -164,7 +167,7 @@ class LayerCache:
     def _write(self, description: Description, values: Mapping[bytes, bytes]) -> None:
         folder = self.cache_dir / folder_name(description)
         with LOCK, self._errors_logged(reading=False):
-            if not values or not self._writes:
+            if not values or self.read_only or not self._writes:
                 return
             if self._used() + sum(map(len, values.values())) > self.limit:
                 self._writes = False
@@ -184,7 +187,8 @@ class LayerCache:
         except (lmdb.Error, OSError, InputError) as error:
             self._writes, self._reads = False, self._reads and not reading
             effect = "nothing is read any more" if reading else "nothing more is written"
-            logger.warning("layer cache %s: %s, the run continues: %s", self.cache_dir, effect, error)
+            advice = " (is the disk full?)" if "Input/output error" in str(error) else ""  # LMDB's for a short write
+            logger.warning("layer cache %s: %s, the run continues: %s%s", self.cache_dir, effect, error, advice)
 
 
 def _compute(bilm: LayerSource, ids: Tensor, sentences: dict[bytes, _Sentence], layers: Tensor) -> dict[bytes, bytes]:
@@ -238,7 +242,7 @@ def _statistics(folder: Path, bilm: Description) -> CacheStatistics:
         store = open_store(folder)
         sentences, value_bytes, damaged = (0, 0, 0) if store is None else store.verify()
     except lmdb.Error as error:
-        hint = "`allennlp cache clear` removes it"
+        hint = "`elmo-tasks cache clear` removes it"
         raise InputError(f"cannot read the layer cache: {error}", file=store_path(folder), hint=hint) from error
     size = sum(map(file_size, _own_files(folder)))
     return CacheStatistics(bilm, sentences, value_bytes // bilm["token_bytes"], size, damaged)

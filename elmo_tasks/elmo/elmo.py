@@ -1,6 +1,7 @@
 """Sentences -> ELMo vectors: `Elmo`, which `elmo-tasks elmo` and the adapters for other libraries use."""
 
 import json
+import logging
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -16,12 +17,13 @@ from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.elmo.extract import Lines, extract
 from elmo_tasks.elmo.extraction import OUTPUTS, Extraction
 from elmo_tasks.elmo.scalar_mix import ScalarMix
-from elmo_tasks.elmo.source_types import BILM, SOURCES, LayerSource
+from elmo_tasks.elmo.source_types import BILM, LayerSource
 from elmo_tasks.elmo.sources import STATE_KEY, Source, open_source
 from elmo_tasks.elmo.transformer.encoder import Transformer
-from elmo_tasks.errors import InputError, needs
-from elmo_tasks.settings import bilm_files
+from elmo_tasks.errors import InputError, needs, shown
 from elmo_tasks.unpacking import unpack
+
+logger = logging.getLogger(__name__)
 
 Sentences = Iterable[str | Sequence[str]]
 """Lists of words, or texts whose words are separated by white space."""
@@ -31,6 +33,8 @@ Layers = str | Path | int
 `all`; `top`; `average`; a layer's number from 0; or the path of an archive or of a training's folder, for the mix that
 it has learned for the input (for the output with `:output` after the path).
 """
+
+_CHOICES = f"{', '.join(OUTPUTS)}, the path of an archive"
 
 POOLINGS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "mean": lambda array: array.mean(-2),
@@ -77,14 +81,14 @@ class Elmo:
         **settings: Any,
     ) -> "Elmo":
         """
-        Open a biLM from its official files, paths or URLs; without both, that of the scale, which is the embedded one.
+        Open a biLM from its official files, paths or URLs; without both, the embedded one.
 
         `precision` is that of `BiLM`, and `settings` are the other parameters of `Elmo`. Raises `InputError` naming the
         file and all that is wrong with it.
         """
-        given = (None if file is None else str(file) for file in (options_file, weight_file))
-        files = zip(SOURCES[BILM].files, bilm_files(*given), strict=True)
-        bilm, source = open_source(BILM, dict(files), precision=precision)
+        files = {"options_file": options_file, "weight_file": weight_file}
+        given = {key: str(file) for key, file in files.items() if file is not None}
+        bilm, source = open_source(BILM, given, precision=precision)
         return cls(bilm.to(device), source, **settings)
 
     def embed(
@@ -93,17 +97,14 @@ class Elmo:
         """
         The vectors of N lists of words, or texts with white space between words, computed in batches of similar length.
 
-        For `layers` see `Layers`. `progress` shows a bar, if the package tqdm is installed.
+        For `layers` see `Layers`. `progress` shows a bar, which needs the package tqdm.
 
         Returns N arrays, with `tensors` N tensors, float32, [L+1, T, 2P] for all layers, otherwise [T, 2P]; T is 0 for
         an empty sentence. Raises `InputError` if a value is invalid, not finite, or memory runs out.
         """
-        if isinstance(sentences, str):
-            raise InputError("expected a list of sentences, got one string", hint="put it into a list")
-        texts = [sentence.split() if isinstance(sentence, str) else list(sentence) for sentence in sentences]
-        extraction = self._extraction(layers)
+        texts, extraction = _texts(sentences), self._extraction(layers)
         arrays = [np.empty(extraction.shape(len(text)), np.float32) for text in texts]
-        with progress_bar(sum(map(len, texts)), shown=progress) as bar:
+        with progress_bar(sum(map(len, texts)), visible=progress) as bar:
             for batch in extraction.batches(extraction.pieces(list(map(len, texts))), texts):
                 for (sentence, (_, _, first, last)), values in batch:
                     arrays[sentence][..., first:last, :] = values
@@ -118,8 +119,7 @@ class Elmo:
 
         `pooling` over the tokens is `mean`, `max`, `first` or `last`. For the rest see `embed`.
         """
-        if pooling not in POOLINGS:
-            raise InputError(f"pooling: expected one of {', '.join(POOLINGS)}, got {pooling!r}")
+        check_pooling(pooling)
         vectors = self.embed(sentences, layers=layers, **options)
         pooled = np.zeros((len(vectors), *np.delete(self._extraction(layers).shape(0), -2)), np.float32)
         for row, array in zip(pooled, map(np.asarray, vectors), strict=True):
@@ -157,6 +157,11 @@ class Elmo:
         extraction = self._extraction(layers, settings={**provenance, **settings}, **described)
         return extract(extraction, lines, out, **options)
 
+    def __repr__(self) -> str:
+        files = "" if self.source is None else f"{self.source.label} {self.source.weight_file.path}, "
+        device, size = next(self.bilm.parameters()).device, f"{self.bilm.n_layers} layers of {self.bilm.output_dim}"
+        return f"Elmo({files}{size}, {self.bilm.precision}, {device})"
+
     def __reduce__(self) -> Any:
         settings: dict[str, Any] = {"cache_dir": self._cache_dir, **self._sizes}
         if self.source is None or not isinstance(self.bilm, BiLM):
@@ -174,6 +179,8 @@ class Elmo:
         if layers in OUTPUTS:
             options["output"] = layers
         elif isinstance(layers, int | np.integer):
+            if not 0 <= layers < self.bilm.n_layers:
+                raise InputError(f"layers: expected 0 to {self.bilm.n_layers - 1}, or {_CHOICES}, got {layers}")
             options["mix"] = ScalarMix(self.bilm.n_layers, mix=f"layer:{layers}", gamma=False)
         else:
             layers = str(layers)
@@ -183,15 +190,35 @@ class Elmo:
         return Extraction(bilm=self.bilm, cache=self._cache, **{"settings": {}, **self._sizes, **options})
 
 
+def check_pooling(pooling: str) -> None:
+    """Raise `InputError` if it is none of `POOLINGS`."""
+    if pooling not in POOLINGS:
+        raise InputError(f"pooling: expected one of {', '.join(POOLINGS)}, got {shown(pooling)}")
+
+
+def _texts(sentences: Sentences) -> list[list[str]]:
+    """The words of each sentence."""
+    if isinstance(sentences, str) or not isinstance(sentences, Iterable):
+        raise InputError(f"expected a list of sentences, got {shown(sentences)}", hint="put it into a list")
+    given = list(sentences)
+    texts = [one.split() if isinstance(one, str) else list(one) if isinstance(one, Iterable) else None for one in given]
+    for number, (words, one) in enumerate(zip(texts, given, strict=True), start=1):
+        if words is None or not all(isinstance(word, str) for word in words):
+            raise InputError(f"sentence {number}: expected a string or a list of words, got {shown(one)}")
+    return [words for words in texts if words is not None]
+
+
 @contextmanager
-def progress_bar(total: int | None = None, *, shown: bool = True) -> Iterator[Any]:
-    """A bar of tokens with `update(tokens)` and `reset(total)`, which is shown if the package tqdm is installed."""
+def progress_bar(total: int | None = None, *, visible: bool = True) -> Iterator[Any]:
+    """A bar of tokens with `update(tokens)` and `reset(total)`. Without the package tqdm, a warning says so."""
     try:
         from tqdm import tqdm
     except ImportError:
+        if visible:
+            logger.warning("no progress is shown: this needs the package tqdm (pip install tqdm)")
         yield SimpleNamespace(update=lambda tokens: None, reset=lambda total: None)
         return
-    with tqdm(total=total, unit=" tokens", unit_scale=True, disable=not shown) as bar:
+    with tqdm(total=total, unit=" tokens", unit_scale=True, disable=not visible) as bar:
         yield bar
 
 
@@ -210,8 +237,7 @@ def _open_mix(archive: str, bilm: LayerSource, source: Source) -> ScalarMix:
     has_place = archive.endswith((":input", ":output"))
     path, _, place = archive.rpartition(":") if has_place else (archive, "", "")
     if not Path(path).exists():
-        expected = f"{', '.join(OUTPUTS)}, a number or the path of an archive"
-        raise InputError(f"layers: expected {expected}, got {archive!r}")
+        raise InputError(f"layers: expected {_CHOICES} or a number, got {archive!r}")
     config, state = _trained(Path(path))
     prefix = f".{place or 'input'}_mix."
     found = {key.partition(prefix)[2]: value for key, value in state.items() if prefix in key}

@@ -14,15 +14,10 @@ from torch import Tensor, nn
 from elmo_tasks.bilm.bilm import BiLM, BiLMOutput
 from elmo_tasks.bilm.lstm import State
 from elmo_tasks.elmo.cache import LayerCache
-from elmo_tasks.elmo.embedder_config import (
-    REGISTERED_AS,
-    Problem,
-    check_config,
-    config_problems,
-)
+from elmo_tasks.elmo.embedder_config import REGISTERED_AS, Problem, check_config, config_problems
 from elmo_tasks.elmo.scalar_mix import WEIGHTED, ScalarMix
-from elmo_tasks.elmo.source_types import BILM, LayerSource
-from elmo_tasks.elmo.sources import CONFIG_PATH, Source, open_source
+from elmo_tasks.elmo.source_types import BILM, FILE_KEYS, LayerSource
+from elmo_tasks.elmo.sources import Source, open_source
 from elmo_tasks.elmo.transformer.encoder import Transformer
 from elmo_tasks.errors import InputError
 
@@ -43,8 +38,9 @@ class ElmoTokenEmbedder(TokenEmbedder):
 
     # Parameters
 
-    - `options_file`, `weight_file`: the biLM in the official format, as path or URL. With `source: cove`, `weight_file`
-      is CoVe's, and there are no options. With `source: transformer` both are ignored.
+    - `options_file`, `weight_file`: the biLM in the official format, as path or URL; without both, the embedded one.
+      With `source: cove`, `weight_file` is CoVe's, and there are no options. With `source: transformer` both are
+      ignored.
     - `at`: `input`, `output` or `both`.
     - `mix`: `weighted`, `last` or `layer:k`; see `ScalarMix`, as for `layer_norm` and `gamma`.
     - `l2`: penalty on the weights of each mix; see `ScalarMix.penalty`.
@@ -56,7 +52,8 @@ class ElmoTokenEmbedder(TokenEmbedder):
       archive.
     - `precision`: data type of the biLM's matrix products, `float32`, `bfloat16` or `int8`; see `BiLM`. A transformer
       computes in it.
-    - `cache_dir`: folder for the layers of each sentence; see `LayerCache`. Not for `state: carry` and `layer_norm:
+    - `cache_dir`: folder for the layers of each sentence; see `LayerCache`. Written only by a training, which begins
+      with the first batch in training mode; evaluation and prediction read it. Not for `state: carry` and `layer_norm:
       batch`, with which a sentence's vectors depend on other sentences.
     - `cache_limit_gb`: maximum size of `cache_dir` in 10^9 bytes. By default nine tenths of the free disk.
     - `archive`: whether the state holds the files of the biLM or transformer themselves, so that archives work without
@@ -67,7 +64,7 @@ class ElmoTokenEmbedder(TokenEmbedder):
     - `pieces`: with `source: transformer`, the `mean` of the vectors of a word's pieces, or the `first` or `last` one.
     - `local_files_only`: whether a model of the hub must have been downloaded before.
     - `serialization_dir`: passed by AllenNLP, the folder of the run or of the unpacked archive.
-    - `config_path`: passed by `from_params`, the dotted path of these keys in the whole config, for errors.
+    - `config_path`: passed by `from_params`, the dotted path of these keys in the config, for errors.
 
     Raises `InputError` listing all invalid values, or naming a file that is missing or not a biLM.
     """
@@ -96,7 +93,7 @@ class ElmoTokenEmbedder(TokenEmbedder):
         pieces: str = "mean",
         local_files_only: bool = False,
         serialization_dir: str | None = None,
-        config_path: str = CONFIG_PATH,
+        config_path: str | None = None,
     ) -> None:
         super().__init__()
         given = {"options_file": options_file, "weight_file": weight_file, "vectors_file": vectors_file, "model": model}
@@ -106,10 +103,13 @@ class ElmoTokenEmbedder(TokenEmbedder):
         cache = {"cache_dir": cache_dir, "cache_limit_gb": cache_limit_gb}
         check_config({**given, **mixing, **computing, **cache})
         files = {key: os.fspath(file) for key, file in given.items() if file is not None}
-        bilm, opened = open_source(given=files, **computing, run_folder=serialization_dir, config_path=config_path)
+        names = {key: f"{config_path}.{key}" for key in (*FILE_KEYS, "source") if config_path}
+        bilm, opened = open_source(given=files, **computing, run_folder=serialization_dir, names=names)
         object.__setattr__(self, "bilm", bilm)  # not a submodule
         self.at, self.mix, self.l2, self.archive, self.source = at, mix, l2, archive, opened
-        self.cache = LayerCache(cache_dir, opened, limit_gb=cache_limit_gb) if cache_dir is not None else None
+        self.cache: LayerCache | None = None
+        if cache_dir is not None:
+            self.cache = LayerCache(cache_dir, opened, limit_gb=cache_limit_gb, read_only=True)
         self.input_mix = self._mix(layer_norm=layer_norm, gamma=gamma) if at != "output" else None
         self.output_mix = self._mix(layer_norm=layer_norm, gamma=gamma) if at != "input" else None
         self.dropout = nn.Dropout(dropout)
@@ -121,7 +121,7 @@ class ElmoTokenEmbedder(TokenEmbedder):
             raise InputError(f"elmo: expected an object, got {params!r}")
         check_config(params.as_dict(quiet=True))
         params.pop("type", None)
-        path = params.history.removesuffix(".") or CONFIG_PATH
+        path = params.history.removesuffix(".") or "model.elmo"
         embedder = super().from_params(params=params, **extras, config_path=path)
         if "constructor_to_call" in extras:
             embedder._check_places()
@@ -153,6 +153,8 @@ class ElmoTokenEmbedder(TokenEmbedder):
 
     def layers(self, ids: Tensor) -> BiLMOutput:
         """The frozen layers [L+1, B, T, D] and the mask [B, T] for character ids [B, T, C], also under autocast."""
+        if self.cache is not None and self.training:
+            self.cache.read_only = False
         with torch.no_grad(), torch.autocast(ids.device.type, enabled=False):
             return self.bilm(ids) if self.cache is None else self.cache.layers(self.bilm, ids)
 

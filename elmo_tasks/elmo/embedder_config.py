@@ -70,7 +70,8 @@ class ElmoConfig(BaseModel):
         for key, value in _DEFAULTS.items():
             if not has.get(key, key in source.options) and getattr(self, key) != value:
                 yield key, f"{choices([value])} {of_source}", getattr(self, key)
-        for key in source.files:
+        embedded = self.source == BILM and self.options_file is None and self.weight_file is None
+        for key in () if embedded else source.files:
             if getattr(self, key) is None:
                 yield key, "a folder or the name of a model" if key == "model" else "a path or URL", None
         for key in FILE_KEYS:

@@ -1,14 +1,14 @@
 """Write the ELMo vectors of a text to an HDF5 file, and resume after an interruption."""
 
-import fcntl
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import h5py
+from filelock import FileLock, Timeout
 
 from elmo_tasks.atomic import atomic_write, check_output_path
 from elmo_tasks.elmo.extraction import Extraction, workers
@@ -125,17 +125,23 @@ def _create(part: Path, lines: Lines, extraction: Extraction) -> None:
 @contextmanager
 def _open_part(part: Path) -> Iterator[tuple[DiskFile, h5py.File]]:
     """Open an existing file for writing, unless another process does."""
-    try:
-        file = DiskFile(part, "r+", part)
-    except OSError as error:
-        raise InputError(f"cannot write: {error.strerror}", file=part) from None
-    with file:
+    lock = part.with_name(f"{part.name}.lock")
+    with ExitStack() as stack:
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+            stack.enter_context(FileLock(lock, timeout=0))
+            stack.callback(_unlink, lock)
+            file = stack.enter_context(DiskFile(part, "r+", part))
+        except Timeout:
             raise InputError("another process is writing this file", file=part) from None
+        except OSError as error:
+            raise InputError(f"cannot write: {error.strerror}", file=part) from None
         with open_hdf5(file, "r+") as hdf5:
             yield file, hdf5
+
+
+def _unlink(lock: Path) -> None:
+    with suppress(OSError):  # Windows removes it on release
+        lock.unlink()
 
 
 def _rename(file: DiskFile, out: Path) -> None:

@@ -1,7 +1,8 @@
-"""Sentences -> the vectors that `allennlp elmo` writes."""
+"""Sentences -> the vectors that `elmo-tasks elmo` writes."""
 
 import json
 import pickle
+import signal
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future
@@ -107,8 +108,12 @@ class Extraction:
     @property
     def attributes(self) -> dict[str, str | int]:
         """The attributes of the file that depend on the settings alone."""
+        settings = {
+            key: value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
+            for key, value in self.settings.items()  # names of files may be no UTF-8
+        }
         return {
-            **self.settings,
+            **settings,
             "state": self.bilm.state,
             "precision": self.bilm.precision,
             "output": self.output if self.mix is None else "mix",
@@ -233,6 +238,7 @@ _of_worker: list[Extraction] = []
 
 
 def _start_worker(extraction: bytes, threads: int) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes; this one exits with its parent
     torch.set_num_threads(threads)
     _of_worker.append(pickle.loads(extraction))
 

@@ -5,7 +5,7 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 from pickle import UnpicklingError
@@ -15,9 +15,10 @@ import torch
 from torch import Tensor
 
 from elmo_tasks.bilm.weights import file_sha256, local_path
-from elmo_tasks.elmo.source_types import FILE_KEYS, SOURCES, LayerSource
+from elmo_tasks.elmo.source_types import BILM, FILE_KEYS, SOURCES, LayerSource
 from elmo_tasks.elmo.transformer.files import find_model, folder_sha256, pack, unpack
 from elmo_tasks.errors import InputError
+from elmo_tasks.settings import embedded_bilm
 
 STATE_FILES = ("weights.th", "best.th")
 """A model's state inside an archive, and inside the folder of a run."""
@@ -25,8 +26,8 @@ STATE_FILES = ("weights.th", "best.th")
 STATE_KEY = "_extra_state"
 """The suffix of torch's name for what a module adds to the state."""
 
-CONFIG_PATH = "model.elmo"
-"""Where the configs of this package have the keys of the files."""
+_EMBEDDED = "embedded:"
+"""Begins the names of the embedded biLM's files, which are at another path in another installation."""
 
 _MARK = b"elmo_tasks biLM 1\n"
 _MOST_HEADER_BYTES = 65536
@@ -56,14 +57,14 @@ class Source:
     - `name`: the value of `source` in the config.
     - `files`: by their keys in the config.
     - `contents`: the bytes of each, uint8.
-    - `config_path`: the dotted path of the keys in the whole config.
+    - `names`: what errors call these keys and `source`, if not by their own names.
     - `width`: size of a layer's vectors.
     """
 
     name: str
     files: Mapping[str, File]
     contents: Sequence[Tensor] | None = None
-    config_path: str = CONFIG_PATH
+    names: Mapping[str, str] = field(default_factory=dict)
     width: int | None = None
 
     @property
@@ -109,12 +110,15 @@ class Source:
             return
         first, width = trained[0], "" if self.width is None else f"; the vectors of this one have {self.width} numbers"
         if first.name != self.name:
-            files = " and ".join(f"{self.config_path}.{key} to that with {file}" for key, file in first.files.items())
-            hint = f"set {self.config_path}.source to {first.name}, and {files}{width}"
+            files = " and ".join(f"{self._named(key)} to that with {file}" for key, file in first.files.items())
+            hint = f"set {self._named('source')} to {first.name}, and {files}{width}"
             raise InputError(f"this model was trained with the source {first.name}, got {self.name}", hint=hint)
-        keys = " and ".join(f"{self.config_path}.{key}" for key in first.files)
+        keys = " and ".join(map(self._named, first.files))
         problem = f"this model was trained on another {self.label}:{''.join(self._differing(first))}"
         raise InputError(problem, hint=f"set {keys} to that {self.label}'s files{width}")
+
+    def _named(self, key: str) -> str:
+        return self.names.get(key, key)
 
     def _differing(self, trained: "Source") -> list[str]:
         """A line for each file that is not that of the trained model, which has the same source."""
@@ -135,7 +139,7 @@ def open_source(
     pieces: str = "mean",
     local_files_only: bool = False,
     run_folder: str | None = None,
-    config_path: str = CONFIG_PATH,
+    names: Mapping[str, str] | None = None,
 ) -> tuple[LayerSource, Source]:
     """
     Load a frozen source of layers and describe where it came from.
@@ -145,28 +149,35 @@ def open_source(
 
     # Parameters
 
-    - `given`: paths, URLs or a name, by the keys of the config; relative paths start from the current folder.
+    - `given`: paths, URLs or a name, by the keys of the config; relative paths start from the current folder. Without
+      both files of a biLM, the embedded one is opened.
     - `run_folder`: folder of a run or of an unpacked archive, which may hold a trained model's state.
-    - `source`, `archive`, `state`, `precision`, `pieces`, `local_files_only`, `config_path`: see `ElmoTokenEmbedder`.
+    - `names`: see `Source`.
+    - `source`, `archive`, `state`, `precision`, `pieces`, `local_files_only`: see `ElmoTokenEmbedder`.
 
     Raises `InputError` if a file is missing or invalid, or if the model was trained on another source.
     """
     kind = SOURCES[source]
     options = {"state": state, "precision": precision, "pieces": pieces}
-    find = partial(find_model, local_files_only=local_files_only) if "model" in kind.files else local_path
+    find = partial(find_model, local_files_only=local_files_only) if "model" in kind.files else _find_file
+    if source == BILM and not given.keys() & kind.files.keys():
+        given = {key: f"{_EMBEDDED}{path.name}" for key, path in zip(kind.files, embedded_bilm(), strict=True)}
+    names = names or {}
+    if missing := [names.get(key, key) for key in kind.files if key not in given]:
+        raise InputError(f"expected {' and '.join(names.get(key, key) for key in kind.files)}, got no {missing[0]}")
     given = {key: given[key] for key in kind.files}
     trained = _trained_sources(run_folder)
-    with _located(given, kind.files, trained, config_path, find) as (files, paths):
+    with _located(given, kind.files, trained, names, find) as (files, paths):
         opened = kind.load(*paths, **{key: options[key] for key in kind.options}).eval().requires_grad_(False)
         contents = list(map(_contents, paths)) if archive else None
-    described = Source(source, files, contents, config_path, opened.output_dim)
+    described = Source(source, files, contents, names, opened.output_dim)
     described.require_same(*trained)
     return opened, described
 
 
 @contextmanager
 def _located(
-    given: dict[str, str], what: Mapping[str, str], trained: list[Source], config_path: str, find: _Find
+    given: dict[str, str], what: Mapping[str, str], trained: list[Source], names: Mapping[str, str], find: _Find
 ) -> Iterator[tuple[dict[str, File], list[Path]]]:
     """The files by key, and paths where they can be read inside the block."""
     same_paths = (one for one in trained if {key: file.given for key, file in one.files.items()} == given)
@@ -177,7 +188,7 @@ def _located(
             found = _locate(key, path, source, Path(folder), find)
             if found is None:
                 then = None if source is None else source.files[key]
-                raise _missing(f"{config_path}.{key}", what[key], path, then, find)
+                raise _missing(names.get(key, key), what[key], path, then, find)
             files[key] = found[0]
             paths.append(found[1])
         yield files, paths
@@ -203,6 +214,12 @@ def _locate(key: str, given: str, source: Source | None, folder: Path, find: _Fi
         contents.numpy().tofile(folder / key)
         return trained, folder / key
     return here
+
+
+def _find_file(given: str) -> Path:
+    if given.startswith(_EMBEDDED):
+        return embedded_bilm()[0].with_name(given.removeprefix(_EMBEDDED))
+    return local_path(given)
 
 
 def _missing(key: str, what: str, given: str, trained: File | None, find: _Find) -> InputError:

@@ -1,4 +1,4 @@
-"""Read the HDF5 files of vectors that `allennlp elmo` writes."""
+"""Read the HDF5 files of vectors that `elmo-tasks elmo` writes."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -57,7 +57,7 @@ class ElmoVectors(Sequence[np.ndarray]):
                 raise ValueError(f"expected the offsets of {self._length} sentences")
         if done != pieces:
             self.close()
-            raise InputError(f"incomplete: {done} of {pieces} windows", file=file, hint="run allennlp elmo again")
+            raise InputError(f"incomplete: {done} of {pieces} windows", file=file, hint="run elmo-tasks elmo again")
 
     @property
     def info(self) -> dict[str, Any]:

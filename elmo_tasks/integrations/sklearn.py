@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from elmo_tasks.elmo.elmo import Elmo, Layers
+from elmo_tasks.elmo.elmo import Elmo, Layers, check_pooling
 from elmo_tasks.errors import needs
 
 with needs("scikit-learn"):
@@ -32,6 +32,7 @@ class ElmoVectorizer(TransformerMixin, BaseEstimator):
         device: str = "cpu",
         cache_dir: str | Path | None = None,
     ) -> None:
+        check_pooling(pooling)
         self.options_file, self.weight_file, self.layers, self.pooling = options_file, weight_file, layers, pooling
         self.device, self.cache_dir = device, cache_dir
 

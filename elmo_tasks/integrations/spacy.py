@@ -114,7 +114,10 @@ def _set_output(unit: Span, output: dict[str, Any]) -> None:
 
 @Language.factory("elmo_tasks", default_config={"cuda_device": -1})
 def make_task(nlp: Language, name: str, archive: str, cuda_device: int) -> TaskComponent:
-    """`nlp.add_pipe("elmo_tasks", config={"archive": "model.tar.gz"})`."""
+    """`nlp.add_pipe("elmo_tasks", config={"archive": "model.tar.gz"})`. A saved pipeline has a copy of the archive."""
+    is_loaded = name in nlp._meta.get("components", ())
+    if not is_loaded and not Path(archive).exists():
+        raise InputError("the archive does not exist", file=archive)
     return TaskComponent(archive, cuda_device)
 
 

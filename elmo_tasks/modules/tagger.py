@@ -18,23 +18,30 @@ LABELS = "labels"
 
 class Tagger(TaskModel):
     """
-    A linear layer on h scores the tags of each token. Subclasses construct that layer and the metric, and define
-    decoding and loss.
+    A linear layer on h scores the tags of each token.
+
+    A subclass sets `tags`, `score_tags` and `f1` in its constructor and defines `decode` and `loss`. The tags' names
+    are those of the vocabulary's namespace `LABELS`, in its order, with any added tags after them.
     """
 
     shown: tuple[str, ...] = ("words",)
     """The metadata that are part of the output."""
 
     tags: list[str]
+    """The tags by id."""
+
     score_tags: nn.Linear
+    """From h to a score for each tag."""
+
     f1: LabelledF1
+    """The metric, called with the predicted and the gold tags of each sentence."""
 
     @abstractmethod
-    def _decode(self, logits: Tensor, mask: Tensor) -> list[list[str]]:
+    def decode(self, logits: Tensor, mask: Tensor) -> list[list[str]]:
         """The predicted tags of each sentence, from scores [B, T, tags] and mask [B, T]."""
 
     @abstractmethod
-    def _loss(self, logits: Tensor, tags: Tensor, mask: Tensor) -> Tensor:
+    def loss(self, logits: Tensor, tags: Tensor, mask: Tensor) -> Tensor:
         """The loss, a scalar, from scores [B, T, tags], gold tags [B, T] and mask [B, T]."""
 
     def forward(
@@ -72,9 +79,9 @@ class Tagger(TaskModel):
         output: dict[str, Any] = {"logits": logits}
         output |= {name: [sentence[name] for sentence in metadata] for name in self.shown}
         if not self.training:
-            output["tags"] = self._decode(logits, mask)
+            output["tags"] = self.decode(logits, mask)
         if tags is not None:
-            output["loss"] = self._loss(logits, tags, mask) + self.lowest_layers.penalty()
+            output["loss"] = self.loss(logits, tags, mask) + self.lowest_layers.penalty()
             self._count(output.get("tags"), metadata)
         return output
 

@@ -13,7 +13,7 @@ from elmo_tasks.data.labels import UNKNOWN_LABEL
 from elmo_tasks.data.spans import OUTSIDE, split_tag
 from elmo_tasks.errors import InputError
 from elmo_tasks.modules.tagger import LABELS, Tagger
-from elmo_tasks.ner.metric import EntityF1
+from elmo_tasks.tagging.metric import EntityF1
 from elmo_tasks.training.distributed import process_count
 
 logger = logging.getLogger(__name__)
@@ -61,10 +61,10 @@ class NerTagger(Tagger):
         if unknown:
             logger.warning("gold entities of types that the model does not know: %s", unknown)
 
-    def _decode(self, logits: Tensor, mask: Tensor) -> list[list[str]]:
+    def decode(self, logits: Tensor, mask: Tensor) -> list[list[str]]:
         return [[self.tags[tag] for tag in path] for path, _ in self.crf.viterbi_tags(logits, mask)]
 
-    def _loss(self, logits: Tensor, tags: Tensor, mask: Tensor) -> Tensor:
+    def loss(self, logits: Tensor, tags: Tensor, mask: Tensor) -> Tensor:
         """The negative log-likelihood, summed over the sentences without unknown tags."""
         foreign = ((tags == UNKNOWN_LABEL) | (tags >= len(self.tags))) & mask  # [B, T]
         kept = ~foreign.any(1)  # [B]

@@ -1,4 +1,4 @@
-"""Base class of evaluators that write official prediction files (`allennlp evaluate --predictions-output-file`)."""
+"""Base class of evaluators that write official prediction files (`elmo-tasks evaluate --predictions-output-file`)."""
 
 import json
 from abc import abstractmethod

@@ -61,10 +61,6 @@ class SentencePredictor(JsonLinesPredictor):
         """The output for one sentence of raw text."""
         return self.predict_json({"sentence": sentence})
 
-    def predict_tokens(self, tokens: Sequence[str]) -> dict[str, Any]:
-        """The output for one tokenised sentence."""
-        return self.predict_json({"tokens": list(tokens)})
-
     def read(self, json_dict: Any) -> Sentence:
         """Raises `InputError` if it is not an object with either a valid sentence or valid tokens."""
         if not isinstance(json_dict, dict) or ("sentence" in json_dict) == ("tokens" in json_dict):

@@ -7,20 +7,27 @@ from allennlp.data import Instance, Token
 from allennlp.data.fields import TextField
 from allennlp.predictors import Predictor
 
+from elmo_tasks.data.spans import spans_from_tags
 from elmo_tasks.errors import InputError
-from elmo_tasks.prediction.sentence_input import SentencePredictor
+from elmo_tasks.prediction.json_input import metadata_of
+from elmo_tasks.prediction.sentence_input import Sentence, SentencePredictor
 
 
 @Predictor.register("elmo_tasks_tagger")
 class TaggerPredictor(SentencePredictor):
     """
-    Takes `{"sentence": "raw text"}` or `{"tokens": [...]}` and returns `tokens`, T words, and `tags`, T tags; for raw
-    text also `offsets`, T pairs such that `sentence[start:end]` is the word.
+    Takes `{"sentence": "raw text"}` or `{"tokens": [...]}` and returns
+
+    - `tokens`, T words, and `tags`, T tags;
+    - for raw text `offsets`, T pairs such that `sentence[start:end]` is the word;
+    - where the reader's `spans` is true, `entities`, each with `text`, `type`, `token_start`, `token_end`, and for raw
+      text `start` and `end`. Ends are exclusive: `sentence[start:end]` is `text`.
 
     # Parameters
 
     - `model`: its output per instance contains `tags`, at least T strings.
-    - `dataset_reader`: its `text_to_instance` takes a list of `Token`s for the field `tokens`.
+    - `dataset_reader`: its `text_to_instance` takes a list of `Token`s for the field `tokens`. If its `spans` is true,
+      its instances have a field `metadata`.
     - `frozen`, `tokenizer`: see `SentencePredictor`.
     """
 
@@ -37,11 +44,24 @@ class TaggerPredictor(SentencePredictor):
         result = {"tokens": [token.text for token in tokens], "tags": outputs["tags"][: len(tokens)]}
         if all(token.idx is not None for token in tokens):
             result["offsets"] = [[token.idx, token.idx_end] for token in tokens]
+        if self._has_spans:
+            sentence: Sentence = metadata_of(instance).get("sentence") or Sentence(result["tokens"])
+            result["entities"] = [
+                {**sentence.located(start, end), "type": label, "token_start": start, "token_end": end}
+                for start, end, label in spans_from_tags(result["tags"])
+            ]
         return result
+
+    @property
+    def _has_spans(self) -> bool:
+        return getattr(self._dataset_reader, "spans", False)
 
     def _json_to_instance(self, json_dict: JsonDict) -> Instance:
         sentence = self.read(json_dict)
         tokens = [Token(word) for word in sentence.words]
         for token, (start, end) in zip(tokens, sentence.offsets, strict=False):  # no offsets for tokens
             token.idx, token.idx_end = start, end
-        return self._dataset_reader.text_to_instance(tokens)
+        instance = self._dataset_reader.text_to_instance(tokens)
+        if self._has_spans:
+            metadata_of(instance)["sentence"] = sentence
+        return instance

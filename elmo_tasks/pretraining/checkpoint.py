@@ -28,7 +28,7 @@ class Checkpoint(NamedTuple):
     @classmethod
     def load(cls, source: str | dict[str, str]) -> "Checkpoint":
         """
-        Load the folder of an `allennlp train` run, its archive, an exported folder (as published elsewhere: without
+        Load the folder of an `elmo-tasks train` run, its archive, an exported folder (as published elsewhere: without
         `softmax.hdf5`), or an object of `options_file` and `weight_file`.
 
         Raises `InputError` if there is no biLM, or only half of a softmax.

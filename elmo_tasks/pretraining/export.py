@@ -83,7 +83,7 @@ def load_exported(folder: str | Path) -> tuple[BiLanguageModel, WordVocabulary]:
     missing = [name for name in EXPORTED if not (place / name).is_file()]
     if missing:
         problem = f"expected an exported language model, missing: {', '.join(missing)}"
-        raise InputError(problem, file=place, hint="`allennlp bilm export` writes all files")
+        raise InputError(problem, file=place, hint="`elmo-tasks bilm export` writes all files")
     bilm = BiLM.from_files(place / OPTIONS_FILE, place / WEIGHT_FILE).requires_grad_(True)
     vocabulary = WordVocabulary.from_file(place / VOCABULARY_FILE)
     softmax = OutputSoftmax(len(vocabulary), bilm.options.projection_dim)
@@ -135,7 +135,7 @@ def _run_folder(place: Path) -> Iterator[Path]:
 
 def _existing(file: Path, place: Path) -> Path:
     if not file.is_file():
-        raise InputError(f"expected a run of `allennlp train`, {file.name} is missing", file=place)
+        raise InputError(f"expected a run of `elmo-tasks train`, {file.name} is missing", file=place)
     return file
 
 

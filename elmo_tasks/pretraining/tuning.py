@@ -32,7 +32,7 @@ class Tuning(TrainerCallback):
     Not in distributed training. `accumulators` is the folder from which Adagrad starts (see `import_softmax`).
 
     In the run's folder: `perplexities.json` with `perplexity_before` (unless the softmax is new) and `perplexity`;
-    `exported`, as `allennlp bilm export` writes it. In distributed training only the primary process does.
+    `exported`, as `elmo-tasks bilm export` writes it. In distributed training only the primary process does.
 
     Raises `InputError` if the model or the data loader is not the language model's.
     """

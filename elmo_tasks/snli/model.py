@@ -142,7 +142,7 @@ class EntailmentModel(SoftmaxModel):
         Raises `InputError` at the end of an evaluation in which no pair had a gold label.
         """
         if reset and not self.training and not self._accuracy.total:
-            hint = "use `allennlp predict` for pairs without labels"
+            hint = "use `elmo-tasks predict` for pairs without labels"
             raise InputError("nothing to score: no pair has a gold label", hint=hint)
         scores = self._accuracy.get_metric(reset)
         return scores | self.lowest_layers.describe() if reset else {"accuracy": scores["accuracy"]}

@@ -1,4 +1,4 @@
-"""`allennlp evaluate --predictions-output-file`: answers in the format of the official SQuAD script."""
+"""`elmo-tasks evaluate --predictions-output-file`: answers in the format of the official SQuAD script."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`allennlp evaluate --predictions-output-file`: writes gold and predicted propositions for srl-eval.pl."""
+"""`elmo-tasks evaluate --predictions-output-file`: writes gold and predicted propositions for srl-eval.pl."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -53,10 +53,10 @@ class SrlTagger(Tagger, SoftmaxModel):
         self._viterbi = BioViterbi(self.tags)
         self.f1 = SrlF1()
 
-    def _decode(self, logits: Tensor, mask: Tensor) -> list[list[str]]:
+    def decode(self, logits: Tensor, mask: Tensor) -> list[list[str]]:
         return [[self.tags[tag] for tag in path] for path in self._viterbi(logits.log_softmax(2), mask)]
 
-    def _loss(self, logits: Tensor, tags: Tensor, mask: Tensor) -> Tensor:
+    def loss(self, logits: Tensor, tags: Tensor, mask: Tensor) -> Tensor:
         """Tokens whose gold tag is not in the vocabulary are left out."""
         known = mask & (tags != UNKNOWN_LABEL) & (tags < len(self.tags))  # [B, T]
         tags = tags.where(known, 0)

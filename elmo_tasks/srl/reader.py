@@ -71,7 +71,7 @@ class SrlReader(DatasetReader):
             if left:
                 hint = "set verbs_only to false to read them all"
                 raise InputError(f"none of the {left} predicates is a verb", file=path, hint=hint)
-            hint = "framesets stand in column 8, arguments in columns 12 and after; `allennlp predict` takes raw text"
+            hint = "framesets stand in column 8, arguments in columns 12 and after; `elmo-tasks predict` takes raw text"
             raise InputError("no predicate found", file=path, hint=hint)
         logger.info("%s: %d sentences, %d predicates, %d left out", path, sentences, taken, left)
 

@@ -1,6 +1,5 @@
 """Tokens -> h -> tag scores -> softmax or conditional random field -> tags."""
 
-from collections.abc import Iterable, Sequence
 from typing import Any
 
 from allennlp.data import Vocabulary
@@ -10,25 +9,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from elmo_tasks.data.labels import UNKNOWN_LABEL
-from elmo_tasks.data.spans import Span
 from elmo_tasks.errors import InputError
-from elmo_tasks.metrics.labelled_f1 import LabelledF1
 from elmo_tasks.modules.tagger import LABELS, Tagger
-from elmo_tasks.ner.metric import EntityF1
-
-
-class TagF1(LabelledF1):
-    """F1 of each tag. A word has one tag, so the overall precision, recall and F1 are the accuracy."""
-
-    def spelled(self, tags: Sequence[str]) -> Iterable[Span]:
-        """The words of a sentence with their tags."""
-        return [Span(position, position + 1, tag) for position, tag in enumerate(tags)]
-
-    def get_metric(self, reset: bool = False) -> dict[str, float]:
-        """`accuracy`, the unweighted mean of the tags' F1 (`f1`), and `f1-NOUN` and so on for each tag."""
-        scores = super().get_metric(reset)
-        by_tag = {name: value for name, value in scores.items() if name.startswith("f1-")}
-        return {"accuracy": scores["f1"], "f1": sum(by_tag.values()) / max(1, len(by_tag)), **by_tag}
+from elmo_tasks.tagging.metric import EntityF1, TagF1
 
 
 @Model.register("elmo_tasks_tagger")
@@ -57,13 +40,13 @@ class ColumnTagger(Tagger):
         self.crf = ConditionalRandomField(len(self.tags)) if crf else None
         self.f1 = EntityF1() if spans else TagF1()
 
-    def _decode(self, logits: Tensor, mask: Tensor) -> list[list[str]]:
+    def decode(self, logits: Tensor, mask: Tensor) -> list[list[str]]:
         if self.crf is not None:
             return [[self.tags[tag] for tag in path] for path, _ in self.crf.viterbi_tags(logits, mask)]
         rows = zip(logits.argmax(-1).tolist(), mask.sum(1).tolist(), strict=True)
         return [[self.tags[tag] for tag in row[:length]] for row, length in rows]
 
-    def _loss(self, logits: Tensor, tags: Tensor, mask: Tensor) -> Tensor:
+    def loss(self, logits: Tensor, tags: Tensor, mask: Tensor) -> Tensor:
         """Without words whose tag is unknown; with a CRF, without sentences that have one."""
         known = mask & (tags != UNKNOWN_LABEL)  # [B, T]
         if self.crf is None:

@@ -21,14 +21,18 @@ class Serve(Command):
         add("archives", metavar="ARCHIVE", nargs="*", help="[NAME=]model.tar.gz, or its folder")
         add("--bilm", metavar="FILES", action="append", help="[NAME=]OPTIONS,WEIGHTS, at most two (the embedded one)")
         add("--corpus", type=Path, metavar="FILE", action="append", help="text of the index, a sentence per line")
-        add("--host", default="127.0.0.1", help="address (127.0.0.1: this machine only)")
-        add("--port", type=int, default=8000, metavar="N", help="0 for any free one (8000)")
-        add("--max-words", type=int, default=5000, metavar="N", help="of an input (5000)")
-        add("--max-bytes", type=int, default=500_000, metavar="N", help="of a request (500000)")
-        add("--timeout", type=float, default=30.0, metavar="SECONDS", help="until an answer (30)")
-        add("--queue", type=int, default=64, metavar="N", help="requests that can wait for a model (64)")
-        add("--batch-size", type=int, default=16, metavar="N", help="most inputs of a batch (16)")
-        add("--threads", type=int, default=1, metavar="N", help="of PyTorch for each model (1)")
+        add("--host", default="127.0.0.1", help="address (%(default)s: this machine only)")
+        add("--port", type=int, default=8000, metavar="N", help="0 for any free one (%(default)s)")
+        name = "another name of this server, as its users' browsers have it"
+        add("--allowed-host", metavar="NAME", action="append", default=[], help=f"{name}; may be repeated")
+        add("--max-words", type=int, default=5000, metavar="N", help="of an input (%(default)s)")
+        add("--max-bytes", type=int, default=500_000, metavar="N", help="of a request (%(default)s)")
+        add("--timeout", type=float, default=30, metavar="SECONDS", help="until an answer (%(default)s)")
+        add("--drain", type=float, default=0, metavar="SECONDS", help="to answer what waits at SIGTERM (%(default)s)")
+        add("--queue", type=int, default=64, metavar="N", help="requests that can wait for a model (%(default)s)")
+        add("--batch-size", type=int, default=16, metavar="N", help="most inputs of a batch (%(default)s)")
+        add("--threads", type=int, default=1, metavar="N", help="of PyTorch for each model (%(default)s)")
+        add("--access-log", action="store_true", help="write method, path, status and time of each request to stderr")
 
 
 def serve(args: argparse.Namespace) -> None:

@@ -20,7 +20,8 @@ EXAMPLES: dict[str, list[Any]] = json.loads((Path(__file__).parent / "examples.j
 MAX_PAIRS = 250_000
 """The largest product of the lengths of premise and hypothesis: the answer has two numbers for each pair of words."""
 
-_WORD = re.compile(r"\w+|[^\w\s]")
+_WORD = re.compile(r"[^\W_]{1,50}|_|[^\w\s]")
+"""Tokenizers may split at every sign; a word of more characters counts as several."""
 
 
 class TrainedModel:
@@ -39,8 +40,6 @@ class TrainedModel:
             raise InputError(f"expected a model of {', '.join(TASKS)}, got {found!r}", file=archive) from None
         self.modules = list(self.predictor._model.modules())
         self._embedders = [module for module in self.modules if isinstance(module, ElmoTokenEmbedder)]
-        for cache in (one.cache for one in self._embedders if one.cache is not None):
-            cache.limit = 0  # no input of a user is written to it
 
     def describe(self) -> dict[str, Any]:
         """`task`, `mix` (for each place of ELMo) and `examples`."""
@@ -60,7 +59,7 @@ class TrainedModel:
         return data, sum(count for key, count in words.items() if key not in ("id", "genre", "speakers"))
 
     def answers(self, inputs: Sequence[Any]) -> list[Answer]:
-        """The lines that `allennlp predict` writes. If a batch fails, its inputs are predicted one by one."""
+        """The lines that `elmo-tasks predict` writes. If a batch fails, its inputs are predicted one by one."""
         try:
             one = self.predictor
             outputs = one.predict_batch_json(list(inputs)) if len(inputs) > 1 else [one.predict_json(inputs[0])]

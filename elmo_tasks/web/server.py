@@ -2,29 +2,31 @@
 
 import argparse
 import asyncio
-import logging
+import json
+import math
+import os
 import re
 import socket
 import sys
 from collections.abc import Callable, Container, Iterator, Sequence
+from ipaddress import ip_address
 from itertools import chain, count
 from pathlib import Path
 from types import FrameType
-from typing import Any, cast
+from typing import Any
 
 import torch
 import uvicorn
-from allennlp.common.util import SigTermReceived
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from elmo_tasks.ablation.run_dir import MODEL
 from elmo_tasks.elmo.source_types import BILM
 from elmo_tasks.elmo.sources import open_source
-from elmo_tasks.errors import InputError
+from elmo_tasks.errors import InputError, shown
 from elmo_tasks.probing.layers import Source
 from elmo_tasks.ranges import require_sizes
 from elmo_tasks.settings import bilm_files
-from elmo_tasks.web.app import HEADERS, Service
+from elmo_tasks.web.app import Service
 from elmo_tasks.web.layers import Layers, default_corpora
 from elmo_tasks.web.models import TrainedModel
 from elmo_tasks.web.worker import Worker
@@ -36,29 +38,31 @@ def run(args: argparse.Namespace) -> None:
     """Serve until SIGTERM or Ctrl-C. Raises `InputError` if an option, a file or the address cannot be used."""
     sizes = ("max_words", "max_bytes", "queue", "batch_size", "threads")
     require_sizes(**{name: getattr(args, name) for name in sizes})
-    if not 0 < args.timeout < float("inf"):
-        raise InputError(f"--timeout: expected seconds above 0, got {args.timeout:g}")
-    logging.getLogger("allennlp").setLevel(logging.WARNING)
-    with _bound(args.host, args.port) as listening:
-        torch.set_num_threads(args.threads)
-        try:
-            service = _service(args)
-        except (KeyboardInterrupt, SigTermReceived):
-            sys.stderr.write("interrupted while loading\n")
-            raise SystemExit(130) from None
-        try:
-            listening.listen()
-        except OSError as error:  # another process began to listen there
-            raise _unusable(args.host, args.port, error) from None
+    if args.threads > (most := max(16, 2 * (os.cpu_count() or 1))):
+        raise InputError(f"--threads: expected at most {most} on this machine, got {args.threads}")
+    if not (0 < args.timeout <= 86_400 and 0 <= args.drain <= 86_400):
+        expected = "--timeout: expected seconds above 0, --drain: at least 0, both at most 86,400"
+        raise InputError(f"{expected}, got {args.timeout:g} and {args.drain:g}")
+    if not 0 <= args.port <= 65_535:
+        raise InputError(f"--port: expected 0 to 65,535, got {args.port}")
+    with _listening(args.host, args.port) as listening:
         host, port = listening.getsockname()[:2]
-        sys.stderr.write(f"http://[{host}]:{port}/\n" if ":" in host else f"http://{host}:{port}/\n")
-        asyncio.run(_Server(service, args.timeout).serve([listening]))
+        if not ip_address(host).is_loopback:
+            sys.stderr.write(f"warning: other machines can reach {host}, without authentication or TLS\n")
+        torch.set_num_threads(args.threads)
+        service = _service(args)
+        url = f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
+        sys.stdout.write(json.dumps({"ready": True, "url": url, "models": list(service.workers)}) + "\n")
+        sys.stdout.flush()
+        asyncio.run(_Server(service, args.timeout, args.drain).serve([listening]))
     sys.stderr.write("stopped\n")
+    if any(worker.running for worker in service.workers.values()):
+        os._exit(0)  # nobody waits for the result, and Python would
 
 
 def _service(args: argparse.Namespace) -> Service:
     """Load all models."""
-    given = args.bilm or [",".join(bilm_files(None, None))]
+    given = args.bilm or [",".join(bilm_files())]
     if len(given) > 2:
         raise InputError(f"expected --bilm at most twice, got {len(given)}")
     options = {"queue": args.queue, "threads": args.threads}
@@ -71,10 +75,15 @@ def _service(args: argparse.Namespace) -> Service:
             module.register_forward_pre_hook(workers[name].check)
     for name, files in _named(given, lambda files: Path(files.partition(",")[0]).absolute().parent.name, workers):
         sys.stderr.write(f"indexing the layers of {name} ({files})\n")
-        bilms[name] = Layers(_open(files), args.corpus or default_corpora())
+        options_file, _, weight_file = files.partition(",")
+        if not weight_file:
+            raise InputError(f"--bilm: expected OPTIONS,WEIGHTS, got {files!r}")
+        source = Source.of(*open_source(BILM, {"options_file": options_file, "weight_file": weight_file}))
+        bilms[name] = Layers(source, args.corpus or default_corpora())
         workers[name] = Worker(bilms[name].answers, batch_size=1, **options)
     limits = {"max_bytes": args.max_bytes, "max_words": args.max_words, "timeout": args.timeout}
-    return Service(models, bilms, workers, **limits)
+    hosts = frozenset(name.lower() for name in (args.host, *args.allowed_host))
+    return Service(models, bilms, workers, hosts=hosts, access_log=args.access_log, **limits)
 
 
 def _named(given: Sequence[str], name_of: Callable[[str], str], taken: Container[str]) -> Iterator[tuple[str, str]]:
@@ -93,60 +102,42 @@ def _archive_name(file: str) -> str:
     return (folder.parent if folder.name == MODEL else folder).name.removesuffix(".tar.gz")
 
 
-def _open(files: str) -> Source:
-    options, _, weights = files.partition(",")
-    if not weights:
-        raise InputError(f"--bilm: expected OPTIONS,WEIGHTS, got {files!r}")
-    return Source.of(*open_source(BILM, {"options_file": options, "weight_file": weights}))
-
-
-def _bound(host: str, port: int) -> socket.socket:
-    """A socket that has the address but does not listen yet."""
-    bound = None
+def _listening(host: str, port: int) -> socket.socket:
+    """A socket that listens; who connects while models are loaded waits."""
     try:
-        family, kind, protocol, _, address = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)[0]
-        bound = socket.socket(family, kind, protocol)
-        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        bound.bind((address[0], port, *address[2:]))
-        return bound
-    except (OSError, OverflowError) as error:
-        if bound is not None:
-            bound.close()
-        raise _unusable(host, port, error) from None
-
-
-def _unusable(host: str, port: int, error: Exception) -> InputError:
-    return InputError(f"cannot listen at {host}:{port}: {error}", hint="--host and --port choose another")
+        family = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)[0][0]
+        both = family == socket.AF_INET6 and socket.has_dualstack_ipv6()
+        return socket.create_server((host, port), family=family, dualstack_ipv6=both)
+    except (OSError, UnicodeError) as error:
+        hint = "--host and --port choose another"
+        raise InputError(f"cannot listen at {shown(host)}, port {port}: {error}", hint=hint) from None
 
 
 class _Protocol(H11Protocol):
-    """Closes a connection that does not send the head of a request within the seconds of keep-alive."""
+    """Ends a connection after the seconds of keep-alive, whatever its client sends and reads."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self.timeout_keep_alive_task = self.loop.call_later(self.timeout_keep_alive, self.timeout_keep_alive_handler)
-
-    def data_received(self, data: bytes) -> None:
-        """As in uvicorn, but only a complete head ends the time."""
-        self.conn.receive_data(data)
-        self.handle_events()
+        self.loop.call_later(self.config.timeout_keep_alive, transport.abort)
 
 
 class _Server(uvicorn.Server):
-    """Ends with status 0 on SIGTERM and Ctrl-C; the second signal does not wait for answers."""
+    """
+    Ends with status 0 on SIGTERM and Ctrl-C: what waits is answered for `drain` seconds, what runs for `timeout` more.
+    The second signal ends the process.
+    """
 
-    def __init__(self, service: Service, timeout: float) -> None:
-        options: dict[str, Any] = {"lifespan": "off", "ws": "none", "http": _Protocol, "server_header": False}
-        options |= {"log_level": "warning", "timeout_graceful_shutdown": int(timeout) + 1, "limit_concurrency": 1000}
-        super().__init__(uvicorn.Config(service, headers=list(HEADERS.items()), **options))
-        self._service = service
+    def __init__(self, service: Service, timeout: float, drain: float) -> None:
+        options: dict[str, Any] = {"lifespan": "off", "ws": "none", "server_header": False, "limit_concurrency": 1000}
+        options |= {"log_level": "error", "timeout_graceful_shutdown": math.ceil(drain + timeout) + 1}
+        options |= {"http": _Protocol, "timeout_keep_alive": math.ceil(3 * timeout)}  # body, computation, reading
+        super().__init__(uvicorn.Config(service, **options))
+        self._service, self._drain = service, drain
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Called by uvicorn for each signal."""
-        self.force_exit, self.should_exit = self.should_exit, True
-        asyncio.get_event_loop().call_soon_threadsafe(self._stop)
-
-    def _stop(self) -> None:
-        self._service.stop()
-        for connection in tuple(self.server_state.connections) if self.force_exit else ():
-            cast(H11Protocol, connection).transport.abort()  # else a client that reads nothing delays the end
+        if self.should_exit:
+            os._exit(0)
+        self.should_exit = True
+        loop = asyncio.get_event_loop()
+        loop.call_soon_threadsafe(loop.call_later, self._drain, self._service.stop)

@@ -22,10 +22,6 @@ class Refused(Exception):
         self.status = status
 
 
-class AbandonedError(Exception):
-    """No client waits for the batch any more."""
-
-
 @dataclass(eq=False)
 class Job:
     """An input and its length in words, which wait for an answer."""
@@ -48,7 +44,7 @@ class Worker:
         self._compute, self._queue, self._batch_size = compute, queue, batch_size
         self._thread = ThreadPoolExecutor(1, initializer=torch.set_num_threads, initargs=(threads,))
         self._stopping = False
-        self._running: list[Job] = []
+        self.running: list[Job] = []
         self.waiting: deque[Job] = deque()
         self.batches: Counter[int] = Counter()  # by size
 
@@ -75,9 +71,9 @@ class Worker:
         raise Refused(499, "the client has left") if gone.done() else Refused(503, f"no answer in {timeout:g} seconds")
 
     def check(self, *_: Any) -> None:
-        """A hook for the model's modules: raises `AbandonedError` if nobody waits for the running batch."""
-        if all(job.answer.done() for job in self._running):
-            raise AbandonedError
+        """A hook for the model's modules: raises `Refused` if nobody waits for the running batch."""
+        if all(job.answer.done() for job in self.running):
+            raise Refused(499, "nobody waits for the answer")
 
     def stop(self) -> None:
         """Refuse what waits and what comes; the running batch is finished."""
@@ -88,11 +84,11 @@ class Worker:
         self._thread.shutdown(wait=False)
 
     def _start(self) -> None:
-        if self._running or not self.waiting:
+        if self.running or not self.waiting:
             return
-        self._running = self._next_batch()
-        self.batches[len(self._running)] += 1
-        inputs = [job.data for job in self._running]
+        self.running = self._next_batch()
+        self.batches[len(self.running)] += 1
+        inputs = [job.data for job in self.running]
         asyncio.get_running_loop().run_in_executor(self._thread, self._compute, inputs).add_done_callback(self._finish)
 
     def _next_batch(self) -> list[Job]:
@@ -106,7 +102,7 @@ class Worker:
         return batch
 
     def _finish(self, computed: asyncio.Future[Sequence[Answer]]) -> None:
-        jobs, self._running = self._running, []
+        jobs, self.running = self.running, []
         for job, answer in zip(jobs, computed.result(), strict=True):
             if job.answer.done():
                 continue

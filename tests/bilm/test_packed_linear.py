@@ -20,7 +20,7 @@ from elmo_tasks.bilm.packed_linear import (
     packed_linear,
 )
 from elmo_tasks.errors import InputError
-from elmo_tasks.settings import bilm_files
+from elmo_tasks.settings import embedded_bilm
 from tests.elmo.samples import SENTENCES, options, random_bilm, write_bilm
 
 CPU = torch.device("cpu")
@@ -171,7 +171,7 @@ def test_products_in_8_bits_are_exact_sums_of_rounded_values() -> None:
 @needs_int8
 def test_layers_in_8_bits_are_near_and_independent_of_the_batch(tmp_path: Path) -> None:
     exact, low = (
-        BiLM.from_files(*bilm_files(None, None), precision=precision, packed=True) for precision in ("float32", "int8")
+        BiLM.from_files(*embedded_bilm(), precision=precision, packed=True) for precision in ("float32", "int8")
     )
     expected, found = exact(IDS), low(IDS)
     cosines = torch.cosine_similarity(expected.layers[:, expected.mask], found.layers[:, found.mask], dim=2)

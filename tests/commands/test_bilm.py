@@ -1,4 +1,4 @@
-"""`allennlp bilm`: arguments and output."""
+"""`elmo-tasks bilm`: arguments and output."""
 
 import re
 from functools import partial
@@ -8,7 +8,7 @@ import pytest
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.pretraining.export import EXPORTED
-from elmo_tasks.settings import bilm_files
+from elmo_tasks.settings import embedded_bilm
 from tests.pretraining import toy
 from tests.test_flow import elmo_tasks
 
@@ -50,7 +50,7 @@ def test_export_then_perplexity(run: Path, text: Path, tmp_path: Path, capsys: p
 def test_perplexity_in_bfloat16_is_near(text: Path, capsys: pytest.CaptureFixture[str]) -> None:
     means = []
     for precision in ("float32", "bfloat16"):
-        bilm("perplexity", Path(bilm_files(None, None)[0]).parent, text, "--precision", precision)
+        bilm("perplexity", embedded_bilm()[0].parent, text, "--precision", precision)
         means.append(float(capsys.readouterr().out.split()[-6]))
     assert means[0] != means[1] == pytest.approx(means[0], rel=0.01)
 

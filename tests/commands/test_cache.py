@@ -1,4 +1,4 @@
-"""`allennlp cache`: arguments and output."""
+"""`elmo-tasks cache`: arguments and output."""
 
 import json
 from functools import partial

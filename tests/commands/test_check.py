@@ -1,4 +1,4 @@
-"""`allennlp check`: output and exit status."""
+"""`elmo-tasks check`: output and exit status."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`allennlp data`: what is there, official names, downloads from a local server."""
+"""`elmo-tasks data`: what is there, official names, downloads from a local server."""
 
 import functools
 import hashlib

@@ -1,4 +1,4 @@
-"""`allennlp elmo`: what the user types, reads and gets."""
+"""`elmo-tasks elmo`: what the user types, reads and gets."""
 
 import gzip
 import json
@@ -17,7 +17,7 @@ from elmo_tasks.bilm import BiLM, batch_to_ids
 from elmo_tasks.bilm.weights import file_sha256
 from elmo_tasks.elmo import ElmoVectors
 from elmo_tasks.elmo.transformer.encoder import Transformer
-from elmo_tasks.errors import InputError
+from elmo_tasks.errors import InputError, Interrupted
 from elmo_tasks.settings import fixtures_root
 from tests.elmo.cove_samples import write_cove
 from tests.elmo.samples import write_bilm
@@ -97,7 +97,8 @@ def test_raw_text_json_and_gzip(bilm: tuple[str, ...], tmp_path: Path) -> None:
 
 
 def test_the_embedded_bilm_is_the_default(text: Path, tmp_path: Path) -> None:
-    elmo(text, tmp_path / "out", "--top")
+    elmo(text.rename(tmp_path / "no UTF-8: \udcff"), tmp_path / "out", "--top")
+    assert ElmoVectors(tmp_path / "out").info["input"] == str(tmp_path / "no UTF-8: \\udcff")
     folder = fixtures_root() / "bilm"
     embedded = BiLM.from_files(folder / "options.json", folder / "weights.hdf5")
     expected = embedded(batch_to_ids([TEXT.split("\n")[0].split()])).layers[-1, 0].numpy()
@@ -144,6 +145,18 @@ def test_invalid_arguments(bilm: tuple[str, ...], text: Path, tmp_path: Path) ->
             elmo(*arguments)
     assert text.read_text() == part.read_text() == TEXT
     assert sorted(os.listdir(tmp_path)) == ["bilm", "in.part", "in.txt"]
+
+
+def test_an_interruption_says_how_to_resume(
+    bilm: tuple[str, ...], text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("elmo_tasks.elmo.extract.VectorWriter.write_all", interrupted)
+    with pytest.raises(Interrupted, match="the same command, without --force, resumes"):
+        elmo(text, tmp_path / "out", *bilm)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["bilm", "in.txt", "out.part"]
 
 
 def test_a_pipe_that_is_killed(bilm: tuple[str, ...], tmp_path: Path) -> None:

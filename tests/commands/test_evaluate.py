@@ -1,4 +1,4 @@
-"""`allennlp evaluate` on data without labels: one clear error, never a score."""
+"""`elmo-tasks evaluate` on data without labels: one clear error, never a score."""
 
 import json
 from collections.abc import Callable

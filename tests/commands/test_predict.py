@@ -1,4 +1,4 @@
-"""`allennlp predict`: order, invalid lines and options, atomic output, memory."""
+"""`elmo-tasks predict`: order, invalid lines and options, atomic output, memory."""
 
 import gzip
 import io

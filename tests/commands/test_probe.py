@@ -1,7 +1,8 @@
-"""`allennlp probe`: arguments, printed tables and JSON."""
+"""`elmo-tasks probe`: arguments, printed tables and JSON."""
 
 import json
 import re
+import shutil
 from functools import partial
 from pathlib import Path
 
@@ -73,8 +74,10 @@ def test_transformer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     probe("wsd", WSD, *options)
     shown = rows(capsys.readouterr().out)
     assert [len(shown[f"transformer {layer}"]) for layer in (0, 3)] == [6, 6]
-    probe("pos", POS / "train.slash", POS / "dev.conllu", "--max-steps", 1, "--output", tmp_path / "pos.json", *options)
-    assert json.loads((tmp_path / "pos.json").read_text())["model"] == options[-1]
+    train = shutil.copy(POS / "train.slash", tmp_path / "no UTF-8: \udcff")
+    probe("pos", train, POS / "dev.conllu", "--max-steps", 1, "--output", tmp_path / "pos.json", *options)
+    found = json.loads((tmp_path / "pos.json").read_text())
+    assert (found["model"], found["train"]) == (options[-1], str(train))
     index = ["neighbors", "play", "--corpus", SEMCOR, "--index", tmp_path / "index", *options]
     probe(*index)
     assert "transformer 3, nearest" in capsys.readouterr().out

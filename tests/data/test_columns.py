@@ -99,11 +99,8 @@ def test_decompression_bomb(write: Write, text: bytes) -> None:
         assert list(open_text(write(gzip.compress(content)), longest=None))
 
 
-def test_missing_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(InputError, match="eng.train: no such file .check the path"):
-        list(open_text(tmp_path / "ner" / "eng.train", corpus_hint="Kites come from the shop"))
-    monkeypatch.setenv("ELMO_TASKS_DATA", str(tmp_path / "other" / ".."))
-    with pytest.raises(InputError, match="ELMO_TASKS_DATA is .* below it at ner/eng.train; Kites come from the shop"):
+def test_missing_file(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="eng.train: no such file .check the path.*; Kites come from the shop"):
         list(open_text(tmp_path / "ner" / "eng.train", corpus_hint="Kites come from the shop"))
 
 

@@ -13,6 +13,7 @@ from elmo_tasks.bilm import batch_to_ids
 from elmo_tasks.elmo import Elmo, ElmoVectors
 from elmo_tasks.elmo.sources import Source
 from elmo_tasks.errors import InputError
+from elmo_tasks.settings import fixtures_root
 from tests.archives.make import STORED
 from tests.elmo.samples import write_bilm
 
@@ -37,8 +38,22 @@ def test_sentences_keep_their_order(elmo: Elmo, capfd: pytest.CaptureFixture[str
         assert np.allclose(found, layers(elmo, tokens), atol=1e-6)
     assert "23.0/23.0" in capfd.readouterr().err
     assert elmo.embed(iter([])) == []
-    with pytest.raises(InputError, match="put it into a list"):
-        elmo.embed("one string")
+
+
+@pytest.mark.parametrize("sentences", ["one string", 5, None, [None], [["a", 5]], [b"bytes"]])
+def test_sentences_are_lists_of_words_or_strings(elmo: Elmo, sentences: Any) -> None:
+    with pytest.raises(InputError, match="expected a (list of sentences|string or a list of words), got"):
+        elmo.embed(sentences)
+
+
+def test_errors_name_arguments(elmo: Elmo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(InputError, match="expected options_file and weight_file, got no weight_file"):
+        Elmo.from_files("x")
+    with pytest.raises(InputError, match=r"x: no such file: the biLM's options \(set options_file; relative"):
+        Elmo.from_files("x", "y")
+    assert repr(elmo) == f"Elmo(biLM {tmp_path}/weights.hdf5, 3 layers of 12, float32, cpu)"
+    monkeypatch.setenv("ELMO_TASKS_SCALE", "paper")
+    assert Elmo.from_files().source.weight_file.path == str(fixtures_root() / "bilm/weights.hdf5")
 
 
 def test_choices_of_layers(elmo: Elmo) -> None:
@@ -51,7 +66,11 @@ def test_choices_of_layers(elmo: Elmo) -> None:
     }.items():
         for found, other in zip(elmo.embed(TEXT, layers=choice, tensors=True), expected, strict=True):
             assert np.allclose(found, other, atol=1e-6) and isinstance(found, torch.Tensor)
-    for invalid, message in (("last", "layers: expected all, top, average, a number"), (3, "layer:0 to layer:2")):
+    for invalid, message in (
+        ("last", "layers: expected all, top, average, the path"),
+        (3, "layers: expected 0 to 2, or all, .* got 3"),
+        (-1, "got -1"),
+    ):
         with pytest.raises(InputError, match=message):
             elmo.embed(TEXT, layers=invalid)
 

@@ -13,7 +13,10 @@ from torch import nn
 
 from elmo_tasks.bilm import BiLM, batch_to_ids
 from elmo_tasks.elmo import ElmoTokenEmbedder
+from elmo_tasks.elmo.embedder_config import config_problems
+from elmo_tasks.elmo.sources import Source
 from elmo_tasks.errors import InputError
+from elmo_tasks.settings import fixtures_root
 from tests.elmo.samples import SENTENCES
 from tests.tiny import bilm_files
 
@@ -126,6 +129,13 @@ def test_as_a_token_embedder(files: dict[str, str]) -> None:
     assert torch.equal(field({"elmo": {"elmo_tokens": IDS}}), expected)
     wrapped = field({"elmo": {"elmo_tokens": IDS[None].expand(2, -1, -1, -1)}}, num_wrapping_dims=1)
     torch.testing.assert_close(wrapped[1], expected, atol=1e-5, rtol=0.0)
+
+
+def test_the_embedded_bilm_is_the_default() -> None:
+    elmo = ElmoTokenEmbedder.from_params(Params({}))
+    assert elmo.source.weight_file.path == str(fixtures_root() / "bilm/weights.hdf5")
+    assert Source.from_state(elmo.get_extra_state()).weight_file.given == "embedded:weights.hdf5"
+    assert config_problems({}) == [] != config_problems({"source": "cove"})
 
 
 @pytest.mark.parametrize("changes", [{"at": "output"}, {"l2": 0.1}])

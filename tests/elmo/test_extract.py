@@ -1,6 +1,5 @@
 """Writing files of vectors: their contents, resumption after an interruption, and invalid input."""
 
-import fcntl
 import json
 import multiprocessing
 import os
@@ -11,6 +10,7 @@ from typing import Any
 import h5py
 import numpy as np
 import pytest
+from filelock import FileLock
 
 from elmo_tasks.bilm import BiLM, batch_to_ids
 from elmo_tasks.elmo import ElmoVectors
@@ -221,10 +221,8 @@ def test_force_keeps_the_old_file_until_the_new_one_is_complete(bilm: BiLM, part
 
 def test_two_processes_do_not_write_one_file(bilm: BiLM, part: Path) -> None:
     before = part.read_bytes()
-    with part.open("rb") as other:
-        fcntl.flock(other, fcntl.LOCK_EX)
-        with pytest.raises(InputError, match=f"^{part}: another process is writing this file$"):
-            written(bilm, part.with_name("out"))
+    with FileLock(f"{part}.lock"), pytest.raises(InputError, match=f"^{part}: another process is writing this file$"):
+        written(bilm, part.with_name("out"))
     assert part.read_bytes() == before
 
 

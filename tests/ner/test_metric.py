@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from elmo_tasks.ner.metric import EntityF1
+from elmo_tasks.tagging.metric import EntityF1
 from tests.processes import last_line, other_process
 
 BIOUL_AS_BIO = str.maketrans("UL", "BI")
@@ -118,7 +118,7 @@ def test_equals_conlleval(corpus: list[list[tuple[str, str]]]) -> None:
 
 def test_processes_that_see_different_types_agree(tmp_path: Path) -> None:
     other = """
-from elmo_tasks.ner.metric import EntityF1
+from elmo_tasks.tagging.metric import EntityF1
 metric = EntityF1()
 metric([["U-ORG"]], [["O"]])
 metric([["O"]], [["O"]])

@@ -84,7 +84,7 @@ def test_loss_and_decoding_equal_enumeration(build: Build) -> None:
     gold = [["B-PER", "I-PER", "L-PER", "O"], ["U-PER"], ["O", "I-PER", "U-PER"]]
     logits, mask = torch.randn(3, 4, 5) * 2, torch.arange(4)[None] < torch.tensor([[4], [1], [3]])
     tags = torch.zeros(3, 4, dtype=torch.long)
-    decoded, expected = model._decode(logits, mask), 0.0
+    decoded, expected = model.decode(logits, mask), 0.0
     for row, expected_tags in enumerate(gold):
         path = [model.tags.index(tag) for tag in expected_tags]
         tags[row, : len(path)] = torch.tensor(path)
@@ -92,14 +92,14 @@ def test_loss_and_decoding_equal_enumeration(build: Build) -> None:
         best, everything = best_and_all(model, scores)
         expected += everything - score(model, scores, path)
         assert decoded[row] == best
-    assert model._loss(logits, tags, mask).item() == pytest.approx(expected, rel=1e-5)
+    assert model.loss(logits, tags, mask).item() == pytest.approx(expected, rel=1e-5)
 
 
 def test_missing_tags_of_known_types_are_added(build: Build) -> None:
     model = build(instances("Oakes/I-PER"))
     assert model.tags == ["I-PER", "O", "B-PER", "L-PER", "U-PER"]
     assert list(model.vocab.get_token_to_index_vocabulary("labels")) == model.tags
-    assert model._decode(torch.full((1, 1, 5), 9.0), torch.ones(1, 1, dtype=torch.bool))[0] in (["O"], ["U-PER"])
+    assert model.decode(torch.full((1, 1, 5), 9.0), torch.ones(1, 1, dtype=torch.bool))[0] in (["O"], ["U-PER"])
 
 
 def test_unknown_gold_types_are_misses_without_loss(build: Build) -> None:

@@ -23,8 +23,6 @@ TAGS = [
     ["U-LOC", "B-ORG", "L-ORG", "O", "O", "B-MISC", "L-MISC"],
 ]
 
-pytestmark = pytest.mark.usefixtures("heard_counts")
-
 
 def metadata(instance: Instance) -> dict[str, Any]:
     return instance["metadata"].metadata
@@ -33,7 +31,8 @@ def metadata(instance: Instance) -> dict[str, Any]:
 @pytest.mark.parametrize("scheme", ["iob1", "bio", "bioul"])
 def test_fields_of_each_scheme(scheme: str, caplog: pytest.LogCaptureFixture) -> None:
     file = FIXTURES / f"eng.{scheme}"
-    instances = list(NerReader().read(file))
+    with tiny.heard(caplog, "elmo_tasks.tagging.reader"):
+        instances = list(NerReader().read(file))
     assert [[t.text for t in i["tokens"]] for i in instances] == WORDS
     assert [i["tags"].labels for i in instances] == TAGS
     assert [metadata(i) for i in instances] == [
@@ -42,6 +41,14 @@ def test_fields_of_each_scheme(scheme: str, caplog: pytest.LogCaptureFixture) ->
     ]
     counts = f"3 sentences, 23 tokens, {scheme.upper()}, 8 entities (LOC 2, MISC 1, ORG 2, PER 3)"
     assert counts in caplog.text
+
+
+def test_words_that_are_numbers(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (tmp_path / "x").write_text("1 Mira B-PER\n2 left O\n")
+    list(NerReader(word=1).read(tmp_path / "x"))
+    assert not caplog.messages
+    list(NerReader().read(tmp_path / "x"))
+    assert "x: most words of column 0 are numbers: set word and tag" in caplog.text
 
 
 def test_short_words_have_three_characters_with_their_marks() -> None:

@@ -45,6 +45,15 @@ def tagger(made: list[Instance], **keys: Any) -> ColumnTagger:
     return model
 
 
+def places(made: list[Instance]) -> ColumnTagger:
+    """A model that tags each word as a place."""
+    model = tagger(made, spans=True).eval()
+    with torch.no_grad():
+        model.score_tags.weight.zero_()
+        model.score_tags.bias.copy_(torch.tensor([float(tag == "U-LOC") for tag in model.tags]))
+    return model
+
+
 @pytest.mark.parametrize(
     ("keys", "tags"),
     [
@@ -65,8 +74,17 @@ def test_a_missing_column(tmp_path: Path) -> None:
 def test_raw_text_is_split_by_the_rules_of_the_readers_language(tmp_path: Path) -> None:
     predictor = TaggerPredictor(tagger(instances(tmp_path / "x", tag=1)).eval(), ColumnReader(tag=1, language="fr"))
     assert predictor.predict("L'eau dort.")["tokens"] == ["L'", "eau", "dort", "."]
+    assert "entities" not in predictor.predict("L'eau dort.")
     with pytest.raises(InputError, match="got 'zz'"):
         ColumnReader(language="zz")
+
+
+def test_spans_are_entities_in_predictions(tmp_path: Path) -> None:
+    made = instances(tmp_path / "x", tag=2, spans=True)
+    model = places(made)
+    predictor = TaggerPredictor(model, ColumnReader(tag=2, spans=True))
+    found = predictor.predict("Rome, Antium")["entities"][-1]
+    assert found == {"text": "Antium", "start": 6, "end": 12, "type": "LOC", "token_start": 2, "token_end": 3}
 
 
 def test_the_loss_is_a_mean_over_words_with_known_tags(tmp_path: Path) -> None:
@@ -102,9 +120,6 @@ def test_scores_of_words_and_of_spans(tmp_path: Path) -> None:
     assert scores["accuracy"] == pytest.approx(2 / 3)
     assert scores["f1"] == pytest.approx((2 / 3 + 2 / 3) / 2) and scores["f1-A"] == pytest.approx(2 / 3)
     made = instances(tmp_path / "x", tag=2, spans=True)
-    model = tagger(made, spans=True).eval()
-    with torch.no_grad():
-        model.score_tags.weight.zero_()
-        model.score_tags.bias.copy_(torch.tensor([float(tag == "U-LOC") for tag in model.tags]))
+    model = places(made)
     model(**tensors(model.vocab, made))
     assert model.get_metrics()["precision"] == 0.75 and model.get_metrics()["recall"] == 1.0

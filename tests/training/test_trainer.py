@@ -84,7 +84,7 @@ def trainer_in(folder: Path, **options: Any) -> Trainer:
 
 
 def train(folder: Path, **options: Any) -> dict[str, Any]:
-    """Trains to the end, with the output files of `allennlp train`."""
+    """Trains to the end, with the output files of `elmo-tasks train`."""
     trainer = trainer_in(folder, **options)
     metrics = trainer.train()
     (folder / "metrics.json").write_text(json.dumps(metrics))

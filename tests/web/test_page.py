@@ -25,6 +25,8 @@ Show = Callable[..., Any]
 SENTENCES = {"sentences": [["Mira", "'s", "old", "ferry", "sank", "."], ["It", "was", "hers", "."]]}
 CROSSING = [[[0, 3], [6, 7]], [[2, 5], [8, 9]], [[0, 1], [2, 3]]]
 BACKGROUND = {"light": "rgb(247, 246, 242)", "dark": "rgb(19, 21, 25)"}
+HOSTILE = ["e" + "\u0301" * 1000, "<script>bad=1</script>", "<img/src=x/onerror='bad=1'>", "\u202e\u05d0\u2066"]
+HOSTILE += ["\U0001f469\u200d\U0001f467", "]]>&amp;", "x" * 3000]
 MESSAGE = "#message:not(:empty)"
 
 
@@ -48,7 +50,7 @@ def show(server: Server, browser: Any) -> Iterator[Show]:
     """Opens a link in a new window. In the end: requests went to this server only, no cookies, no script failed."""
     requests, problems, contexts, base = [], [], [], f"http://127.0.0.1:{server.port}/"
 
-    def show(link: dict[str, str], answers: Any = (), drawn: str = "article", **options: Any) -> Any:
+    def show(link: dict[str, str], answers: Any = (), drawn: str = "article", about: Any = None, **options: Any) -> Any:
         contexts.append(browser.new_context(**options))
         page = contexts[-1].new_page()
         page.on("request", lambda request: requests.append(request.url))
@@ -56,6 +58,8 @@ def show(server: Server, browser: Any) -> Iterator[Show]:
         page.on("console", lambda line: problems.append(line.text) if "Security Policy" in line.text else None)
         for name, answer in dict(answers).items():
             page.route(f"**/api/predict/{name}", partial(_answer, json.dumps(answer)))
+        if about:
+            page.route("**/api/models", partial(_answer, json.dumps(about)))
         page.goto(f"{base}#{urlencode(link)}")
         page.wait_for_selector(drawn)
         return page
@@ -143,12 +147,39 @@ def test_spans_nest_and_cross(show: Show) -> None:
     assert texts(page, "mark.hot") == ["23old", " ferry sank", "2hers"]
 
 
-@pytest.mark.parametrize("text", ["<script>bad = 1</script><img src=x onerror='bad=1'>", "a \u202e b \u2066 c"])
-def test_hostile_text_is_text(text: str, show: Show) -> None:
-    page = show({"view": "squad", "input": json.dumps({"passage": text, "question": text})})
-    assert texts(page, ".question, .text") == [text, text] and page.evaluate("typeof bad") == "undefined"
-    page = show({"view": "ner", "input": text}, drawn=MESSAGE)
+@pytest.mark.parametrize("view", [*TASKS, "layers"])
+def test_hostile_text_is_text(view: str, show: Show) -> None:
+    text = " ".join(HOSTILE)
+    given: dict[str, Any] = {"tokens": HOSTILE}
+    if view in ("snli", "squad"):
+        given = {"premise": HOSTILE, "hypothesis": HOSTILE} if view == "snli" else {"passage": text, "question": text}
+    elif view == "layers":
+        given["word"] = 2
+    elif view == "coref":
+        given = {"sentences": [HOSTILE]}
+    narrow: Any = {"viewport": {"width": 360, "height": 740}}
+    title = show({"view": view}, **narrow).locator("h1").screenshot()
+    page = show({"view": view, "input": json.dumps(given)}, **narrow)
+    page.wait_for_load_state("networkidle")
+    assert page.locator("h1").screenshot() == title, "diacritics stay inside the card"
+    article = page.locator("article").text_content()
+    assert view in ("sst", "layers") or all(word in article for word in HOSTILE)
+    assert page.evaluate("[typeof bad, document.documentElement.scrollWidth]") == ["undefined", 360]
+    page = show({"view": view, "input": text}, drawn=MESSAGE)
     assert "expected JSON" in page.locator(MESSAGE).inner_text() and page.locator("textarea").input_value() == text
+
+
+def test_a_pair_is_compared_and_an_answer_is_short(show: Show, server: Server) -> None:
+    about = json.loads(server.send("/api/models").body)
+    for one in about["models"]:
+        one["mix"] = [] if one["name"] == "other" else one["mix"]
+    page = show({"view": "ner"}, about=about)
+    chosen = [page.locator(selector).input_value() for selector in ("#model", "#other")]
+    assert chosen == ["other", "ner"] and page.locator("article").count() == 2
+    page = show({"view": "ner", "model": "ner"}, about=about)
+    assert page.locator("article").count() == 1
+    below = "document.querySelector('footer').getBoundingClientRect().top - [...document.querySelectorAll('article')]"
+    assert page.evaluate(f"{below}.at(-1).getBoundingClientRect().bottom") < 60, "no empty screen"
 
 
 def test_long_inputs_and_errors(show: Show) -> None:
@@ -156,7 +187,7 @@ def test_long_inputs_and_errors(show: Show) -> None:
     for text, drawn in (("Mira left " * 2500, "article"), ("x" * 200_000, "article"), ("a " * 5001, MESSAGE)):
         page.locator("textarea").fill(text)
         page.locator("#run").click()
-        page.locator("#answers:not([aria-busy])").wait_for()
+        page.locator("#answers:not([aria-busy])").wait_for(state="attached")
         assert page.locator(drawn).count() == 1 and page.evaluate("document.documentElement.scrollWidth") == 360
     assert "at most 5,000 words" in page.locator(MESSAGE).inner_text() and page.locator("article").count() == 0
     page.route("**/api/predict/ner", lambda route: route.abort())

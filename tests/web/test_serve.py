@@ -5,6 +5,7 @@ import re
 import shutil
 import signal
 import socket
+import subprocess
 import threading
 import time
 from collections.abc import Iterator
@@ -25,6 +26,7 @@ from tests.test_flow import elmo_tasks
 from tests.web.serving import Server, serving
 
 ARCHIVES = STORED / "1"
+BEGUN = b"POST /api/predict/ner HTTP/1.1\r\nHost: [::1]\r\nContent-Length: 9\r\nContent-Type: application/json\r\n\r\n{"
 LONG = {"tokens": ["word"] * 1500}
 INPUTS: dict[str, list[Any]] = {
     "ner": [{"sentence": "Captain Oakes sold the ferry."}, {"tokens": ["Mira", "left", "."], "id": 7}],
@@ -49,6 +51,7 @@ def server(files: tuple[Path, str, str], tmp_path_factory: pytest.TempPathFactor
         shutil.copy(ARCHIVES / "sst.tar.gz", folder / "model.tar.gz")
     options = ["--max-bytes", 20_000, "--max-words", 2000, "--bilm", f"tiny={files[1]},{files[2]}"]
     options += ["--corpus", files[0], "--corpus", SEMCOR, "--threads", torch.get_num_threads()]
+    options += ["--allowed-host", "site.example"]
     with serving(*(ARCHIVES / f"{task}.tar.gz" for task in INPUTS), *same, *options) as running:
         yield running
 
@@ -82,12 +85,19 @@ def test_models(server: Server) -> None:
         ("/api/predict/ner", b"{", 400, "expected JSON"),
         ("/api/predict/ner", b"[" * 19_000, 400, "brackets"),
         ("/api/predict/ner", b"{}\n{}", 400, "at character 4"),
-        ("/api/predict/ner", None, 405, "Method"),
-        ("/api/predict/ner/", {}, 404, "Not Found"),
+        ("/api/predict/ner", None, 405, "method POST"),
+        ("/api/predict/ner/", {}, 404, "/api/predict/ner"),
         ("/api/predict/<b>", {}, 404, "/api/predict/ner"),
+        ("/health", {}, 405, "GET"),
+        ("/../etc/passwd", None, 404, "expected one of"),
+        ("http://localhost/", None, 404, "expected one of"),
         ("/api/map/ner", {}, 404, "/api/map/tiny"),
         ("/api/predict/ner", {"sentence": 3}, 422, "'sentence': expected a valid string"),
         ("/api/predict/ner", {"sentence": "a," * 1001}, 422, "at most 2,000 words"),
+        ("/api/predict/ner", {"sentence": "_" * 2001}, 422, "at most 2,000 words"),
+        ("/api/predict/ner", {"tokens": ["\ud800"]}, 422, "Unicode"),
+        ("/api/predict/ner", b'{"tokens": ["a"], "id": NaN}', 422, "finite"),
+        ("/api/predict/ner", b'{"tokens": ["a"], "id": ' + b"9" * 5000 + b"}", 400, "expected JSON"),
         ("/api/predict/same-2", {"tokens": ["a b"] * 2001}, 422, "got 2,001"),
         ("/api/predict/snli", {"premise": "a " * 900, "hypothesis": "a " * 900}, 422, "pairs"),
         ("/api/neighbors/tiny", {"tokens": ["a"], "word": 1}, 422, "'word'"),
@@ -131,14 +141,41 @@ def test_map(server: Server) -> None:
     assert single["layers"] == [[[0.0, 0.0]]] * 3
 
 
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"Host": "evil.example"}, 400),
+        ({"Host": "x/../../dev/zero?"}, 400),
+        ({"Host": "evil.example:80@localhost"}, 400),
+        ({"Origin": "http://evil.example"}, 403),
+        ({"Origin": "http://127.0.0.1:1"}, 403),
+        ({"Origin": "null"}, 403),
+        ({"Content-Type": "text/plain"}, 415),
+        ({"Host": "Localhost:80", "Origin": "http://localhost:80"}, 200),
+        ({"Host": "[::1]:80", "Content-Type": "application/json; charset=utf-8"}, 200),
+        ({"Origin": "https://site.example"}, 200),
+        ({"Host": "site.example"}, 200),
+    ],
+)
+def test_other_sites(headers: dict[str, str], status: int, server: Server) -> None:
+    assert server.send("/api/predict/ner", INPUTS["ner"][1], **headers).status == status
+    if "Host" in headers:
+        assert server.send("/", **headers).status == status
+
+
+def test_head(server: Server) -> None:
+    page, head = server.send("/"), server.send("/", method="HEAD")
+    assert (head.status, head.body, head.headers["Content-Length"]) == (200, b"", str(len(page.body)))
+
+
 def test_a_client_that_leaves_in_its_body(server: Server) -> None:
     with socket.create_connection(("127.0.0.1", server.port)) as client:
-        client.sendall(b"POST /api/predict/snli HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n{")
+        client.sendall(BEGUN)
     until = time.monotonic() + 30
     while not re.search('status="(499|500)"', metrics := server.send("/metrics").body.decode()):
         assert time.monotonic() < until
         time.sleep(0.01)
-    assert 'snli",status="499"' in metrics
+    assert 'ner",status="499"' in metrics
 
 
 def arrived(metrics: str) -> int:
@@ -146,9 +183,11 @@ def arrived(metrics: str) -> int:
     return sum(map(int, re.findall(r'(?:waiting|batches_total){model="ner".*} (\d+)', metrics)))
 
 
-def test_sigterm() -> None:
+@pytest.mark.parametrize("drain", [0, 60])
+def test_sigterm(drain: int) -> None:
     replies: list[int] = []
-    with serving(ARCHIVES / "ner.tar.gz", "--corpus", SEMCOR, "--batch-size", 1) as running:
+    options = ["--corpus", SEMCOR, "--batch-size", 1, "--access-log", "--drain", drain]
+    with serving(ARCHIVES / "ner.tar.gz", *options) as running:
         target = lambda: replies.append(running.send("/api/predict/ner", LONG).status)  # noqa: E731
         threads = [threading.Thread(target=target) for _ in range(8)]
         for thread in threads:
@@ -159,24 +198,56 @@ def test_sigterm() -> None:
         for thread in threads:
             thread.join()
         assert running.process.wait(60) == 0
-        assert running.process.stderr is not None and running.process.stderr.read() == "stopped\n"
-    assert len(replies) == 8 and set(replies) == {200, 503}
+        assert running.process.stderr is not None
+        log = running.process.stderr.read()
+    assert len(replies) == 8 and set(replies) == ({200} if drain else {200, 503})
+    assert len(re.findall(r"^POST /api/predict/ner \d+ \d+ ms$", log, re.MULTILINE)) == 8
+    assert log.endswith("\nstopped\n")
 
 
-def test_clients_that_do_nothing() -> None:
-    with serving("--corpus", SEMCOR) as running, ExitStack() as stack:
-        silent, begun, deaf = (stack.enter_context(socket.socket()) for _ in range(3))
-        deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
-        for client in (silent, begun, deaf):
+def test_clients_that_do_nothing_and_hostile_texts() -> None:
+    head = b"POST /api/predict/snli HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    large = json.dumps({"premise": ["a"] * 500, "hypothesis": ["b"] * 500}).encode()  # an answer of 10 MB
+    sent = {
+        "silent": b"",
+        "begun": b"GET /",
+        "endless": head + b"Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n",
+        "deaf": head + b"Content-Length: %d\r\n\r\n%s" % (len(large), large),
+    }
+    with serving(ARCHIVES / "snli.tar.gz", "--corpus", SEMCOR, "--timeout", 4) as running, ExitStack() as stack:
+        sockets = lambda: len(list(Path(f"/proc/{running.process.pid}/fd").iterdir()))  # noqa: E731
+        running.send("/health")
+        before = sockets()
+        clients = {name: stack.enter_context(socket.socket()) for name in sent}
+        for name, client in clients.items():
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+            client.settimeout(60)
             client.connect(("127.0.0.1", running.port))
-            client.settimeout(30)
-        begun.sendall(b"GET /health HTTP/1.1\r\nHost: a\r\n\r\nGET /")
-        deaf.sendall(b"GET /page.js HTTP/1.1\r\nHost: a\r\n\r\n" * 300)
-        assert silent.recv(1) == b"" and b"ok" in b"".join(iter(lambda: begun.recv(4096), b""))
-        for _ in range(2):
-            running.process.send_signal(signal.SIGINT)
-            time.sleep(0.5)
-        assert running.process.wait(30) == 0
+            client.sendall(sent[name])
+        for text, statuses in (
+            ("_" * 50_000, {422}),
+            ("=" * 50_000, {422}),
+            ("x" * 50_000, {200, 422}),
+            ("1" * 10**6, {413}),
+        ):
+            assert running.send("/api/predict/snli", {"premise": text, "hypothesis": "a"}).status in statuses
+            start = time.monotonic()
+            assert running.send("/health").status == 200 and time.monotonic() - start < 2
+        assert clients["endless"].recv(12) == b"HTTP/1.1 408"
+        assert clients["silent"].recv(1) == clients["begun"].recv(1) == b""
+        assert clients["deaf"].recv(12) == b"HTTP/1.1 200"
+        until = time.monotonic() + 30
+        while sockets() > before:  # the connection of the deaf client
+            assert time.monotonic() < until
+            time.sleep(0.1)
+        clients["silent"] = stack.enter_context(socket.create_connection(("127.0.0.1", running.port)))
+        clients["silent"].sendall(sent["endless"])
+        running.send("/health")
+        running.process.send_signal(signal.SIGINT)
+        with pytest.raises(subprocess.TimeoutExpired):
+            running.process.wait(1)
+        running.process.send_signal(signal.SIGTERM)
+        assert running.process.wait(5) == 0, "the second signal waits for nobody"
 
 
 @pytest.mark.parametrize(
@@ -185,7 +256,11 @@ def test_clients_that_do_nothing() -> None:
         (["missing/model.tar.gz"], "missing/model.tar.gz: the archive does not exist"),
         ([ARCHIVES / "sst.tar.gz", "--bilm", "options.json"], "expected OPTIONS,WEIGHTS"),
         (["--port", "taken"], "cannot listen at"),
-        (["--port", 65_536 + 8000], "must be 0-65535"),
+        (["--port", 65_536 + 8000], "--port: expected 0 to 65,535"),
+        (["--host", "a" * 64], "cannot listen at"),
+        (["--host", "\udcff"], "cannot listen at"),
+        (["--threads", 100_000], "--threads: expected at most"),
+        (["--drain", "nan"], "--drain: at least 0"),
         (["--queue", 0], "queue: expected an integer of at least 1"),
     ],
 )

@@ -1,19 +1,15 @@
 """The queue: batches, limits, and requests whose clients have left."""
 
 import asyncio
-import json
 import threading
 from collections.abc import Sequence
-from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pytest
-from allennlp.models import load_archive
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.web.models import TrainedModel
-from elmo_tasks.web.worker import AbandonedError, Answer, Refused, Worker
+from elmo_tasks.web.worker import Answer, Refused, Worker
 from tests.archives.make import STORED
 
 
@@ -70,7 +66,7 @@ def test_the_worker_continues_after_a_time_limit() -> None:
         gate = Gate()
         tasks = [gate.ask(number, timeout=0.05) for number in range(2)]
         assert [await status(task) for task in tasks] == [503, 503]
-        with pytest.raises(AbandonedError):
+        with pytest.raises(Refused):
             gate.worker.check()
         later = gate.ask("later")
         gate.open.set()
@@ -100,10 +96,3 @@ def test_a_failing_batch_is_predicted_one_by_one() -> None:
     good = {"tokens": ["Mira", "left", "."]}
     first, bad, last = model.answers([good, {"tokens": []}, good])
     assert (first, last) == tuple(model.answers([good]) * 2) and isinstance(bad, InputError)
-
-
-def test_inputs_are_not_written_to_the_layer_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    cached = partial(load_archive, overrides=json.dumps({"model.elmo.cache_dir": str(tmp_path / "layers")}))
-    monkeypatch.setattr("elmo_tasks.web.models.load_archive", cached)
-    (answer,) = TrainedModel(STORED / "1" / "ner.tar.gz").answers([{"tokens": ["Mira", "left", "."]}])
-    assert isinstance(answer, bytes) and not (tmp_path / "layers").exists()

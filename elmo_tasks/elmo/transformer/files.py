@@ -116,6 +116,8 @@ def _loaded(folder: Path, dtype: torch.dtype) -> tuple[Any, dict[str, Any], Any]
         raise
     except Exception as error:  # damaged files raise errors of any kind
         reason = " ".join(str(error).split())[:300] or type(error).__name__
+        if "trust_remote_code" in reason:
+            reason = "it needs the code in its own files (auto_map in config.json), which is never run"
         raise InputError(f"cannot load the transformer: {reason}", file=folder) from None
     finally:
         logging.set_verbosity(verbosity)

@@ -409,6 +409,9 @@ function open() {
   [$("title").textContent, $("about").textContent] = [title, about];
   $("views").replaceChildren(...tabs.map((name) => h("li", h("a", { href: `#view=${name}`,
     "aria-current": name === view && "page" }, VIEWS[name].title))));
+  const [plain, elmo, more] = [...modelsOf(view)].sort((one, two) => !!one.mix?.length - !!two.mix?.length);
+  const pair = !plain.mix?.length && elmo?.mix?.length && !more;  // one of each
+  if (pair && !link.model) [link.model, link.with] = [plain.name, elmo.name];
   for (const [id, names, chosen] of [["model", models, link.model], ["other", ["", ...models], link.with]]) {
     $(id).replaceChildren(...names.map((value) => h("option", { value, selected: value === chosen }, value || "none")));
   }

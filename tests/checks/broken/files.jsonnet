@@ -1,6 +1,6 @@
 // expected: model.elmo.weight_file: expected an existing file, got nothing at /nowhere/weights.hdf5 (
-// expected: model.text_field_embedder.token_embedders.tokens.pretrained_file: expected an existing file, got nothing at $DATA/vectors/glove.txt (ELMO_TASKS_DATA is $DATA
-// expected: train_data_path: expected an existing file, got nothing at $DATA/snli/train.jsonl (ELMO_TASKS_DATA is $DATA
+// expected: model.text_field_embedder.token_embedders.tokens.pretrained_file: expected an existing file, got nothing at $DATA/vectors/glove.txt (check the path
+// expected: train_data_path: expected an existing file, got nothing at $DATA/snli/train.jsonl (check the path
 local settings = import '../../../training_config/lib/settings.libsonnet';
 
 (import '../../../training_config/snli_elmo.jsonnet') {
