@@ -55,11 +55,10 @@ $(STAMP): requirements.txt constraints.txt pyproject.toml elmo_tasks/torchvision
 	@touch $(STAMP)
 
 demo: install ## train ner with and without ELMo at scale mini, and show both scores
-	@ELMO_TASKS_SCALE=mini ELMO_TASKS_DATA= $(BIN)/allennlp ablate training_config/ablations/demo.jsonnet -s out/demo
+	@$(BIN)/elmo-tasks ablate demo -s out/demo
 
 table1: install ## Table 1 for all six tasks at scale mini, into out/table1; SEEDS=3 for three seeds
-	@ELMO_TASKS_SCALE=mini ELMO_TASKS_DATA= $(BIN)/allennlp ablate training_config/ablations/table1.jsonnet \
-		-s out/table1 --seeds $(SEEDS) --workers $(WORKERS)
+	@$(BIN)/elmo-tasks ablate table1 -s out/table1 --seeds $(SEEDS) --workers $(WORKERS)
 
 web: install ## the models of make table1, else of make demo (trained first), in the browser
 	@test -n "$(TRAINED)" || $(MAKE) demo

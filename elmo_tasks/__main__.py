@@ -18,6 +18,7 @@ COMMANDS = {
     "train": ("Train", "train a model from a config"),
     "evaluate": ("Evaluate", "score a trained model on a file"),
     "predict": ("Predict", "predict with a trained model"),
+    "configs": ("Configs", "list the configs, or copy them to edit them"),
     "check": ("Check", "report all problems of configs, without training"),
     "ablate": ("Ablate", "reproduce a table of the paper"),
     "ablate-run": ("AblateRun", "one run of a table"),
@@ -109,9 +110,6 @@ def _import_plugins(packages: list[str]) -> None:
     from allennlp.common.plugins import import_plugins
     from allennlp.common.util import import_module_and_submodules
 
-    from elmo_tasks.settings import apply_defaults
-
-    apply_defaults()
     importlib.import_module("elmo_tasks.plugin")
     import_plugins()
     for package in packages:

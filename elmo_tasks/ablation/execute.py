@@ -71,7 +71,7 @@ def _train(plan: dict[str, Any], path: Path) -> dict[str, Any]:
     config = runnable(plan, path.parent)
     resume, packages = run_dir.prepare_model_dir(path, plan, config), plan.get("packages", [])
     model = path / run_dir.MODEL
-    train(Params(config), model, recover=resume, packages=packages, shown="lines")
+    train(Params(config), model, recover=resume, packages=packages, scale=plan.get("scale"), shown="lines")
     metrics = json.loads((model / "metrics.json").read_text("utf-8"))
     scores = run_dir.with_prefix("best_validation_", metrics)
     if plan["file"]:

@@ -76,9 +76,9 @@ def _configs(summary: Summary) -> dict[str, list[tuple[str, str, str]]]:
 
 def _relative(text: str) -> str:
     """The text with paths relative to the data root and the fixtures."""
-    roots = {str(root) + os.sep for root in (settings.data_root(), settings.fixtures_root()) if root}
-    for root in sorted(roots, key=len, reverse=True):
-        text = text.replace(root, "")
+    fixtures = settings.fixtures_root()
+    for root in (settings.data_root(), fixtures / "miniworld", fixtures):
+        text = text.replace(f"{root}{os.sep}", "")
     return text
 
 
@@ -106,7 +106,8 @@ def _about(summary: Summary, command: str) -> dict[str, str]:
     versions = [", ".join(f"{name} {it}" for name, it in record.get("versions", {}).items()) for record in records]
     found = {
         "Command": command,
-        "Scale": settings.scale(),
+        "Scale": summary.table.scale,
+        "The paper's configs": str(settings.configs_root() / "paper"),
         "Date": " to ".join(dict.fromkeys([*dates[:1], *dates[-1:]])),
         "Versions": _distinct(versions),
         "Machine": _distinct(record["device"] for record in records),

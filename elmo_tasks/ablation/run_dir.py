@@ -36,7 +36,7 @@ def prepare_run_dir(run: Run) -> None:
     try:
         run.home.mkdir(parents=True, exist_ok=True)
         with FileLock(run.home / ".lock"):
-            write_json(run.folder / PLAN, about | {"packages": run.packages} | run.plan)
+            write_json(run.folder / PLAN, about | {"packages": run.packages, "scale": run.scale} | run.plan)
             (run.folder / FAILURE).unlink(missing_ok=True)
     except OSError as error:
         raise InputError(f"cannot write: {error.strerror or error}", file=run.home) from error

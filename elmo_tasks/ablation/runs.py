@@ -16,7 +16,8 @@ from elmo_tasks.ablation.ensemble import require_probabilities
 from elmo_tasks.ablation.schema import Row, Table
 from elmo_tasks.checks.schema import shape_problems
 from elmo_tasks.errors import InputError, one_line
-from elmo_tasks.runs.config import differences
+from elmo_tasks.runs import config as configs
+from elmo_tasks.runs.config import differences, without_type
 from elmo_tasks.training.seeds import SEED, SEEDS, spread_seed
 
 HASH_DIGITS = 12
@@ -36,6 +37,7 @@ class Run:
     plan: dict[str, Any] = field(repr=False)
     home: Path
     packages: tuple[str, ...] = ()
+    scale: str | None = None
 
     @cached_property
     def digest(self) -> str:
@@ -100,7 +102,7 @@ class Planner:
 
     def run(self, row: Row, seed: int) -> Run:
         """A run of a row without missing files."""
-        return Run(row, seed, self._plan(row, seed), self.home, self._packages)
+        return Run(row, seed, self._plan(row, seed), self.home, self._packages, self.table.scale)
 
     def is_missing(self, row: Row) -> bool:
         """Whether files are missing that this row or the rows that it needs need."""
@@ -121,7 +123,7 @@ class Planner:
 
     def _resolve(self, row: Row) -> Iterator[str]:
         if not row.config.is_file():
-            yield f"no such config: {row.config}, nor below the current folder or the source tree"
+            yield f"no such config: {row.config}, nor in the current folder, nor a name that `elmo-tasks configs` lists"
             return
         try:
             base = self._configs.get(row.config) or self._configs.setdefault(row.config, read_config(row.config))
@@ -186,8 +188,8 @@ def _spread(config: dict[str, Any]) -> dict[str, Any]:
 
 
 def read_config(path: Path) -> dict[str, Any]:
-    """The config as AllenNLP resolves it. Raises `InputError` if it is not an object."""
-    return Params.from_file(path).as_dict(quiet=True)
+    """The resolved config, without the key that plans of earlier versions lack. Raises `InputError` as for `train`."""
+    return without_type(configs.read_config(path).as_dict(quiet=True))
 
 
 def digest_of(plan: dict[str, Any]) -> str:

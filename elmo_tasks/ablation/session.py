@@ -33,6 +33,7 @@ class Session:
         table: str,
         folder: Path,
         *,
+        scale: str = settings.SCALES[0],
         runs: Path | None = None,
         rows: list[str] | None = None,
         seeds: int = 1,
@@ -44,9 +45,10 @@ class Session:
         require_sizes(seeds=seeds)
         require_workers(workers)
         self.folder, self.seeds, self.workers = folder.absolute(), seeds, workers
-        self._arguments = [table, "-s", str(folder), *([] if cached else ["--no-cache"])]
+        self._arguments = [table, "--scale", scale, "-s", str(folder), *([] if cached else ["--no-cache"])]
         self._arguments += [part for package in packages for part in ("--include-package", package)]
-        self.table = read_table(table)
+        self.table = read_table(table, scale)
+        self._data_root = None if scale == settings.SCALES[0] else settings.data_root()
         home = (runs or self.folder / "runs").absolute()
         self.planner = Planner(self.table, home, cached=cached, packages=packages)
         self.rows = choose_rows(self.table, rows or [])
@@ -61,6 +63,8 @@ class Session:
     def run_all(self) -> Iterator[str]:
         """Execute the runs that are left, and yield a line for each start and end. Writes the files after each run."""
         done = len(self._all) - len(self.left)
+        data = self._data_root or settings.fixtures_root() / "miniworld"
+        yield f"scale {self.table.scale}: data in {data}; the paper's configs: {settings.configs_root() / 'paper'}"
         yield f"{self.table.title}: {len(self._all)} runs, {done} finished; estimated time left: {self.time_left()}"
         if self.left:
             self.write()  # fails now, not after the first run, if it cannot write
@@ -108,12 +112,10 @@ class Session:
 
     def _command(self, summary: Summary) -> str:
         """The shell command that makes the same table."""
-        variables = {settings.SCALE_VARIABLE: settings.scale()}
-        if (root := settings.data_root()) not in (None, settings.fixtures_root() / "miniworld"):
-            variables[settings.DATA_VARIABLE] = str(root)
         seeds = max([self.seeds, *(seed for records in summary.records.values() for seed in records)])
         call = ["elmo-tasks", "ablate", *self._arguments, "--seeds", str(seeds)]
-        return " ".join([f"{name}={shlex.quote(value)}" for name, value in variables.items()] + [shlex.join(call)])
+        variables = [f"{settings.DATA_VARIABLE}={shlex.quote(str(self._data_root))}"] if self._data_root else []
+        return " ".join([*variables, shlex.join(call)])
 
     def _finished(self, event: Event) -> str:
         line = f"[{len(self._all) - len(self.left)}/{len(self._all)}] {event.run.label}: "

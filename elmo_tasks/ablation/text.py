@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 
-from elmo_tasks import settings
 from elmo_tasks.ablation.schema import Row
 from elmo_tasks.ablation.summary import Gain, Record, Shown, Summary, score
 
@@ -105,7 +104,7 @@ def remarks(summary: Summary) -> list[str]:
     for row in rows:
         if row.split != row.paper_split:
             notes[f"scored on {row.split}, the paper's numbers are of {row.paper_split}"][row.name] = None
-        if settings.scale() != "paper" and any(cell.paper for cell in row.cells):
+        if summary.table.scale != "paper" and any(cell.paper for cell in row.cells):
             notes["the paper's numbers are of other data: compare increases, not scores"][row.name] = None
     lines = [f"{'all rows' if len(names) == len(rows) > 1 else ', '.join(names)}: {it}" for it, names in notes.items()]
     commits = sorted({str(record["commit"]) for record in summary.all_records() if "commit" in record})

@@ -12,6 +12,7 @@ from elmo_tasks.ablation.run_dir import Held
 from elmo_tasks.ablation.session import Session
 from elmo_tasks.ablation.text import duration, terminal
 from elmo_tasks.commands.actions import Command
+from elmo_tasks.settings import SCALES
 
 INTERRUPTED = 130
 
@@ -26,7 +27,8 @@ class Ablate(Command):
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         add = parser.add_argument
-        add("table", metavar="TABLE", help="a file in training_config/ablations, or your own")
+        add("table", metavar="TABLE", help="a name that `elmo-tasks configs` lists, or a file of your own")
+        add("--scale", choices=SCALES, default=SCALES[0], help="synthetic corpus, small data, the paper's (mini)")
         add("-s", "--folder", required=True, metavar="DIR", help="folder for runs and results")
         add("--runs", type=Path, metavar="DIR", help="folder of the runs, to share them between tables (DIR/runs)")
         add("--rows", nargs="+", default=[], metavar="PATTERN", help="only these rows, such as 'snli-*'")
@@ -50,7 +52,7 @@ class AblateRun(Command):
 
 def ablate(args: argparse.Namespace) -> None:
     """Show the plan, or execute it and show the table. Exit with 1 if a run failed, 130 if interrupted."""
-    options = {name: getattr(args, name) for name in ("runs", "rows", "seeds", "workers")}
+    options = {name: getattr(args, name) for name in ("scale", "runs", "rows", "seeds", "workers")}
     options |= {"cached": not args.no_cache, "packages": args.include_package}
     session = Session(args.table, Path(args.folder), **options)
     if args.dry_run:

@@ -84,7 +84,7 @@ def test_output_and_files(ablate: Shown, tmp_path: Path) -> None:
     records = [json.loads(line) for line in (out / "results.jsonl").read_text().splitlines()]
     assert [record["row"] + str(record["seed"]) for record in records] == ["baseline1", "baseline2", "last1", "last2"]
     assert "15.0 ± 7.1 (n=2)" in (out / "table.md").read_text()
-    command = f"ELMO_TASKS_SCALE=mini elmo-tasks ablate {tmp_path}/table.jsonnet -s {out} --seeds 2</code>"
+    command = f"elmo-tasks ablate {tmp_path}/table.jsonnet --scale mini -s {out} --seeds 2</code>"
     assert command in (out / "report.html").read_text()
 
 

@@ -1,9 +1,7 @@
 """Execute runs: training, an interruption after it, resuming, the result; and an ensemble of two runs."""
 
-import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,12 +12,11 @@ import torch
 from allennlp.commands.evaluate import evaluate_from_archive
 from allennlp.data import Vocabulary
 
-from elmo_tasks import settings
 from elmo_tasks.ablation import ensemble, execute, run_dir
 from elmo_tasks.ablation.runs import Planner, Run
 from elmo_tasks.errors import InputError
 from elmo_tasks.runs.train import train
-from tests.ablation.tables import CONFIGS, planner, row, write_table
+from tests.ablation.tables import planner, row, write_table
 from tests.tiny import write_data_root
 
 SMALLER = {
@@ -32,7 +29,7 @@ SMALLER = {
 
 
 def rows(root: Path) -> list[dict[str, Any]]:
-    keys = {"config": str(CONFIGS / "snli_elmo.jsonnet"), "metric": "accuracy", "changes": SMALLER}
+    keys = {"config": str(root / "training_config/snli_elmo.jsonnet"), "metric": "accuracy", "changes": SMALLER}
     return [
         row("elmo", **keys),
         row("tested", split="test", file=str(root / "snli" / "snli_1.0_train.jsonl"), **keys),
@@ -41,14 +38,10 @@ def rows(root: Path) -> list[dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def planned(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Planner]:
+def planned(tmp_path_factory: pytest.TempPathFactory) -> Planner:
     folder = tmp_path_factory.mktemp("ablation")
     root = write_data_root(folder / "data")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(settings.SCALE_VARIABLE, "mini")
-        patch.setenv(settings.DATA_VARIABLE, str(root))
-        patch.setenv(settings.FIXTURES_VARIABLE, str(root))
-        yield planner(folder, rows(root))
+    return planner(folder, rows(root))
 
 
 @pytest.fixture(scope="module")
@@ -122,8 +115,7 @@ def test_runs_import_the_packages_of_the_call(planned: Planner, tmp_path: Path) 
     changes = elmo["changes"] | {"dataset_reader.type": "mine", "trainer.num_epochs": 1}
     table = write_table(tmp_path, [tested | {"changes": changes}])
     command = [sys.executable, "-m", "elmo_tasks", "ablate", table, "-s", "out", "--include-package", "mine"]
-    variables = os.environ | dict.fromkeys((settings.DATA_VARIABLE, settings.FIXTURES_VARIABLE), str(root))
-    done = subprocess.run(command, cwd=tmp_path, env=variables, capture_output=True, text=True)
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert "[1/1] tested, seed 1: accuracy" in done.stdout, done.stdout + done.stderr
     assert "-s out --include-package mine" in (tmp_path / "out" / "report.html").read_text()
 

@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from elmo_tasks.ablation import run_dir, table
+from elmo_tasks.ablation import run_dir
 from elmo_tasks.ablation.runs import Planner, runnable
 from elmo_tasks.ablation.table import read_table
 from elmo_tasks.errors import InputError
 from tests.ablation.tables import CONFIGS, LAST, finish, planner, row, write_table
 
-FINETUNE = str(CONFIGS / "bilm_finetune.jsonnet")
+FINETUNE = "bilm_finetune"
 
 
 def test_runs_have_a_row_a_seed_and_a_folder(tmp_path: Path) -> None:
@@ -66,18 +66,15 @@ def test_invalid_changes(changes: dict[str, Any], message: str, tmp_path: Path) 
         planner(tmp_path, [row("right"), row("wrong", changes=changes)])
 
 
-def test_configs_are_found_beside_the_table_here_or_in_the_project(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(table, "PROJECT", tmp_path / "project")
-    folders = [tmp_path / name / "training_config" for name in ("project", "here", "tables")]
-    for folder in folders:
+def test_configs_are_paths_or_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for folder in (tmp_path / name for name in ("here", "tables", "small")):
         folder.mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "here")
-    file = write_table(tmp_path / "tables", [row("a", config="training_config/mine.jsonnet")])
-    for folder in folders:
-        (folder / "mine.jsonnet").write_text(f"import '{CONFIGS}/ner.jsonnet'")
-        assert Planner(read_table(file), tmp_path).table.row("a").config == folder / "mine.jsonnet"
+    file = write_table(tmp_path / "tables", [row("a", config="ner")])
+    assert read_table(file, "small").row("a").config == CONFIGS / "small/ner.jsonnet"
+    for place in ("small/ner.jsonnet", "here/ner", "tables/ner"):
+        (tmp_path / place).write_text(f"import '{CONFIGS}/ner.jsonnet'")
+        assert read_table(file, "small").row("a").config == tmp_path / place
 
 
 def test_differences(tmp_path: Path) -> None:

@@ -44,9 +44,6 @@ class Handler(socketserver.BaseRequestHandler):
 def run(argv: list[str]) -> None:
     from allennlp.commands import main
 
-    from elmo_tasks import settings
-
-    settings.apply_defaults()
     sys.argv = argv
     if argv[0] == "python":
         sys.path.insert(0, os.getcwd())
