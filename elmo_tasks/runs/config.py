@@ -74,7 +74,7 @@ def evaluate(file: str | os.PathLike[str], **variables: str) -> Any:
         if DATA_VARIABLE in given or f"undefined external variable: {DATA_VARIABLE}" not in str(error):
             raise
         hint = f"it names the folder of {', '.join(files_needed(path, **variables))}; see `elmo-tasks data`"
-        raise InputError(f"{DATA_VARIABLE} is not set", file=file, hint=hint) from None
+        raise InputError(f"{DATA_VARIABLE} is not set", file=path, hint=hint) from None
 
 
 def files_needed(file: str | os.PathLike[str], **variables: str) -> list[str]:
