@@ -69,7 +69,11 @@ def run(arguments: list[str]) -> None:
     name = arguments[0] if arguments and arguments[0] in COMMANDS else None
     if name not in (None, "train", *LIGHT):  # their arguments need nothing
         _require_allennlp()
-    parser = argparse.ArgumentParser(prog="elmo-tasks", description="ELMo: its six task models, its biLM, its tables.")
+    parser = argparse.ArgumentParser(
+        prog="elmo-tasks",
+        description="ELMo: its six task models, its biLM, its tables.",
+        epilog=f"All commands but elmo need AllenNLP: {INSTALL}",
+    )
     parser.add_argument("--version", action="version", version=f"elmo-tasks {__version__}")
     parsers = parser.add_subparsers(title="commands", metavar="COMMAND")
     for command, (cls, text) in COMMANDS.items():
