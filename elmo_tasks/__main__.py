@@ -7,6 +7,7 @@ import logging
 import os
 import signal
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
@@ -97,7 +98,10 @@ def run(arguments: list[str]) -> None:
 
 
 def _require_allennlp() -> None:
-    """Makes AllenNLP importable: it imports torchvision and does not use it on text."""
+    """Makes AllenNLP importable: it imports torchvision, unused on text, and writes a cache below the home folder."""
+    home = Path.home()
+    if not os.access(home if home.exists() else home.parent, os.W_OK):
+        os.environ.setdefault("ALLENNLP_CACHE_ROOT", str(Path(tempfile.gettempdir(), f"allennlp-{os.getuid()}")))
     try:
         import torchvision  # noqa: F401
     except (ImportError, RuntimeError):

@@ -49,7 +49,7 @@ def unpacked(file: str | Path) -> Iterator[Path]:
     """
     folder = Path(tempfile.mkdtemp())
     try:
-        _gather(Path(file if Path(file).exists() else cached_path(file)), folder)  # which makes a folder in HOME
+        _gather(Path(cached_path(file)), folder)
         config = folder / CONFIG_NAME
         config.write_text(archived_config(config.read_bytes(), file), "utf-8")
         _require_version(folder / META_NAME, file)
