@@ -34,7 +34,7 @@ class Checkpoint:
         with needs("tensorflow-cpu"):
             import tensorflow
         self._prefix = str(prefix).removesuffix(".index")
-        self._errors = (tensorflow.errors.OpError, RuntimeError, ValueError)
+        self._errors = (tensorflow.errors.OpError, RuntimeError, ValueError, IndexError)
         try:
             self._reader = tensorflow.train.load_checkpoint(self._prefix)
             self.names = list(self._reader.get_variable_to_shape_map())
