@@ -110,21 +110,11 @@ def test_user_errors_have_no_traceback(python: Path, elsewhere: Path) -> None:
     assert "Traceback" not in errors
 
 
-def requirements(text: str) -> list[str]:
-    return [line for line in text.splitlines() if line and not line.startswith("#")]
-
-
-def test_declared_dependencies_are_the_requirements() -> None:
-    needed = requirements((ROOT / "requirements.txt").read_text().split("# Development\n")[0])
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    assert needed == project["dependencies"] + project["optional-dependencies"]["tasks"]
-    names = [re.split("[<>=]", line)[0] for line in needed]
-    assert names[: len(project["dependencies"])] == ["torch", "numpy", "h5py"] and len(set(names)) == len(names)
-
-
 def test_every_requirement_has_an_exact_version() -> None:
-    pinned, required = (requirements((ROOT / f"{name}.txt").read_text()) for name in ("constraints", "requirements"))
+    pinned = [line for line in (ROOT / "constraints.txt").read_text().splitlines() if line and line[0] != "#"]
     assert [line for line in pinned if not re.fullmatch(r"[\w.-]+==[\w.]+", line)] == []
-    names = {line.split("==")[0].lower().replace("_", "-") for line in pinned}
-    declared = {re.split("[<>=]", line)[0].lower().replace("_", "-") for line in required}
-    assert (declared | {"allennlp"}) - names == set()
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    declared = [*project["dependencies"], *extras["tasks"], *extras["web"], *extras["dev"], "allennlp"]
+    names = [{re.split("[<>=]", line)[0].lower().replace("_", "-") for line in lines} for lines in (declared, pinned)]
+    assert names[0] - names[1] == set()

@@ -118,7 +118,7 @@ def _start(params: Params, folder: Path, *, packages: list[str], dry_run: bool, 
 def write_archive(folder: Path, config: Mapping[str, Any]) -> Path:
     """Writes `model.tar.gz` atomically: config, best weights, vocabulary, and what `include_in_archive` names."""
     archive = folder / run_folder.ARCHIVE
-    text = archived_config((folder / CONFIG_NAME).read_text("utf-8"), archive).encode()
+    text = archived_config((folder / CONFIG_NAME).read_bytes(), archive).encode()
     included = [path for pattern in config.get("include_in_archive") or () for path in sorted(folder.glob(pattern))]
     members = {folder / "best.th": "weights.th"} | {folder / name: name for name in ("vocabulary", META_NAME)}
     with atomic_write(archive) as aside, tarfile.open(aside, "w:gz") as file:
