@@ -37,6 +37,9 @@ def test_hash(tmp_path: Path) -> None:
     first = digest(plain % 3)
     assert digest(plain % 4) != first, "the base config has changed"
     assert digest(plain % 3) == first
+    assert digest("{ type: 'elmo_tasks', trainer: { num_epochs: 3 } }") == first, (
+        "plans of earlier versions have no type"
+    )
     assert digest(plain % 4, changes={"trainer.num_epochs": 3}) == first, "it resolves to the same config"
     assert digest("{ seed: 7, trainer: { num_epochs: 3 } }") == first, "the row's seed instead of the config's"
     assert digest("{ seed: 7, trainer: { num_epochs: 3 } }", seed_keys=["seed"], changes={"seed": 5}) == first
