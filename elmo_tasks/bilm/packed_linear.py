@@ -79,18 +79,19 @@ class QuantizedWeight(PackedWeight):
         self._scales = (scales.view(torch.int32) & -256).view(torch.float32)
         values = (flat / self._scales[:, None]).round_().to(torch.int8)
         self._packed = torch.ops.onednn.qlinear_prepack.default(values, None)
-        self._zeros = torch.zeros(len(flat), dtype=torch.int32)
+        self._zeros, self._ones = torch.zeros(len(flat), dtype=torch.int32), torch.ones(len(flat))
 
     def __call__(self, inputs: Tensor, bias: Tensor | None = None) -> Tensor:
         """See `PackedWeight`; the outputs are in float32."""
         inputs = inputs.float()
         largest = inputs.abs().amax(-1, keepdim=True).clamp_(min=_SMALLEST)  # [..., 1]
         rounded = (inputs * (_LEVELS / largest)).add_(_ZERO + 0.5).to(torch.uint8)
-        scales = 1 / _LEVELS, _ZERO, self._packed, self._scales, self._zeros
+        # oneDNN would multiply by the scales in another order for a single row.
+        scales = 1.0, _ZERO, self._packed, self._ones, self._zeros
         outputs = torch.ops.onednn.qlinear_pointwise.default(
             rounded, *scales, None, 1.0, 0, torch.float32, "none", [], ""
         )
-        outputs.mul_(largest)
+        outputs.mul_(self._scales).mul_(largest / _LEVELS)
         return outputs if bias is None else outputs.add_(bias)
 
     def unpack(self) -> Tensor:

@@ -16,6 +16,9 @@ CHUNK = 16
 CONVOLVED_AT_ONCE, PROJECTED_AT_ONCE = 2 * CHUNK, 8 * CHUNK
 """The most rows of a chunk: few enough for a processor's cache, enough for efficient products."""
 
+_WITH_AMX = 4 * CHUNK
+"""The one number of rows, where the order of sums in bfloat16 depends on it."""
+
 _SHORT_WORDS = (10, 14)  # Word boundaries included: most English words fit the first, nearly all the second.
 
 
@@ -108,8 +111,9 @@ class TokenEncoder(nn.Module):
         grad = needs_grad(self)
         convolve, highways, projection = self._functions(precision or self.characters.dtype, grad=grad)
         order, groups = self._by_length(character_ids)
-        factor = 1 if character_ids.device.type == "cpu" else 16  # accelerators need larger products
-        convolved = [_map_rows(convolve, group, None if grad else factor * CONVOLVED_AT_ONCE) for group in groups]
+        device, dtype = character_ids.device.type, precision or self.characters.dtype
+        chunks = None if grad else _chunks(CONVOLVED_AT_ONCE, dtype, device)
+        convolved = [_map_rows(convolve, group, chunks) for group in groups]
         hidden = torch.cat(convolved)[order.argsort()]  # [N, F]
 
         def project(hidden: Tensor) -> Tensor:
@@ -117,7 +121,7 @@ class TokenEncoder(nn.Module):
                 hidden = highway(hidden)
             return projection(hidden)
 
-        vectors = _map_rows(project, hidden, None if grad else factor * PROJECTED_AT_ONCE)  # [N, P]
+        vectors = _map_rows(project, hidden, None if grad else _chunks(PROJECTED_AT_ONCE, dtype, device))  # [N, P]
         return vectors.to(self.characters.dtype)
 
     @torch.no_grad()
@@ -136,8 +140,9 @@ class TokenEncoder(nn.Module):
         slots = self.options.max_characters_per_token
         _, groups = self._by_length(fit_slots(torch.from_numpy(ids.astype("int64")), slots))
         hidden = convolve(groups[0][:1])  # [1, F]
-        return all(_is_row_invariant(convolve, group[:1], CONVOLVED_AT_ONCE) for group in groups) and all(
-            _is_row_invariant(product, hidden, PROJECTED_AT_ONCE) for product in (*products, projection)
+        chunks = [_chunks(most, dtype, "cpu") for most in (CONVOLVED_AT_ONCE, PROJECTED_AT_ONCE)]
+        return all(_is_row_invariant(convolve, group[:1], chunks[0]) for group in groups) and all(
+            _is_row_invariant(product, hidden, chunks[1]) for product in (*products, projection)
         )
 
     def _functions(self, dtype: torch.dtype, *, grad: bool) -> tuple[Linear, list[Linear], Linear]:
@@ -186,18 +191,24 @@ def _sigmoid_(inputs: Tensor) -> Tensor:
     return wide.neg_().exp_().add_(1.0).reciprocal_().to(inputs.dtype)
 
 
-def _map_rows(function: Linear, rows: Tensor, at_once: int | None) -> Tensor:
-    """
-    `function(rows)` for rows [N, K]; if `at_once` is given, in chunks of that many rows, the last one padded to a
-    multiple of `CHUNK`.
-    """
-    if at_once is None:
+def _chunks(most: int, dtype: torch.dtype, device: str) -> range:
+    """The numbers of rows that a chunk can have, whatever the batch."""
+    if device != "cpu":
+        return range(CHUNK, 16 * most + 1, CHUNK)  # accelerators need larger products
+    if dtype == torch.bfloat16 and torch.cpu._is_amx_tile_supported():
+        return range(min(most, _WITH_AMX), min(most, _WITH_AMX) + 1)
+    return range(CHUNK, most + 1, CHUNK)
+
+
+def _map_rows(function: Linear, rows: Tensor, sizes: range | None) -> Tensor:
+    """`function(rows)` for rows [N, K]; if `sizes` is given, in the largest chunks, the last one padded to a size."""
+    if sizes is None:
         return function(rows)
-    padded = functional.pad(rows, (0, 0, 0, -len(rows) % CHUNK))
-    return torch.cat([function(chunk) for chunk in padded.split(at_once)])[: len(rows)]
+    padded = functional.pad(rows, (0, 0, 0, -len(rows) % sizes[0]))
+    return torch.cat([function(chunk) for chunk in padded.split(sizes[-1])])[: len(rows)]
 
 
-def _is_row_invariant(function: Linear, row: Tensor, at_once: int) -> bool:
+def _is_row_invariant(function: Linear, row: Tensor, sizes: range) -> bool:
     """Whether `function` maps `row` [1, K] to the same values in each row of each chunk that `_map_rows` makes."""
-    results = torch.cat([function(row.expand(rows, -1)) for rows in range(CHUNK, at_once + 1, CHUNK)])
+    results = torch.cat([function(row.expand(rows, -1)) for rows in sizes])
     return torch.equal(results, results[:1].expand_as(results))
