@@ -58,6 +58,9 @@ def main(argv: Sequence[str] | None = None) -> None:
         advice = f"; {interrupt}" if isinstance(interrupt, Interrupted) else ""
         sys.stderr.write(f"\ninterrupted{advice}\n")
         sys.exit(128 + (received or [signal.SIGINT])[0])
+    except BrokenPipeError:  # of `| head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(128 + signal.SIGPIPE)
     except Exception as error:
         line = None if os.environ.get(TRACEBACK_VARIABLE) else one_line(error)
         if line is None:

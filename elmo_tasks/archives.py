@@ -1,8 +1,9 @@
 """Loading an archive (`model.tar.gz`) or the folder of a run: nothing in it is executed, each fault is one error."""
 
+import argparse
 import importlib.util
 import json
-import re
+import os
 import shutil
 import tempfile
 import zipfile
@@ -20,12 +21,14 @@ from allennlp.models import archival
 from allennlp.models.archival import CONFIG_NAME, Archive
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.unpacking import ARCHIVED, unpack
+from elmo_tasks.unpacking import ARCHIVED, require_regular, unpack
 
 HINT = "copy it again, or write it again with `elmo-tasks train --recover`"
 STATE_PREFIXES = ("Error(s) in loading state_dict", "Error loading state dict")
-DOTTED = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)+")
-PATH_KEY = re.compile(r".*(path|file|files|dir|directory|folder)")
+DATA_PATHS = ("train_data_path", "validation_data_path", "test_data_path")
+"""Keys of a config that are not read when its model is loaded."""
+
+DATA_LOADERS = ("data_loader", "validation_data_loader")
 
 
 def load_archive(
@@ -35,7 +38,9 @@ def load_archive(
     AllenNLP's `load_archive`, which also constructs any class that a config names, executes its Jsonnet, and unpacks to
     any path. Raises `InputError` if the archive is damaged or unsafe, or the overrides do not fit.
     """
-    with unpacked(file) as folder, explained():
+    if weights_file:
+        require_regular(weights_file)
+    with unpacked(file) as folder, explained(), _no_standard_input():
         if not weights_file and not Path(archival.get_weights_path(folder)).is_file():
             raise InputError("the archive lacks weights.th", file=file, hint=HINT)
         return archival.load_archive(folder, cuda_device, overrides, weights_file)
@@ -58,13 +63,23 @@ def unpacked(file: str | Path) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def files_of(args: argparse.Namespace) -> list[str | Path]:
+    """The files of the trained model that a command reads, which its outputs must not replace."""
+    archive = Path(args.archive_file)
+    inside = archive.rglob("*") if archive.is_dir() else ()
+    return [archive, *inside, *([args.weights_file] if args.weights_file else [])]
+
+
 def _gather(source: Path, folder: Path) -> None:
     if source.is_dir():
-        for path in source.iterdir():
+        for path in (path for pattern in ARCHIVED for path in source.glob(pattern)):
+            require_regular(path)
+            place = folder / path.relative_to(source)
+            place.parent.mkdir(exist_ok=True)
             if path.name == CONFIG_NAME:
-                shutil.copy(path, folder)
+                shutil.copy(path, place)
             else:
-                (folder / path.name).symlink_to(path.absolute())
+                place.symlink_to(path.absolute())
     else:
         unpack(source, folder, ARCHIVED, file=source)
     sound = {CONFIG_NAME: (folder / CONFIG_NAME).is_file(), "vocabulary": (folder / "vocabulary").is_dir()}
@@ -85,12 +100,16 @@ def archived_config(content: bytes, file: str | Path) -> str:
         raise InputError(f"the archive's {CONFIG_NAME} is no JSON object", file=file, hint=HINT)
     registered = {name for names in Registrable._registry.values() for name in names}
     for path, key, value in _leaves("", "", config):
-        if _names_code(key, value, registered):
+        if path not in DATA_PATHS and _names_code(key, value, registered):
             raise InputError(
                 f"the archive's {CONFIG_NAME} names code to run, {path}: {value!r}",
                 file=file,
                 hint="expected a registered name; --include-package registers more",
             )
+    for loader in (config.get(name) for name in DATA_LOADERS):
+        if isinstance(loader, dict):  # `evaluate` names the data, and starts no processes that an archive asks for
+            loader.pop("data_path", None)
+            loader.pop("num_workers", None)
     if isinstance(model := config.get("model"), dict) and isinstance(elmo := model.get("elmo"), dict):
         elmo.pop("cache_dir", None)
     return json.dumps(config, indent=1)
@@ -111,9 +130,29 @@ def _names_code(key: str, value: Any, registered: set[str]) -> bool:
         return False
     if key == "type":
         return "." in value or value == "from_archive"
-    if PATH_KEY.fullmatch(key) or not DOTTED.fullmatch(value):
+    if "." not in value or "/" in value:  # AllenNLP imports no other name
         return False
-    return importlib.util.find_spec(value.partition(".")[0]) is not None
+    try:
+        return importlib.util.find_spec(value.partition(".")[0]) is not None
+    except (ImportError, ValueError, AttributeError):
+        return True
+
+
+@contextmanager
+def _no_standard_input() -> Iterator[None]:
+    """Transformers asks there whether to run a model's code."""
+    try:
+        saved = os.dup(0)
+    except OSError:  # closed
+        yield
+        return
+    with open(os.devnull, "rb") as nothing:
+        os.dup2(nothing.fileno(), 0)
+    try:
+        yield
+    finally:
+        os.dup2(saved, 0)
+        os.close(saved)
 
 
 def _require_version(meta: Path, file: str | Path) -> None:

@@ -1,6 +1,8 @@
 """Archives that are damaged, unsafe, or do not match the overrides."""
 
 import json
+import os
+import shutil
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -8,7 +10,7 @@ from typing import Any
 import pytest
 from allennlp.predictors import Predictor
 
-from elmo_tasks.archives import load_archive, unpacked
+from elmo_tasks.archives import archived_config, load_archive, unpacked
 from elmo_tasks.errors import InputError
 from tests.fuzz.subjects import ARCHIVE as SOUND
 from tests.fuzz.subjects import with_member
@@ -66,6 +68,9 @@ HOSTILE = {
     "list": {"model": {"type": "elmo_tasks_ner", "encoder": [{"type": "os.abort"}]}},
     "another archive": {"model": {"type": "from_archive", "archive_file": "http://x/y.tar.gz"}},
     "pretrained": {"model": {"type": "elmo_tasks_ner", "encoder": {"_pretrained": {"archive_path": "x"}}}},
+    "under a key for a file": {"model": {"token_embedders": {"file": "code.interact"}}},
+    "trailing dot": {"model": {"token_embedders": {"x": "antigravity."}}},
+    "this program": {"model": {"encoder": "__main__.x"}},
     "remote code": {"dataset_reader": {"type": "elmo_tasks_ner", "kwargs": {"trust_remote_code": True}}},
 }
 
@@ -93,3 +98,46 @@ def test_prediction_writes_no_layer_cache(tmp_path: Path) -> None:
     file.write_bytes(with_member("config.json", json.dumps(config).encode()))
     Predictor.from_archive(load_archive(file)).predict_json({"sentence": "Brackwater lies there ."})
     assert not (tmp_path / "layers").exists()
+
+
+def test_names_of_data_files_are_no_code() -> None:
+    config = {"train_data_path": "test.txt", "model": {"vectors": "glove.6B.100d.txt", "files": ["/data/test.py"]}}
+    assert json.loads(archived_config(json.dumps(config).encode(), "x")) == config
+
+
+def test_evaluate_reads_the_data_that_it_is_given() -> None:
+    config = {"validation_data_loader": {"data_path": "x", "num_workers": 99, "batch_size": 1}}
+    kept = json.loads(archived_config(json.dumps(config).encode(), "x"))
+    assert kept == {"validation_data_loader": {"batch_size": 1}}
+
+
+def test_standard_input_does_not_answer_questions_of_a_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = []
+
+    def ask(*arguments: object) -> None:
+        answers.append(os.read(0, 10))
+        raise ValueError("asked")
+
+    monkeypatch.setattr("elmo_tasks.archives.archival.load_archive", ask)
+    reading, writing = os.pipe()
+    os.write(writing, b"y\n")
+    saved = os.dup(0)
+    os.dup2(reading, 0)
+    try:
+        with pytest.raises(InputError, match="asked"):
+            load_archive(SOUND)
+        assert answers == [b""] and os.read(0, 10) == b"y\n"
+    finally:
+        os.dup2(saved, 0)
+        for descriptor in (reading, writing, saved):
+            os.close(descriptor)
+
+
+@pytest.mark.parametrize("name", ["config.json", "meta.json", "vocabulary/zz.txt", "weights.th"])
+def test_folder_with_a_device(name: str, tmp_path: Path) -> None:
+    with unpacked(SOUND) as folder:
+        shutil.copytree(folder, tmp_path / "run")
+    (tmp_path / "run" / name).unlink(missing_ok=True)
+    (tmp_path / "run" / name).symlink_to("/dev/zero")
+    with pytest.raises(InputError, match="expected a regular file"):
+        load_archive(tmp_path / "run")

@@ -14,7 +14,9 @@ SIZES = re.compile(
     r"|trainer\.(num_epochs|patience)"
 )
 DROPOUTS = re.compile(r"(.*\.)?(\w+_)?dropout(_rate)?(\.\d+)?")
-FACTORS = re.compile(r"(.*\.)?(lr|weight_decay|weight_l2|l2|alpha|eps|padding_noise|grad_norm|grad_clipping)(\.\d+)?")
+FACTORS = re.compile(
+    r"(.*\.)?(lr|weight_decay|weight_l2|l2|alpha|eps|padding_noise|num_workers|grad_norm|grad_clipping)(\.\d+)?"
+)
 
 
 def range_problems(path: str, value: object) -> Iterator[Problem]:

@@ -49,6 +49,11 @@ def _distributed_problems(given: Any, config: dict[str, Any]) -> Iterator[Proble
     if not isinstance(given, dict):
         yield Problem(path="distributed", expected=f"an object ({listed(DISTRIBUTED)})", got=shown(given))
         return
+    devices, nodes = given.get("cuda_devices"), given.get("num_nodes", 1)
+    if not isinstance(devices, list) or not devices or not all(type(device) is int for device in devices):
+        yield Problem(path="distributed.cuda_devices", expected="a list of device numbers", got=shown(devices))
+    if type(nodes) is not int or nodes < 1:
+        yield Problem(path="distributed.num_nodes", expected="an integer of at least 1", got=shown(nodes))
     yield from (unknown_key(f"distributed.{key}", "distributed", DISTRIBUTED) for key in given.keys() - DISTRIBUTED)
     for path, expected in NOT_DISTRIBUTED.items():
         if value := get(config, path):

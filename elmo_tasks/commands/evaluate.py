@@ -6,9 +6,11 @@ from contextlib import ExitStack
 
 from allennlp.commands import evaluate as allennlp_evaluate
 
-from elmo_tasks.archives import unpacked
+from elmo_tasks.archives import files_of, unpacked
 from elmo_tasks.atomic import atomic_write, check_output_path
+from elmo_tasks.checks.devices import require_device
 from elmo_tasks.commands.actions import Command, add_packages
+from elmo_tasks.errors import InputError
 
 
 class Evaluate(Command):
@@ -23,15 +25,26 @@ class Evaluate(Command):
 
 
 def evaluate(args: argparse.Namespace) -> None:
-    """Print the scores as JSON, after a check of the output paths."""
-    read = [args.archive_file, args.weights_file, *(file.strip(' "') for file in args.input_file.split(","))]
+    """Print the scores as JSON, after a check of the options."""
+    if args.batch_size is not None and args.batch_size < 1:
+        raise InputError(f"--batch-size must be at least 1, got {args.batch_size}")
+    require_device(args.cuda_device)
+    inputs = [file.strip(' "') for file in args.input_file.split(",")]
+    if not all(inputs):
+        raise InputError("expected a file to evaluate, got an empty name")
+    outputs = {name: (getattr(args, name) or "").split(",") for name in ("output_file", "predictions_output_file")}
+    given = [output for names in outputs.values() for output in names if output]
+    if len(set(given)) < len(given):
+        raise InputError(f"expected a file for each output, got {', '.join(given)}")
+    for output in given:
+        check_output_path(output, read=[*files_of(args), *inputs], device=True)
     with unpacked(args.archive_file) as folder, ExitStack() as written:
-        for name in ("output_file", "predictions_output_file"):
-            outputs = [output for output in (getattr(args, name) or "").split(",") if output]
-            for output in outputs:
-                check_output_path(output, read=read, device=True)
-            if outputs:  # AllenNLP opens them by name
-                setattr(args, name, ",".join(str(written.enter_context(atomic_write(output))) for output in outputs))
+        for name, paths in outputs.items() if args.auto_names == "NONE" else ():  # AllenNLP opens them by name
+            if any(paths):
+                setattr(args, name, ",".join(str(written.enter_context(atomic_write(path))) for path in paths))
         args.archive_file = str(folder)
-        scores = allennlp_evaluate.evaluate_from_args(args)
+        try:
+            scores = allennlp_evaluate.evaluate_from_args(args)
+        except AssertionError as error:  # as many outputs as inputs
+            raise InputError(str(error)) from error
     print(json.dumps(scores, indent=2))

@@ -6,17 +6,16 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from allennlp.commands import predict as allennlp_predict
-from allennlp.common.checks import check_for_gpu
 from allennlp.common.file_utils import cached_path
 from allennlp.common.util import lazy_groups_of
 from allennlp.predictors import Predictor
 
-from elmo_tasks.archives import load_archive
+from elmo_tasks.archives import explained, files_of, load_archive
 from elmo_tasks.atomic import atomic_write, check_output_path
+from elmo_tasks.checks.devices import require_device
 from elmo_tasks.commands.actions import Command, add_packages
 from elmo_tasks.data.files import lines_of, open_binary
 from elmo_tasks.errors import InputError, one_line
@@ -53,26 +52,29 @@ def predict(args: argparse.Namespace) -> None:
     if args.silent and not args.output_file:
         raise InputError("expected an --output-file with --silent, got none: no prediction would be seen")
     file = args.input_file
-    if file != STANDARD_INPUT and not args.use_dataset_reader and Path(file).is_dir():
-        raise InputError("expected a file, got a folder", file=file)
+    if file != STANDARD_INPUT and not args.use_dataset_reader and "://" not in file:
+        open_binary(file).close()
     if args.output_file:
-        check_output_path(args.output_file, read=[args.archive_file, file], device=True)
-    check_for_gpu(args.cuda_device)
+        check_output_path(args.output_file, read=[*files_of(args), file], device=True)
+    try:
+        options = json.loads(args.predictor_args or "{}")
+    except ValueError as error:
+        raise InputError(f"--predictor-args: expected JSON, got {args.predictor_args!r} ({error})") from None
+    if not isinstance(options, dict):
+        raise InputError(f"--predictor-args: expected a JSON object, got {args.predictor_args}")
+    require_device(args.cuda_device)
     archive = load_archive(
         args.archive_file,
         weights_file=args.weights_file,
         cuda_device=args.cuda_device,
         overrides=args.overrides,
     )
-    predictor = Predictor.from_archive(
-        archive,
-        args.predictor,
-        dataset_reader_to_load=args.dataset_reader_choice,
-        extra_args=json.loads(args.predictor_args or "{}"),
-    )
-    shows = not args.silent
-    options = (args.batch_size, shows, args.use_dataset_reader, args.multitask_head)
-    LinePredictions(predictor, file, args.output_file, *options).run()
+    with explained():
+        predictor = Predictor.from_archive(
+            archive, args.predictor, dataset_reader_to_load=args.dataset_reader_choice, extra_args=options
+        )
+    reading = (args.batch_size, not args.silent, args.use_dataset_reader, args.multitask_head)
+    LinePredictions(predictor, file, args.output_file, *reading).run()
 
 
 class LinePredictions(allennlp_predict._PredictManager):

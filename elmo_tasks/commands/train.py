@@ -20,7 +20,7 @@ class Train(Command):
         add = parser.add_argument
         add("config", metavar="CONFIG", help="a Jsonnet file, or a name that `elmo-tasks configs` lists")
         add("--scale", choices=SCALES, help="of a name: synthetic corpus, small data, the paper's (mini)")
-        add("-s", "--serialization-dir", type=Path, required=True, metavar="DIR", help="folder of the run")
+        add("-s", "--serialization-dir", required=True, metavar="DIR", help="folder of the run")
         add("-o", "--overrides", default="", metavar="JSON", help='changes, such as \'{"model.elmo.at": "both"}\'')
         add("-r", "--recover", action="store_true", help="resume the run in DIR from its last checkpoint")
         add("-f", "--force", action="store_true", help="remove an earlier run from DIR, and no other file")
@@ -39,11 +39,13 @@ def train(args: argparse.Namespace) -> None:
 
     file = find_config(args.config, args.scale)
     params = read_config(file, args.overrides)
+    if not args.serialization_dir:
+        raise InputError("-s: expected the name of a folder, got an empty one")
     if args.node_rank < 0:
         raise InputError(f"--node-rank: expected a number from 0, got {args.node_rank}")
     runs.train(
         params,
-        args.serialization_dir,
+        Path(args.serialization_dir),
         recover=args.recover,
         force=args.force,
         dry_run=args.dry_run,

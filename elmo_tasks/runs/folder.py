@@ -37,14 +37,15 @@ AFTER_FIRST_STEP = (
 
 
 @contextmanager
-def exclusive(folder: Path, *, shared: bool = False) -> Iterator[None]:
+def exclusive(folder: Path, *, shared: bool = False) -> Iterator[bool]:
     """
-    Locks a folder, which is made if need be; `InputError` if another process trains in it. The machines of one training
-    have it as `shared`, and not locked.
+    Locks a folder, which is made if need be, and tells whether a training has locked it before; `InputError` if another
+    process trains in it. The machines of one training have it as `shared`, and not locked.
     """
+    known = (folder / LOCK).exists()
     if shared:
         folder.mkdir(parents=True, exist_ok=True)
-        yield
+        yield known
         return
     lock = FileLock(folder / LOCK)
     try:
@@ -58,15 +59,18 @@ def exclusive(folder: Path, *, shared: bool = False) -> Iterator[None]:
             raise
         logger.warning("%s cannot be locked (%s): do not train in this folder twice at once", folder, error)
     try:
-        yield
+        yield known
     finally:
         lock.release()
 
 
-def prepare(folder: Path, params: Params, *, recover: bool, force: bool, read: Iterable[Path] = ()) -> None:
+def prepare(
+    folder: Path, params: Params, *, recover: bool, force: bool, known: bool = True, read: Iterable[Path] = ()
+) -> None:
     """
     Makes a locked folder ready for AllenNLP's training, which resumes from the newest checkpoint in it: removes what a
-    killed run left half-written, with `force` all that a run has written, and writes the config.
+    killed run left half-written, with `force` all that a run has written, and writes the config. `known` is what
+    `exclusive` tells: without an earlier run, files under the names that a run writes are somebody's.
 
     Raises `InputError`, and changes nothing, if the folder has other files; without `recover` or `force`, if it has a
     run that has begun; with `recover`, if the run has another config; with `force`, if a file in `read` would go.
@@ -74,13 +78,17 @@ def prepare(folder: Path, params: Params, *, recover: bool, force: bool, read: I
     config = folder / CONFIG_NAME
     begun, found = _matching(folder, AFTER_FIRST_STEP), _present(folder)
     written = [*_matching(folder, BEFORE_FIRST_STEP), *begun]
+    if not known and not recover and not (force and config.is_file() and (folder / META_NAME).is_file()):
+        written = begun = []
     if force and recover:
         raise InputError("expected --recover or --force, got both")
     if recover and begun and not config.is_file():
         raise InputError(f"expected a run with {CONFIG_NAME}, got {', '.join(found)}", file=folder)
     if recover and config.is_file() and (stored := _stored(config)) is not None:
         require_same(stored, params.as_dict(quiet=True), config)
-    if not recover and not force and (foreign := [path for path in found if path not in _names(written)]):
+    foreign = [name for name in found if name not in _names(written)]
+    in_the_way = _matching(folder, [*BEFORE_FIRST_STEP, *AFTER_FIRST_STEP]) if force and not written else []
+    if not recover and foreign and (in_the_way or not force):
         raise InputError(f"expected an empty folder, got {', '.join(foreign)}", file=folder, hint="give -s another")
     if not recover and not force and begun:
         hint = "--recover resumes the run in it; give -s another folder; --force removes this run"
@@ -98,9 +106,9 @@ def prepare(folder: Path, params: Params, *, recover: bool, force: bool, read: I
 
 def require_plain_name(folder: Path) -> None:
     """Raises `InputError` if AllenNLP, which uses the folder as a pattern, would not find checkpoints in it."""
-    if glob.escape(str(folder)) != str(folder):
+    if glob.escape(str(folder)) != str(folder) or not str(folder).isprintable():
         hint = "AllenNLP would not find its checkpoints: give -s another folder"
-        raise InputError("expected the path of a folder without *, ? and [", file=folder, hint=hint)
+        raise InputError("expected the path of a folder without *, ?, [ and line breaks", file=folder, hint=hint)
 
 
 def has_begun(folder: Path) -> bool:
@@ -129,7 +137,7 @@ def _stored(config: Path) -> dict[str, Any] | None:
     """The config of the run; `None` if AllenNLP was killed while it wrote the file."""
     try:
         return dict(json.loads(config.read_text("utf-8")))
-    except ValueError:
+    except (ValueError, TypeError):
         logger.warning("%s is incomplete, and written again", config)
         return None
 

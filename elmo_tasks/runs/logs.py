@@ -11,10 +11,16 @@ FORMAT = "%(asctime)s - %(levelname)s - %(name)s - %(message)s"
 SHOWN = ("warnings", "lines", "all")
 
 
-class _FileHandler(logging.FileHandler):
+class _Quiet(logging.Handler):
     """On a full disk the run itself fails, with one line."""
 
     def handleError(self, record: logging.LogRecord) -> None: ...
+
+
+class _FileHandler(_Quiet, logging.FileHandler): ...
+
+
+class _StreamHandler(_Quiet, logging.StreamHandler): ...
 
 
 @contextmanager
@@ -31,7 +37,7 @@ def logged(folder: Path, shown: str) -> Iterator[None]:
     file.setFormatter(logging.Formatter(FORMAT))
     handlers: dict[str, list[logging.Handler]] = {"allennlp": [file], "elmo_tasks": [file]}
     if shown == "lines":
-        handlers["elmo_tasks"].append(logging.StreamHandler(sys.stdout))
+        handlers["elmo_tasks"].append(_StreamHandler(sys.stdout))
     if shown == "warnings" or not sys.stderr.isatty():
         os.environ["TQDM_DISABLE"] = "1"
     levels = {name: logging.getLogger(name).level for name in handlers}

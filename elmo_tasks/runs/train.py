@@ -1,5 +1,6 @@
 """Training from a config: `elmo-tasks train`, and each run of a table."""
 
+import copy
 import io
 import logging
 import sys
@@ -62,15 +63,20 @@ def train(
     """
     keep_freed_memory()
     spread_seed(params)
-    config = params.as_dict(quiet=True)
+    config = copy.deepcopy(params.as_dict(quiet=True))
     check_config(config, resumed=recover)
     run_folder.require_plain_name(folder)
     if recover and not folder.is_dir():
         raise InputError("expected the folder of a run to resume, got none", file=folder)
     nodes = (config.get("distributed") or {}).get("num_nodes", 1)
     read = [*paths_read(config), *([config_file] if config_file else [])]
-    with run_folder.exclusive(folder, shared=nodes > 1):
-        run_folder.prepare(folder, params, recover=recover, force=force, read=read)
+    with run_folder.exclusive(folder, shared=nodes > 1) as known:
+        try:
+            run_folder.prepare(folder, params, recover=recover, force=force, known=known, read=read)
+        except BaseException:
+            if not known:  # it would mark the folder as that of a run
+                (folder / run_folder.LOCK).unlink(missing_ok=True)
+            raise
         if shown != "warnings":
             sys.stdout.write(f"{describe(config, scale)}\n")
         with logged(folder, "all" if config.get("distributed") else shown):

@@ -140,6 +140,8 @@ def test_each_kind_of_problem(keys: dict[str, Any], message: str) -> None:
         ({"random_sed": 1, "random_seed": 2, "evaluation": {"tpe": 1}}, ["evaluation.tpe", "random_sed"]),
         ({"trainer.optimizer.lr": None, "distributed": 2}, ["distributed", "trainer.optimizer.lr"]),
         ({"distributed": {"cuda_devices": [0, 1], "port": 3}}, ["distributed.port"]),
+        ({"distributed": {"num_nodes": "x"}}, ["distributed.cuda_devices", "distributed.num_nodes"]),
+        ({"data_loader.num_workers": -1}, ["data_loader.num_workers"]),
         ({"distributed": {"cuda_devices": [0], "num_nodes": 2}}, []),
         ({"distributed": {"cuda_devices": [0, 1]}, "evaluate_on_test": True,
           "trainer.checkpointer": {"save_every_num_seconds": 60}},

@@ -25,8 +25,8 @@ class Killed(BaseException):
 
 
 def start(folder: Path, config: dict[str, Any] = CONFIG, *, recover: bool = False, force: bool = False) -> None:
-    with exclusive(folder):
-        prepare(folder, Params(dict(config)), recover=recover, force=force)
+    with exclusive(folder) as known:
+        prepare(folder, Params(dict(config)), recover=recover, force=force, known=known)
 
 
 def names(folder: Path) -> set[str]:
@@ -159,3 +159,14 @@ def test_archive_is_written_atomically(begun: Path, monkeypatch: pytest.MonkeyPa
     assert archive.read_text() == "earlier" and not list(begun.glob(".*.tmp"))
     train.write_archive(begun, CONFIG)
     assert archive.read_text("latin-1") != "earlier"
+
+
+@pytest.mark.parametrize("force", [False, True])
+def test_files_of_somebody_else_with_the_names_of_a_run(tmp_path: Path, force: bool) -> None:
+    for name in ("log", "options.json", "config.json"):
+        (tmp_path / name).touch()
+    with pytest.raises(InputError, match="expected an empty folder, got config.json, log, options.json"):
+        start(tmp_path, force=force)
+    with pytest.raises(InputError, match="expected an empty folder"):
+        train.train(read_config("ner"), tmp_path, force=force)
+    assert {path.name for path in tmp_path.iterdir()} >= {"log", "options.json", "config.json"}
