@@ -85,7 +85,7 @@ def target_of(path: str, config: dict[str, Any], cls: Any) -> Target | Problem |
 def _overrides_from_params(cls: Any) -> bool:
     """Whether a class reads its config itself and offers neither `config_problems` nor `inlined`."""
     own = getattr(cls.from_params, "__func__", None) is not FromParams.from_params.__func__
-    return not inspect.isclass(cls) or (own and not hasattr(cls, "config_problems") and not hasattr(cls, "inlined"))
+    return not inspect.isclass(cls) or (own and not any(hasattr(cls, name) for name in ("config_problems", "inlined")))
 
 
 def _inferred(cls: Any, constructor: Callable[..., Any], *, is_registered: bool = True) -> Target:

@@ -1,6 +1,6 @@
 """Coreference model: sentences -> h -> spans -> antecedents -> clusters (paper, A.6; Lee et al., 2017)."""
 
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import torch
 from allennlp.data import TextFieldTensors, Vocabulary
@@ -62,7 +62,7 @@ class CorefModel(TaskModel):
     """
 
     default_predictor = "elmo_tasks_coref"
-    variational_dropout = False
+    input_defaults: ClassVar[dict[str, Any]] = {"variational_dropout": False}
 
     def __init__(
         self,

@@ -36,8 +36,8 @@ class TaskModel(Model):
     inlined: ClassVar[dict[str, Callable[..., Any]]] = {"input_encoder": InputEncoder.from_partial_objects}
     """The argument whose keys stand among the model's own in a config, and what constructs it."""
 
-    variational_dropout: ClassVar[bool] = True
-    """The default of this key of a config."""
+    input_defaults: ClassVar[dict[str, Any]] = {}
+    """Keys of the input encoder whose default in a config is another for this model."""
 
     _version = 1
     """Version of the format of the state dict, which torch stores with the weights. Older versions stay loadable."""
@@ -58,20 +58,14 @@ class TaskModel(Model):
         self.lowest_layers = input_encoder
 
     @classmethod
-    def from_params(
-        cls,
-        params: Params,
-        constructor_to_call: Callable[..., Any] | None = None,
-        constructor_to_inspect: Callable[..., Any] | None = None,
-        **extras: Any,
-    ) -> "TaskModel":
+    def from_params(cls, params: Params, *constructors: Any, **extras: Any) -> "TaskModel":
         """From a config; constructs the input encoder first."""
         construct = InputEncoder.from_partial_objects
         keys = signature(construct).parameters.keys() & params.params.keys()
-        own = {"variational_dropout": cls.variational_dropout} | {key: params.params.pop(key) for key in keys}
-        arguments = create_kwargs(construct, InputEncoder, Params(own, params.history), **extras)
-        extras["input_encoder"] = construct(**arguments)
-        return super().from_params(params, constructor_to_call, constructor_to_inspect, **extras)
+        own = cls.input_defaults | {key: params.params.pop(key) for key in keys}
+        shared = {name: value for name, value in extras.items() if not name.startswith("constructor_to_")}
+        arguments = create_kwargs(construct, InputEncoder, Params(own, params.history), **shared)
+        return super().from_params(params, *constructors, input_encoder=construct(**arguments), **extras)
 
     def get_regularization_penalty(self) -> Tensor | None:
         """
