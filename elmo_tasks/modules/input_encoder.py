@@ -65,6 +65,8 @@ class InputEncoder(nn.Module):
         if elmo_output_encoder is not None:
             check_width(elmo_output_encoder, elmo.get_output_dim() if elmo is not None and elmo.has_output else 0)
         self.embedder, self.elmo = embedder, elmo
+        has_words = not isinstance(embedder, BasicTextFieldEmbedder) or WORDS in embedder._token_embedders
+        self._ignored = {CHARACTERS} if has_words else {CHARACTERS, WORDS}
         self.encoder, self.elmo_output_encoder = encoder, elmo_output_encoder
         dropout = InputVariationalDropout if variational_dropout else nn.Dropout
         self.input_dropout, self.output_dropout = dropout(input_dropout), dropout(output_dropout)
@@ -145,16 +147,10 @@ class InputEncoder(nn.Module):
     def _input(self, tokens: TextFieldTensors, layers: BiLMOutput | None) -> Tensor:
         parts = []
         if self.embedder is not None:
-            ignored = {CHARACTERS} if has_words(self.embedder) else {CHARACTERS, WORDS}
-            parts.append(self.embedder({key: tokens[key] for key in tokens if key not in ignored}))
+            parts.append(self.embedder({key: tokens[key] for key in tokens if key not in self._ignored}))
         if self.elmo is not None and layers is not None and self.elmo.has_input:
             parts.append(self.elmo.input_vectors(layers))
         return self.input_dropout(torch.cat(parts, -1))  # [B, T, D]
-
-
-def has_words(embedder: TextFieldEmbedder) -> bool:
-    """Whether it embeds word ids."""
-    return not isinstance(embedder, BasicTextFieldEmbedder) or WORDS in embedder._token_embedders
 
 
 def without_words(embedder: TextFieldEmbedder) -> TextFieldEmbedder | None:
