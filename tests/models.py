@@ -8,9 +8,23 @@ from typing import Any
 import torch
 from allennlp.common import Params
 from allennlp.data import Batch, Instance, Vocabulary
+from allennlp.data.token_indexers import SingleIdTokenIndexer
 from allennlp.models import Model
+from allennlp.modules.text_field_embedders import BasicTextFieldEmbedder
+from allennlp.modules.token_embedders import Embedding
 
+from elmo_tasks.modules.input_encoder import InputEncoder
+from elmo_tasks.modules.stacked_lstm import StackedLstm
 from tests.tiny import bilm_files
+
+WORDS = {"tokens": SingleIdTokenIndexer()}
+"""The token indexers of `word_encoder`."""
+
+
+def word_encoder(vocab: Vocabulary) -> InputEncoder:
+    """The smallest input encoder."""
+    words = BasicTextFieldEmbedder({"tokens": Embedding(4, num_embeddings=vocab.get_vocab_size("tokens"))})
+    return InputEncoder(words, StackedLstm(input_size=4, hidden_sizes=[3]))
 
 
 def tensors(vocab: Vocabulary, given: Sequence[Instance]) -> dict[str, Any]:

@@ -101,13 +101,15 @@ def test_null_elmo_is_the_baseline(task: str, tmp_path: Path) -> None:
 
 
 @for_all_tasks
-def test_the_loss_includes_elmos_penalty(task: str, tmp_path: Path) -> None:
-    losses = []
-    for l2 in (None, 0.1):
-        model = build(task, tmp_path, {"at": "input", "l2": l2})
+def test_the_penalty_includes_elmos(task: str, tmp_path: Path) -> None:
+    penalties, regularizer = [], {"regexes": [["lowest_layers.elmo.input_mix.gamma", {"type": "l2", "alpha": 2.0}]]}
+    for l2, keys in ((None, {}), (0.1, {}), (0.1, {"regularizer": regularizer})):
+        model = build(task, tmp_path, {"at": "input", "l2": l2}, **keys)
         model.lowest_layers.elmo.input_mix.weights.data = torch.tensor([2.0, 1.0, 0.0])
-        losses.append(model(**tensors(model.vocab, corpus(task)))["loss"].item())
-    assert losses[1] - losses[0] == pytest.approx(0.1 * 5, abs=1e-2)
+        penalties.append(model.get_regularization_penalty())
+    assert (penalties[0] is None) == (task != "snli")  # which penalizes its weight matrices, too
+    others = 0.0 if penalties[0] is None else penalties[0].item()
+    assert [penalty.item() - others for penalty in penalties[1:]] == pytest.approx([0.1 * 5, 0.1 * 5 + 2.0])
 
 
 @for_all_tasks
@@ -138,7 +140,8 @@ def test_outputs_without_gold_answers(task: str, tmp_path: Path) -> None:
 def test_unknown_keys_are_rejected(task: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="has no key word_vector"):
         build(task, tmp_path, word_vector=False)
-    assert Model.by_name(f"elmo_tasks_{task}").default_predictor == f"elmo_tasks_{task}"
+    model_class, _ = Model.resolve_class_name(f"elmo_tasks_{task}")
+    assert model_class.default_predictor == f"elmo_tasks_{task}"
 
 
 @pytest.mark.parametrize(
@@ -148,6 +151,9 @@ def test_unknown_keys_are_rejected(task: str, tmp_path: Path) -> None:
         ("coref", {"head_values": "all"}, "head_values"),
         ("squad", {"n_best": 0}, "n_best"),
         ("squad", {"encoder": {"type": "gru", "hidden_size": 3}}, "expected an encoder with an even output size"),
+        ("snli", {"encoder": {"type": "lstm", "hidden_size": 4, "input_size": 99}}, "of width 4, got 99 .*input_size"),
+        ("snli", {"composition": {"type": "lstm", "hidden_size": 4, "input_size": 99}}, "of width 5, got 99"),
+        ("snli", {"word_vectors": False}, "nothing is left to embed"),
         ("srl", {"word_vectors": False}, "nothing is left to embed"),
     ],
 )

@@ -76,5 +76,5 @@ def _models(members: Sequence[Archive]) -> list[SoftmaxModel]:
 
 def require_probabilities(kind: str) -> None:
     """Raises `InputError` if the models of a registered type have no probabilities."""
-    if kind not in Model.list_available() or not issubclass(Model.by_name(kind), SoftmaxModel):
+    if kind not in Model.list_available() or not issubclass(Model.resolve_class_name(kind)[0], SoftmaxModel):
         raise InputError(f"an ensemble needs probabilities; {kind} has none")

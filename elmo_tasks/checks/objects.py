@@ -83,16 +83,22 @@ def target_of(path: str, config: dict[str, Any], cls: Any) -> Target | Problem |
 
 
 def _overrides_from_params(cls: Any) -> bool:
-    """Whether a class reads its config itself and does not offer `config_problems`."""
+    """Whether a class reads its config itself and offers neither `config_problems` nor `inlined`."""
     own = getattr(cls.from_params, "__func__", None) is not FromParams.from_params.__func__
-    return not inspect.isclass(cls) or (own and not hasattr(cls, "config_problems"))
+    return not inspect.isclass(cls) or (own and not any(hasattr(cls, name) for name in ("config_problems", "inlined")))
 
 
 def _inferred(cls: Any, constructor: Callable[..., Any], *, is_registered: bool = True) -> Target:
-    """With the parameters that AllenNLP infers; it takes `**kwargs` for those of the next base class."""
+    """
+    With the parameters that AllenNLP infers; it takes `**kwargs` for those of the next base class. Those of `inlined`
+    arguments (see `TaskModel`) stand in their place.
+    """
     if constructor in (object.__init__, nn.Module.__init__):
         return Target(cls, {}, is_registered=is_registered)
     inferred = from_params.infer_method_params(cls, constructor)
+    for argument, construct in getattr(cls, "inlined", {}).items():
+        inferred.pop(argument, None)
+        inferred |= inspect.signature(construct).parameters
     named = {
         name: parameter
         for name, parameter in inferred.items()

@@ -1,6 +1,6 @@
 """Coreference model: sentences -> h -> spans -> antecedents -> clusters (paper, A.6; Lee et al., 2017)."""
 
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import torch
 from allennlp.data import TextFieldTensors, Vocabulary
@@ -15,6 +15,7 @@ from elmo_tasks.coref.reader import GENRES
 from elmo_tasks.coref.spans import SpanScorer
 from elmo_tasks.data.brackets import Cluster, Mention
 from elmo_tasks.errors import InputError
+from elmo_tasks.modules.input_encoder import InputEncoder
 from elmo_tasks.modules.task_model import TaskModel
 from elmo_tasks.out_of_memory import explain_oom
 from elmo_tasks.ranges import require_sizes
@@ -41,8 +42,9 @@ class CorefModel(TaskModel):
     The end-to-end span model.
 
     The loss of a document is the sum over its top spans of the negative log-likelihood of their gold antecedents; the
-    loss of a batch is the sum over its documents, plus ELMo's penalty. Sentences are encoded independently. During
-    training, a long document is cut to a random window in each pass.
+    loss of a batch is the sum over its documents. Sentences are encoded independently. During training, a long document
+    is cut to a random window in each pass. As in the original code, input and output dropout are not variational by
+    default.
 
     # Parameters
 
@@ -54,17 +56,18 @@ class CorefModel(TaskModel):
     - `max_antecedents`: number of preceding top spans that are candidates for the antecedent of a span.
     - `max_training_sentences`: sentences of a window.
     - `head_values`: the inputs of span heads: `embeddings`, or `input`, which includes ELMo's vectors.
-    - `variational_dropout`, `kwargs`: see `TaskModel`. As in the original code, input and output dropout are not
-      variational by default.
+    - `kwargs`: see `TaskModel`.
 
     Raises `InputError` if a value is out of range, or there are no embeddings for `head_values`.
     """
 
     default_predictor = "elmo_tasks_coref"
+    input_defaults: ClassVar[dict[str, Any]] = {"variational_dropout": False}
 
     def __init__(
         self,
         vocab: Vocabulary,
+        input_encoder: InputEncoder,
         *,
         hidden_size: int = 150,
         feature_size: int = 20,
@@ -74,10 +77,9 @@ class CorefModel(TaskModel):
         max_antecedents: int = 250,
         max_training_sentences: int = 50,
         head_values: str = "embeddings",
-        variational_dropout: bool = False,
         **kwargs: Any,
     ) -> None:
-        super().__init__(vocab, variational_dropout=variational_dropout, **kwargs)
+        super().__init__(vocab, input_encoder, **kwargs)
         require_sizes(max_training_sentences=max_training_sentences)
         if not spans_per_word > 0:
             raise InputError(f"expected spans_per_word above 0, got {spans_per_word!r}")
@@ -126,7 +128,7 @@ class CorefModel(TaskModel):
         if not self.training:
             output |= {"clusters": predicted, "losses": torch.stack(losses)}
         if complete:
-            output["loss"] = torch.stack(losses).sum() + self.lowest_layers.penalty()
+            output["loss"] = torch.stack(losses).sum()
             self._count(predicted, metadata)
         return output
 

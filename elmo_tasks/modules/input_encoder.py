@@ -1,6 +1,6 @@
 """The lowest layers of every task model: tokens -> x -> h; the one place where ELMo enters a model (section 3.3)."""
 
-from typing import NamedTuple
+from typing import NamedTuple, Optional
 
 import torch
 from allennlp.common import Lazy
@@ -32,51 +32,83 @@ class InputEncoderOutput(NamedTuple):
 class InputEncoder(nn.Module):
     """
     `x = [embeddings; ELMo]`, `h = [encoder(x); ELMo']`. Either ELMo vector is optional; both are mixes of the layers of
-    one biLM pass. All widths follow from the parts.
+    one biLM pass.
 
     # Parameters
 
-    - `text_field_embedder`: embeds the words, under the key `tokens`, and all other keys but `elmo`.
-    - `encoder`: constructed here, with the width of x.
+    - `embedder`: embeds all keys of the text field but `elmo`. Word ids, under the key `tokens`, are ignored if it has
+      no such part, or is `None`.
+    - `encoder`: from x, whose width is `input_width(embedder, elmo)`.
     - `elmo`: if not given, the character ids under the key `elmo` are ignored.
-    - `word_vectors`: whether x contains word vectors.
+    - `elmo_output_encoder`: reads ELMo's vectors at the output, and its output is appended in their place.
     - `input_dropout`, `output_dropout`: dropout on x, and on the encoder's output before ELMo is appended. ELMo's
       vectors have their own dropout, too.
     - `variational_dropout`: whether these two drop the same units at all tokens of a sentence, or each element
       independently.
-    - `elmo_output_encoder`: reads ELMo's vectors at the output, and its output is appended in their place. Ignored if
-      there are none.
 
-    Raises `InputError` if nothing is left to embed, or the encoder is configured with a width other than that of x.
+    Raises `InputError` if an encoder's width is not that of its input.
     """
 
     def __init__(
         self,
+        embedder: TextFieldEmbedder | None,
+        encoder: Seq2SeqEncoder,
+        *,
+        elmo: ElmoTokenEmbedder | None = None,
+        elmo_output_encoder: Seq2SeqEncoder | None = None,
+        input_dropout: float = 0.0,
+        output_dropout: float = 0.0,
+        variational_dropout: bool = True,
+    ) -> None:
+        super().__init__()
+        check_width(encoder, input_width(embedder, elmo))
+        if elmo_output_encoder is not None:
+            check_width(elmo_output_encoder, elmo.get_output_dim() if elmo is not None and elmo.has_output else 0)
+        self.embedder, self.elmo = embedder, elmo
+        has_words = not isinstance(embedder, BasicTextFieldEmbedder) or WORDS in embedder._token_embedders
+        self._ignored = {CHARACTERS} if has_words else {CHARACTERS, WORDS}
+        self.encoder, self.elmo_output_encoder = encoder, elmo_output_encoder
+        dropout = InputVariationalDropout if variational_dropout else nn.Dropout
+        self.input_dropout, self.output_dropout = dropout(input_dropout), dropout(output_dropout)
+
+    @classmethod
+    def from_partial_objects(
+        cls,
         *,
         text_field_embedder: TextFieldEmbedder,
         encoder: Lazy[Seq2SeqEncoder],
-        elmo: ElmoTokenEmbedder | None = None,
+        elmo: Optional[ElmoTokenEmbedder] = None,
         word_vectors: bool = True,
         input_dropout: float = 0.0,
         output_dropout: float = 0.0,
         variational_dropout: bool = True,
-        elmo_output_encoder: Lazy[Seq2SeqEncoder] | None = None,
-    ) -> None:
-        super().__init__()
-        self.embedder = text_field_embedder if word_vectors else without_words(text_field_embedder)
-        self.elmo = elmo
-        self._ignored = {CHARACTERS} if word_vectors else {CHARACTERS, WORDS}
-        self.encoder = construct(encoder, width=self.get_input_dim())
-        dropout = InputVariationalDropout if variational_dropout else nn.Dropout
-        self.input_dropout, self.output_dropout = dropout(input_dropout), dropout(output_dropout)
-        self.elmo_output_encoder = None
+        elmo_output_encoder: Optional[Lazy[Seq2SeqEncoder]] = None,
+    ) -> "InputEncoder":
+        """
+        From the keys of a model's config, with encoders of the widths that follow from the other parts.
+
+        - `word_vectors`: whether x contains word vectors.
+        - `elmo_output_encoder`: ignored without ELMo at the output.
+
+        Raises `InputError` if nothing is left to embed, or an encoder is configured with another width.
+        """
+        embedder = text_field_embedder if word_vectors else without_words(text_field_embedder)
+        built, second = construct(encoder, input_width(embedder, elmo)), None
         if elmo_output_encoder is not None and elmo is not None and elmo.has_output:
-            self.elmo_output_encoder = construct(elmo_output_encoder, width=elmo.get_output_dim())
+            second = construct(elmo_output_encoder, elmo.get_output_dim())
+        return cls(
+            embedder,
+            built,
+            elmo=elmo,
+            elmo_output_encoder=second,
+            input_dropout=input_dropout,
+            output_dropout=output_dropout,
+            variational_dropout=variational_dropout,
+        )
 
     def get_input_dim(self) -> int:
         """Width of x."""
-        embedded = 0 if self.embedder is None else self.embedder.get_output_dim()
-        return embedded + (self.elmo.get_output_dim() if self.elmo is not None and self.elmo.has_input else 0)
+        return self.encoder.get_input_dim()
 
     def get_output_dim(self) -> int:
         """Width of h."""
@@ -84,10 +116,6 @@ class InputEncoder(nn.Module):
         if appended is None and self.elmo is not None and self.elmo.has_output:
             appended = self.elmo
         return self.encoder.get_output_dim() + (0 if appended is None else appended.get_output_dim())
-
-    def penalty(self) -> Tensor:
-        """ELMo's L2 penalty, a scalar; 0 without ELMo."""
-        return torch.zeros(()) if self.elmo is None else self.elmo.penalty()
 
     def describe(self) -> dict[str, float]:
         """ELMo's learned weights, as metrics; empty without ELMo."""
@@ -133,17 +161,26 @@ def without_words(embedder: TextFieldEmbedder) -> TextFieldEmbedder | None:
     return BasicTextFieldEmbedder(kept) if kept else None
 
 
-def construct(encoder: Lazy[Seq2SeqEncoder], *, width: int) -> Seq2SeqEncoder:
+def input_width(embedder: TextFieldEmbedder | None, elmo: ElmoTokenEmbedder | None) -> int:
+    """Width of x."""
+    embedded = 0 if embedder is None else embedder.get_output_dim()
+    return embedded + (elmo.get_output_dim() if elmo is not None and elmo.has_input else 0)
+
+
+def construct(encoder: Lazy[Seq2SeqEncoder], width: int) -> Seq2SeqEncoder:
     """
-    The encoder for vectors of this width, which AllenNLP's encoders call `input_size` or `input_dim`. Raises
-    `InputError` if the width is 0, or the configuration sets another one.
+    The encoder of a config for vectors of this width, which AllenNLP's encoders call `input_size` or `input_dim`.
+    Raises `InputError` if the width is 0.
     """
     if width == 0:
         raise InputError(NOTHING_LEFT)
-    built = encoder.construct(input_size=width, input_dim=width)
-    if built.get_input_dim() != width:
+    return encoder.construct(input_size=width, input_dim=width)
+
+
+def check_width(encoder: Seq2SeqEncoder, width: int) -> None:
+    """Raises `InputError` if the encoder is not for vectors of this width."""
+    if encoder.get_input_dim() != width:
         raise InputError(
-            f"expected an encoder for embeddings of width {width}, got {built.get_input_dim()}",
-            hint="remove input_size (or input_dim) from the encoder: it is inferred",
+            f"expected an encoder for vectors of width {width}, got {encoder.get_input_dim()}",
+            hint="leave input_size and input_dim out of a config: they are inferred",
         )
-    return built

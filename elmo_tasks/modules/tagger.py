@@ -81,7 +81,7 @@ class Tagger(TaskModel):
         if not self.training:
             output["tags"] = self.decode(logits, mask)
         if tags is not None:
-            output["loss"] = self.loss(logits, tags, mask) + self.lowest_layers.penalty()
+            output["loss"] = self.loss(logits, tags, mask)
             self._count(output.get("tags"), metadata)
         return output
 

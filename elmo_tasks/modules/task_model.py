@@ -1,37 +1,43 @@
 """Base class of the six task models: the input encoder and the config keys that they share (section 3.3)."""
 
 from abc import abstractmethod
+from collections.abc import Callable
+from inspect import signature
 from os import PathLike
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any, ClassVar, Optional
 
-from allennlp.common import Lazy, Params
+from allennlp.common import Params
+from allennlp.common.from_params import create_kwargs
 from allennlp.data import Vocabulary
 from allennlp.models import Model
-from allennlp.modules import TextFieldEmbedder
-from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
 from allennlp.nn import RegularizerApplicator
 from allennlp.nn.parallel import DdpAccelerator
 from torch import Tensor
 
 from elmo_tasks.archives import explained, require_state
-from elmo_tasks.elmo.embedder import ElmoTokenEmbedder
 from elmo_tasks.errors import InputError
 from elmo_tasks.modules.input_encoder import InputEncoder
 
 
 class TaskModel(Model):
     """
-    An AllenNLP model on top of an `InputEncoder`. Subclasses pass the config keys that are not theirs on as `**kwargs`.
+    An AllenNLP model on top of an `InputEncoder`. Subclasses pass the arguments that are not theirs on as `**kwargs`.
 
     # Parameters
 
-    - `text_field_embedder`, `encoder`, `elmo`, `word_vectors`, `input_dropout`, `output_dropout`,
-      `variational_dropout`, `elmo_output_encoder`: see `InputEncoder`.
+    - `input_encoder`: becomes `lowest_layers`. In a config, the keys of `InputEncoder.from_partial_objects` stand among
+      the model's own.
     - `regularizer`, `serialization_dir`, `ddp_accelerator`: see AllenNLP's `Model`.
 
     Raises `InputError` if a key is unknown. The ranges of numbers are checked before a training (`elmo_tasks.checks`).
     """
+
+    inlined: ClassVar[dict[str, Callable[..., Any]]] = {"input_encoder": InputEncoder.from_partial_objects}
+    """The argument whose keys stand among the model's own in a config, and what constructs it."""
+
+    input_defaults: ClassVar[dict[str, Any]] = {}
+    """Keys of the input encoder whose default in a config is another for this model."""
 
     _version = 1
     """Version of the format of the state dict, which torch stores with the weights. Older versions stay loadable."""
@@ -39,15 +45,8 @@ class TaskModel(Model):
     def __init__(
         self,
         vocab: Vocabulary,
+        input_encoder: InputEncoder,
         *,
-        text_field_embedder: TextFieldEmbedder,
-        encoder: Lazy[Seq2SeqEncoder],
-        elmo: Optional[ElmoTokenEmbedder] = None,
-        word_vectors: bool = True,
-        input_dropout: float = 0.0,
-        output_dropout: float = 0.0,
-        variational_dropout: bool = True,
-        elmo_output_encoder: Lazy[Seq2SeqEncoder] | None = None,
         regularizer: Optional[RegularizerApplicator] = None,
         serialization_dir: str | None = None,
         ddp_accelerator: Optional[DdpAccelerator] = None,
@@ -56,16 +55,27 @@ class TaskModel(Model):
         if unknown:
             raise InputError(f"{type(self).__name__} has no key {', '.join(sorted(unknown))}", hint="is it misspelt?")
         super().__init__(vocab, regularizer, serialization_dir, ddp_accelerator)
-        self.lowest_layers = InputEncoder(
-            text_field_embedder=text_field_embedder,
-            encoder=encoder,
-            elmo=elmo,
-            word_vectors=word_vectors,
-            input_dropout=input_dropout,
-            output_dropout=output_dropout,
-            variational_dropout=variational_dropout,
-            elmo_output_encoder=elmo_output_encoder,
-        )
+        self.lowest_layers = input_encoder
+
+    @classmethod
+    def from_params(cls, params: Params, *constructors: Any, **extras: Any) -> "TaskModel":
+        """From a config; constructs the input encoder first."""
+        construct = InputEncoder.from_partial_objects
+        keys = signature(construct).parameters.keys() & params.params.keys()
+        own = cls.input_defaults | {key: params.params.pop(key) for key in keys}
+        shared = {name: value for name, value in extras.items() if not name.startswith("constructor_to_")}
+        arguments = create_kwargs(construct, InputEncoder, Params(own, params.history), **shared)
+        return super().from_params(params, *constructors, input_encoder=construct(**arguments), **extras)
+
+    def get_regularization_penalty(self) -> Tensor | None:
+        """
+        The penalties of the `regularizer` and on the weights of ELMo's layers (section 3.3), which the trainer adds to
+        the loss and reports as `reg_loss`; `None` without both.
+        """
+        configured, elmo = super().get_regularization_penalty(), self.lowest_layers.elmo
+        if elmo is None or not elmo.l2:
+            return configured
+        return elmo.penalty() if configured is None else elmo.penalty() + configured
 
     def require_gold(self, gold: object) -> None:
         """Raises `InputError` during training, if there are no gold answers (`None`)."""

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from elmo_tasks.data.labels import UNKNOWN_LABEL
 from elmo_tasks.data.spans import OUTSIDE, split_tag
 from elmo_tasks.errors import InputError
+from elmo_tasks.modules.input_encoder import InputEncoder
 from elmo_tasks.modules.tagger import LABELS, Tagger
 from elmo_tasks.tagging.metric import EntityF1
 from elmo_tasks.training.distributed import process_count
@@ -24,9 +25,9 @@ class NerTagger(Tagger):
     """
     The biLSTM-CRF tagger.
 
-    The loss is the negative log-likelihood of the gold tags, summed over the batches of all processes, plus ELMo's
-    penalty; `elmo.l2` is relative to that sum, as in AllenNLP's model. The CRF has no start and end transitions.
-    Viterbi decoding, but not the loss, is restricted to legal BIOUL sequences.
+    The loss is the negative log-likelihood of the gold tags, summed over the batches of all processes; `elmo.l2` is
+    relative to that sum, as in AllenNLP's model. The CRF has no start and end transitions. Viterbi decoding, but not
+    the loss, is restricted to legal BIOUL sequences.
 
     Tags of known types that are missing in the vocabulary are added, so that every sentence has a legal sequence. For
     the parameters see `TaskModel`.
@@ -34,8 +35,8 @@ class NerTagger(Tagger):
 
     default_predictor = "elmo_tasks_ner"
 
-    def __init__(self, vocab: Vocabulary, **kwargs: Any) -> None:
-        super().__init__(vocab, **kwargs)
+    def __init__(self, vocab: Vocabulary, input_encoder: InputEncoder, **kwargs: Any) -> None:
+        super().__init__(vocab, input_encoder, **kwargs)
         self.tags = complete_tags(vocab)
         self.score_tags = nn.Linear(self.lowest_layers.get_output_dim(), len(self.tags))
         constraints = allowed_transitions("BIOUL", dict(enumerate(self.tags)))

@@ -15,7 +15,7 @@ from elmo_tasks.bilm.characters import fit_slots
 from elmo_tasks.elmo.indexer import KEY
 from elmo_tasks.errors import InputError
 from elmo_tasks.modules.initialization import glorot
-from elmo_tasks.modules.input_encoder import construct
+from elmo_tasks.modules.input_encoder import InputEncoder, check_width, construct
 from elmo_tasks.modules.precision import at_least_float32
 from elmo_tasks.modules.task_model import SoftmaxModel
 from elmo_tasks.snli.metric import EntailmentAccuracy
@@ -25,20 +25,20 @@ NAMESPACE = "labels"
 """The vocabulary namespace of the labels."""
 
 
-@Model.register("elmo_tasks_snli")
+@Model.register("elmo_tasks_snli", constructor="from_partial_objects")
 class EntailmentModel(SoftmaxModel):
     """
     The sequence model of Chen et al. (2017), section 3. All layers up to the pooling process premises and hypotheses as
     one batch of 2B sentences, the B premises first.
 
-    The loss of a batch is the mean cross-entropy of its pairs, plus ELMo's penalty. As in the paper, ELMo comes with
-    dropout after the attention, and with an L2 penalty on weight matrices, which the trainer adds as `reg_loss`.
+    The loss of a batch is the mean cross-entropy of its pairs. As in the paper, ELMo comes with dropout after the
+    attention, and with an L2 penalty on weight matrices, which the trainer adds as `reg_loss`.
 
     # Parameters
 
     - `vocab`: missing labels are added.
-    - `composition`: reads the compared sentences; constructed here, with the width `hidden_size`.
-    - `hidden_size`: width of the projection before the composition, and of the hidden layer (H).
+    - `projection`: from the compared sentences, of four times the width of h, to H, also the width of the hidden layer.
+    - `composition`: reads the projected sentences.
     - `dropout`: at the input of each of the two last layers.
     - `attention_dropout`: on the enhanced vectors, before the projection; only with ELMo.
     - `weight_l2`: factor of the sum of squares of all weight matrices of the recurrent and feed-forward layers; only
@@ -51,6 +51,36 @@ class EntailmentModel(SoftmaxModel):
     def __init__(
         self,
         vocab: Vocabulary,
+        input_encoder: InputEncoder,
+        *,
+        projection: nn.Linear,
+        composition: Seq2SeqEncoder,
+        dropout: float = 0.5,
+        attention_dropout: float = 0.5,
+        weight_l2: float = 1e-4,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(vocab, input_encoder, **kwargs)
+        check_width(composition, projection.out_features)
+        uses_elmo = self.lowest_layers.elmo is not None
+        self.attention_dropout = nn.Dropout(attention_dropout if uses_elmo else 0.0)
+        self.weight_l2 = weight_l2 if uses_elmo else 0.0
+        self.projection, self.composition = projection, composition
+        self.labels = complete_labels(vocab)
+        self.classifier = nn.Sequential(
+            nn.Dropout(dropout),
+            glorot(nn.Linear(4 * composition.get_output_dim(), projection.out_features)),
+            nn.ReLU(),
+            nn.Dropout(dropout),
+            glorot(nn.Linear(projection.out_features, len(self.labels))),
+        )
+        self._accuracy = EntailmentAccuracy()
+
+    @classmethod
+    def from_partial_objects(
+        cls,
+        vocab: Vocabulary,
+        input_encoder: InputEncoder,
         *,
         composition: Lazy[Seq2SeqEncoder],
         hidden_size: int,
@@ -58,22 +88,12 @@ class EntailmentModel(SoftmaxModel):
         attention_dropout: float = 0.5,
         weight_l2: float = 1e-4,
         **kwargs: Any,
-    ) -> None:
-        super().__init__(vocab, **kwargs)
-        uses_elmo = self.lowest_layers.elmo is not None
-        self.attention_dropout = nn.Dropout(attention_dropout if uses_elmo else 0.0)
-        self.weight_l2 = weight_l2 if uses_elmo else 0.0
-        self.projection = glorot(nn.Linear(4 * self.lowest_layers.get_output_dim(), hidden_size))
-        self.composition = construct(composition, width=hidden_size)
-        self.labels = complete_labels(vocab)
-        self.classifier = nn.Sequential(
-            nn.Dropout(dropout),
-            glorot(nn.Linear(4 * self.composition.get_output_dim(), hidden_size)),
-            nn.ReLU(),
-            nn.Dropout(dropout),
-            glorot(nn.Linear(hidden_size, len(self.labels))),
-        )
-        self._accuracy = EntailmentAccuracy()
+    ) -> "EntailmentModel":
+        """From a config; `hidden_size` is H."""
+        projection = glorot(nn.Linear(4 * input_encoder.get_output_dim(), hidden_size))
+        kwargs |= {"dropout": dropout, "attention_dropout": attention_dropout, "weight_l2": weight_l2}
+        built = construct(composition, hidden_size)
+        return cls(vocab, input_encoder, projection=projection, composition=built, **kwargs)
 
     def forward(
         self,
@@ -112,7 +132,7 @@ class EntailmentModel(SoftmaxModel):
         output: dict[str, Any] = {**scores, "probabilities": logits.softmax(1)}
         output |= {name: [pair[name] for pair in metadata] for name in ("premise", "hypothesis")}
         if label is not None:
-            output["loss"] = functional.cross_entropy(logits, label) + self.lowest_layers.penalty()
+            output["loss"] = functional.cross_entropy(logits, label)
             self._accuracy(self._names(logits.argmax(1)), self._names(label))
         return output
 
@@ -148,7 +168,7 @@ class EntailmentModel(SoftmaxModel):
         return scores | self.lowest_layers.describe() if reset else {"accuracy": scores["accuracy"]}
 
     def get_regularization_penalty(self) -> Tensor | None:
-        """The penalty that the trainer adds to the loss; `None` without ELMo and without a `regularizer`."""
+        """See `TaskModel`; with ELMo also the penalty on weight matrices."""
         configured = super().get_regularization_penalty()
         if not self.weight_l2:
             return configured

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.modules.attention import BiAttention
+from elmo_tasks.modules.input_encoder import InputEncoder
 from elmo_tasks.modules.precision import at_least_float32
 from elmo_tasks.modules.task_model import SoftmaxModel
 from elmo_tasks.out_of_memory import explain_oom
@@ -36,8 +37,8 @@ class SquadModel(SoftmaxModel):
     """
     Bidirectional attention flow with residual self-attention.
 
-    The loss is the sum of the cross-entropies of the first and the last token, averaged over questions, plus ELMo's
-    penalty. All layers have the output size of the lowest encoder, GRUs half of it per direction.
+    The loss is the sum of the cross-entropies of the first and the last token, averaged over questions. All layers have
+    the output size of the lowest encoder, GRUs half of it per direction.
 
     # Parameters
 
@@ -55,6 +56,7 @@ class SquadModel(SoftmaxModel):
     def __init__(
         self,
         vocab: Vocabulary,
+        input_encoder: InputEncoder,
         *,
         dropout: float = 0.0,
         max_span_length: int = 17,
@@ -62,7 +64,7 @@ class SquadModel(SoftmaxModel):
         initializer: Optional[InitializerApplicator] = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(vocab, **kwargs)
+        super().__init__(vocab, input_encoder, **kwargs)
         width = self.lowest_layers.encoder.get_output_dim()
         require_sizes(n_best=n_best)
         if width % 2:
@@ -128,8 +130,7 @@ class SquadModel(SoftmaxModel):
             output["spans"] = _answers(best, metadata)
             self._score(output["spans"], metadata)
         if span_start is not None and span_end is not None:
-            loss = span_loss(starts, span_start) + span_loss(ends, span_end)
-            output["loss"] = loss + self.lowest_layers.penalty()
+            output["loss"] = span_loss(starts, span_start) + span_loss(ends, span_end)
         return output
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:

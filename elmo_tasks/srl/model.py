@@ -26,8 +26,8 @@ class SrlTagger(Tagger, SoftmaxModel):
     One dense layer with softmax on the encoder's output. The predicate indicator is embedded like the words, under the
     text field's key `predicate`.
 
-    The loss of a batch is the mean over its sentences of the gold tags' negative log-likelihood, plus ELMo's penalty.
-    At test time, Viterbi decoding finds the most probable legal BIO sequence.
+    The loss of a batch is the mean over its sentences of the gold tags' negative log-likelihood. At test time, Viterbi
+    decoding finds the most probable legal BIO sequence.
 
     # Parameters
 
@@ -42,8 +42,10 @@ class SrlTagger(Tagger, SoftmaxModel):
     default_predictor = "elmo_tasks_srl"
     shown = ("words", "predicate")
 
-    def __init__(self, vocab: Vocabulary, *, sum_token_losses: bool = False, **kwargs: Any) -> None:
-        super().__init__(vocab, **kwargs)
+    def __init__(
+        self, vocab: Vocabulary, input_encoder: InputEncoder, *, sum_token_losses: bool = False, **kwargs: Any
+    ) -> None:
+        super().__init__(vocab, input_encoder, **kwargs)
         _require_words(self.lowest_layers)
         self.tags = list(vocab.get_token_to_index_vocabulary(LABELS))
         self.score_tags = nn.Linear(self.lowest_layers.get_output_dim(), len(self.tags))

@@ -24,12 +24,12 @@ def compare(inputs: Tensor, attended: Tensor) -> Tensor:
 class MultiPooling(nn.Module):
     """
     A text's vector from those of its tokens, of width D: maximum, minimum, mean, and a sum weighted by self-attention.
-    Unlike in AllenNLP's model, the values of padding have no effect.
+    Unlike in AllenNLP's model, the values of padding have no effect. `dropout` is on that vector.
     """
 
-    def __init__(self, input_dim: int) -> None:
+    def __init__(self, input_dim: int, dropout: float = 0.0) -> None:
         super().__init__()
-        self.score = nn.Linear(input_dim, 1)
+        self.score, self.dropout = nn.Linear(input_dim, 1), nn.Dropout(dropout)
 
     def get_output_dim(self) -> int:
         """Width of the text's vector: 4D."""
@@ -44,4 +44,4 @@ class MultiPooling(nn.Module):
         weights = masked_softmax(self.score(inputs)[:, :, 0], mask, memory_efficient=True)  # [B, T]
         maximum, minimum = masked_max(inputs, tokens, dim=1), -masked_max(-inputs, tokens, dim=1)  # [B, D]
         mean = masked_mean(inputs, tokens, dim=1).to(inputs.dtype)  # [B, D], AllenNLP returns at least float32
-        return torch.cat([maximum, minimum, mean, weighted_sum(inputs, weights)], 1)
+        return self.dropout(torch.cat([maximum, minimum, mean, weighted_sum(inputs, weights)], 1))

@@ -9,7 +9,7 @@ from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
 from allennlp.training.metrics import CategoricalAccuracy
 from torch import Tensor, nn
 
-from elmo_tasks.modules.input_encoder import construct
+from elmo_tasks.modules.input_encoder import InputEncoder, check_width, construct
 from elmo_tasks.modules.precision import at_least_float32
 from elmo_tasks.modules.task_model import SoftmaxModel
 from elmo_tasks.sst.biattention import MultiPooling, biattend, compare
@@ -20,19 +20,20 @@ LABELS = "labels"
 """The vocabulary namespace of the labels."""
 
 
-@Model.register("elmo_tasks_sst")
+@Model.register("elmo_tasks_sst", constructor="from_partial_objects")
 class SentimentClassifier(SoftmaxModel):
     """
     The biattentive classification network of McCann et al. (2017) with the text as both inputs. The loss of a batch is
-    the mean cross-entropy of its texts, plus ELMo's penalty.
+    the mean cross-entropy of its texts.
 
     # Parameters
 
     - `vocab`: missing labels of the five are added.
-    - `integrator`: reads h and the output of biattention; constructed here, with their width.
-    - `head`: the layers after pooling: ReLU or maxout.
-    - `pooled_dropout`: dropout after pooling.
-    - `kwargs`: see `TaskModel`. `elmo_output_encoder` is the paper's second biLSTM, for ELMo at the output.
+    - `input_encoder`: its `elmo_output_encoder` is the paper's second biLSTM, for ELMo at the output.
+    - `integrator`: reads h and the output of biattention, three times the width of h.
+    - `pool`: of the width of the integrator's output.
+    - `head`: the layers after pooling, ReLU or maxout, with five classes.
+    - `kwargs`: see `TaskModel`.
     """
 
     default_predictor = "elmo_tasks_sst"
@@ -40,19 +41,35 @@ class SentimentClassifier(SoftmaxModel):
     def __init__(
         self,
         vocab: Vocabulary,
+        input_encoder: InputEncoder,
+        *,
+        integrator: Seq2SeqEncoder,
+        pool: MultiPooling,
+        head: Head,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(vocab, input_encoder, **kwargs)
+        check_width(integrator, 3 * input_encoder.get_output_dim())
+        self.labels = complete_labels(vocab)
+        self.integrator, self.pool, self.head = integrator, pool, head
+        self._accuracy = CategoricalAccuracy()
+
+    @classmethod
+    def from_partial_objects(
+        cls,
+        vocab: Vocabulary,
+        input_encoder: InputEncoder,
         *,
         integrator: Lazy[Seq2SeqEncoder],
         head: Lazy[Head],
         pooled_dropout: float = 0.0,
         **kwargs: Any,
-    ) -> None:
-        super().__init__(vocab, **kwargs)
-        self.labels = complete_labels(vocab)
-        self.integrator = construct(integrator, width=3 * self.lowest_layers.get_output_dim())
-        self.pool = MultiPooling(self.integrator.get_output_dim())
-        self.pooled_dropout = nn.Dropout(pooled_dropout)
-        self.head = head.construct(input_dim=self.pool.get_output_dim(), classes=len(self.labels))
-        self._accuracy = CategoricalAccuracy()
+    ) -> "SentimentClassifier":
+        """From a config; `pooled_dropout` is the dropout after pooling."""
+        built = construct(integrator, 3 * input_encoder.get_output_dim())
+        pool = MultiPooling(built.get_output_dim(), pooled_dropout)
+        layers = head.construct(input_dim=pool.get_output_dim(), classes=len(complete_labels(vocab)))
+        return cls(vocab, input_encoder, integrator=built, pool=pool, head=layers, **kwargs)
 
     def forward(
         self, tokens: TextFieldTensors, metadata: list[dict[str, Any]], label: Tensor | None = None
@@ -74,7 +91,7 @@ class SentimentClassifier(SoftmaxModel):
         """`logits` [B, K]."""
         h, _, mask = self.lowest_layers(tokens)
         integrated = self.integrator(compare(h, biattend(h, mask)), mask)  # [B, T, D]
-        return {"logits": at_least_float32(self.head(self.pooled_dropout(self.pool(integrated, mask))))}
+        return {"logits": at_least_float32(self.head(self.pool(integrated, mask)))}
 
     def answer(
         self, scores: dict[str, Tensor], metadata: list[dict[str, Any]], label: Tensor | None = None, **_: Any
@@ -84,7 +101,7 @@ class SentimentClassifier(SoftmaxModel):
         probabilities = logits.softmax(1)
         output = {"logits": logits, "probabilities": probabilities, "words": [text["words"] for text in metadata]}
         if label is not None:
-            output["loss"] = nn.functional.cross_entropy(logits, label) + self.lowest_layers.penalty()
+            output["loss"] = nn.functional.cross_entropy(logits, label)
             self._accuracy(probabilities, label)
         return output
 

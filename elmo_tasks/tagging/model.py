@@ -10,6 +10,7 @@ from torch.nn import functional
 
 from elmo_tasks.data.labels import UNKNOWN_LABEL
 from elmo_tasks.errors import InputError
+from elmo_tasks.modules.input_encoder import InputEncoder
 from elmo_tasks.modules.tagger import LABELS, Tagger
 from elmo_tasks.tagging.metric import EntityF1, TagF1
 
@@ -18,7 +19,7 @@ from elmo_tasks.tagging.metric import EntityF1, TagF1
 class ColumnTagger(Tagger):
     """
     A tagger for any tags. The loss is the mean negative log-likelihood per word (with a CRF, of the sentence's tags
-    divided by its words), plus ELMo's penalty.
+    divided by its words).
 
     # Parameters
 
@@ -31,8 +32,10 @@ class ColumnTagger(Tagger):
 
     default_predictor = "elmo_tasks_tagger"
 
-    def __init__(self, vocab: Vocabulary, *, crf: bool = False, spans: bool = False, **kwargs: Any) -> None:
-        super().__init__(vocab, **kwargs)
+    def __init__(
+        self, vocab: Vocabulary, input_encoder: InputEncoder, *, crf: bool = False, spans: bool = False, **kwargs: Any
+    ) -> None:
+        super().__init__(vocab, input_encoder, **kwargs)
         self.tags = list(vocab.get_token_to_index_vocabulary(LABELS))
         if not self.tags:
             raise InputError("expected tags in the training data, got none")

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 import torch
-from allennlp.common import Lazy, Params
 from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
 from torch import Tensor, nn
 
@@ -15,7 +14,6 @@ from elmo_tasks.modules.coupled_lstm import CoupledLstm
 from elmo_tasks.modules.gru import Gru
 from elmo_tasks.modules.highway_lstm import HighwayLstm
 from elmo_tasks.modules.initialization import glorot
-from elmo_tasks.modules.input_encoder import construct
 from elmo_tasks.modules.stacked_lstm import StackedLstm
 
 ENCODERS: dict[str, tuple[dict[str, Any], int]] = {
@@ -32,7 +30,7 @@ MASK = torch.arange(5)[None] < torch.tensor(LENGTHS)[:, None]
 
 def make(name: str, **keys: Any) -> Seq2SeqEncoder:
     torch.manual_seed(2)
-    return construct(Lazy(Seq2SeqEncoder, Params({"type": f"elmo_tasks_{name}", **ENCODERS[name][0], **keys})), width=4)
+    return Seq2SeqEncoder.by_name(f"elmo_tasks_{name}")(input_size=4, **{**ENCODERS[name][0], **keys})
 
 
 @pytest.mark.parametrize("name", ENCODERS)

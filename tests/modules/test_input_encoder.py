@@ -1,35 +1,25 @@
 """The input encoder: widths, where ELMo is added, one biLM pass, padding, options."""
 
-from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from allennlp.common import Lazy, Params
 from allennlp.data import Batch, Instance, TextFieldTensors, Token, Vocabulary
 from allennlp.data.fields import TextField
 from allennlp.data.token_indexers import SingleIdTokenIndexer, TokenCharactersIndexer
-from allennlp.modules import TextFieldEmbedder
-from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
+from allennlp.modules.seq2vec_encoders import CnnEncoder
+from allennlp.modules.text_field_embedders import BasicTextFieldEmbedder
+from allennlp.modules.token_embedders import Embedding, TokenCharactersEncoder
 
 from elmo_tasks.elmo.indexer import CharacterIndexer
 from elmo_tasks.errors import InputError
-from elmo_tasks.modules.input_encoder import InputEncoder
+from elmo_tasks.modules.input_encoder import InputEncoder, input_width, without_words
+from elmo_tasks.modules.stacked_lstm import StackedLstm
 from tests.tiny import ELMO_DIM, elmo
 
 SENTENCES = ["the ferry left", "it sank", "Mira saw the ferry leave Harrow", "so"]
 WORD_DIM, CHARACTER_DIM, HIDDEN = 6, 4, 3
-
-EMBEDDERS = {
-    "tokens": {"type": "embedding", "embedding_dim": WORD_DIM},
-    "token_characters": {
-        "type": "character_encoding",
-        "embedding": {"embedding_dim": 2, "vocab_namespace": "token_characters"},
-        "encoder": {"type": "cnn", "embedding_dim": 2, "num_filters": CHARACTER_DIM, "ngram_filter_sizes": [2]},
-    },
-}
-ENCODER = {"type": "elmo_tasks_stacked_lstm", "hidden_sizes": [5, HIDDEN]}
 
 
 def instance(sentence: str) -> Instance:
@@ -50,17 +40,21 @@ def batch(*sentences: str) -> TextFieldTensors:
     return instances.as_tensor_dict()["tokens"]
 
 
-def embedder(**parts: Any) -> TextFieldEmbedder:
-    return TextFieldEmbedder.from_params(Params(deepcopy({"token_embedders": parts or EMBEDDERS})), vocab=VOCABULARY)
+def embedder() -> BasicTextFieldEmbedder:
+    words, characters = (VOCABULARY.get_vocab_size(name) for name in ("tokens", "token_characters"))
+    cnn = CnnEncoder(embedding_dim=2, num_filters=CHARACTER_DIM, ngram_filter_sizes=(2,))
+    parts = {
+        "tokens": Embedding(WORD_DIM, num_embeddings=words),
+        "token_characters": TokenCharactersEncoder(Embedding(2, num_embeddings=characters), cnn),
+    }
+    return BasicTextFieldEmbedder(parts)
 
 
-def lazy(**keys: Any) -> Lazy[Seq2SeqEncoder]:
-    return Lazy(Seq2SeqEncoder, Params(deepcopy(keys or ENCODER)))
-
-
-def make(folder: Path, at: str | None, **keys: Any) -> InputEncoder:
-    options = {"text_field_embedder": embedder(), "encoder": lazy(), **keys}
-    return InputEncoder(elmo=None if at is None else elmo(folder, at=at), **options).eval()
+def make(folder: Path, at: str | None, *, words: bool = True, **keys: Any) -> InputEncoder:
+    source, embedded = None if at is None else elmo(folder, at=at), embedder()
+    kept = embedded if words else without_words(embedded)
+    encoder = StackedLstm(input_size=input_width(kept, source), hidden_sizes=[5, HIDDEN])
+    return InputEncoder(kept, encoder, elmo=source, **keys).eval()
 
 
 @pytest.mark.parametrize(
@@ -99,7 +93,7 @@ def test_x_and_h(tmp_path: Path) -> None:
 
 
 def test_word_vectors_off(tmp_path: Path) -> None:
-    layers = make(tmp_path, "input", word_vectors=False)
+    layers = make(tmp_path, "input", words=False)
     assert layers.get_input_dim() == CHARACTER_DIM + ELMO_DIM
     tokens = batch(*SENTENCES)
     h = layers(tokens).h
@@ -119,14 +113,16 @@ def test_variational_dropout(tmp_path: Path) -> None:
     assert 0.2 < dropped.float().mean() < 0.8 and not torch.equal(dropped[:1].expand_as(dropped), dropped)
 
 
-def test_a_configured_width_that_does_not_fit(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"expected .* of width 10, got 99 \(remove input_size"):
-        make(tmp_path, None, encoder=lazy(type="lstm", hidden_size=4, input_size=99))
-
-
-def test_nothing_left_to_embed(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="nothing is left to embed"):
-        make(tmp_path, "output", text_field_embedder=embedder(tokens=EMBEDDERS["tokens"]), word_vectors=False)
+@pytest.mark.parametrize("at", [None, "input"])
+def test_encoders_of_a_width_that_does_not_fit(tmp_path: Path, at: str | None) -> None:
+    encoder, width = (
+        StackedLstm(input_size=99, hidden_sizes=[4]),
+        WORD_DIM + CHARACTER_DIM + ELMO_DIM * (at is not None),
+    )
+    with pytest.raises(InputError, match=rf"expected an encoder for vectors of width {width}, got 99"):
+        InputEncoder(embedder(), encoder, elmo=None if at is None else elmo(tmp_path, at=at))
+    with pytest.raises(InputError, match="of width 0, got 99"):
+        make(tmp_path, at, elmo_output_encoder=encoder)
 
 
 def test_elmo_without_character_ids(tmp_path: Path) -> None:

@@ -1,21 +1,21 @@
 """The NER tagger: loss and decoding against enumeration, padding, unknown tags, gradients, ELMo."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from allennlp.data import Instance
+from allennlp.data import Instance, Vocabulary
 
 from elmo_tasks.data.spans import Scheme
 from elmo_tasks.errors import InputError
 from elmo_tasks.ner import model as ner_model
 from elmo_tasks.ner.model import NerTagger
 from elmo_tasks.ner.reader import NerReader
-from tests.models import make_model, tensors
+from tests.models import WORDS, tensors, word_encoder
 
 FIXTURE = Path(__file__).resolve().parents[2] / "fixtures" / "ner" / "eng.bio"
 TINY: dict[str, Any] = {
@@ -32,32 +32,21 @@ TINY: dict[str, Any] = {
     },
     "encoder": {"type": "elmo_tasks_stacked_lstm", "hidden_sizes": [6, 4], "dropout": 0.3},
 }
-Build = Callable[..., NerTagger]
 
 
 def instances(*tagged: str) -> list[Instance]:
     """Sentences written as `word/TAG word/TAG`."""
     pairs = [[token.rsplit("/", 1) for token in sentence.split()] for sentence in tagged]
-    reader = NerReader()
+    reader = NerReader(token_indexers=WORDS)
     made = [reader.text_to_instance([word for word, _ in pair], [tag for _, tag in pair]) for pair in pairs]
     for one in made:
         reader.apply_token_indexers(one)
     return made
 
 
-def corpus() -> list[Instance]:
-    """New instances, not indexed by another vocabulary."""
-    return list(NerReader().read(FIXTURE))
-
-
-@pytest.fixture
-def build(tmp_path: Path) -> Build:
-    def make(given: Sequence[Instance] | None = None, elmo: dict[str, Any] | None = None, **keys: Any) -> NerTagger:
-        model = make_model(TINY, given or corpus(), tmp_path, elmo, **keys)
-        assert isinstance(model, NerTagger)
-        return model
-
-    return make
+def build(*tagged: str) -> NerTagger:
+    vocab = Vocabulary.from_instances(instances(*tagged))
+    return NerTagger(vocab, word_encoder(vocab)).eval()
 
 
 def best_and_all(model: NerTagger, logits: list[list[float]]) -> tuple[list[str], float]:
@@ -78,8 +67,8 @@ def is_legal(tags: Sequence[str]) -> bool:
     return all(Scheme.BIOUL.allows(before, after) for before, after in pairwise(["O", *tags, "O"]))
 
 
-def test_loss_and_decoding_equal_enumeration(build: Build) -> None:
-    model = build(instances("Mira/B-PER Oakes/L-PER left/O"))
+def test_loss_and_decoding_equal_enumeration() -> None:
+    model = build("Mira/B-PER Oakes/L-PER left/O")
     assert sorted(model.tags) == ["B-PER", "I-PER", "L-PER", "O", "U-PER"]
     gold = [["B-PER", "I-PER", "L-PER", "O"], ["U-PER"], ["O", "I-PER", "U-PER"]]
     logits, mask = torch.randn(3, 4, 5) * 2, torch.arange(4)[None] < torch.tensor([[4], [1], [3]])
@@ -95,16 +84,16 @@ def test_loss_and_decoding_equal_enumeration(build: Build) -> None:
     assert model.loss(logits, tags, mask).item() == pytest.approx(expected, rel=1e-5)
 
 
-def test_missing_tags_of_known_types_are_added(build: Build) -> None:
-    model = build(instances("Oakes/I-PER"))
+def test_missing_tags_of_known_types_are_added() -> None:
+    model = build("Oakes/I-PER")
     assert model.tags == ["I-PER", "O", "B-PER", "L-PER", "U-PER"]
     assert list(model.vocab.get_token_to_index_vocabulary("labels")) == model.tags
     assert model.decode(torch.full((1, 1, 5), 9.0), torch.ones(1, 1, dtype=torch.bool))[0] in (["O"], ["U-PER"])
 
 
-def test_unknown_gold_types_are_misses_without_loss(build: Build) -> None:
+def test_unknown_gold_types_are_misses_without_loss() -> None:
     known = instances("Mira/B-PER Oakes/L-PER left/O")
-    model = build(instances("Mira/B-PER Oakes/L-PER left/O"))
+    model = build("Mira/B-PER Oakes/L-PER left/O")
     foreign = instances("the/O Gull/U-SHIP sank/O")
     batch = tensors(model.vocab, [*known, *foreign])
     assert model(**batch)["loss"].item() == pytest.approx(model(**tensors(model.vocab, known))["loss"].item(), rel=1e-5)
@@ -117,8 +106,8 @@ def test_unknown_gold_types_are_misses_without_loss(build: Build) -> None:
     alone["loss"].backward()
 
 
-def test_warns_of_unknown_gold_types_and_rejects_them_alone(build: Build, caplog: pytest.LogCaptureFixture) -> None:
-    model = build(instances("Mira/U-PER left/O")).eval()
+def test_warns_of_unknown_gold_types_and_rejects_them_alone(caplog: pytest.LogCaptureFixture) -> None:
+    model = build("Mira/U-PER left/O")
     model(**tensors(model.vocab, instances("Mira/U-PER Harrow/U-LOC Bay/U-LOC")))
     ner_model.logger.addHandler(caplog.handler)
     assert model.get_metrics(reset=True)["recall-LOC"] == 0.0

@@ -2,11 +2,10 @@
 
 import pytest
 import torch
-from allennlp.common import Lazy, Params
 from torch import nn
 
 from elmo_tasks.sst.biattention import MultiPooling
-from elmo_tasks.sst.head import Head, MaxoutHead
+from elmo_tasks.sst.head import MaxoutHead
 
 LENGTHS = [4, 1, 3]
 MASK = torch.arange(4)[None] < torch.tensor(LENGTHS)[:, None]  # [3, 4]
@@ -27,9 +26,8 @@ def test_pooling(padding: float, bias: float) -> None:
 
 
 def test_maxout_layers() -> None:
-    params = {"type": "elmo_tasks_maxout", "pool_size": 3, "hidden_sizes": [4, 3], "dropout": [0.2, 0.3]}
-    part, inputs = Lazy(Head, Params(params)).construct(input_dim=5, classes=2).eval(), torch.randn(3, 5)
-    assert isinstance(part, MaxoutHead)
+    part = MaxoutHead(input_dim=5, classes=2, pool_size=3, hidden_sizes=[4, 3], dropout=[0.2, 0.3]).eval()
+    inputs = torch.randn(3, 5)
     linears = [module for module in part.modules() if isinstance(module, nn.Linear)]
     assert [layer.out_features for layer in linears] == [12, 9, 6]
     expected = inputs

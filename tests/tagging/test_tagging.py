@@ -5,34 +5,20 @@ from typing import Any
 
 import pytest
 import torch
-from allennlp.data import Instance
+from allennlp.data import Instance, Vocabulary
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.prediction.tagger_predictor import TaggerPredictor
 from elmo_tasks.tagging.model import ColumnTagger, TagF1
 from elmo_tasks.tagging.reader import ColumnReader
-from tests.models import make_model, tensors
+from tests.models import WORDS, tensors, word_encoder
 
 COLUMNS = "Rome\tPROPN\tB-LOC\nsleeps\tVERB\tO\n\nRome\tPROPN\tB-LOC\nAntium\tPROPN\tB-LOC\n"
-TINY: dict[str, Any] = {
-    "type": "elmo_tasks_tagger",
-    "text_field_embedder": {
-        "token_embedders": {
-            "tokens": {"type": "elmo_tasks_word_vectors", "embedding_dim": 4},
-            "token_characters": {
-                "type": "character_encoding",
-                "embedding": {"embedding_dim": 3, "vocab_namespace": "token_characters"},
-                "encoder": {"type": "cnn", "embedding_dim": 3, "num_filters": 5, "ngram_filter_sizes": [3]},
-            },
-        }
-    },
-    "encoder": {"type": "elmo_tasks_stacked_lstm", "hidden_sizes": [3]},
-}
 
 
 def instances(file: Path, **keys: Any) -> list[Instance]:
     file.write_text(COLUMNS)
-    reader = ColumnReader(**keys)
+    reader = ColumnReader(token_indexers=WORDS, **keys)
     made = list(reader.read(file))
     for one in made:
         reader.apply_token_indexers(one)
@@ -40,9 +26,8 @@ def instances(file: Path, **keys: Any) -> list[Instance]:
 
 
 def tagger(made: list[Instance], **keys: Any) -> ColumnTagger:
-    model = make_model(TINY, made, Path(), None, **keys)
-    assert isinstance(model, ColumnTagger)
-    return model
+    vocab = Vocabulary.from_instances(made)
+    return ColumnTagger(vocab, word_encoder(vocab), **keys)
 
 
 def places(made: list[Instance]) -> ColumnTagger:
@@ -72,7 +57,8 @@ def test_a_missing_column(tmp_path: Path) -> None:
 
 
 def test_raw_text_is_split_by_the_rules_of_the_readers_language(tmp_path: Path) -> None:
-    predictor = TaggerPredictor(tagger(instances(tmp_path / "x", tag=1)).eval(), ColumnReader(tag=1, language="fr"))
+    reader = ColumnReader(tag=1, language="fr", token_indexers=WORDS)
+    predictor = TaggerPredictor(tagger(instances(tmp_path / "x", tag=1)).eval(), reader)
     assert predictor.predict("L'eau dort.")["tokens"] == ["L'", "eau", "dort", "."]
     assert "entities" not in predictor.predict("L'eau dort.")
     with pytest.raises(InputError, match="got 'zz'"):
@@ -82,7 +68,7 @@ def test_raw_text_is_split_by_the_rules_of_the_readers_language(tmp_path: Path) 
 def test_spans_are_entities_in_predictions(tmp_path: Path) -> None:
     made = instances(tmp_path / "x", tag=2, spans=True)
     model = places(made)
-    predictor = TaggerPredictor(model, ColumnReader(tag=2, spans=True))
+    predictor = TaggerPredictor(model, ColumnReader(tag=2, spans=True, token_indexers=WORDS))
     found = predictor.predict("Rome, Antium")["entities"][-1]
     assert found == {"text": "Antium", "start": 6, "end": 12, "type": "LOC", "token_start": 2, "token_end": 3}
 
