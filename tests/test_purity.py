@@ -17,9 +17,12 @@ from allennlp.models import Model
 from allennlp.predictors import Predictor
 
 from elmo_tasks.elmo.embedder import ElmoTokenEmbedder
+from elmo_tasks.pretraining.data_loader import LmDataLoader, LmReader, LmVocabulary
+from elmo_tasks.pretraining.model import BiLMModel
 from tests.archives.make import SENTENCE, TASKS
 from tests.archives.test_stored import assert_close
 from tests.models import make_model, tensors
+from tests.pretraining import toy
 from tests.tagging import test_tagging as tagging
 from tests.tiny import write_vectors
 
@@ -110,3 +113,27 @@ def test_threads_give_the_sequential_results(task: str, tmp_path: Path) -> None:
     with ThreadPoolExecutor(2) as pool:
         threads = [pool.submit(predicted, used, order) for order in (1, -1)]
         assert_close([thread.result() for thread in threads], [expected, expected], atol=1e-6)
+
+
+def batches(corpus: Path, *, seed: int = 0) -> LmDataLoader:
+    loader = LmDataLoader(LmReader(), str(corpus / "lm" / "train.a.txt"), 3, unroll=4, steps_per_epoch=3, seed=seed)
+    loader.index_with(LmVocabulary.from_corpus(files=str(corpus / "lm" / "train.a.txt")))
+    return loader
+
+
+@pytest.mark.usefixtures("quick_switches")
+def test_the_language_model(tmp_path: Path) -> None:
+    corpus = toy.write_corpus(tmp_path)
+    model = BiLMModel(LmVocabulary.of(batches(corpus)._words), toy.OPTIONS, negatives=4)  # type: ignore[arg-type]
+    before = state(model)
+    for batch in batches(corpus):
+        model.train()(**batch)["loss"].backward()
+    model.eval()
+
+    def losses(seed: int) -> list[float]:
+        return [model(**batch)["loss"].item() for batch in batches(corpus, seed=seed)]
+
+    expected = [losses(seed) for seed in range(2)]
+    assert_same(state(model), before)
+    with ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(losses, range(2))) == expected
