@@ -167,14 +167,16 @@ class _Lookup:
         where `unknown` [B, T]: otherwise it is in the vocabulary.
         """
         places = spelling[..., 0].nonzero(as_tuple=True)  # [N], [N]
-        rows = []
-        for row, is_unknown in zip(spelling[places].cpu().numpy(), unknown[places].tolist(), strict=True):
+        spelled = zip(spelling[places].cpu().numpy(), unknown[places].tolist(), strict=True)
+        found = {}
+        for index, (row, is_unknown) in enumerate(spelled):
             word = (row[row > 0] - 1).astype(np.uint8).tobytes().decode("utf-8", "surrogatepass")
-            rows.append(_look_up(self, word) if is_unknown else self.get(word))
-        found = [index for index, row in enumerate(rows) if row is not None]
+            vector = _look_up(self, word) if is_unknown else self.get(word)
+            if vector is not None:
+                found[index] = vector
         if found:
-            batch, token = (place[found] for place in places)
-            vectors[batch, token] = torch.from_numpy(np.stack([rows[index] for index in found])).to(vectors)
+            batch, token = (place[list(found)] for place in places)
+            vectors[batch, token] = torch.from_numpy(np.stack(list(found.values()))).to(vectors)
 
 
 def _unit(vector: np.ndarray) -> np.ndarray:

@@ -172,7 +172,9 @@ class LmBatch:
 
     def to(self, device: torch.device | str | int) -> "LmBatch":
         """The same batch with its tensors on `device`."""
-        moved = {name: value.to(device) for name, value in vars(self).items() if isinstance(value, torch.Tensor)}
+        moved: dict[str, Any] = {
+            name: value.to(device) for name, value in vars(self).items() if isinstance(value, torch.Tensor)
+        }
         return replace(self, **moved)
 
 

@@ -9,10 +9,11 @@ import torch
 from allennlp.common import Lazy, Params
 from allennlp.data import Batch, Instance, TextFieldTensors, Token, Vocabulary
 from allennlp.data.fields import TextField
-from allennlp.data.token_indexers import SingleIdTokenIndexer, TokenCharactersIndexer
+from allennlp.data.token_indexers import TokenCharactersIndexer
 from allennlp.modules import TextFieldEmbedder
 from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
 
+from elmo_tasks.data.words import WordIndexer
 from elmo_tasks.elmo.indexer import CharacterIndexer
 from elmo_tasks.errors import InputError
 from elmo_tasks.modules.input_encoder import InputEncoder
@@ -34,7 +35,7 @@ ENCODER = {"type": "elmo_tasks_stacked_lstm", "hidden_sizes": [5, HIDDEN]}
 
 def instance(sentence: str) -> Instance:
     indexers = {
-        "tokens": SingleIdTokenIndexer(),
+        "tokens": WordIndexer(),
         "token_characters": TokenCharactersIndexer(min_padding_length=2),
         "elmo": CharacterIndexer(),
     }
@@ -61,6 +62,11 @@ def lazy(**keys: Any) -> Lazy[Seq2SeqEncoder]:
 def make(folder: Path, at: str | None, **keys: Any) -> InputEncoder:
     options = {"text_field_embedder": embedder(), "encoder": lazy(), **keys}
     return InputEncoder(elmo=None if at is None else elmo(folder, at=at), **options).eval()
+
+
+def test_allennlps_embedding_gets_no_spelling(tmp_path: Path) -> None:
+    unknown, known = (make(tmp_path, None)(batch(text)).mask for text in ("a gull left", "the ferry left"))
+    assert torch.equal(unknown, known)
 
 
 @pytest.mark.parametrize(
