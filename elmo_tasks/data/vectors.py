@@ -167,11 +167,11 @@ class _Lookup:
         where `unknown` [B, T]: otherwise it is in the vocabulary.
         """
         places = spelling[..., 0].nonzero(as_tuple=True)  # [N], [N]
-        spelled = zip(spelling[places].cpu().numpy(), unknown[places].tolist(), strict=True)
+        spellings = spelling[places].cpu().numpy().view(f"S{spelling.shape[2]}")[:, 0]  # [N]
         found = {}
-        for index, (row, is_unknown) in enumerate(spelled):
-            word = (row[row > 0] - 1).astype(np.uint8).tobytes().decode("utf-8", "surrogatepass")
-            vector = _look_up(self, word) if is_unknown else self.get(word)
+        for index, (word, is_unknown) in enumerate(zip(spellings.tolist(), unknown[places].tolist(), strict=True)):
+            text = word.decode("utf-8", "surrogatepass")
+            vector = _look_up(self, text) if is_unknown else self.get(text)
             if vector is not None:
                 found[index] = vector
         if found:

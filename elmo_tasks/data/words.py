@@ -59,11 +59,11 @@ class WordIndexer(TokenIndexer):
         return {**super().get_padding_lengths({IDS: indexed_tokens[IDS]}), SPELLING: longest}
 
     def as_padded_tensor_dict(self, tokens: dict[str, Any], padding_lengths: dict[str, int]) -> dict[str, torch.Tensor]:
-        """`tokens`, int64, [T]; unless all words of the batch have ids, `spelling`, int16, [T, C]: bytes plus 1."""
+        """`tokens`, int64, [T]; `spelling`, uint8, [T, C], zero-padded, unless all words of the batch have ids."""
         padded = super().as_padded_tensor_dict({IDS: tokens[IDS]}, padding_lengths)
         if longest := padding_lengths[SPELLING]:
-            rows = np.zeros((padding_lengths[IDS], longest), np.int16)
+            rows = np.zeros(padding_lengths[IDS], f"S{longest}")
             for index, spelling in tokens[SPELLING]:
-                rows[index, : len(spelling)] = np.frombuffer(spelling, np.uint8).astype(np.int16) + 1
-            padded[SPELLING] = torch.from_numpy(rows)
+                rows[index] = spelling
+            padded[SPELLING] = torch.from_numpy(rows.view(np.uint8).reshape(-1, longest))
         return padded
