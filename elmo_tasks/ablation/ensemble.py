@@ -15,7 +15,6 @@ from torch import Tensor, nn
 
 from elmo_tasks.ablation.schema import VOTES
 from elmo_tasks.archives import load_archive
-from elmo_tasks.data.vectors import WordVectors
 from elmo_tasks.errors import InputError
 from elmo_tasks.modules.task_model import SoftmaxModel
 
@@ -69,8 +68,6 @@ def _models(members: Sequence[Archive]) -> list[SoftmaxModel]:
     if len(kinds) > 1 or any(vocabulary != vocabularies[0] for vocabulary in vocabularies):
         raise InputError(f"expected members of one type and vocabulary, got {', '.join(sorted(kinds))}")
     require_probabilities(str(kinds.pop()))
-    for part in (part for member in members for part in member.model.modules() if isinstance(part, WordVectors)):
-        part.vocab = members[0].model.vocab  # which the data are indexed with, and which may grow
     return [member.model.eval() for member in members]
 
 

@@ -25,9 +25,10 @@ from elmo_tasks.bilm.token_encoder import TokenEncoder
 from elmo_tasks.bilm.word_vector_cache import WordVectorCache
 from elmo_tasks.errors import InputError
 
-STATES = ("reset", "carry")
-
 DIRECTIONS = ("forward", "backward")
+
+States = dict[str, list[State]]
+"""For each direction, the cell state and output of each layer."""
 
 
 class BiLMOutput(NamedTuple):
@@ -52,37 +53,31 @@ class BiLM(nn.Module):
 
     # Parameters
 
-    - `state`: with `reset`, every sentence starts from zero states, so that its vectors depend on nothing else; with
-      `carry`, as in bilm-tf, row b starts from the last state of row b of the previous batch (rows beyond a smaller
-      batch keep theirs).
     - `precision`: data type of the matrix products: `float32`, or `bfloat16`, which is faster on processors that
       support it and gives vectors whose cosine with the float32 ones is above 0.999; or `int8`, for inference on CPUs
       that support it: weights with a scale per output and inputs with a scale per row, convolutions in float32. States
       and layers have the parameters' type.
     - `initialize`: whether to initialize the weights of the LSTMs; if not, they must be loaded.
 
-    Raises `InputError` if `state` or `precision` is invalid, or the CPU does not support int8.
+    Raises `InputError` if `precision` is invalid, or the CPU does not support int8.
     """
 
     boundaries: Tensor
+    state = "reset"
 
-    def __init__(
-        self, options: BiLMOptions, *, state: str = "reset", precision: str = "float32", initialize: bool = True
-    ) -> None:
+    def __init__(self, options: BiLMOptions, *, precision: str = "float32", initialize: bool = True) -> None:
         super().__init__()
-        for key, value, known in (("state", state, STATES), ("precision", precision, INFERENCE_PRECISIONS)):
-            if value not in known:
-                raise InputError(f"{key} must be one of {', '.join(known)}, got {value!r}")
+        if precision not in INFERENCE_PRECISIONS:
+            raise InputError(f"precision must be one of {', '.join(INFERENCE_PRECISIONS)}, got {precision!r}")
         if precision == "int8" and not can_pack(torch.device("cpu"), torch.int8):
             raise InputError(f"precision int8 needs {NEEDED_FOR_INT8}", hint="use float32 or bfloat16")
-        self.options, self.state, self._precision = options, state, precision
+        self.options, self._precision = options, precision
         self.token_encoder = TokenEncoder(options)
         self.forward_stack = LstmStack(options, initialize=initialize)
         self.backward_stack = LstmStack(options, initialize=initialize)
         boundaries = torch.from_numpy(tokens_to_ids([BEGIN_OF_SENTENCE, END_OF_SENTENCE]).astype("int64"))
         boundaries = fit_slots(boundaries, options.max_characters_per_token)
         self.register_buffer("boundaries", boundaries, persistent=False)  # [2, C]
-        self._carried: dict[str, list[State]] = {}
         self._cache: tuple[Hashable, WordVectorCache | None] = (None, None)
 
     @classmethod
@@ -91,7 +86,6 @@ class BiLM(nn.Module):
         options_file: str | Path,
         weight_file: str | Path,
         *,
-        state: str = "reset",
         precision: str = "float32",
         packed: bool = False,
     ) -> "BiLM":
@@ -102,7 +96,7 @@ class BiLM(nn.Module):
 
         - `options_file`, `weight_file`: paths of `options.json` and `weights.hdf5`, or URLs if the package
           `cached_path` is installed.
-        - `state`, `precision`: see `BiLM`.
+        - `precision`: see `BiLM`.
         - `packed`: whether to `pack` the weights for inference on a CPU.
 
         Raises `InputError` naming the file and all that is wrong with it.
@@ -112,7 +106,7 @@ class BiLM(nn.Module):
         options_path, weight_path = local_path(options_file), local_path(weight_file)
         options = BiLMOptions.from_file(options_path)
         check_size(options, weight_path, options_file=options_path)
-        bilm = cls(options, state=state, precision=precision, initialize=False).eval().requires_grad_(False)
+        bilm = cls(options, precision=precision, initialize=False).eval().requires_grad_(False)
         load_weights(bilm, weight_path, options_file=options_path, pack=bilm._packed_dtype if packed else None)
         return bilm
 
@@ -192,34 +186,34 @@ class BiLM(nn.Module):
         - `character_ids`, [B, T, C]: as from `batch_to_ids`, the tokens of each row from the left, then zeros. Sentence
           boundaries are added and removed inside; a sentence may be empty. Longer words than
           `options.max_characters_per_token` allows are truncated.
+
+        Every sentence starts from zero states, so that its vectors depend on nothing else.
         """
         mask = token_mask(character_ids)  # [B, T]
+        return self.carry(character_ids, {})[0] if mask.any() else BiLMOutput(self._zeros(mask), mask)
+
+    @no_compile
+    def carry(self, character_ids: Tensor, states: States) -> tuple[BiLMOutput, States]:
+        """
+        As `forward`, but row b starts from row b of the states that the previous batch returned, as in bilm-tf: for
+        each direction and layer, cell state and output, [B, .]; zeros where there are none. Also returns the final
+        states; rows beyond a smaller batch keep theirs.
+        """
+        mask = token_mask(character_ids)  # [B, T]
+        if not len(mask):
+            return BiLMOutput(self._zeros(mask), mask), states
         character_ids = fit_slots(character_ids, self.options.max_characters_per_token)
-        if not len(mask) or (self.state == "reset" and not mask.any()):
-            shape = (self.n_layers, *mask.shape, self.output_dim)
-            return BiLMOutput(self.boundaries.new_zeros(shape, dtype=self.dtype), mask)
         packing = Packing.of(mask)
         tokens = self._with_boundaries(character_ids, mask)  # [B * (T + 2), P]
-        layers = tokens.new_zeros(self.n_layers, *mask.shape, 2, tokens.shape[1])  # [L+1, B, T, 2, P]
+        layers, finals = self._zeros(mask).unflatten(3, (2, -1)), {}  # [L+1, B, T, 2, P]
         context_free = tokens.view(len(mask), -1, tokens.shape[1])[:, 1:-1]
         layers[0] = (context_free * mask[:, :, None])[:, :, None]
         indices = ((packing.forward_from, packing.forward_to), (packing.backward_from, packing.backward_to))
         for side, (direction, (read, written)) in enumerate(zip(DIRECTIONS, indices, strict=True)):
-            for depth, outputs in enumerate(self._run(direction, tokens[read], packing), start=1):
+            results, finals[direction] = self._run(direction, tokens[read], packing, states.get(direction))
+            for depth, outputs in enumerate(results, start=1):
                 layers[depth, :, :, side] = outputs[written] * mask[:, :, None]
-        return BiLMOutput(layers.flatten(3), mask)
-
-    def reset_states(self) -> None:
-        """Forget the states carried from the previous batch."""
-        self._carried.clear()
-
-    def carried_states(self) -> dict[str, list[State]]:
-        """The states carried from the previous batch: for each direction and layer, cell state and output, [B, .]."""
-        return dict(self._carried)
-
-    def set_carried_states(self, states: dict[str, list[State]]) -> None:
-        """Restore what `carried_states` returned."""
-        self._carried = dict(states)
+        return BiLMOutput(layers.flatten(3), mask), finals
 
     def encode_types(self, character_ids: Tensor) -> Tensor:
         """
@@ -255,10 +249,11 @@ class BiLM(nn.Module):
             *((id(parameter), parameter._version, parameter.data_ptr()) for parameter in parameters),
             *(weakref.ref(weight) for weight in packed),
         )
-        if self._cache[0] != key:
+        found = self._cache  # another thread may replace it
+        if found[0] != key:
             is_invariant = self.token_encoder.is_batch_invariant(precision=self._product_dtype)
-            self._cache = key, WordVectorCache() if is_invariant else None
-        return self._cache[1]
+            self._cache = found = key, WordVectorCache() if is_invariant else None
+        return found[1]
 
     @property
     def _product_dtype(self) -> torch.dtype | None:
@@ -276,31 +271,27 @@ class BiLM(nn.Module):
         position.scatter_(1, mask.sum(1, keepdim=True) + 1, 1)
         return vectors[position.flatten()]
 
-    def _run(self, direction: str, inputs: Tensor, packing: Packing) -> list[Tensor]:
-        """Run one direction over packed inputs [N, P]; returns the outputs of its L layers, each [N, P]."""
+    def _run(
+        self, direction: str, inputs: Tensor, packing: Packing, states: list[State] | None
+    ) -> tuple[list[Tensor], list[State]]:
+        """Run one direction over packed inputs [N, P]; the outputs of its L layers, each [N, P], and final states."""
         stack: LstmStack = getattr(self, f"{direction}_stack")
-        rows = len(packing.order)
-        states = self._start(stack, direction, rows)
-        ordered = [(cell[packing.order], hidden[packing.order]) for cell, hidden in states]
-        outputs, finals = stack(inputs, packing.batch_sizes, ordered, precision=self._product_dtype)
-        if self.state == "carry":
-            for kept, final in zip(states, finals, strict=True):
-                for old, new in zip(kept, final, strict=True):
-                    old[packing.order] = new.detach()
-        return outputs
-
-    def _start(self, stack: LstmStack, direction: str, rows: int) -> list[State]:
-        """The initial states of rows 0..rows-1; with `carry`, zeros for rows that no batch had before."""
-        if self.state == "reset":
-            return stack.initial_states(rows)
-        kept = self._carried.get(direction) or stack.initial_states(0)
-        unseen = stack.initial_states(max(0, rows - len(kept[0][0])))
-        kept = [
+        kept = states or stack.initial_states(0)
+        unseen = stack.initial_states(max(0, len(packing.order) - len(kept[0][0])))
+        started = [
             (torch.cat([cell.to(more_cell), more_cell]), torch.cat([hidden.to(more_hidden), more_hidden]))
             for (cell, hidden), (more_cell, more_hidden) in zip(kept, unseen, strict=True)
         ]
-        self._carried[direction] = kept
-        return [(cell[:rows], hidden[:rows]) for cell, hidden in kept]
+        ordered = [(cell[packing.order], hidden[packing.order]) for cell, hidden in started]
+        outputs, finals = stack(inputs, packing.batch_sizes, ordered, precision=self._product_dtype)
+        for state, final in zip(started, finals, strict=True):
+            for old, new in zip(state, final, strict=True):
+                old[packing.order] = new.detach()
+        return outputs, started
+
+    def _zeros(self, mask: Tensor) -> Tensor:
+        """Layers [L+1, B, T, 2P] for a mask [B, T]."""
+        return self.boundaries.new_zeros((self.n_layers, *mask.shape, self.output_dim), dtype=self.dtype)
 
 
 def _distinct_rows(ids: Tensor) -> tuple[Tensor, Tensor]:

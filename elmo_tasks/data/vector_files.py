@@ -126,7 +126,7 @@ def _is_finite(field: str) -> bool:
 class VectorFile:
     """
     The vectors of a plain text file, looked up by word. Only the words and their positions are kept in memory, half a
-    gigabyte for GloVe 840B; numbers are parsed when a word is looked up.
+    gigabyte for GloVe 840B; numbers are parsed when a word is looked up. Safe to use from several threads.
 
     If a word occurs twice, the first vector is used. `width` is the dimension of the vectors (D).
 
@@ -136,7 +136,7 @@ class VectorFile:
 
     def __init__(self, file: Path, *, width: int) -> None:
         self.file, self.width = file, width
-        self._cache: dict[bytes, np.ndarray | None] = {}
+        self._cache: dict[bytes, np.ndarray] = {}
         self._places: dict[bytes, int] = {}  # the byte where the word's line starts
         starts = array("Q")
         for number, word, _ in _entries(self._lines(starts), width, file):
@@ -151,12 +151,14 @@ class VectorFile:
 
     def get(self, word: bytes) -> np.ndarray | None:
         """The vector of a word in UTF-8: float32, shape [D]; `None` if the file does not have it."""
-        if word not in self._cache:
+        place = self._places.get(word)
+        vector = self._cache.get(word)
+        if vector is None and place is not None:
+            vector = self._read(place)
             if len(self._cache) >= _CACHED:
                 self._cache.clear()
-            place = self._places.get(word)
-            self._cache[word] = None if place is None else self._read(place)
-        return self._cache[word]
+            self._cache[word] = vector
+        return vector
 
     def _read(self, place: int) -> np.ndarray:
         with open_binary(self.file, VECTORS_HINT) as opened:

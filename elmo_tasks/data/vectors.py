@@ -13,7 +13,6 @@ from allennlp.modules.token_embedders import TokenEmbedder
 from torch import Tensor, nn
 
 from elmo_tasks.data.vector_files import VectorFile, read_vectors
-from elmo_tasks.data.words import LATER_WORDS
 from elmo_tasks.errors import InputError
 
 logger = logging.getLogger(__name__)
@@ -62,6 +61,7 @@ class WordVectors(TokenEmbedder):
     ) -> None:
         super().__init__()
         self._namespace, self._normalize = vocab_namespace, normalize
+        self._unknown_id = vocab.get_token_index(vocab._oov_token, vocab_namespace)
         self._file = pretrained_file or lookup_file
         _, _, *in_data = vocab.get_token_to_index_vocabulary(vocab_namespace)  # after padding and unknown words
         vectors = _read(pretrained_file, in_data, embedding_dim, keep_all=keep_all_pretrained, normalize=normalize)
@@ -74,26 +74,27 @@ class WordVectors(TokenEmbedder):
         self.weight = nn.Parameter(table[:first_fixed], requires_grad=trainable)
         self.register_buffer("fixed", table[first_fixed:].clone())
         self.fixed: Tensor
-        self.vocab = vocab
-        self._later: _LaterWords | None = None
+        self._lookup: _Lookup | None = None
         if lookup_file is not None and pretrained_file is None:
-            self._later = _LaterWords(Path(lookup_file), embedding_dim, normalize)
-            vars(vocab).setdefault(LATER_WORDS, []).append(self._later)
+            self._lookup = _Lookup(Path(lookup_file), embedding_dim, normalize)
 
     def get_output_dim(self) -> int:
         """Dimension of the vectors: D."""
         return self.weight.shape[1]
 
-    def forward(self, tokens: Tensor) -> Tensor:
-        """Word ids [B, T], 0 for padding -> vectors [B, T, D], zero for padding."""
-        if self._later is not None:
-            self._later.warn()
-            self._append(self._new_words(self.vocab), self._later)
+    def forward(self, tokens: Tensor, spelling: Tensor | None = None) -> Tensor:
+        """
+        Word ids [B, T], 0 for padding, and spellings [B, T, C] from `WordIndexer` -> vectors [B, T, D], zero for
+        padding.
+        """
         trained = len(self.weight)
         beyond = (tokens >= trained)[..., None]  # [B, T, 1]
         fixed = nn.functional.embedding((tokens - trained).clamp(min=0), self.fixed)  # [B, T, D]
         vectors = nn.functional.embedding(tokens.clamp(max=trained - 1), self.weight, padding_idx=0)  # [B, T, D]
-        return torch.where(beyond, fixed, vectors)
+        vectors = torch.where(beyond, fixed, vectors)
+        if spelling is not None and self._lookup is not None:
+            self._lookup.fill(vectors, tokens == self._unknown_id, spelling)
+        return vectors
 
     def extend_vocab(
         self,
@@ -106,21 +107,14 @@ class WordVectors(TokenEmbedder):
         AllenNLP's hook for `--extend-vocab`: adds fixed vectors of words that were appended to the vocabulary, from the
         file if it has them, else the vector of unknown words.
         """
-        new, width = self._new_words(extended_vocab), self.get_output_dim()
-        file = extension_pretrained_file or self._file
-        self._append(new, _read(file, new, width, keep_all=False, normalize=self._normalize) if new else {})
-
-    def _new_words(self, vocab: Vocabulary) -> list[str]:
-        """The words that were appended to the vocabulary and have no vector yet."""
-        index = vocab.get_index_to_token_vocabulary(self._namespace)
-        return [index[id_] for id_ in range(len(self.weight) + len(self.fixed), len(index))]
-
-    def _append(self, words: list[str], vectors: "dict[str, np.ndarray] | _LaterWords") -> None:
-        """Adds a fixed vector for each word: its own, or that of unknown words."""
-        unknown = self.weight.detach()[1]  # [D]
-        rows = [_look_up(vectors, word) for word in words]
-        extra = [unknown if row is None else torch.from_numpy(row).to(unknown) for row in rows]
-        if extra:
+        index, width = extended_vocab.get_index_to_token_vocabulary(self._namespace), self.get_output_dim()
+        new = [index[id_] for id_ in range(len(self.weight) + len(self.fixed), len(index))]
+        if new:
+            file = extension_pretrained_file or self._file
+            vectors = _read(file, new, width, keep_all=False, normalize=self._normalize)
+            rows = [_look_up(vectors, word) for word in new]
+            unknown = self.weight.detach()[self._unknown_id]  # [D]
+            extra = [unknown if row is None else torch.from_numpy(row).to(unknown) for row in rows]
             self.fixed = torch.cat([self.fixed, torch.stack(extra)])
 
 
@@ -142,42 +136,47 @@ class ConcatenatedVectors(TokenEmbedder):
     def get_output_dim(self) -> int:
         return self._dim
 
-    def forward(self, tokens: Tensor) -> Tensor:
-        """Word ids [B, T], 0 for padding -> vectors [B, T, D]."""
-        return torch.cat([part(tokens) for part in self.parts], -1)
+    def forward(self, tokens: Tensor, spelling: Tensor | None = None) -> Tensor:
+        """As that of `WordVectors`."""
+        return torch.cat([part(tokens, spelling) for part in self.parts], -1)
 
 
-class _LaterWords:
-    """The words that an archive lacks, looked up in the vectors' file; `warn` counts them if it cannot be read."""
+class _Lookup:
+    """The vectors of words that an archive lacks, in the vectors' file; after a warning none if it cannot be read."""
 
     def __init__(self, file: Path, width: int, normalize: bool) -> None:
         self._file, self._width, self._normalize = file, width, normalize
-        self._missing: set[str] = set()
-        self._problem = ""
 
     @cached_property
     def _vectors(self) -> VectorFile | None:
         try:
             return VectorFile(self._file, width=self._width)
         except InputError as error:
-            self._problem = str(error)
+            text = "words of the text are unknown, since the archive keeps only vectors of training and validation "
+            text += "words, and their file cannot be read: put it there, or set lookup_file of the vectors with -o: %s"
+            logger.warning(text, error)
             return None
 
-    def __contains__(self, word: str) -> bool:
-        if self._vectors is None:
-            self._missing.add(word.lower())
-        return self._vectors is not None and word.encode() in self._vectors
-
     def get(self, word: str) -> np.ndarray | None:
-        vector = None if self._vectors is None else self._vectors.get(word.encode())
+        vector = None if self._vectors is None else self._vectors.get(word.encode("utf-8", "surrogatepass"))
         return vector if vector is None or not self._normalize else _unit(vector)
 
-    def warn(self) -> None:
-        if self._missing and self._problem:
-            text = "%d words of the text are unknown, since the archive keeps only vectors of training and validation "
-            text += "words, and their file cannot be read: put it there, or set lookup_file of the vectors with -o: %s"
-            logger.warning(text, len(self._missing), self._problem)
-            self._problem = ""
+    def fill(self, vectors: Tensor, unknown: Tensor, spelling: Tensor) -> None:
+        """
+        Replaces those vectors [B, T, D] of words with a spelling that the file has; that of the lower-cased word only
+        where `unknown` [B, T]: otherwise it is in the vocabulary.
+        """
+        places = spelling[..., 0].nonzero(as_tuple=True)  # [N], [N]
+        spellings = spelling[places].cpu().numpy().view(f"S{spelling.shape[2]}")[:, 0]  # [N]
+        found = {}
+        for index, (word, is_unknown) in enumerate(zip(spellings.tolist(), unknown[places].tolist(), strict=True)):
+            text = word.decode("utf-8", "surrogatepass")
+            vector = _look_up(self, text) if is_unknown else self.get(text)
+            if vector is not None:
+                found[index] = vector
+        if found:
+            batch, token = (place[list(found)] for place in places)
+            vectors[batch, token] = torch.from_numpy(np.stack(list(found.values()))).to(vectors)
 
 
 def _unit(vector: np.ndarray) -> np.ndarray:
@@ -211,7 +210,7 @@ def _random(rows: int, width: int) -> Tensor:
         raise InputError(f"embedding_dim: expected vectors that fit in memory, got {size}") from error
 
 
-def _look_up(vectors: dict[str, np.ndarray] | _LaterWords, word: str) -> np.ndarray | None:
+def _look_up(vectors: dict[str, np.ndarray] | _Lookup, word: str) -> np.ndarray | None:
     found = vectors.get(word)
     return vectors.get(word.lower()) if found is None else found
 

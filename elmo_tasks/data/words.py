@@ -1,14 +1,16 @@
 """Tokens -> word ids, for the word vectors of `vectors`."""
 
-import multiprocessing
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
+import torch
 from allennlp.data import Token, TokenIndexer, Vocabulary
 
-LATER_WORDS = "later_words"
-"""An attribute of an archive's vocabulary: a list of containers of words that it lacks and may add."""
+IDS, SPELLING = "tokens", "spelling"
 
+MAX_BYTES = 1000
+"""The longest word with a spelling, as in GloVe's files: a longer one would fill the memory with a batch's padding."""
 
 shared_token = lru_cache(maxsize=2**16)(Token)
 """A `Token` that all occurrences of a word share, and nobody changes: large corpora need half the memory."""
@@ -17,8 +19,8 @@ shared_token = lru_cache(maxsize=2**16)(Token)
 @TokenIndexer.register("elmo_tasks_word_ids")
 class WordIndexer(TokenIndexer):
     """
-    The id of each token's word, else of the lower-cased word, else of unknown words, like the look-up in `WordVectors`.
-    Words of `LATER_WORDS` are added to the vocabulary, but not in worker processes, which have copies of it.
+    The id of each token's word, else of the lower-cased word, else of unknown words, like the look-up in `WordVectors`;
+    and the spelling of words that are not in the vocabulary, so that `WordVectors` can look them up in a file.
 
     # Parameters
 
@@ -33,20 +35,35 @@ class WordIndexer(TokenIndexer):
     def count_vocab_items(self, token: Token, counter: dict[str, dict[str, int]]) -> None:
         counter[self._namespace][token.ensure_text()] += 1
 
-    def tokens_to_indices(self, tokens: list[Token], vocabulary: Vocabulary) -> dict[str, list[Any]]:
-        """`{"tokens": ids}`, with an id for each of T tokens, never that of the padding."""
+    def tokens_to_indices(self, tokens: list[Token], vocabulary: Vocabulary) -> dict[str, Any]:
+        """
+        `{"tokens": ids, "spelling": spellings}`: an id for each of T tokens, never that of the padding; indices and
+        UTF-8 of the tokens that are not in the vocabulary.
+        """
         ids = vocabulary.get_token_to_index_vocabulary(self._namespace)
         unknown = vocabulary.get_token_index(vocabulary._oov_token, self._namespace)
-        later = vars(vocabulary).get(LATER_WORDS, []) if multiprocessing.parent_process() is None else []
-
-        def find(word: str) -> int | None:
-            if word not in ids and any(word in words for words in later):
-                return vocabulary.add_token_to_namespace(word, self._namespace)
-            return ids.get(word)
-
         words = [token.ensure_text() for token in tokens]
-        # A text may contain the padding token; its id would be masked.
-        return {"tokens": [find(word) or find(word.lower()) or unknown for word in words]}
+        new = ((index, word.encode("utf-8", "surrogatepass")) for index, word in enumerate(words) if word not in ids)
+        return {
+            # A text may contain the padding token; its id would be masked.
+            IDS: [ids.get(word) or ids.get(word.lower()) or unknown for word in words],
+            SPELLING: tuple((index, spelling) for index, spelling in new if len(spelling) <= MAX_BYTES),
+        }
 
-    def get_empty_token_list(self) -> dict[str, list[Any]]:
-        return {"tokens": []}
+    def get_empty_token_list(self) -> dict[str, Any]:
+        return {IDS: [], SPELLING: ()}
+
+    def get_padding_lengths(self, indexed_tokens: dict[str, Any]) -> dict[str, int]:
+        """The number of tokens, and the bytes of the longest spelling."""
+        longest = max((len(spelling) for _, spelling in indexed_tokens[SPELLING]), default=0)
+        return {**super().get_padding_lengths({IDS: indexed_tokens[IDS]}), SPELLING: longest}
+
+    def as_padded_tensor_dict(self, tokens: dict[str, Any], padding_lengths: dict[str, int]) -> dict[str, torch.Tensor]:
+        """`tokens`, int64, [T]; `spelling`, uint8, [T, C], zero-padded, unless all words of the batch have ids."""
+        padded = super().as_padded_tensor_dict({IDS: tokens[IDS]}, padding_lengths)
+        if longest := padding_lengths[SPELLING]:
+            rows = np.zeros(padding_lengths[IDS], f"S{longest}")
+            for index, spelling in tokens[SPELLING]:
+                rows[index] = spelling
+            padded[SPELLING] = torch.from_numpy(rows.view(np.uint8).reshape(-1, longest))
+        return padded

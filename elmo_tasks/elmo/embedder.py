@@ -11,8 +11,7 @@ from allennlp.data import Instance
 from allennlp.modules.token_embedders import TokenEmbedder
 from torch import Tensor, nn
 
-from elmo_tasks.bilm.bilm import BiLM, BiLMOutput
-from elmo_tasks.bilm.lstm import State
+from elmo_tasks.bilm.bilm import BiLM, BiLMOutput, States
 from elmo_tasks.elmo.cache import LayerCache
 from elmo_tasks.elmo.embedder_config import REGISTERED_AS, Problem, check_config, config_problems
 from elmo_tasks.elmo.scalar_mix import WEIGHTED, ScalarMix
@@ -113,6 +112,7 @@ class ElmoTokenEmbedder(TokenEmbedder):
         self.input_mix = self._mix(layer_norm=layer_norm, gamma=gamma) if at != "output" else None
         self.output_mix = self._mix(layer_norm=layer_norm, gamma=gamma) if at != "input" else None
         self.dropout = nn.Dropout(dropout)
+        self._carried: States = {}
 
     @classmethod
     def from_params(cls, params: Params, **extras: Any) -> "ElmoTokenEmbedder":
@@ -156,6 +156,9 @@ class ElmoTokenEmbedder(TokenEmbedder):
         if self.cache is not None and self.training:
             self.cache.read_only = False
         with torch.no_grad(), torch.autocast(ids.device.type, enabled=False):
+            if isinstance(self.bilm, BiLM) and self.bilm.state == "carry":
+                output, self._carried = self.bilm.carry(ids, self._carried)
+                return output
             return self.bilm(ids) if self.cache is None else self.cache.layers(self.bilm, ids)
 
     def input_vectors(self, output: BiLMOutput) -> Tensor:
@@ -191,14 +194,13 @@ class ElmoTokenEmbedder(TokenEmbedder):
         if self.cache is not None:
             self.cache.expect(self.bilm, instances)
 
-    def carried_states(self) -> dict[str, list[State]]:
+    def carried_states(self) -> States:
         """The states of `state: carry`; trainer `elmo_tasks` keeps them in its checkpoints."""
-        return self.bilm.carried_states() if isinstance(self.bilm, BiLM) else {}
+        return self._carried
 
-    def set_carried_states(self, states: dict[str, list[State]]) -> None:
-        """Restore what `carried_states` returned."""
-        if isinstance(self.bilm, BiLM):
-            self.bilm.set_carried_states(states)
+    def set_carried_states(self, states: States) -> None:
+        """Restore what `carried_states` returned; `{}` for zeros."""
+        self._carried = states
 
     def get_extra_state(self) -> Tensor:
         """Paths and sha256 of the source's files, and with `archive` their contents, uint8."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
+from pathlib import Path
 from typing import Any, Protocol, Self, TypeVar
 
 import torch
@@ -75,11 +75,17 @@ class SourceType:
     archives: bool = True
 
 
+def _open_bilm(options_file: Path, weight_file: Path, *, state: str, precision: str) -> BiLM:
+    bilm = BiLM.from_files(options_file, weight_file, precision=precision, packed=True)
+    bilm.state = state
+    return bilm
+
+
 SOURCES = {
     BILM: SourceType(
         "biLM",
         {"options_file": "the biLM's options", "weight_file": "the biLM's weights"},
-        partial(BiLM.from_files, packed=True),
+        _open_bilm,
         options=("state", "precision"),
     ),
     COVE: SourceType(

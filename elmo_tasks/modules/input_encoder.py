@@ -12,6 +12,8 @@ from allennlp.nn.util import get_text_field_mask
 from torch import Tensor, nn
 
 from elmo_tasks.bilm.bilm import BiLMOutput
+from elmo_tasks.data.vectors import WordVectors
+from elmo_tasks.data.words import SPELLING
 from elmo_tasks.elmo.embedder import ElmoTokenEmbedder
 from elmo_tasks.errors import InputError
 
@@ -67,6 +69,7 @@ class InputEncoder(nn.Module):
         self.embedder, self.elmo = embedder, elmo
         has_words = not isinstance(embedder, BasicTextFieldEmbedder) or WORDS in embedder._token_embedders
         self._ignored = {CHARACTERS} if has_words else {CHARACTERS, WORDS}
+        self._looks_up = any(isinstance(part, WordVectors) for part in self.modules())
         self.encoder, self.elmo_output_encoder = encoder, elmo_output_encoder
         dropout = InputVariationalDropout if variational_dropout else nn.Dropout
         self.input_dropout, self.output_dropout = dropout(input_dropout), dropout(output_dropout)
@@ -147,7 +150,10 @@ class InputEncoder(nn.Module):
     def _input(self, tokens: TextFieldTensors, layers: BiLMOutput | None) -> Tensor:
         parts = []
         if self.embedder is not None:
-            parts.append(self.embedder({key: tokens[key] for key in tokens if key not in self._ignored}))
+            kept = {key: tokens[key] for key in tokens if key not in self._ignored}
+            if not self._looks_up:
+                kept = {key: {name: part for name, part in kept[key].items() if name != SPELLING} for key in kept}
+            parts.append(self.embedder(kept))
         if self.elmo is not None and layers is not None and self.elmo.has_input:
             parts.append(self.elmo.input_vectors(layers))
         return self.input_dropout(torch.cat(parts, -1))  # [B, T, D]

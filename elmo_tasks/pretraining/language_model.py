@@ -1,49 +1,19 @@
 """The joint objective of both directions (paper, section 3.1): token encoder and softmax are shared, LSTMs are not."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from elmo_tasks.bilm.bilm import DIRECTIONS, BiLM
+from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.bilm.characters import fit_slots
 from elmo_tasks.bilm.lstm import LstmStack, State
 from elmo_tasks.bilm.packed_linear import INFERENCE_PRECISIONS, PRECISIONS
 from elmo_tasks.errors import InputError
 from elmo_tasks.pretraining.softmax import OutputSoftmax
-from elmo_tasks.pretraining.stream import LmBatch
-
-
-@dataclass
-class LmStates:
-    """The initial states of the next batch: per direction and layer the cell [B, H] and output [B, P], detached."""
-
-    forward: list[State]
-    backward: list[State]
-
-    def to(self, device: torch.device | str | int) -> "LmStates":
-        """The same states on `device`."""
-        return LmStates(*([(c.to(device), h.to(device)) for c, h in getattr(self, name)] for name in DIRECTIONS))
-
-    def to_tensors(self) -> dict[str, Tensor]:
-        """A flat dictionary for checkpoints, with keys `forward.0.cell` and so on."""
-        return {
-            f"{name}.{depth}.{part}": tensor
-            for name in DIRECTIONS
-            for depth, state in enumerate(getattr(self, name))
-            for part, tensor in zip(("cell", "hidden"), state, strict=True)
-        }
-
-    @classmethod
-    def from_tensors(cls, tensors: dict[str, Tensor]) -> "LmStates":
-        """The states of a `to_tensors` dictionary."""
-        depths = range(len(tensors) // 4)
-        return cls(
-            *([(tensors[f"{name}.{i}.cell"], tensors[f"{name}.{i}.hidden"]) for i in depths] for name in DIRECTIONS)
-        )
+from elmo_tasks.pretraining.stream import LmBatch, LmStates
 
 
 class LmOutput(NamedTuple):

@@ -13,7 +13,7 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.pretraining.checkpoint import Checkpoint
 from elmo_tasks.pretraining.data_loader import LmVocabulary
 from elmo_tasks.pretraining.evaluation import Perplexity
-from elmo_tasks.pretraining.language_model import BiLanguageModel, LmOutput, LmStates
+from elmo_tasks.pretraining.language_model import BiLanguageModel, LmOutput
 from elmo_tasks.pretraining.softmax import OutputSoftmax
 from elmo_tasks.pretraining.stream import LmBatch
 from elmo_tasks.training.distributed import process_count
@@ -25,8 +25,8 @@ class BiLMModel(Model):
     """
     `BiLanguageModel` for AllenNLP's trainer.
 
-    The training states are part of the state dict, so that a run resumed with `--recover` continues with them.
-    Evaluation has separate states, which `eval()` sets to zero.
+    A batch starts from the states that its stream carries, and leaves its final states there: the data loader has them,
+    and its position in a checkpoint.
 
     Metrics: `perplexity` (geometric mean of the directions), `forward_perplexity`, `backward_perplexity` and `unknown`,
     the share of `<UNK>` among the targets. They are weighted by tokens. Evaluation uses the exact softmax, training the
@@ -69,8 +69,6 @@ class BiLMModel(Model):
         self.loss_scale = loss_scale
         self.knows_words = False
         """Whether the softmax has been trained on exactly these words."""
-        self._training_states: LmStates | None = None
-        self._evaluation_states: LmStates | None = None
         self._perplexity = Perplexity()
 
     @classmethod
@@ -98,11 +96,9 @@ class BiLMModel(Model):
         Returns `loss` (scaled), `nll` (nats per token, mean of the directions) and `tokens` (targets of the forward
         direction). The last two are those of the whole batch, as is the mean of `loss` over processes.
         """
-        output = self.language_model(batch, self._carried())
-        if self.training:
-            self._training_states = output.states
-        else:
-            self._evaluation_states = output.states
+        states = batch.carried.states
+        output = self.language_model(batch, states and states.to(self.language_model.softmax.bias.device))
+        batch.carried.states = output.states
         total, unknown = _summed(output, batch.unknown)
         self._perplexity(total, unknown)
         share = output._replace(forward_count=total.forward_count, backward_count=total.backward_count)
@@ -115,21 +111,9 @@ class BiLMModel(Model):
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
         return self._perplexity.get_metric(reset)
 
-    def train(self, mode: bool = True) -> "BiLMModel":
-        self._evaluation_states = None
-        return super().train(mode)
-
-    def get_extra_state(self) -> dict[str, torch.Tensor]:
-        """The training states, with any number of rows: a buffer would fix the batch size."""
-        states = self._training_states
-        return {} if states is None else states.to_tensors()
-
-    def set_extra_state(self, state: dict[str, torch.Tensor]) -> None:
-        self._training_states = LmStates.from_tensors(state) if state else None
-
-    def _carried(self) -> LmStates | None:
-        states = self._training_states if self.training else self._evaluation_states
-        return None if states is None else states.to(self.language_model.softmax.bias.device)
+    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *rest: Any) -> None:
+        state_dict.pop(f"{prefix}_extra_state", None)  # the states of earlier versions
+        super()._load_from_state_dict(state_dict, prefix, *rest)
 
 
 def _summed(output: LmOutput, unknown: int) -> tuple[LmOutput, int]:

@@ -32,7 +32,7 @@ _LEAST_ROWS = 64
 """Positions at a time for the exact softmax of a large vocabulary; with fewer, reading the weights takes the time."""
 
 
-class LogUniformSampler:
+class LogUniformSampler(nn.Module):
     """
     Distinct word ids from the distribution `P(k) = ln((k + 2) / (k + 1)) / ln(V + 1)` by rejection sampling.
 
@@ -40,11 +40,14 @@ class LogUniformSampler:
     training all processes use those of the first one. A draw has from 1 to V `negatives`.
     """
 
+    _log_misses: Tensor
+
     def __init__(self, vocabulary_size: int, negatives: int) -> None:
+        super().__init__()
         self.vocabulary_size, self.negatives = vocabulary_size, negatives
         ranks = torch.arange(vocabulary_size, dtype=torch.float64)
         self.probabilities = torch.log1p(1.0 / (ranks + 1.0)) / math.log(vocabulary_size + 1.0)  # [V]
-        self._log_misses = torch.log1p(-self.probabilities)  # [V]
+        self.register_buffer("_log_misses", torch.log1p(-self.probabilities), persistent=False)  # [V]
         self._block = self._expected_tries()
 
     def draw(self) -> tuple[Tensor, int]:
@@ -65,7 +68,6 @@ class LogUniformSampler:
 
     def log_expected_counts(self, ids: Tensor, tries: int) -> Tensor:
         """`ln q(k)` with `q(k) = 1 - (1 - P(k))^tries`, the probability that k is among the draw; float32, [N]."""
-        self._log_misses = self._log_misses.to(ids.device)
         return (-torch.expm1(tries * self._log_misses[ids])).log().float()
 
     def _draws(self, count: int) -> np.ndarray:

@@ -8,7 +8,7 @@ section 3.4).
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import chain, count, repeat
 from pathlib import Path
@@ -17,7 +17,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
+from elmo_tasks.bilm.bilm import DIRECTIONS
 from elmo_tasks.bilm.characters import BEGIN_OF_SENTENCE, END_OF_SENTENCE, MOST_CHARACTERS, pad_rows, token_to_ids
+from elmo_tasks.bilm.lstm import State
 from elmo_tasks.errors import InputError
 from elmo_tasks.pretraining.sentences import EndlessSentences
 from elmo_tasks.pretraining.vocabulary import UNKNOWN, WordVocabulary
@@ -118,6 +120,42 @@ class TokenRows:
         return TokenWindow(inputs, targets, [len(tokens) for tokens, _ in filled])
 
 
+@dataclass
+class LmStates:
+    """The initial states of the next batch: per direction and layer the cell [B, H] and output [B, P], detached."""
+
+    forward: list[State]
+    backward: list[State]
+
+    def to(self, device: torch.device | str | int) -> "LmStates":
+        """The same states on `device`."""
+        return LmStates(*([(c.to(device), h.to(device)) for c, h in getattr(self, name)] for name in DIRECTIONS))
+
+    def to_tensors(self) -> dict[str, torch.Tensor]:
+        """A flat dictionary for checkpoints, with keys `forward.0.cell` and so on."""
+        return {
+            f"{name}.{depth}.{part}": tensor
+            for name in DIRECTIONS
+            for depth, state in enumerate(getattr(self, name))
+            for part, tensor in zip(("cell", "hidden"), state, strict=True)
+        }
+
+    @classmethod
+    def from_tensors(cls, tensors: dict[str, torch.Tensor]) -> "LmStates":
+        """The states of a `to_tensors` dictionary."""
+        depths = range(len(tensors) // 4)
+        return cls(
+            *([(tensors[f"{name}.{i}.cell"], tensors[f"{name}.{i}.hidden"]) for i in depths] for name in DIRECTIONS)
+        )
+
+
+@dataclass
+class Carried:
+    """The final states of a stream's last batch, which the next one starts from; `None` for zeros."""
+
+    states: LmStates | None = None
+
+
 @dataclass(repr=False)
 class LmBatch:
     """One step of language-model training, both directions. Each of the U distinct input tokens is encoded once."""
@@ -130,11 +168,14 @@ class LmBatch:
     forward_mask: torch.Tensor  # [T, B], false only after the end of a finite text
     backward_mask: torch.Tensor
     unknown: int  # targets of both directions that are `<UNK>`
+    carried: Carried = field(default_factory=Carried)  # the stream's, for all its batches
 
     def to(self, device: torch.device | str | int) -> "LmBatch":
         """The same batch with its tensors on `device`."""
-        moved = {name: value.to(device) for name, value in vars(self).items() if isinstance(value, torch.Tensor)}
-        return LmBatch(**moved, unknown=self.unknown)
+        moved: dict[str, Any] = {
+            name: value.to(device) for name, value in vars(self).items() if isinstance(value, torch.Tensor)
+        }
+        return replace(self, **moved)
 
 
 class LmStream:
@@ -158,7 +199,7 @@ class LmStream:
         require_sizes(batch_size=batch_size, unroll=unroll)
         self.forward_rows = TokenRows(forward, rows=batch_size, unroll=unroll, backward=False, own=own)
         self.backward_rows = TokenRows(backward, rows=batch_size, unroll=unroll, backward=True, own=own)
-        self._vocabulary = vocabulary
+        self._vocabulary, self.carried = vocabulary, Carried()
         self._shape = (batch_size if own is None else len(own), unroll)
 
     def __iter__(self) -> "LmStream":
@@ -183,6 +224,7 @@ class LmStream:
             forward_mask=self._mask(forward),
             backward_mask=self._mask(backward),
             unknown=sum(int((ids == UNKNOWN).sum()) for ids in targets),
+            carried=self.carried,
         )
 
     def _word_ids(self, window: TokenWindow) -> torch.Tensor:
@@ -209,11 +251,12 @@ class TrainingStream(LmStream):
         self._rows = {"forward": self.forward_rows, "backward": self.backward_rows}
 
     def position(self) -> dict[str, Any]:
-        """Per direction the cycle, the sentences taken from it, and the rest of each row's sentence."""
+        """Per direction the cycle, the sentences taken from it, and the rest of each row's sentence; carried states."""
+        states = self.carried.states
         return {
             name: {"cycle": source.cycle, "taken": source.taken, "rows": self._rows[name].remainders()}
             for name, source in self._sources.items()
-        }
+        } | ({} if states is None else {"states": states.to("cpu").to_tensors()})
 
     def move_to(self, position: dict[str, Any]) -> None:
         """Continue from `position()`; raises `InputError` if that had another `batch_size`."""
@@ -221,6 +264,7 @@ class TrainingStream(LmStream):
             saved = position[name]
             self._rows[name].resume(saved["rows"])
             source.move_to(cycle=saved["cycle"], taken=saved["taken"])
+        self.carried.states = LmStates.from_tensors(position["states"]) if "states" in position else None
 
 
 def sentence_batch(sentences: Sequence[Sequence[str]], vocabulary: WordVocabulary) -> LmBatch:

@@ -45,13 +45,6 @@ def load_runtime_state(model: torch.nn.Module, saved: dict[str, Any]) -> None:
         module.set_carried_states(saved["carried"][path])
 
 
-def extra_states(model: torch.nn.Module) -> dict[str, Any]:
-    """The modules' extra states (`get_extra_state`), by path: they may differ between processes."""
-    default = torch.nn.Module.get_extra_state
-    modules = model.named_modules()
-    return {path: module.get_extra_state() for path, module in modules if type(module).get_extra_state is not default}
-
-
 def on_cpu(value: Any) -> Any:
     """Plain data with its tensors on the CPU."""
     if isinstance(value, dict):

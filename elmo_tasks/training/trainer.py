@@ -26,7 +26,7 @@ from elmo_tasks.training.distributed import all_gather_objects, process_count, p
 from elmo_tasks.training.epoch_lines import EpochLines
 from elmo_tasks.training.resumable import make_resumable
 from elmo_tasks.training.rng_state import random_state, set_random_state
-from elmo_tasks.training.runtime_state import extra_states, load_runtime_state, on_cpu, save_runtime_state
+from elmo_tasks.training.runtime_state import load_runtime_state, on_cpu, save_runtime_state
 
 KEYS = {*inspect.signature(GradientDescentTrainer.__init__).parameters, "run_sanity_checks"}
 """The arguments of AllenNLP's trainer, which ignores others."""
@@ -121,8 +121,6 @@ class ResumableTrainer(GradientDescentTrainer):
             self._scaler.load_state_dict(saved["scaler"])
         self.data_loader.resume(saved["position"], batches=steps * self._num_gradient_accumulation_steps)
         load_runtime_state(self.model, saved["model"])
-        for path, state in saved.get("extra", {}).items():
-            self.model.get_submodule(path).set_extra_state(state)
         set_random_state(saved["random"])
 
     def _write_best(self) -> None:
@@ -230,8 +228,7 @@ class RunState(TrainerCallback):
     def gather(self) -> None:
         """Gather the states of all processes for the next checkpoint; must be called by all processes."""
         if self.trainer._distributed:
-            extra = {"extra": extra_states(self.trainer.model)}
-            self._gathered = all_gather_objects(on_cpu(self._own_state() | extra))
+            self._gathered = all_gather_objects(on_cpu(self._own_state()))
 
     def state_dict(self) -> dict[str, Any]:
         """The state of the first process, with the other processes' in distributed training."""

@@ -12,6 +12,7 @@ from allennlp.modules.elmo import _ElmoBiLm
 from allennlp.nn.util import remove_sentence_boundaries
 
 from elmo_tasks.bilm import BiLM, batch_to_ids, lstm
+from elmo_tasks.bilm.bilm import BiLMOutput
 from tests.elmo.samples import BATCHES, SENTENCES, write_bilm
 
 BITING = {"cell_clip": 0.6, "proj_clip": 0.5}
@@ -23,12 +24,29 @@ def assert_near(found: Any, expected: Any, tolerance: float = 1e-5) -> None:
     assert np.abs(found - expected).max(initial=0.0) < tolerance
 
 
-def sentence_layers(bilm: BiLM, sentences: list[list[str]]) -> list[torch.Tensor]:
+class Stream:
+    """A biLM that carries its states from call to call."""
+
+    def __init__(self, bilm: BiLM) -> None:
+        self.bilm, self.states = bilm, dict[str, Any]()
+
+    def __call__(self, ids: torch.Tensor) -> BiLMOutput:
+        output, self.states = self.bilm.carry(ids, self.states)
+        return output
+
+
+def stream(files: tuple[str, str], state: str) -> BiLM | Stream:
+    bilm = BiLM.from_files(*files)
+    return Stream(bilm) if state == "carry" else bilm
+
+
+def sentence_layers(bilm: BiLM | Stream, sentences: list[list[str]]) -> list[torch.Tensor]:
     """The layers [L+1, T, 2P] of each sentence, cut to its own tokens."""
     with torch.no_grad():
         layers, mask = bilm(batch_to_ids(sentences))
     lengths = [len(sentence) for sentence in sentences]
     assert mask.sum(1).tolist() == lengths
+    bilm = bilm.bilm if isinstance(bilm, Stream) else bilm
     assert layers.shape == (bilm.options.n_layers + 1, *mask.shape, bilm.output_dim)
     assert layers[:, ~mask].eq(0).all()
     return [layers[:, row, :length] for row, length in enumerate(lengths)]
@@ -55,7 +73,7 @@ def allennlp_layers(bilm: _ElmoBiLm, sentences: list[list[str]]) -> list[torch.T
 )
 def test_layers_equal_allennlps(tmp_path: Path, changes: dict[str, Any], state: str) -> None:
     files = write_bilm(tmp_path, **changes)
-    ours, theirs = BiLM.from_files(*files, state=state), _ElmoBiLm(*files).eval()
+    ours, theirs = stream(files, state), _ElmoBiLm(*files).eval()
     for sentences in [*BATCHES, [[], []], [["after"], ["nothing", "."]]]:
         if state == "reset":
             theirs._elmo_lstm.reset_states()
@@ -99,7 +117,7 @@ def test_ids_of_invalid_shape(tmp_path: Path, ids: torch.Tensor, message: str) -
 @pytest.mark.parametrize("state", ["reset", "carry"])
 def test_a_long_text_is_processed_in_parts(tmp_path: Path, state: str, monkeypatch: pytest.MonkeyPatch) -> None:
     files = write_bilm(tmp_path)
-    together, in_parts = (BiLM.from_files(*files, state=state) for _ in range(2))
+    together, in_parts = stream(files, state), stream(files, state)
     ids = batch_to_ids([["a", "long", "text"] * 20, ["one"], [], ["and", "another"] * 7])
     expected = [together(ids).layers for _ in range(2)]
     seen = []

@@ -37,7 +37,10 @@ def test_long_words_do_not_widen_the_batch(reader: NerReader | CorefReader) -> N
 def test_word_ids() -> None:
     vocabulary = Vocabulary(counter={"tokens": {"May": 5, "may": 4, "harbour": 3}})
     words = [Token(word) for word in ("May", "may", "Harbour", "MAY", "Harrow", "@@PADDING@@")]
-    assert WordIndexer().tokens_to_indices(words, vocabulary) == {"tokens": [2, 3, 4, 3, 1, 1]}
+    assert WordIndexer().tokens_to_indices(words, vocabulary) == {
+        "tokens": [2, 3, 4, 3, 1, 1],
+        "spelling": ((2, b"Harbour"), (3, b"MAY"), (4, b"Harrow")),
+    }
     counter: dict[str, dict[str, int]] = {"words": {"May": 1, "may": 0}}
     indexer = TokenIndexer.from_params(Params({"type": "elmo_tasks_word_ids", "namespace": "words"}))
     indexer.count_vocab_items(Token("May"), counter)

@@ -95,7 +95,7 @@ def test_the_bilm_moves_with_the_model(files: dict[str, str]) -> None:
 def test_the_bilm_computes_the_same_on_a_gpu(files: dict[str, str]) -> None:
     model = nn.Sequential(ElmoTokenEmbedder(**files, at="input", state="carry"))
     expected = model(IDS)
-    model[0].bilm.reset_states()
+    model[0].set_carried_states({})
     found = model.cuda()(IDS.cuda())
     assert found.is_cuda
     torch.testing.assert_close(found.cpu(), expected, atol=1e-4, rtol=1e-4)

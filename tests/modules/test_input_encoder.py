@@ -7,11 +7,12 @@ import pytest
 import torch
 from allennlp.data import Batch, Instance, TextFieldTensors, Token, Vocabulary
 from allennlp.data.fields import TextField
-from allennlp.data.token_indexers import SingleIdTokenIndexer, TokenCharactersIndexer
+from allennlp.data.token_indexers import TokenCharactersIndexer
 from allennlp.modules.seq2vec_encoders import CnnEncoder
 from allennlp.modules.text_field_embedders import BasicTextFieldEmbedder
 from allennlp.modules.token_embedders import Embedding, TokenCharactersEncoder
 
+from elmo_tasks.data.words import WordIndexer
 from elmo_tasks.elmo.indexer import CharacterIndexer
 from elmo_tasks.errors import InputError
 from elmo_tasks.modules.input_encoder import InputEncoder, input_width, without_words
@@ -24,7 +25,7 @@ WORD_DIM, CHARACTER_DIM, HIDDEN = 6, 4, 3
 
 def instance(sentence: str) -> Instance:
     indexers = {
-        "tokens": SingleIdTokenIndexer(),
+        "tokens": WordIndexer(),
         "token_characters": TokenCharactersIndexer(min_padding_length=2),
         "elmo": CharacterIndexer(),
     }
@@ -55,6 +56,11 @@ def make(folder: Path, at: str | None, *, words: bool = True, **keys: Any) -> In
     kept = embedded if words else without_words(embedded)
     encoder = StackedLstm(input_size=input_width(kept, source), hidden_sizes=[5, HIDDEN])
     return InputEncoder(kept, encoder, elmo=source, **keys).eval()
+
+
+def test_allennlps_embedding_gets_no_spelling(tmp_path: Path) -> None:
+    unknown, known = (make(tmp_path, None)(batch(text)).mask for text in ("a gull left", "the ferry left"))
+    assert torch.equal(unknown, known)
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ import torch
 from elmo_tasks.errors import InputError
 from elmo_tasks.pretraining.evaluation import Perplexity, first_sentences, perplexity
 from elmo_tasks.pretraining.export import TrainedModel, load_run
-from elmo_tasks.pretraining.language_model import LmOutput, LmStates
-from elmo_tasks.pretraining.stream import LmBatch
+from elmo_tasks.pretraining.language_model import LmOutput
+from elmo_tasks.pretraining.stream import LmBatch, LmStates
 from tests.pretraining import toy
 
 WORDS = sorted({word for line in toy.sentences(100, seed=1) for word in line.split()})

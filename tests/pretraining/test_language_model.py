@@ -9,10 +9,11 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from elmo_tasks.bilm import BiLM, batch_to_ids
+from elmo_tasks.bilm.bilm import DIRECTIONS
 from elmo_tasks.bilm.characters import tokens_to_ids
 from elmo_tasks.bilm.options import BiLMOptions
 from elmo_tasks.errors import InputError
-from elmo_tasks.pretraining.language_model import DIRECTIONS, BiLanguageModel
+from elmo_tasks.pretraining.language_model import BiLanguageModel
 from elmo_tasks.pretraining.softmax import OutputSoftmax
 from elmo_tasks.pretraining.stream import LmBatch
 

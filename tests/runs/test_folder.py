@@ -141,7 +141,7 @@ def test_folder_in_which_another_process_trains(tmp_path: Path) -> None:
 
 
 def test_folder_in_which_checkpoints_would_not_be_found(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"expected the path of a folder without \*, \? and \["):
+    with pytest.raises(InputError, match=r"expected the path of a folder without \*, \?, \["):
         require_plain_name(tmp_path / "run[1]")
 
 
@@ -165,8 +165,7 @@ def test_archive_is_written_atomically(begun: Path, monkeypatch: pytest.MonkeyPa
 def test_files_of_somebody_else_with_the_names_of_a_run(tmp_path: Path, force: bool) -> None:
     for name in ("log", "options.json", "config.json"):
         (tmp_path / name).touch()
-    with pytest.raises(InputError, match="expected an empty folder, got config.json, log, options.json"):
-        start(tmp_path, force=force)
-    with pytest.raises(InputError, match="expected an empty folder"):
-        train.train(read_config("ner"), tmp_path, force=force)
-    assert {path.name for path in tmp_path.iterdir()} >= {"log", "options.json", "config.json"}
+    for _ in range(2):  # the first attempt does not mark the folder as that of a run
+        with pytest.raises(InputError, match="expected an empty folder, got config.json, log, options.json"):
+            train.train(Params(dict(CONFIG)), tmp_path, force=force)
+    assert {path.name for path in tmp_path.iterdir()} == {"log", "options.json", "config.json"}
