@@ -22,7 +22,7 @@ from elmo_tasks.elmo.source_types import BILM, LayerSource
 from elmo_tasks.elmo.sources import STATE_KEY, Source, open_source
 from elmo_tasks.elmo.transformer.encoder import Transformer
 from elmo_tasks.elmo.vector_model import OUTPUTS, VectorModel
-from elmo_tasks.errors import InputError, needs, shown
+from elmo_tasks.errors import InputError, shown
 from elmo_tasks.unpacking import unpack
 
 logger = logging.getLogger(__name__)
@@ -54,7 +54,7 @@ class Elmo:
 
     - `bilm`: a biLM with state `reset`, CoVe or a transformer.
     - `source`: where it comes from; needed for `cache_dir`, trained mixes and `write`.
-    - `cache_dir`: folder of a `LayerCache`, which rounds layers to float16. Needs the package lmdb.
+    - `cache_dir`: folder of a `LayerCache`, which rounds layers to float16.
     - `sizes`: `max_length`, `overlap`, `batch_size` and `max_tokens` of `BatchSizes`.
 
     Raises `InputError` if a value is invalid.
@@ -66,8 +66,8 @@ class Elmo:
         self.bilm, self.source, self._sizes, self._cache_dir = bilm, source, BatchSizes(**sizes), cache_dir
         self._cache = None
         if cache_dir is not None:
-            with needs("lmdb"):
-                from elmo_tasks.elmo.cache import LayerCache
+            from elmo_tasks.elmo.cache import LayerCache  # not on Windows
+
             self._cache = LayerCache(cache_dir, self._opened(), limit_gb=32.0)
         self._mixes: dict[str, ScalarMix] = {}
         self._model("all")
