@@ -93,7 +93,7 @@ class DiskFile(io.FileIO):
     The file `opened` is called `path` in errors.
     """
 
-    def __init__(self, opened: Path, mode: str, path: Path) -> None:
+    def __init__(self, opened: Path | int, mode: str, path: Path) -> None:
         super().__init__(opened, mode)
         self.path = path
         self._error: OSError | None = None

@@ -2,17 +2,14 @@
 
 import argparse
 import json
-import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from importlib.metadata import version
 from pathlib import Path
-from tempfile import TemporaryFile
-from typing import IO
 
 from elmo_tasks.bilm.packed_linear import INFERENCE_PRECISIONS
 from elmo_tasks.commands.actions import Command
 from elmo_tasks.commands.layer_sources import add_device, add_source_options, device_of, files_read, open_chosen
-from elmo_tasks.data.files import lines_of, open_binary, open_text
+from elmo_tasks.data.files import open_text
 from elmo_tasks.data.raw_text import blank_pipeline, split_at_blanks
 from elmo_tasks.elmo.hdf5_writer import check_vector_path
 from elmo_tasks.elmo.sentence_embedder import Elmo, progress_bar
@@ -87,7 +84,7 @@ def run(args: argparse.Namespace) -> None:
     check_vector_path(args.output_file, read=(input_file, *files_read(args)))
     elmo = _open(args)
     parse, tokenizer = _parser(args.input_format)
-    with progress_bar() as bar, TemporaryFile() as copy:
+    with progress_bar() as bar:
 
         def started(counts: Mapping[str, int]) -> None:
             _print_counts(counts, args.max_length)
@@ -95,7 +92,7 @@ def run(args: argparse.Namespace) -> None:
 
         try:
             written = elmo.write(
-                _Lines(input_file, copy),
+                open_text(input_file, longest=None),
                 args.output_file,
                 layers=args.output,
                 float16=args.float16,
@@ -110,29 +107,6 @@ def run(args: argparse.Namespace) -> None:
             raise Interrupted("the same command, without --force, resumes") from None
     size = Path(args.output_file).stat().st_size
     print(f"{args.output_file}: {size:,} bytes" if written else f"{args.output_file} is already complete")
-
-
-class _Lines:
-    """The lines of a text, which can be read several times; of a pipe, from the temporary file `copy`."""
-
-    def __init__(self, file: str, copy: IO[bytes]) -> None:
-        self._file, self._copy = file, None
-        if file.startswith("/dev/") or not Path(file).is_file():
-            self._copy = copy
-            with open_binary(file) as pipe:
-                shutil.copyfileobj(pipe, copy)
-            copy.flush()
-
-    def __iter__(self) -> Iterator[tuple[int, str]]:
-        if self._copy is None:
-            yield from open_text(self._file, longest=None)
-            return
-        self._copy.seek(0)
-        with open(self._copy.fileno(), "rb", closefd=False) as opened:
-            for number, line in lines_of(opened, self._file):
-                if isinstance(line, InputError):
-                    raise line
-                yield number, line
 
 
 def _open(args: argparse.Namespace) -> Elmo:

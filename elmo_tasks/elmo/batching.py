@@ -14,7 +14,8 @@ import torch
 
 from elmo_tasks.batches import batches_by_length
 from elmo_tasks.elmo.vector_model import VectorModel
-from elmo_tasks.elmo.windows import Window, check_window, windows
+from elmo_tasks.elmo.windows import Window, windows
+from elmo_tasks.errors import InputError
 from elmo_tasks.processes import worker_pool
 from elmo_tasks.ranges import require_sizes, require_workers
 
@@ -46,7 +47,13 @@ class BatchSizes:
     max_tokens: int = 4096
 
     def __post_init__(self) -> None:
-        check_window(self.max_length, self.overlap)
+        limit = self.max_length
+        if not 1 <= limit < 2**31:
+            raise InputError(f"max_length: expected a number from 1 to {2**31 - 1}, got {limit}")
+        if not 0 <= self.overlap <= limit // 2:
+            raise InputError(
+                f"overlap: expected a number from 0 to half of max_length, {limit // 2}, got {self.overlap}"
+            )
         require_sizes(batch_size=self.batch_size, max_tokens=self.max_tokens)
 
     def windows(self, length: int) -> list[Window]:

@@ -3,12 +3,15 @@
 import json
 import os
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
 from contextlib import ExitStack, contextmanager, suppress
 from hashlib import sha256
-from itertools import islice, pairwise
+from io import BufferedReader
+from itertools import islice
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 import h5py
@@ -20,7 +23,7 @@ import elmo_tasks
 from elmo_tasks.atomic import atomic_write, check_output_path
 from elmo_tasks.elmo.batching import BatchSizes, Piece, embed_pieces, workers
 from elmo_tasks.elmo.hdf5_layout import COUNTS, VectorLayout
-from elmo_tasks.elmo.hdf5_reader import DONE, FORMAT, OFFSETS, ElmoVectors, read_attributes, reading_vectors
+from elmo_tasks.elmo.hdf5_reader import DONE, FORMAT, ElmoVectors, read_attributes, reading_vectors
 from elmo_tasks.elmo.vector_model import VectorModel
 from elmo_tasks.errors import InputError, shown
 from elmo_tasks.hdf5 import DiskFile, open_hdf5, own_dataset
@@ -58,8 +61,7 @@ def write_vectors(
 
     # Parameters
 
-    - `lines`: read twice, first for the layout of the file, then for the vectors. They are not kept in memory, unless
-      they are an iterator.
+    - `lines`: read once. Their tokens are kept in a temporary file in the folder of `out`, not in memory.
     - `parse`: splits a line into tokens.
     - `settings`: further attributes of the file: `input`, `options_sha256`, `weights_sha256`, `tokenizer`, ...
     - `force`: discard a partial result and start from scratch. An existing `out` is replaced when the new file is
@@ -69,29 +71,28 @@ def write_vectors(
     - `progress`: called with the number of tokens whose vectors have been written since the last call.
 
     Returns whether anything was written. Raises `InputError` if a line is invalid, a file exists from another call,
-    another process writes to it, the lines change between the two readings, or the disk is full.
+    another process writes to it, or the disk is full.
     """
     check_vector_path(out)
     out, part, sizes = Path(out), _part(out), sizes or BatchSizes()
     attributes = _attributes(model, sizes, settings or {})
-    text = _Text(lines, parse, str(attributes.get("input", "text")))
-    if out.exists() and not force:
-        with ElmoVectors(out) as vectors:
-            _check_same(out, vectors.info, attributes, text)
-        return False
-    resumed = part.exists() and not force
-    if not resumed:
-        _create(part, text, model, sizes, attributes)
-    with _open_part(part) as (file, hdf5):
-        found = read_attributes(hdf5, part)
-        if resumed:
-            _check_same(part, found, {**attributes, **_ORDER}, text)
-        started({name: int(found[name]) for name in COUNTS})
-        with workers(model, processes) as pool:
-            VectorWriter(hdf5, file, progress).write_all(text, model, sizes, pool)
-        if text.sha256 != found["text_sha256"]:
-            raise _changed(text)
-        _rename(file, out)
+    with _side_file(part) as tokens:
+        text = _Text(lines, parse, str(attributes.get("input", "text")), tokens)
+        if out.exists() and not force:
+            with ElmoVectors(out) as vectors:
+                _check_same(out, vectors.info, attributes, text)
+            return False
+        resumed = part.exists() and not force
+        if not resumed:
+            _create(part, text, model, sizes, attributes)
+        with _open_part(part) as (file, hdf5):
+            found = read_attributes(hdf5, part)
+            if resumed:
+                _check_same(part, found, {**attributes, **_ORDER}, text)
+            started({name: int(found[name]) for name in COUNTS})
+            with workers(model, processes) as pool:
+                VectorWriter(hdf5, file, progress).write_all(text.tokens(), model, sizes, pool)
+            _rename(file, out)
     return True
 
 
@@ -108,36 +109,42 @@ def _part(out: str | Path) -> Path:
     return Path(out).with_name(Path(out).name + _PART)
 
 
+@contextmanager
+def _side_file(part: Path) -> Iterator[DiskFile]:
+    """A temporary file without a name in the same folder."""
+    part.parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryFile(dir=part.parent) as temporary, DiskFile(os.dup(temporary.fileno()), "r+", part) as file:
+        yield file
+
+
 class _Text:
-    """Lines that can be read several times, and their SHA-256, known after all have been read."""
+    """Lines, which are read once, and their tokens, which are kept in a file."""
 
-    def __init__(self, lines: Lines, parse: Callable[[str], list[str]], name: str) -> None:
-        self._lines = list(lines) if isinstance(lines, Iterator) else lines
-        self._parse, self.name = parse, name
-        self.sha256: str | None = None
+    def __init__(self, lines: Lines, parse: Callable[[str], list[str]], name: str, file: DiskFile) -> None:
+        self._lines, self._parse, self._name, self._file = lines, parse, name, file
+        self.sha256: str | None = None  # known after `read`
 
-    def read(self) -> Iterator[tuple[int, str]]:
-        """The lines and their numbers."""
+    def read(self) -> Iterator[tuple[str, list[str]]]:
+        """The lines and their tokens."""
         digest = sha256()
         for number, line in self._lines:
             digest.update(line.encode() + b"\n")
-            yield number, line
-        self.sha256 = digest.hexdigest()
-
-    def sentences(self) -> Iterator[tuple[str, list[str]]]:
-        """The lines and their tokens."""
-        for number, line in self.read():
             try:
                 tokens = self._parse(line)
                 if any("\0" in token for token in tokens):
                     raise InputError("HDF5 cannot store a token with a NUL character")
             except InputError as error:
-                raise InputError(str(error), file=self.name, line=number) from None
+                raise InputError(str(error), file=self._name, line=number) from None
+            self._file.write(json.dumps(tokens).encode() + b"\n")
+            self._file.check()
             yield line, tokens
+        self.sha256 = digest.hexdigest()
 
-
-def _changed(text: _Text) -> InputError:
-    return InputError("the text has changed while it was read", file=text.name, hint="start from scratch with --force")
+    def tokens(self) -> Iterator[list[str]]:
+        """The tokens of the lines that have been read."""
+        self._file.seek(0)
+        with BufferedReader(self._file) as file:
+            yield from map(json.loads, file)
 
 
 def _attributes(model: VectorModel, sizes: BatchSizes, settings: Mapping[str, str | int]) -> dict[str, str | int]:
@@ -165,8 +172,7 @@ def _check_same(file: Path, found: Mapping[str, Any], expected: Mapping[str, Any
     """Raise `InputError` if the attributes `found` of a file are not those expected, or its text is not this one."""
     expected = {key: value for key, value in expected.items() if key not in _PATHS}
     if all(found.get(key) == value for key, value in expected.items()):
-        for _ in text.read():
-            pass
+        deque(text.read(), maxlen=0)
         expected = {"text_sha256": text.sha256}
     differing = [
         f"{key} was {shown(found.get(key))}, is {shown(value)}"
@@ -185,7 +191,7 @@ def _create(
     with atomic_write(part) as temporary, DiskFile(temporary, "w+", part) as file:
         with open_hdf5(file, "w") as hdf5:
             layout = VectorLayout(hdf5, model, sizes)
-            for line, tokens in text.sentences():
+            for line, tokens in text.read():
                 layout.add(line, tokens)
                 file.check()
             layout.finish()
@@ -234,12 +240,12 @@ class VectorWriter:
             self._done = int(own_dataset(hdf5, DONE)[0])
         self._saved = time.monotonic()
 
-    def write_all(self, text: _Text, model: VectorModel, sizes: BatchSizes, pool: Executor | None = None) -> None:
-        """Write the vectors that are missing."""
-        skipped, start, lines = self._done, 0, text.sentences()
-        while sentences := [tokens for _, tokens in islice(lines, _SORTED_SENTENCES)]:
-            if self._lengths(start, len(sentences)) != list(map(len, sentences)):
-                raise _changed(text)
+    def write_all(
+        self, lines: Iterator[list[str]], model: VectorModel, sizes: BatchSizes, pool: Executor | None = None
+    ) -> None:
+        """Write the vectors that are missing, of the tokens of all lines."""
+        skipped, start = self._done, 0
+        while sentences := list(islice(lines, _SORTED_SENTENCES)):
             pieces = sizes.pieces(sentences)
             self._report(pieces[:skipped])
             for batch in embed_pieces(model, sizes, pieces[skipped:], sentences, first=start, pool=pool):
@@ -272,9 +278,3 @@ class VectorWriter:
 
     def _report(self, pieces: list[Piece]) -> None:
         self._progress(sum(window.last - window.first for _, window in pieces))
-
-    def _lengths(self, start: int, count: int) -> list[int]:
-        """The numbers of tokens of sentences in the layout."""
-        with reading_vectors(self._file.path):
-            offsets = own_dataset(self._hdf5, OFFSETS)[start : start + count + 1].tolist()
-        return [end - begin for begin, end in pairwise(offsets)]

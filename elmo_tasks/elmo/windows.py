@@ -2,10 +2,6 @@
 
 from typing import NamedTuple
 
-from elmo_tasks.errors import InputError
-
-_LARGEST = 2**31 - 1
-
 
 class Window(NamedTuple):
     """
@@ -19,14 +15,6 @@ class Window(NamedTuple):
     end: int
     first: int
     last: int
-
-
-def check_window(limit: int, overlap: int) -> None:
-    """Raise `InputError` if windows of `limit` tokens cannot overlap by `overlap`."""
-    if not 1 <= limit <= _LARGEST:
-        raise InputError(f"max_length: expected a number from 1 to {_LARGEST}, got {limit}")
-    if not 0 <= overlap <= limit // 2:
-        raise InputError(f"overlap: expected a number from 0 to half of max_length, {limit // 2}, got {overlap}")
 
 
 def windows(length: int, *, limit: int, overlap: int) -> list[Window]:

@@ -3,7 +3,7 @@
 import json
 import multiprocessing
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -213,24 +213,6 @@ def test_moved_files_and_other_batch_sizes_resume(bilm: BiLM, part: Path, tmp_pa
     found = written(bilm, tmp_path / "out", batch_size=3, settings={"input": "moved"})
     for one, other in zip(found, written(bilm, tmp_path / "whole"), strict=True):
         assert np.allclose(one, other, atol=1e-6)
-
-
-class Changing:
-    """Lines that differ when they are read again."""
-
-    def __init__(self, *readings: list[str]) -> None:
-        self._readings = iter(readings)
-
-    def __iter__(self) -> Iterator[tuple[int, str]]:
-        return enumerate(next(self._readings), start=1)
-
-
-@pytest.mark.parametrize("then", [["a b"], ["a b", "c d e"], ["a b", "c", "d"], ["a b", "d"]], ids=str)
-def test_a_text_that_changes_meanwhile_is_an_error(bilm: BiLM, tmp_path: Path, then: list[str]) -> None:
-    lines = Changing(["a b", "c"], then)
-    with pytest.raises(InputError, match="^text: the text has changed while it was read"):
-        write_vectors(VectorModel(bilm=bilm), lines, tmp_path / "out", settings={"input": "text"})
-    assert not (tmp_path / "out").exists()
 
 
 def test_force_keeps_the_old_file_until_the_new_one_is_complete(bilm: BiLM, part: Path, tmp_path: Path) -> None:
