@@ -37,7 +37,7 @@ help: ## list the targets
 
 install: $(STAMP) ## build .venv with everything in it; does nothing when it is up to date
 
-$(STAMP): requirements.txt constraints.txt pyproject.toml elmo_tasks/torchvision_stub/pyproject.toml
+$(STAMP): constraints.txt pyproject.toml elmo_tasks/torchvision_stub/pyproject.toml
 	@test -n "$(PYTHON)" || { echo "error: no Python 3.11, 3.12 or 3.13 with venv and ensurepip" \
 		"found (tried $(CANDIDATES)); install one, or call make PYTHON=/path/to/python" >&2; exit 1; }
 	@$(PYTHON) -c '$(SUITABLE)' 2>/dev/null || { echo "error: $(PYTHON) is not a Python 3.11, 3.12" \
@@ -46,20 +46,18 @@ $(STAMP): requirements.txt constraints.txt pyproject.toml elmo_tasks/torchvision
 	@test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV)
 	@echo "  PyTorch"
 	@$(PIP) torch
-	@echo "  the packages of requirements.txt"
-	@$(PIP) --requirement requirements.txt
-	@echo "  AllenNLP and elmo_tasks"
+	@echo "  elmo-tasks and its packages, AllenNLP"
+	@$(PIP) hatchling
+	@$(PIP) --no-build-isolation --editable '.[tasks,web,dev]'
 	@$(PIP) --no-deps allennlp==2.10.1
-	@$(PIP) --no-deps --no-build-isolation --editable .
 	@$(BIN)/python -c 'import torchvision' 2>/dev/null || $(PIP) --no-deps --no-build-isolation elmo_tasks/torchvision_stub
 	@touch $(STAMP)
 
 demo: install ## train ner with and without ELMo at scale mini, and show both scores
-	@ELMO_TASKS_SCALE=mini ELMO_TASKS_DATA= $(BIN)/allennlp ablate training_config/ablations/demo.jsonnet -s out/demo
+	@$(BIN)/elmo-tasks ablate demo -s out/demo
 
 table1: install ## Table 1 for all six tasks at scale mini, into out/table1; SEEDS=3 for three seeds
-	@ELMO_TASKS_SCALE=mini ELMO_TASKS_DATA= $(BIN)/allennlp ablate training_config/ablations/table1.jsonnet \
-		-s out/table1 --seeds $(SEEDS) --workers $(WORKERS)
+	@$(BIN)/elmo-tasks ablate table1 -s out/table1 --seeds $(SEEDS) --workers $(WORKERS)
 
 web: install ## the models of make table1, else of make demo (trained first), in the browser
 	@test -n "$(TRAINED)" || $(MAKE) demo

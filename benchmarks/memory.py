@@ -64,8 +64,9 @@ def write_squad(folder: Path, words: int) -> None:
 
 def write_vectors(folder: Path) -> None:
     (folder / "vectors").mkdir()
-    rows = (" ".join([word, *(f"{random.gauss(0, 0.4):.3f}" for _ in range(300))]) for word in WORDS)
-    (folder / "vectors" / "glove.840B.300d.txt").write_text("\n".join(rows) + "\n")
+    for name, width in (("glove.840B.300d", 300), ("turian.50d", 50)):
+        rows = (" ".join([word, *(f"{random.gauss(0, 0.4):.3f}" for _ in range(width))]) for word in WORDS)
+        (folder / "vectors" / f"{name}.txt").write_text("\n".join(rows) + "\n")
 
 
 def write_bilm(folder: Path) -> None:
@@ -83,9 +84,9 @@ def run(task: str, mode: str, words: int, elmo: bool) -> dict[str, float]:
         write_vectors(folder)
         if elmo:
             write_bilm(folder)
-        os.environ.update(ELMO_TASKS_SCALE="paper", ELMO_TASKS_DATA=str(folder))
+        os.environ["ELMO_TASKS_DATA"] = str(folder)
         import_plugins()
-        params = Params.from_file(CONFIGS / f"{task}{'_elmo' if elmo else ''}.jsonnet")
+        params = Params.from_file(CONFIGS / "paper" / f"{task}{'_elmo' if elmo else ''}.jsonnet")
         reader = DatasetReader.from_params(params["dataset_reader"])
         instances = list(reader.read(params["train_data_path"]))
         vocab = Vocabulary.from_instances(instances)

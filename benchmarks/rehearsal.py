@@ -33,7 +33,7 @@ from elmo_tasks.bilm.options import BiLMOptions
 
 CONFIGS = Path(__file__).resolve().parents[1] / "training_config"
 WORDS, GLOVE_WORDS = 793_471, 400_000
-GLOVE = {"glove.6B.50d": 50, "glove.6B.100d": 100, "glove.840B.300d": 300}
+GLOVE = {"glove.6B.50d": 50, "glove.6B.100d": 100, "glove.840B.300d": 300, "turian.50d": 50}
 TREE = "conll-2012/v4/data/{0}/data/english/annotations/nw/random/{1:02}/random_{2:04}.v4_gold_conll"
 SHARDS = {"training": (3, "news.en-{:05}-of-00100", 303_465), "heldout": (2, "news.en.heldout-{:05}-of-00050", 6_075)}
 ONTONOTES = {"train": (2_802, 75_187), "development": (343, 9_603), "test": (348, 9_479)}
@@ -258,7 +258,7 @@ def run(root: Path, name: str) -> None:
     """Trains, recovers and evaluates one task; writes and prints what it took."""
     folder = root / "out"
     folder.mkdir(exist_ok=True)
-    config, target, rows = CONFIGS / f"{name}{'' if name == 'bilm' else '_elmo'}.jsonnet", folder / name, {}
+    config, target, rows = CONFIGS / "paper" / f"{name}{'' if name == 'bilm' else '_elmo'}.jsonnet", folder / name, {}
     shutil.rmtree(target, ignore_errors=True)
     for part in ("train", "recover"):
         given = ["train", str(config), "-s", str(target), "-o", json.dumps(overrides(name))]
@@ -289,7 +289,7 @@ def main() -> None:
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(TASKS)} (default: all)")
     args = parser.parse_args()
     root = args.folder.absolute()
-    os.environ |= {settings.SCALE_VARIABLE: "paper", settings.DATA_VARIABLE: str(root)}
+    os.environ[settings.DATA_VARIABLE] = str(root)
     if args.action == "generate":
         generate(root)
     for name in (args.names or TASKS) if args.action == "run" else ():

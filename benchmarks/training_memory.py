@@ -5,7 +5,6 @@ language model, in `elmo-tasks train` with validations and checkpoints, each in 
 
 import argparse
 import json
-import os
 import platform
 import shutil
 import subprocess
@@ -19,13 +18,11 @@ import torch
 from allennlp.commands import main as allennlp
 from allennlp.training.callbacks import TrainerCallback
 
-from elmo_tasks import settings
 from tests.memory import resident
 from tests.pretraining import toy
 from tests.tiny import FIXTURES, write_data_root
 
 PER_EPOCH = 100
-CONFIGS = Path(__file__).resolve().parents[1] / "training_config"
 NER: dict[str, Any] = {
     "model.encoder.hidden_sizes": [12, 8],
     "model.text_field_embedder.token_embedders.token_characters.encoder.num_filters": 4,
@@ -73,16 +70,13 @@ def run(case: str, batches: int, every: int, folder: Path) -> None:
     """One case, in this process; AllenNLP logs to stderr."""
     config, overrides = CASES[case]
     root = data_root(folder / "data")
-    os.environ |= {settings.SCALE_VARIABLE: "mini"} | dict.fromkeys(
-        (settings.DATA_VARIABLE, settings.FIXTURES_VARIABLE), str(root)
-    )
     callbacks = [{"type": "elmo_tasks_lm_progress", "every": 50}] if config == "bilm" else []
     overrides = {key: value for key, value in overrides.items() if "callbacks" not in key}
     overrides["trainer.callbacks"] = [*callbacks, {"type": "resident_memory", "every": every}]
     overrides["trainer.num_epochs"] = batches // PER_EPOCH
     if "model.elmo.cache_dir" in overrides:
         overrides["model.elmo.cache_dir"] = str(folder / "layers")
-    file = CONFIGS / f"{config}.jsonnet"
+    file = root / "training_config" / f"{config}.jsonnet"
     sys.argv = ["allennlp", "train", str(file), "-s", str(folder / "run"), "-o", json.dumps(overrides)]
     torch.set_num_threads(1)
     allennlp(prog="allennlp")

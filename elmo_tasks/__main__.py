@@ -7,6 +7,7 @@ import logging
 import os
 import signal
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
@@ -18,6 +19,7 @@ COMMANDS = {
     "train": ("Train", "train a model from a config"),
     "evaluate": ("Evaluate", "score a trained model on a file"),
     "predict": ("Predict", "predict with a trained model"),
+    "configs": ("Configs", "list the configs, or copy them to edit them"),
     "check": ("Check", "report all problems of configs, without training"),
     "ablate": ("Ablate", "reproduce a table of the paper"),
     "ablate-run": ("AblateRun", "one run of a table"),
@@ -69,7 +71,11 @@ def run(arguments: list[str]) -> None:
     name = arguments[0] if arguments and arguments[0] in COMMANDS else None
     if name not in (None, "train", *LIGHT):  # their arguments need nothing
         _require_allennlp()
-    parser = argparse.ArgumentParser(prog="elmo-tasks", description="ELMo: its six task models, its biLM, its tables.")
+    parser = argparse.ArgumentParser(
+        prog="elmo-tasks",
+        description="ELMo: its six task models, its biLM, its tables.",
+        epilog=f"All commands but elmo need AllenNLP: {INSTALL}",
+    )
     parser.add_argument("--version", action="version", version=f"elmo-tasks {__version__}")
     parsers = parser.add_subparsers(title="commands", metavar="COMMAND")
     for command, (cls, text) in COMMANDS.items():
@@ -93,7 +99,10 @@ def run(arguments: list[str]) -> None:
 
 
 def _require_allennlp() -> None:
-    """Makes AllenNLP importable: it imports torchvision and does not use it on text."""
+    """Makes AllenNLP importable: it imports torchvision, unused on text, and writes a cache below the home folder."""
+    home = Path.home()
+    if not os.access(home if home.exists() else home.parent, os.W_OK):
+        os.environ.setdefault("ALLENNLP_CACHE_ROOT", str(Path(tempfile.gettempdir(), f"allennlp-{os.getuid()}")))
     try:
         import torchvision  # noqa: F401
     except (ImportError, RuntimeError):
@@ -109,9 +118,6 @@ def _import_plugins(packages: list[str]) -> None:
     from allennlp.common.plugins import import_plugins
     from allennlp.common.util import import_module_and_submodules
 
-    from elmo_tasks.settings import apply_defaults
-
-    apply_defaults()
     importlib.import_module("elmo_tasks.plugin")
     import_plugins()
     for package in packages:

@@ -51,7 +51,7 @@ def unpacked(file: str | Path) -> Iterator[Path]:
     try:
         _gather(Path(cached_path(file)), folder)
         config = folder / CONFIG_NAME
-        config.write_text(archived_config(config.read_text("utf-8"), file), "utf-8")
+        config.write_text(archived_config(config.read_bytes(), file), "utf-8")
         _require_version(folder / META_NAME, file)
         yield folder
     finally:
@@ -72,13 +72,13 @@ def _gather(source: Path, folder: Path) -> None:
         raise InputError(f"the archive lacks {', '.join(lacking)}", file=source, hint=HINT)
 
 
-def archived_config(text: str, file: str | Path) -> str:
+def archived_config(content: bytes, file: str | Path) -> str:
     """
     The config of an archive as canonical JSON, without the folder of the layer cache. Raises `InputError` if it is not
     a JSON object, or names code to run: a class by its Python path instead of its registered name, another archive.
     """
     try:
-        config = json.loads(text)
+        config = json.loads(content)
     except (ValueError, RecursionError) as error:
         raise InputError(f"the archive's {CONFIG_NAME} is no JSON: {error}", file=file, hint=HINT) from None
     if not isinstance(config, dict):

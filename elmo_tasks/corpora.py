@@ -1,7 +1,7 @@
 """
 The files that scale `paper` reads, under the names of the configs and under those of the official releases.
 
-`official_names` lets a config read a release as it was unpacked; `elmo-tasks data` reports what is there.
+`located` lets a reader open a release as it was unpacked; `elmo-tasks data` reports what is there.
 """
 
 import re
@@ -12,7 +12,6 @@ from pathlib import Path
 STANFORD = "https://nlp.stanford.edu"
 ELMO_MODELS = "https://allennlp.s3.amazonaws.com/models/elmo"
 _BENCHMARK = "1-billion-word-language-modeling-benchmark-r13output"
-TURIAN = "vectors/turian.50d.txt"
 _RELEASED = "elmo_2x4096_512_2048cnn_2xhighway"
 
 
@@ -40,7 +39,7 @@ class DataFile:
     source: Download | str
     """A text where it needs a licence or several steps."""
     optional: bool = False
-    """Whether a config does without it; `official_names` lists it under any name, to say that it is there."""
+    """Whether the configs do without it."""
 
 
 def _conll2012(split: str) -> tuple[str, ...]:
@@ -134,7 +133,11 @@ CORPORA: dict[str, tuple[DataFile, ...]] = {
         _glove("glove.6B.100d.txt", 347_116_733, "glove.6B.zip", 862_182_613),
         _glove("glove.840B.300d.txt", 5_646_236_541, "glove.840B.300d.zip", 2_176_768_927),
         DataFile(
-            TURIAN, ("turian.50d.txt",), "lines", None, "https://lil.cs.washington.edu/coref/turian.50d.txt", True
+            "vectors/turian.50d.txt",
+            ("turian.50d.txt",),
+            "lines",
+            None,
+            "https://lil.cs.washington.edu/coref/turian.50d.txt",
         ),
     ),
     "bilm": (
@@ -159,17 +162,17 @@ CORPORA: dict[str, tuple[DataFile, ...]] = {
 """The files of each task, of the word vectors, of the released biLM and of its training text."""
 
 
-def official_names(root: Path) -> dict[str, str]:
+def located(path: str | Path) -> str:
     """
-    The names of configs that do not exist below `root`, and the official name that does. Both are relative to `root`; a
-    pattern stays a pattern. Optional files that exist are among them under any name.
+    The path; if nothing is there, and it is that of a corpus file below some data root, the official name under which
+    the file exists there. A pattern stays a pattern.
     """
-    located = {file: located_name(root, file) for file in chain.from_iterable(CORPORA.values())}
-    return {
-        file.name: found
-        for file, found in located.items()
-        if found is not None and (found != file.name or file.optional)
-    }
+    given = str(path)
+    for file in chain.from_iterable(CORPORA.values()):
+        root = given.removesuffix(f"/{file.name}")
+        if root != given and (found := located_name(Path(root), file)) is not None:
+            return f"{root}/{found}"
+    return given
 
 
 def located_name(root: Path, file: DataFile) -> str | None:

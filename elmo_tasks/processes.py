@@ -17,11 +17,16 @@ POLL_SECONDS = 1.0
 
 
 def exit_with_parent(parent: int) -> None:
-    """From now on exit this process when its parent, the process with the id `parent`, no longer exists."""
+    """
+    From now on exit this process when its parent, the process with the id `parent`, no longer exists; if it leads a
+    process group, with all processes of the group.
+    """
 
     def watch() -> None:
         while os.getppid() == parent:
             time.sleep(POLL_SECONDS)
+        if os.getpgrp() == os.getpid():
+            os.killpg(0, signal.SIGKILL)
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()

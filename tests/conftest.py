@@ -9,10 +9,8 @@ import pytest
 import torch
 
 import elmo_tasks.plugin  # noqa: F401 (importing it is what registers our names)
-from elmo_tasks import settings
-from tests.tiny import heard, use_data_root, write_data_root
-
-settings.apply_defaults()  # as the command line does
+from elmo_tasks.settings import DATA_VARIABLE
+from tests.tiny import heard, write_data_root
 
 
 @pytest.fixture(autouse=True)
@@ -29,10 +27,10 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def mini(monkeypatch: pytest.MonkeyPatch, root: Path) -> Path:
-    """Configs read `root`, at scale mini."""
-    use_data_root(monkeypatch, root)
-    return root
+def configs(monkeypatch: pytest.MonkeyPatch, root: Path) -> Path:
+    """A copy of `training_config` whose configs read `root`, at every scale."""
+    monkeypatch.setenv(DATA_VARIABLE, str(root))
+    return root / "training_config"
 
 
 @pytest.fixture

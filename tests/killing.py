@@ -19,11 +19,9 @@ import torch
 import torch.multiprocessing
 
 import elmo_tasks.plugin  # noqa: F401 (for the fork server)
-from elmo_tasks import settings
 from elmo_tasks.__main__ import main
 from elmo_tasks.pretraining.progress import CURVE_FILE
 
-CONFIGS = Path(__file__).resolve().parents[1] / "training_config"
 IGNORED = ("duration", "memory", "seconds", "best_model_filename")
 """Names of values that may differ between two runs: times, memory, and paths."""
 
@@ -72,7 +70,7 @@ def write_half(state: Any, file: BinaryIO | str) -> None:
 
 class Training(NamedTuple):
     """
-    `elmo-tasks train` of a file in `training_config`, with the data and the biLM in `root`, and another package.
+    `elmo-tasks train` of a file in `training_config` of a data root, with another package.
     """
 
     config: str
@@ -108,18 +106,13 @@ def _context() -> ForkServerContext:
 
 def _train(training: Training, folder: Path, killed_at: Place | None) -> None:
     torch.set_num_threads(1)
-    os.environ |= {
-        settings.SCALE_VARIABLE: "mini",
-        settings.DATA_VARIABLE: str(training.root),
-        settings.FIXTURES_VARIABLE: str(training.root),
-    }
     log = os.open(f"{folder}.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     for stream in (1, 2):
         os.dup2(log, stream)
     if killed_at is not None:
         killed_at.lay()
     torch.multiprocessing.spawn = functools.partial(torch.multiprocessing.start_processes, start_method="fork")
-    config = CONFIGS / f"{training.config}.jsonnet"
+    config = training.root / "training_config" / f"{training.config}.jsonnet"
     flags = ["--recover"] if folder.exists() else []
     flags += ["--include-package", training.package] if training.package else []
     main(["train", str(config), "-s", str(folder), "-o", json.dumps(training.overrides), *flags])

@@ -3,7 +3,6 @@
 import json
 import shutil
 import tarfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +10,10 @@ import pytest
 from allennlp.models.archival import load_archive
 
 from elmo_tasks.__main__ import run as run_command
+from elmo_tasks.settings import DATA_VARIABLE
 from tests.pretraining import toy
-from tests.tiny import FIXTURES, heard, use_data_root
+from tests.tiny import FIXTURES, heard
 
-CONFIGS = Path(__file__).resolve().parents[1] / "training_config"
 SMALLER = {
     "model.encoder.hidden_sizes": [5, 4],
     "model.text_field_embedder.token_embedders.token_characters.encoder.num_filters": 3,
@@ -30,13 +29,12 @@ def elmo_tasks(*arguments: object) -> None:
 
 
 @pytest.fixture(scope="module")
-def run(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def run(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of `ner_elmo` at scale mini on the tiny data root."""
     folder = tmp_path_factory.mktemp("runs") / "ner_elmo"
-    with pytest.MonkeyPatch.context() as patch:
-        use_data_root(patch, root)
-        elmo_tasks("train", CONFIGS / "ner_elmo.jsonnet", "-s", folder, "-o", json.dumps(SMALLER))
-        yield folder
+    config = root / "training_config" / "ner_elmo.jsonnet"
+    elmo_tasks("train", config, "-s", folder, "-o", json.dumps(SMALLER))
+    return folder
 
 
 def scores(run: Path, file: Path, out: Path) -> dict[str, Any]:
@@ -78,9 +76,10 @@ def test_test_data_with_unknown_words_and_types(run: Path, tmp_path: Path) -> No
 def test_archive_of_scale_paper_finds_later_words_in_the_vectors(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    use_data_root(monkeypatch, root, scale="paper")
+    monkeypatch.setenv(DATA_VARIABLE, str(root))
+    config = root / "training_config/paper/ner.jsonnet"
     folder, file = tmp_path / "run", root / "vectors/glove.6B.50d.txt"
-    elmo_tasks("train", CONFIGS / "ner.jsonnet", "-s", folder, "-o", json.dumps(SMALLER | {"trainer.num_epochs": 1}))
+    elmo_tasks("train", config, "-s", folder, "-o", json.dumps(SMALLER | {"trainer.num_epochs": 1}))
     text = tmp_path / "eng.testb"
     text.write_text((FIXTURES / "ner" / "eng.bio").read_text() + "\nFerry NN I-NP O\nGulls NN I-NP O\n")
     known = scores(folder, text, tmp_path / "known.json")

@@ -63,7 +63,8 @@ def test_wheel_has_all_files(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
     fixtures = [p for p in (ROOT / "fixtures").rglob("*") if p.is_file() and p.suffix not in (".py", ".pyc")]
     sources = [*(ROOT / "elmo_tasks").rglob("*.py"), ROOT / "elmo_tasks/torchvision_stub/pyproject.toml"]
-    expected = {f"elmo_tasks/_fixtures/{p.relative_to(ROOT / 'fixtures')}" for p in fixtures}
+    embedded = [*fixtures, *(p for p in (ROOT / "training_config").rglob("*") if p.is_file())]
+    expected = {f"elmo_tasks/_files/{p.relative_to(ROOT)}" for p in embedded}
     expected |= {str(p.relative_to(ROOT)) for p in sources}
     expected |= {"elmo_tasks/py.typed", "elmo_tasks/ablation/report.html.jinja", "elmo_tasks/languages/card.md.jinja"}
     web = ROOT / "elmo_tasks" / "web"
@@ -78,6 +79,14 @@ def test_command_works_from_another_folder(python: Path, elsewhere: Path) -> Non
     status, shown, errors = run(python, elsewhere, script, "elmo", "sentences.txt", "b.hdf5", "--force")
     assert (status, (elsewhere / "b.hdf5").is_file()) == (0, True), errors
     assert "Warning" not in shown + errors
+
+
+def test_configs_are_installed_with_the_corpus(python: Path, elsewhere: Path) -> None:
+    script = str(python.with_name("elmo-tasks"))
+    status, shown, errors = run(python, elsewhere, script, "check", "ner_elmo", "bilm_finetune")
+    assert (status, shown.count(": no problems")) == (0, 2), shown + errors
+    status, shown, errors = run(python, elsewhere, script, "ablate", "demo", "-s", "demo", "--dry-run")
+    assert (status, "2 runs" in shown) == (0, True), shown + errors
 
 
 SNAPSHOT = """
@@ -101,21 +110,11 @@ def test_user_errors_have_no_traceback(python: Path, elsewhere: Path) -> None:
     assert "Traceback" not in errors
 
 
-def requirements(text: str) -> list[str]:
-    return [line for line in text.splitlines() if line and not line.startswith("#")]
-
-
-def test_declared_dependencies_are_the_requirements() -> None:
-    needed = requirements((ROOT / "requirements.txt").read_text().split("# Development\n")[0])
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    assert needed == project["dependencies"] + project["optional-dependencies"]["tasks"]
-    names = [re.split("[<>=]", line)[0] for line in needed]
-    assert names[: len(project["dependencies"])] == ["torch", "numpy", "h5py"] and len(set(names)) == len(names)
-
-
 def test_every_requirement_has_an_exact_version() -> None:
-    pinned, required = (requirements((ROOT / f"{name}.txt").read_text()) for name in ("constraints", "requirements"))
+    pinned = [line for line in (ROOT / "constraints.txt").read_text().splitlines() if line and line[0] != "#"]
     assert [line for line in pinned if not re.fullmatch(r"[\w.-]+==[\w.]+", line)] == []
-    names = {line.split("==")[0].lower().replace("_", "-") for line in pinned}
-    declared = {re.split("[<>=]", line)[0].lower().replace("_", "-") for line in required}
-    assert (declared | {"allennlp"}) - names == set()
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    declared = [*project["dependencies"], *extras["tasks"], *extras["web"], *extras["dev"], "allennlp"]
+    names = [{re.split("[<>=]", line)[0].lower().replace("_", "-") for line in lines} for lines in (declared, pinned)]
+    assert names[0] - names[1] == set()

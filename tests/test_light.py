@@ -75,11 +75,11 @@ def test_what_needs_more_says_what_to_install(forbidden: str, tmp_path: Path) ->
         (("elmo", "gone.txt", "out.hdf5"), "error: gone.txt: no such file"),
         (("elmo", "in.txt", "out.hdf5", "--source", "transformer", "--model", "a/b"), "pip install pydantic"),
         (("elmo", "in.txt", "out.hdf5", "--options-file", "hf://a/b/c", "--weight-file", "w"), "'elmo-tasks[tasks]'"),
-        (("train", "config.jsonnet"), "pip install 'elmo-tasks[tasks]'"),
+        (("train", "config.jsonnet", "-s", "out"), "pip install 'elmo-tasks[tasks]'"),
     ):
         status, _, errors = run(forbidden, tmp_path, COMMAND, *arguments)
         assert (status, message in errors, "Traceback" in errors) == (1, True, False), errors
     status, shown, _ = run(forbidden, tmp_path, COMMAND, "--help")
-    assert (status, "usage: elmo-tasks elmo" in shown, "pip install" in shown) == (0, True, True)
+    assert (status, "usage: elmo-tasks" in shown, "pip install" in shown) == (0, True, True)
     code = "from elmo_tasks.elmo import Elmo; print(Elmo.from_files(cache_dir='cache').embed(['It ended'])[0].shape)"
     assert run(forbidden, tmp_path, code)[:2] == (0, "(3, 2, 320)\n")

@@ -14,7 +14,6 @@ import pytest
 from allennlp.common import Params
 from allennlp.data import Vocabulary
 
-from elmo_tasks import settings
 from elmo_tasks.elmo.embedder import ElmoTokenEmbedder
 from tests.elmo.samples import options, write_bilm
 from tests.pretraining import toy
@@ -61,7 +60,10 @@ def write_vectors(file: Path, words: list[str], *, width: int) -> Path:
 
 
 def write_data_root(root: Path) -> Path:
-    """Writes a few sentences to each of the files that configs read, at any scale."""
+    """
+    Writes a few sentences to each of the files that configs read, and the configs, which read them at any scale, to
+    `training_config`.
+    """
     toy.write_corpus(root)
     words = "".join(f"{word}\n" for word in ["<S>", "</S>", "<UNK>", "the", "cook", "bakes", "."])
     (root / "lm" / "vocab-2016-09-10.txt").write_text(words)
@@ -70,18 +72,12 @@ def write_data_root(root: Path) -> Path:
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(FIXTURES / source, root / name)
     widths = {"w2v.100d.txt.gz": 100, "glove.6B.50d.txt": 50, "glove.6B.100d.txt": 100, "glove.840B.300d.txt": 300}
+    widths["turian.50d.txt"] = 50
     for name, width in widths.items():
         write_vectors(root / "vectors" / name, ["the", "left", "Harrow", "ferry", "mira"], width=width)
     bilm_files(root / "bilm")
     (root / "bilm" / "vocabulary.txt").write_text(words)
     return root
-
-
-def use_data_root(monkeypatch: pytest.MonkeyPatch, root: Path, *, scale: str = "mini") -> None:
-    """Sets the variables that configs read."""
-    monkeypatch.setenv(settings.SCALE_VARIABLE, scale)
-    for name in (settings.DATA_VARIABLE, settings.FIXTURES_VARIABLE):
-        monkeypatch.setenv(name, str(root))
 
 
 @contextmanager

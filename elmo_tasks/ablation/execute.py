@@ -1,7 +1,6 @@
 """Step 3, in the run's own process: execute a plan and write `result.json`."""
 
 import json
-import math
 import platform
 import resource
 import subprocess
@@ -15,6 +14,7 @@ from typing import Any
 import torch
 from allennlp.commands.evaluate import evaluate_from_archive
 from allennlp.common import Params
+from allennlp.common.util import import_module_and_submodules
 from pydantic import TypeAdapter
 
 import elmo_tasks
@@ -33,18 +33,20 @@ def execute(folder: str | Path, *, parent: int | None = None) -> None:
     """
     Execute the plan in a run's folder and write the result. A finished run is skipped, an interrupted training resumes
     from its last checkpoint. With `parent`, a process id, it exits when that process does. Raises `InputError` if the
-    folder has no plan, or another process executes it. Errors are recorded and re-raised.
+    folder has no plan, and `Held` if another process executes it. Other errors are recorded and re-raised.
     """
     path = Path(folder).absolute()
     plan = run_dir.read_json(path / run_dir.PLAN)
     if plan is None:
-        raise InputError(f"no {run_dir.PLAN}", file=path, hint="`allennlp ablate` writes it")
+        raise InputError(f"no {run_dir.PLAN}", file=path, hint="`elmo-tasks ablate` writes it")
     if parent is not None:
         exit_with_parent(parent)
     try:
         with run_dir.lock(path):
             if run_dir.read_result(path) is None:
                 _execute(plan, path)
+    except run_dir.Held:
+        raise
     except Exception as error:
         reason = one_line(error) or f"{type(error).__name__}: {error}"
         run_dir.write_failure(path, "; ".join(line.strip() for line in reason.splitlines()))
@@ -52,14 +54,12 @@ def execute(folder: str | Path, *, parent: int | None = None) -> None:
 
 
 def _execute(plan: dict[str, Any], path: Path) -> None:
-    began = time.time()
+    for package in plan.get("packages", []):
+        import_module_and_submodules(package)
+    started, began = _now(), time.monotonic()
     result = _score_ensemble(plan, path) if plan["ensemble"] else _train(plan, path)
-    ended = time.time()
-    spent = {
-        "seconds": round(max(result["seconds"], ended - began), 1),
-        "started": _utc(began),
-        "finished": _utc(ended),
-    }
+    seconds = max(result["seconds"], time.monotonic() - began)
+    spent = {"seconds": round(seconds, 1), "started": started, "finished": _now()}
     plan = {key: value for key, value in plan.items() if key != "label"}
     run_dir.write_json(
         path / run_dir.RESULT, {**plan, "hash": path.name.rpartition("-")[2], **_system(), **result, **spent}
@@ -69,18 +69,18 @@ def _execute(plan: dict[str, Any], path: Path) -> None:
 
 def _train(plan: dict[str, Any], path: Path) -> dict[str, Any]:
     config = runnable(plan, path.parent)
-    resume = run_dir.has_checkpoint(path, config)
+    resume, packages = run_dir.prepare_model_dir(path, plan, config), plan.get("packages", [])
     model = path / run_dir.MODEL
-    train(Params(config), model, recover=resume, shown="lines")
+    train(Params(config), model, recover=resume, packages=packages, scale=plan.get("scale"), shown="lines")
     metrics = json.loads((model / "metrics.json").read_text("utf-8"))
-    scores = _with_prefix("best_validation_", metrics)
+    scores = run_dir.with_prefix("best_validation_", metrics)
     if plan["file"]:
         device = 0 if torch.cuda.is_available() else -1
         with unpacked(model / "model.tar.gz") as unpacked_model:
-            scores = _numbers(evaluate_from_archive(unpacked_model, plan["file"], cuda_device=device))
+            scores = run_dir.numbers(evaluate_from_archive(unpacked_model, plan["file"], cuda_device=device))
     scores |= run_dir.read_json(model / "perplexities.json") or {}
     scores["best_epoch"] = metrics["best_epoch"] + 1  # epochs count from 1
-    curve = _curve(model)
+    curve = run_dir.curve(path)
     trained = TypeAdapter(timedelta).validate_python(metrics["training_duration"])  # of all attempts
     return {"scores": scores, "curve": curve, "epochs": len(curve), "seconds": trained.total_seconds()}
 
@@ -92,29 +92,7 @@ def _score_ensemble(plan: dict[str, Any], path: Path) -> dict[str, Any]:
         raise InputError("a member of the ensemble is missing", file=path.parent)
     data = plan["file"] or plan["config"]["validation_data_path"]
     scores = score_ensemble(archives, data, how=plan["ensemble"]["how"])
-    return {"scores": _numbers(scores), "curve": [], "epochs": 0, "seconds": 0.0}
-
-
-def _curve(model: Path) -> list[dict[str, float]]:
-    """For each epoch the training loss and the validation scores, without scores of single classes."""
-    files = sorted(model.glob("metrics_epoch_*.json"), key=lambda file: int(file.stem.rpartition("_")[2]))
-    points = []
-    for epoch, file in enumerate(files, start=1):
-        metrics = json.loads(file.read_text("utf-8"))
-        loss = {key: value for key, value in _numbers(metrics).items() if key == "training_loss"}
-        scores = {key: value for key, value in _with_prefix("validation_", metrics).items() if "-" not in key}
-        points.append({"epoch": epoch, **scores, **loss})
-    return points
-
-
-def _with_prefix(prefix: str, metrics: dict[str, Any]) -> dict[str, float]:
-    return {key.removeprefix(prefix): value for key, value in _numbers(metrics).items() if key.startswith(prefix)}
-
-
-def _numbers(metrics: dict[str, Any]) -> dict[str, float]:
-    """The metrics that are finite numbers."""
-    numbers = {k: v for k, v in metrics.items() if isinstance(v, int | float) and not isinstance(v, bool)}
-    return {key: float(value) for key, value in numbers.items() if math.isfinite(value)}
+    return {"scores": run_dir.numbers(scores), "curve": [], "epochs": 0, "seconds": 0.0}
 
 
 def _system() -> dict[str, Any]:
@@ -152,5 +130,5 @@ def commit() -> str:
     return head + ("+" if any(changes) else "")
 
 
-def _utc(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

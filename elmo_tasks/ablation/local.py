@@ -4,11 +4,11 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import torch
 
@@ -17,13 +17,16 @@ from elmo_tasks.ablation.runs import Run
 
 STOP_SECONDS = 10.0
 """Seconds between SIGTERM and SIGKILL."""
+POLL_SECONDS = 0.5
+HELD = 75
+"""The exit code of a run that another process executes."""
 
 
 class Event(NamedTuple):
-    """A run has started or finished; `failure` says why it failed."""
+    """A run has started, is running, is held by another process, or has finished; `failure` says why it failed."""
 
     run: Run
-    finished: bool
+    state: Literal["started", "running", "held", "finished"]
     failure: str | None = None
 
 
@@ -35,37 +38,55 @@ class _Running(NamedTuple):
 
 def run_all(runs: list[Run], *, workers: int) -> Iterator[Event]:
     """
-    Run all, `workers` at a time, in this order, but each after the runs that it needs.
+    Run all, `workers` at a time, in this order, but each after the runs that it needs, and those that other processes
+    execute last: a run that another process finishes is not repeated.
 
-    Yields what starts and finishes. Closing the generator, an interrupt or an error stops the running processes.
+    Yields what starts and finishes, and twice a second what is running. Closing the generator, an interrupt or an error
+    stops the running processes.
     """
-    waiting, running, failed = list(runs), dict[Future[int], _Running](), set[str]()
-    with ThreadPoolExecutor(workers) as pool:
-        try:
-            while waiting or running:
-                for run in _ready(waiting, running)[: workers - len(running)]:
+    waiting, running, failed, held = list(runs), list[_Running](), set[str](), set[str]()
+    try:
+        while waiting or running:
+            for run in _ready(waiting, running):
+                if len(running) == workers:
+                    break
+                if run_dir.read_result(run.folder) is not None:
                     waiting.remove(run)
-                    slot = min(set(range(workers)) - {one.slot for one in running.values()})
-                    started = _Running(run, slot, _start(run, slot, workers))
-                    running[pool.submit(started.process.wait)] = started
-                    yield Event(run, finished=False)
-                for future in wait(running, return_when=FIRST_COMPLETED).done:
-                    run = running.pop(future).run
-                    failure = run_dir.failure_of(run.folder, future.result())
-                    if failure is not None:
-                        failed.add(run.digest)
-                    yield Event(run, finished=True, failure=failure)
-                for run in [run for run in waiting if failed.intersection(run.after)]:
+                    yield Event(run, "finished")
+                elif not run_dir.is_held(run.folder):
                     waiting.remove(run)
-                    failed.add(run.digest)
-                    yield Event(run, finished=True, failure="a run that it needs failed")
-        finally:
-            for one in running.values():
-                _stop(one.process)
+                    slot = min(set(range(workers)) - {one.slot for one in running})
+                    running.append(_Running(run, slot, _start(run, slot, workers)))
+                    yield Event(run, "started")
+                elif run.digest not in held:
+                    held.add(run.digest)
+                    yield Event(run, "held")
+            time.sleep(POLL_SECONDS)
+            for one in list(running):
+                code = one.process.poll()
+                if code is None:
+                    yield Event(one.run, "running")
+                    continue
+                _stop(one.process)  # what it may have left
+                running.remove(one)
+                if code == HELD:
+                    waiting.insert(0, one.run)
+                    continue
+                failure = run_dir.failure_of(one.run.folder, code)
+                if failure is not None:
+                    failed.add(one.run.digest)
+                yield Event(one.run, "finished", failure)
+            for run in [run for run in waiting if failed.intersection(run.after)]:
+                waiting.remove(run)
+                failed.add(run.digest)
+                yield Event(run, "finished", "a run that it needs failed")
+    finally:
+        for one in running:
+            _stop(one.process)
 
 
-def _ready(waiting: list[Run], running: dict[Future[int], _Running]) -> list[Run]:
-    unfinished = {run.digest for run in waiting} | {one.run.digest for one in running.values()}
+def _ready(waiting: list[Run], running: list[_Running]) -> list[Run]:
+    unfinished = {run.digest for run in waiting} | {one.run.digest for one in running}
     return [run for run in waiting if not unfinished.intersection(run.after)]
 
 
@@ -90,12 +111,13 @@ def _start(run: Run, slot: int, workers: int) -> subprocess.Popen[bytes]:
 
 def _stop(running: subprocess.Popen[bytes]) -> None:
     """Stop a process and its children."""
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        with suppress(ProcessLookupError):
-            os.killpg(running.pid, number)
-        with suppress(subprocess.TimeoutExpired):
-            running.wait(STOP_SECONDS)
-            return
+    with suppress(ProcessLookupError):
+        if running.poll() is None:
+            os.killpg(running.pid, signal.SIGTERM)
+            with suppress(subprocess.TimeoutExpired):
+                running.wait(STOP_SECONDS)
+        os.killpg(running.pid, signal.SIGKILL)
+    running.wait()
 
 
 def environment(slot: int, *, workers: int) -> dict[str, str]:

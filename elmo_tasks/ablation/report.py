@@ -11,7 +11,7 @@ from elmo_tasks import settings
 from elmo_tasks.ablation.figures import curve_charts, layer_weights, share_charts
 from elmo_tasks.ablation.schema import Row
 from elmo_tasks.ablation.summary import Record, Summary
-from elmo_tasks.ablation.text import FAILED, MISSING, body, duration, our_score, remarks, run_scores
+from elmo_tasks.ablation.text import FAILED, MISSING, body, duration, our_score, remarks, run_scores, short_commit
 from elmo_tasks.runs.config import differences
 
 
@@ -59,9 +59,9 @@ def _changes(summary: Summary, row: Row) -> list[str]:
     return ensemble + tuned + summary.planner.differences(row)
 
 
-def _configs(summary: Summary) -> dict[str, str]:
-    """How each config differs from the first config for the same row label and type of model."""
-    found: dict[str, str] = {}
+def _configs(summary: Summary) -> dict[str, list[tuple[str, str, str]]]:
+    """How each config differs from the first for the same row label and type of model: `(first, key, change)`."""
+    found: dict[str, list[tuple[str, str, str]]] = {}
     first: dict[tuple[str, str], Row] = {}
     bases = summary.planner.bases
     for row in summary.table.rows:
@@ -69,15 +69,16 @@ def _configs(summary: Summary) -> dict[str, str]:
             other = first.setdefault((row.row_label, str(bases[row.name].get("model", {}).get("type"))), row)
             if other.config != row.config and row.config.name not in found:
                 lines = differences(bases[other.name], bases[row.name])
-                found[row.config.name] = f"{other.config.name} with {_relative('; '.join(lines))}"
+                pairs = [_relative(line).partition(": ") for line in lines]
+                found[row.config.name] = [(other.config.name, key, change) for key, _, change in pairs]
     return found
 
 
 def _relative(text: str) -> str:
     """The text with paths relative to the data root and the fixtures."""
-    roots = {str(root) + os.sep for root in (settings.data_root(), settings.fixtures_root()) if root}
-    for root in sorted(roots, key=len, reverse=True):
-        text = text.replace(root, "")
+    fixtures = settings.fixtures_root()
+    for root in (settings.data_root(), fixtures / "miniworld", fixtures):
+        text = text.replace(f"{root}{os.sep}", "")
     return text
 
 
@@ -93,7 +94,7 @@ def _run(summary: Summary, record: Record) -> dict[str, Any]:
         "time": duration(record["seconds"]),
         "memory": f"{record['peak_memory'] / 1e9:.1f} GB",
         "device": record["device"],
-        "commit": str(record["commit"])[:12],
+        "commit": short_commit(record["commit"]),
         "config hash": record["hash"],
     }
 
@@ -105,7 +106,8 @@ def _about(summary: Summary, command: str) -> dict[str, str]:
     versions = [", ".join(f"{name} {it}" for name, it in record.get("versions", {}).items()) for record in records]
     found = {
         "Command": command,
-        "Scale": settings.scale(),
+        "Scale": summary.table.scale,
+        "The paper's configs": str(settings.configs_root() / "paper"),
         "Date": " to ".join(dict.fromkeys([*dates[:1], *dates[-1:]])),
         "Versions": _distinct(versions),
         "Machine": _distinct(record["device"] for record in records),

@@ -1,29 +1,45 @@
 """The folder of a run: plan, log, model, result. Files are written atomically, one process at a time holds the lock."""
 
 import json
-import shutil
+import logging
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 from filelock import FileLock, Timeout
 
-from elmo_tasks.ablation.runs import Run
+from elmo_tasks.ablation.runs import Run, runnable
 from elmo_tasks.atomic import atomic_write
 from elmo_tasks.errors import InputError
 
+logger = logging.getLogger(__name__)
+
 PLAN, RESULT, FAILURE, MODEL, LOG = "plan.json", "result.json", "failure.json", "model", "log.txt"
 RESULT_KEYS = {"row", "seed", "hash", "commit", "device", "seconds", "epochs", "peak_memory", "scores", "curve"}
-LOCK_TIMEOUT = 20.0
-"""Seconds to wait for the lock: a process that received SIGTERM may still hold it."""
+LOCK_TIMEOUT = 1.0
+"""Seconds to wait for a lock: `is_held` of another process takes it for a moment."""
+
+
+class Held(InputError):
+    """Another process executes the run."""
 
 
 def prepare_run_dir(run: Run) -> None:
-    """Write the plan of a run and delete the failure of an earlier attempt. Raises `InputError` if it cannot."""
+    """
+    Write the plan of a run and delete the failure of an earlier attempt. Two tables that start a shared run at the same
+    time use one folder. Raises `InputError` if it cannot write.
+    """
     about = {"row": run.row.name, "seed": run.seed, "label": run.label, "split": run.row.split}
-    write_json(run.folder / PLAN, about | run.plan)
-    (run.folder / FAILURE).unlink(missing_ok=True)
+    try:
+        run.home.mkdir(parents=True, exist_ok=True)
+        with FileLock(run.home / ".lock"):
+            write_json(run.folder / PLAN, about | {"packages": run.packages, "scale": run.scale} | run.plan)
+            (run.folder / FAILURE).unlink(missing_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot write: {error.strerror or error}", file=run.home) from error
 
 
 def read_json(file: Path) -> dict[str, Any] | None:
@@ -67,23 +83,65 @@ def failure_of(folder: Path, code: int) -> str | None:
 
 @contextmanager
 def lock(folder: Path) -> Iterator[None]:
-    """Lock a run; `InputError` if another process holds it. The system releases the lock of a killed process."""
+    """Lock a run. Raises `Held` if another process holds it. The system releases the lock of a killed process."""
     try:
         with FileLock(folder / ".lock", timeout=LOCK_TIMEOUT):
             yield
     except Timeout:
-        raise InputError("another process executes this run", file=folder, hint="wait for it, or stop it") from None
+        raise Held("another process executes this run", file=folder, hint="wait for it, or stop it") from None
 
 
-def has_checkpoint(folder: Path, config: dict[str, Any]) -> bool:
-    """Whether `--recover` can resume a training with this config. Deletes a model folder from which it cannot."""
-    model = folder / MODEL
-    if read_json(model / "config.json") == config and all(
-        any(model.glob(f"{state}_e*.th")) for state in ("model_state", "training_state")
-    ):
+def is_held(folder: Path) -> bool:
+    """Whether another process executes the run."""
+    if not (folder / ".lock").is_file():
+        return False
+    try:
+        with FileLock(folder / ".lock", blocking=False):
+            return False
+    except Timeout:
         return True
-    shutil.rmtree(model, ignore_errors=True)
+
+
+def prepare_model_dir(folder: Path, plan: dict[str, Any], config: dict[str, Any]) -> bool:
+    """
+    Whether the model folder holds a training with this config, `runnable(plan)`, to resume. The paths in its config are
+    updated if the folders have been moved. Another training is kept as `model.old-1`, `model.old-2`, ...
+    """
+    model = folder / MODEL
+    stored = read_json(model / "config.json")
+    if stored is not None and runnable(plan | {"config": stored}, folder.parent) == config:
+        if stored != config:
+            write_json(model / "config.json", config)
+        return True
+    if model.is_dir() and any(not path.name.startswith(".") for path in model.iterdir()):
+        names = (f"{MODEL}.old-{number}" for number in count(1))
+        kept = next(path for path in map(folder.joinpath, names) if not path.exists())
+        model.rename(kept)
+        logger.warning("%s has another config and was renamed to %s", model, kept.name)
     return False
+
+
+def curve(folder: Path) -> list[dict[str, float]]:
+    """For each epoch so far the training loss and the validation scores, without scores of single classes."""
+    files = (folder / MODEL).glob("metrics_epoch_*.json")
+    points = []
+    for epoch, file in enumerate(sorted(files, key=lambda file: int(file.stem.rpartition("_")[2])), start=1):
+        metrics = read_json(file) or {}
+        loss = {key: value for key, value in numbers(metrics).items() if key == "training_loss"}
+        scores = {key: value for key, value in with_prefix("validation_", metrics).items() if "-" not in key}
+        points.append({"epoch": epoch, **scores, **loss})
+    return points
+
+
+def with_prefix(prefix: str, metrics: dict[str, Any]) -> dict[str, float]:
+    """The finite metrics whose names start with the prefix, without it."""
+    return {key.removeprefix(prefix): value for key, value in numbers(metrics).items() if key.startswith(prefix)}
+
+
+def numbers(metrics: dict[str, Any]) -> dict[str, float]:
+    """The metrics that are finite numbers."""
+    found = {k: v for k, v in metrics.items() if isinstance(v, int | float) and not isinstance(v, bool)}
+    return {key: float(value) for key, value in found.items() if math.isfinite(value)}
 
 
 def remove_checkpoints(folder: Path) -> None:

@@ -5,6 +5,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,8 @@ from elmo_tasks.ablation.ensemble import require_probabilities
 from elmo_tasks.ablation.schema import Row, Table
 from elmo_tasks.checks.schema import shape_problems
 from elmo_tasks.errors import InputError, one_line
-from elmo_tasks.runs.config import differences
+from elmo_tasks.runs import config as configs
+from elmo_tasks.runs.config import differences, without_type
 from elmo_tasks.training.seeds import SEED, SEEDS, spread_seed
 
 HASH_DIGITS = 12
@@ -24,21 +26,29 @@ HASH_DIGITS = 12
 @dataclass(frozen=True)
 class Run:
     """
-    A row with a seed, its folder, and its plan, which is everything that decides the result: `config`, resolved and
-    seeded; `cached`, whether the biLM's layers are cached on disk (rounded to float16); `file`, evaluated instead of
-    the validation data; `finetune`; and the hashes of the runs that it needs: `bilm_of`, or `ensemble` with `members`
-    and `how`.
+    A row with a seed, and its plan, which is everything that decides the result: `config`, resolved and seeded;
+    `cached`, whether the biLM's layers are cached on disk (rounded to float16); `file`, evaluated instead of the
+    validation data; `finetune`; and the hashes of the runs that it needs: `bilm_of`, or `ensemble` with `members` and
+    `how`. `home` contains its folder; `packages` are imported before it is executed.
     """
 
     row: Row
     seed: int
     plan: dict[str, Any] = field(repr=False)
-    folder: Path
+    home: Path
+    packages: tuple[str, ...] = ()
+    scale: str | None = None
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """The hash of the plan."""
         return digest_of(self.plan)
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the run with this hash, if another table has begun it; else named after the row."""
+        seed = "" if self.row.once else f"-{self.seed}"
+        return find_folder(self.home, self.digest) or self.home / f"{self.row.name}{seed}-{self.digest}"
 
     @property
     def after(self) -> list[str]:
@@ -61,21 +71,22 @@ class Planner:
     - `home`: the folder of the runs' folders. Tables that share it share runs.
     - `cached`: whether rows with ELMo cache the biLM's layers on disk, if their config allows it and names no
       `cache_dir`.
+    - `packages`: imported by the runs, which use what these register.
 
     Raises `InputError` if a row's config cannot be read, or its changes or seeds are invalid. Rows with missing
     files are not checked.
     """
 
-    def __init__(self, table: Table, home: Path, *, cached: bool = True) -> None:
-        self.table, self.home, self._cached = table, home, cached
+    def __init__(self, table: Table, home: Path, *, cached: bool = True, packages: Iterable[str] = ()) -> None:
+        self.table, self.home, self._cached, self._packages = table, home, cached, tuple(packages)
         self.bases: dict[str, dict[str, Any]] = {}
         self.resolved: dict[str, dict[str, Any]] = {}
         self._configs: dict[Path, dict[str, Any]] = {}
         rows = [row for row in table.rows if not row.missing]
-        problems = [f"row {row.name}: {problem}" for row in rows for problem in self._resolve(row)]
+        problems = [(row.name, problem) for row in rows for problem in self._resolve(row)]
         problems = problems or list(self._ensemble_problems())
         if problems:
-            raise InputError("; ".join(problems), hint=f"table {table.title}")
+            raise InputError("; ".join(_grouped(problems)), hint=f"table {table.title}")
 
     def runs(self, rows: Iterable[Row], seeds: int) -> list[Run]:
         """
@@ -91,10 +102,7 @@ class Planner:
 
     def run(self, row: Row, seed: int) -> Run:
         """A run of a row without missing files."""
-        plan = self._plan(row, seed)
-        digest = digest_of(plan)
-        name = f"{row.name}-{digest}" if row.once else f"{row.name}-{seed}-{digest}"
-        return Run(row, seed, plan, find_folder(self.home, digest) or self.home / name)
+        return Run(row, seed, self._plan(row, seed), self.home, self._packages, self.table.scale)
 
     def is_missing(self, row: Row) -> bool:
         """Whether files are missing that this row or the rows that it needs need."""
@@ -115,7 +123,7 @@ class Planner:
 
     def _resolve(self, row: Row) -> Iterator[str]:
         if not row.config.is_file():
-            yield f"no such config: {row.config}, nor below the current folder or the source tree"
+            yield f"no such config: {row.config}, nor in the current folder, nor a name that `elmo-tasks configs` lists"
             return
         try:
             base = self._configs.get(row.config) or self._configs.setdefault(row.config, read_config(row.config))
@@ -131,17 +139,17 @@ class Planner:
             of_base = {problem.path for problem in shape_problems(base)}
             yield from (str(problem) for problem in found if problem.path not in of_base)
 
-    def _ensemble_problems(self) -> Iterator[str]:
+    def _ensemble_problems(self) -> Iterator[tuple[str, str]]:
         for row in self.table.rows:
             of = row.ensemble and row.ensemble.of
             if not of or not {row.name, of} <= self.resolved.keys():
                 continue
             if self.resolved[of] != self.resolved[row.name]:
-                yield f"row {row.name}: an ensemble must have the same config as its members, row {of}"
+                yield row.name, f"an ensemble must have the same config as its members, row {of}"
             try:
                 require_probabilities(str(dict(self.resolved[of].get("model") or {}).get("type")))
             except InputError as error:
-                yield f"row {row.name}: {error}"
+                yield row.name, str(error)
 
     def _plan(self, row: Row, seed: int) -> dict[str, Any]:
         config = with_overrides(self.resolved[row.name], dict.fromkeys(_seed_keys(row), seed))
@@ -159,6 +167,14 @@ class Planner:
         }
 
 
+def _grouped(problems: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Each problem once, with the rows that have it."""
+    rows: dict[str, list[str]] = {}
+    for name, problem in problems:
+        rows.setdefault(problem, []).append(name)
+    return (f"row{'s' * (len(names) > 1)} {', '.join(names)}: {problem}" for problem, names in rows.items())
+
+
 def _seed_keys(row: Row) -> list[str]:
     """The keys that get the seed, AllenNLP's three for `seed`."""
     return list(dict.fromkeys(key for name in row.seed_keys for key in (SEEDS if name == SEED else (name,))))
@@ -172,8 +188,8 @@ def _spread(config: dict[str, Any]) -> dict[str, Any]:
 
 
 def read_config(path: Path) -> dict[str, Any]:
-    """The config as AllenNLP resolves it. Raises `InputError` if it is not an object."""
-    return Params.from_file(path).as_dict(quiet=True)
+    """The resolved config, without the key that plans of earlier versions lack. Raises `InputError` as for `train`."""
+    return without_type(configs.read_config(path).as_dict(quiet=True))
 
 
 def digest_of(plan: dict[str, Any]) -> str:
@@ -204,14 +220,13 @@ def is_cacheable(config: dict[str, Any]) -> bool:
 
 def runnable(plan: dict[str, Any], home: Path) -> dict[str, Any]:
     """A plan's config with the paths of the layer cache and of the tuned biLM, which are not part of the hash."""
-    config = copy.deepcopy(plan["config"])
-    elmo = elmo_of(config)
-    if plan["cached"] and elmo is not None:
-        elmo["cache_dir"] = str(home / "layers")
+    paths = {"cache_dir": str(home / "layers")} if plan["cached"] else {}
     if plan["bilm_of"]:
         folder = find_folder(home, plan["bilm_of"])
-        if elmo is None or folder is None:
+        if folder is None:
             raise InputError(f"the tuned biLM is missing: run {plan['bilm_of']}", file=home)
         exported = folder / "model" / "exported"
-        elmo |= {"options_file": str(exported / "options.json"), "weight_file": str(exported / "weights.hdf5")}
+        paths |= {"options_file": str(exported / "options.json"), "weight_file": str(exported / "weights.hdf5")}
+    config = copy.deepcopy(plan["config"])
+    (elmo_of(config) or {}).update(paths)
     return config

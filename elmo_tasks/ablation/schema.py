@@ -1,4 +1,4 @@
-"""The schema of a table's Jsonnet file, which training_config/lib/ablation.libsonnet describes."""
+"""The schema of a table's Jsonnet file, which training_config/tables/rows.libsonnet describes."""
 
 import os
 from math import inf
@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from elmo_tasks.corpora import located
 from elmo_tasks.training.seeds import SEEDS
 
 VOTES = "votes"
@@ -107,7 +108,9 @@ class Row(Strict):
     @property
     def missing(self) -> list[str]:
         """The files that the row needs and that do not exist."""
-        return [file for file in [*self.needs, *([self.file] if self.file else [])] if not os.path.exists(file)]
+        return [
+            file for file in [*self.needs, *([self.file] if self.file else [])] if not os.path.exists(located(file))
+        ]
 
     @property
     def once(self) -> bool:
@@ -132,9 +135,10 @@ class Increase(Strict):
 
 
 class Table(Strict):
-    """A whole table; the figure `share` has its scores over the fraction of the training data."""
+    """A whole table at a scale; the figure `share` has its scores over the fraction of the training data."""
 
     title: str
+    scale: Literal["mini", "small", "paper"]
     about: str = ""
     rows: list[Row] = Field(min_length=1)
     increase: Increase | None = None

@@ -1,29 +1,31 @@
-"""One call of `allennlp ablate`: plan the runs, execute those that are left, write the results."""
+"""One call of `elmo-tasks ablate`: plan the runs, execute those that are left, write the results."""
 
 import json
 import shlex
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import mean
 
 from elmo_tasks import settings
 from elmo_tasks.ablation import local, run_dir
 from elmo_tasks.ablation.local import Event
+from elmo_tasks.ablation.progress import Progress
 from elmo_tasks.ablation.report import report
 from elmo_tasks.ablation.runs import Planner, Run
 from elmo_tasks.ablation.summary import Summary
 from elmo_tasks.ablation.table import choose_rows, read_table
 from elmo_tasks.ablation.text import duration, markdown, run_scores
 from elmo_tasks.atomic import atomic_write
+from elmo_tasks.errors import InputError
 from elmo_tasks.ranges import require_sizes, require_workers
 
 
 class Session:
     """
     The runs of the rows that match one of the patterns `rows`, with the seeds 1 to `seeds`. `table.md`, `results.jsonl`
-    and `report.html` are written to `folder`, the runs to `runs` (default: `folder / "runs"`). Raises `InputError` if
-    the table is invalid, a pattern matches nothing, or a number is below 1.
+    and `report.html` are written to `folder`, the runs to `runs` (default: `folder / "runs"`); the runs import
+    `packages`. Raises `InputError` if the table is invalid, a pattern matches nothing, or a number is below 1.
     """
 
     def __init__(
@@ -31,18 +33,24 @@ class Session:
         table: str,
         folder: Path,
         *,
+        scale: str = settings.SCALES[0],
         runs: Path | None = None,
         rows: list[str] | None = None,
         seeds: int = 1,
         workers: int = 1,
         cached: bool = True,
+        packages: Sequence[str] = (),
     ) -> None:
+        _require_utf8(table, folder.absolute(), runs)
         require_sizes(seeds=seeds)
         require_workers(workers)
         self.folder, self.seeds, self.workers = folder.absolute(), seeds, workers
-        self._arguments = [table, "-s", str(folder), *([] if cached else ["--no-cache"])]
-        self.table = read_table(table)
-        self.planner = Planner(self.table, (runs or self.folder / "runs").absolute(), cached=cached)
+        self._arguments = [table, "--scale", scale, "-s", str(folder), *([] if cached else ["--no-cache"])]
+        self._arguments += [part for package in packages for part in ("--include-package", package)]
+        self.table = read_table(table, scale)
+        self._data_root = None if scale == settings.SCALES[0] else settings.data_root()
+        home = (runs or self.folder / "runs").absolute()
+        self.planner = Planner(self.table, home, cached=cached, packages=packages)
         self.rows = choose_rows(self.table, rows or [])
         self._all = self.planner.runs(self.rows, seeds)
         self.left = [run for run in self._all if run_dir.read_result(run.folder) is None]
@@ -55,17 +63,26 @@ class Session:
     def run_all(self) -> Iterator[str]:
         """Execute the runs that are left, and yield a line for each start and end. Writes the files after each run."""
         done = len(self._all) - len(self.left)
+        data = self._data_root or settings.fixtures_root() / "miniworld"
+        yield f"scale {self.table.scale}: data in {data}; the paper's configs: {settings.configs_root() / 'paper'}"
         yield f"{self.table.title}: {len(self._all)} runs, {done} finished; estimated time left: {self.time_left()}"
         if self.left:
             self.write()  # fails now, not after the first run, if it cannot write
         self.interrupted = True
-        for event in local.run_all(self.left, workers=self.workers):
-            if event.finished:
-                self.left.remove(event.run)
-                yield self._finished(event)
-                self.write()
-            else:
-                yield f"started: {event.run.label}"
+        with Progress(self.estimate) as progress:
+            for event in local.run_all(self.left, workers=self.workers):
+                if event.state == "running":
+                    progress.show(event.run)
+                    continue
+                progress.close(event.run)
+                if event.state == "finished":
+                    self.left.remove(event.run)
+                    yield self._finished(event)
+                    self.write()
+                elif event.state == "held":
+                    yield f"executed by another process: {event.run.label}"
+                else:
+                    yield f"started: {event.run.label}"
         self.interrupted = False
 
     def time_left(self) -> str:
@@ -95,12 +112,10 @@ class Session:
 
     def _command(self, summary: Summary) -> str:
         """The shell command that makes the same table."""
-        variables = {settings.SCALE_VARIABLE: settings.scale()}
-        if (root := settings.data_root()) not in (None, settings.fixtures_root() / "miniworld"):
-            variables[settings.DATA_VARIABLE] = str(root)
         seeds = max([self.seeds, *(seed for records in summary.records.values() for seed in records)])
-        call = ["allennlp", "ablate", *self._arguments, "--seeds", str(seeds)]
-        return " ".join([f"{name}={shlex.quote(value)}" for name, value in variables.items()] + [shlex.join(call)])
+        call = ["elmo-tasks", "ablate", *self._arguments, "--seeds", str(seeds)]
+        variables = [f"{settings.DATA_VARIABLE}={shlex.quote(str(self._data_root))}"] if self._data_root else []
+        return " ".join([*variables, shlex.join(call)])
 
     def _finished(self, event: Event) -> str:
         line = f"[{len(self._all) - len(self.left)}/{len(self._all)}] {event.run.label}: "
@@ -111,4 +126,13 @@ class Session:
         else:
             self._seconds[event.run.row.name].append(result["seconds"])
             line += f"{run_scores(event.run.row, result)}, {duration(result['seconds'])}"
-        return f"{line}; {self.time_left()} left"
+        kept = [path.name for path in sorted(event.run.folder.glob(f"{run_dir.MODEL}.old-*"))]
+        other = f"; trainings with other configs are kept in {event.run.folder}: {', '.join(kept)}" if kept else ""
+        return f"{line}{other}; {self.time_left()} left"
+
+
+def _require_utf8(*paths: object) -> None:
+    """Raises `InputError` if a path, which is written to the report, is not UTF-8."""
+    for text in map(str, paths):
+        if text.encode("utf-8", "replace").decode() != text:
+            raise InputError(f"expected a path in UTF-8, got {ascii(text)}")

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from statistics import mean, stdev
 from typing import Any
 
-from elmo_tasks import settings
 from elmo_tasks.ablation import run_dir
 from elmo_tasks.ablation.runs import Planner, Run
 from elmo_tasks.ablation.schema import PASSES, PERCENT, Cell, Paper, Row, Table
@@ -90,7 +89,7 @@ class Summary:
         """What one of a row's cells shows."""
         scores = [self._score(row, cell, seed) for seed in sorted(self.records[row.name])]
         values = [value for value in scores if value is not None]
-        comparable = settings.scale() == "paper" and row.split == row.paper_split
+        comparable = self.table.scale == "paper" and row.split == row.paper_split
         return Shown(values, cell.paper, list(self._remarks(row, cell, values)), cell.metric in PERCENT, comparable)
 
     def gains(self, row_label: str, column: str) -> tuple[Gain | None, Gain | None] | None:

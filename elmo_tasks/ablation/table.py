@@ -6,36 +6,37 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from allennlp.common import Params
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from elmo_tasks.ablation.schema import Cell, Ensemble, Increase, Paper, Row, Table
 from elmo_tasks.checks.problem import nearest, shown
 from elmo_tasks.errors import InputError, one_line
-
-PROJECT = Path(__file__).resolve().parents[2]
-"""The source tree, whose `training_config` tables may name; an installed package has none."""
+from elmo_tasks.runs.config import evaluate, find_embedded
+from elmo_tasks.settings import SCALES, configs_root
 
 KEYS = {key for model in (Table, Row, Cell, Paper, Ensemble, Increase) for key in model.model_fields}
 
 
-def read_table(file: str | Path) -> Table:
+def read_table(file: str | Path, scale: str = SCALES[0]) -> Table:
     """
-    Read and check a table. A row's `config` is looked up in the table's folder, the current folder and the source tree.
-    Raises `InputError` if the file cannot be read or is not a valid table. The message lists all problems.
+    Read and check a table: a file, or the name of one of ours. A row's `config` is a path from the table's or the
+    current folder, or the name of a config of the scale beside the table or in the package. Raises `InputError` if the
+    file cannot be read or is not a valid table. The message lists all problems.
     """
-    path = Path(file)
+    path = Path(file if Path(file).is_file() or Path(file).suffix else find_embedded(str(file), "tables"))
     if not path.is_file():
-        raise InputError("no such table", file=path, hint="see training_config/ablations")
+        raise InputError("no such table", file=path, hint="`elmo-tasks configs` lists ours")
     try:
-        given = Params.from_file(path).as_dict(quiet=True)
-        table = Table.model_validate({"title": path.stem} | given)
+        given = evaluate(path, scale=scale)
+        table = Table.model_validate({"title": path.stem} | given | {"scale": scale})
     except ValidationError as error:
         raise InputError("; ".join(_describe(found, given) for found in error.errors()), file=path) from None
+    except InputError:
+        raise
     except (RuntimeError, ValueError) as error:
         raise InputError((one_line(error) or str(error)).removeprefix(f"{path}:"), file=path) from None
-    table = table.model_copy(update={"rows": [_with_config(path, row) for row in table.rows]})
+    table = table.model_copy(update={"rows": [_with_config(path, row, scale) for row in table.rows]})
     if problems := [*_duplicates(table), *_unknown_columns(table), *_wrong_references(table)]:
         raise InputError("; ".join(problems), file=path)
     return table
@@ -78,10 +79,11 @@ def _message(error: ErrorDetails) -> str:
     return message if error["type"] == "value_error" else f"{message}, got {shown(error['input'])}"
 
 
-def _with_config(table: Path, row: Row) -> Row:
+def _with_config(table: Path, row: Row, scale: str) -> Row:
     """The row with the first config that exists. One that does not is reported with the row's other problems."""
-    folders = [table.parent, Path(), *([PROJECT] if (PROJECT / "training_config").is_dir() else [])]
-    candidates = [(folder / row.config).absolute() for folder in folders]
+    candidates = [(folder / row.config).absolute() for folder in (table.parent, Path())]
+    folders = table.parent.parent, configs_root()
+    candidates += [(folder / scale / f"{row.config}.jsonnet").absolute() for folder in folders]
     return row.model_copy(update={"config": next((path for path in candidates if path.is_file()), candidates[0])})
 
 

@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 
-from elmo_tasks import settings
 from elmo_tasks.ablation.schema import Row
 from elmo_tasks.ablation.summary import Gain, Record, Shown, Summary, score
 
@@ -42,6 +41,11 @@ def duration(seconds: float | None) -> str:
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def short_commit(commit: str) -> str:
+    """The first 12 digits of a commit, with its `+`; `version 0.1.0` as it is."""
+    return commit if commit.startswith("version") else commit[:12] + "+" * commit.endswith("+")
 
 
 def run_scores(row: Row, record: Record) -> str:
@@ -100,12 +104,12 @@ def remarks(summary: Summary) -> list[str]:
     for row in rows:
         if row.split != row.paper_split:
             notes[f"scored on {row.split}, the paper's numbers are of {row.paper_split}"][row.name] = None
-        if settings.scale() != "paper" and any(cell.paper for cell in row.cells):
+        if summary.table.scale != "paper" and any(cell.paper for cell in row.cells):
             notes["the paper's numbers are of other data: compare increases, not scores"][row.name] = None
     lines = [f"{'all rows' if len(names) == len(rows) > 1 else ', '.join(names)}: {it}" for it, names in notes.items()]
     commits = sorted({str(record["commit"]) for record in summary.all_records() if "commit" in record})
     if len(commits) > 1:
-        lines.append(f"runs of {len(commits)} commits: {', '.join(commit[:12] for commit in commits)}")
+        lines.append(f"runs of {len(commits)} commits: {', '.join(map(short_commit, commits))}")
     if any(commit.endswith("+") for commit in commits):
         lines.append("a + after a commit: with uncommitted changes")
     return lines

@@ -19,6 +19,7 @@ from elmo_tasks.bilm.lstm import LstmStack
 from elmo_tasks.bilm.options import BiLMOptions
 from elmo_tasks.bilm.packed_linear import PackableModule
 from elmo_tasks.bilm.token_encoder import CharacterConvolution, PackableLinear, TokenEncoder
+from elmo_tasks.corpora import located
 from elmo_tasks.errors import InputError
 from elmo_tasks.hdf5 import own_item, reading, write_hdf5
 
@@ -82,7 +83,7 @@ class _Dataset(NamedTuple):
 
 def local_path(path_or_url: str | Path) -> Path:
     """
-    A path unchanged; a URL is downloaded once to the local cache, which also works offline later.
+    A path as `located` finds it; a URL is downloaded once to the local cache, which also works offline later.
     `hf://owner/name/file` and `hf://owner/name@revision/file` are files of the Hugging Face Hub. If a URL ends in
     `#sha256=HEX`, the digest is checked.
 
@@ -91,7 +92,7 @@ def local_path(path_or_url: str | Path) -> Path:
     """
     text = str(path_or_url)
     if "://" not in text:
-        return Path(text)
+        return Path(located(text))
     url, _, digest = text.partition("#")
     if url != text and not re.fullmatch("sha256=[0-9a-fA-F]{64}", digest):
         raise InputError(f"expected #sha256= and 64 hexadecimal digits after it, got #{digest}", file=url)

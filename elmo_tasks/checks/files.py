@@ -11,6 +11,7 @@ from allennlp.data import DatasetReader
 
 from elmo_tasks.checks.devices import devices_here, has_device
 from elmo_tasks.checks.problem import Problem, below, get, items, shown
+from elmo_tasks.corpora import located
 from elmo_tasks.data.files import missing_hint
 from elmo_tasks.elmo.source_types import SOURCES
 
@@ -34,7 +35,7 @@ def file_problems(config: dict[str, Any]) -> Iterator[Problem]:
     is_ours = reader.startswith("elmo_tasks.")
     hint = getattr(sys.modules.get(reader), "CORPUS_HINT", None)
     for key in DATA_PATHS:
-        for path, name in _strings(key, config.get(key)):
+        for path, name in strings(key, config.get(key)):
             if is_ours or Path(name).is_absolute() or ("/" in name and Path(name).suffix):
                 yield from _missing(path, name, hint)
     for path, name in _named_files("", config):
@@ -53,17 +54,17 @@ def device_problems(config: dict[str, Any]) -> Iterator[Problem]:
 def paths_read(config: dict[str, Any]) -> Iterator[Path]:
     """The existing files and folders of a config; patterns are expanded."""
     data = {key: config.get(key) for key in DATA_PATHS} | {"model": get(config, "model.elmo.model")}
-    for _, name in [*_strings("", data), *_named_files("", config)]:
+    for _, name in [*strings("", data), *_named_files("", config)]:
         for part in _parts(name):
             yield from map(Path, [part] if part and Path(part).exists() else glob.glob(part, recursive=True))
 
 
-def _strings(path: str, value: Any) -> Iterator[tuple[str, str]]:
+def strings(path: str, value: Any) -> Iterator[tuple[str, str]]:
     """The strings in a value, with their paths."""
     if isinstance(value, str):
         yield path, value
     for key, part in items(value):
-        yield from _strings(below(path, key), part)
+        yield from strings(below(path, key), part)
 
 
 def _named_files(path: str, value: Any) -> Iterator[tuple[str, str]]:
@@ -73,7 +74,7 @@ def _named_files(path: str, value: Any) -> Iterator[tuple[str, str]]:
         if source is not None and key not in source.files:
             continue  # it ignores the biLM's
         if FILE_KEY.fullmatch(str(key)) or (path == "vocabulary" and key in VOCABULARY_KEYS):
-            yield from _strings(here, part)
+            yield from strings(here, part)
         else:
             yield from _named_files(here, part)
 
@@ -87,8 +88,8 @@ def _missing(path: str, name: str, corpus_hint: str | None = None) -> Iterator[P
 
 def _parts(name: str) -> list[str]:
     """The paths in a name: without the member of an archive, split at commas."""
-    whole = name.partition("!")[0]
-    return [whole] if Path(whole).exists() else [part.strip() for part in whole.split(",")]
+    whole = located(name.partition("!")[0])
+    return [whole] if Path(whole).exists() else [located(part.strip()) for part in whole.split(",")]
 
 
 def _reader_module(config: dict[str, Any]) -> str:

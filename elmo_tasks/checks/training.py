@@ -1,6 +1,8 @@
 """The checks of a config before its training reads data."""
 
 import copy
+import logging
+import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -9,10 +11,13 @@ from allennlp.common import Params
 from allennlp.common.util import prepare_environment
 
 from elmo_tasks.checks.files import device_problems, file_problems
-from elmo_tasks.checks.problem import Problem
+from elmo_tasks.checks.problem import Problem, get
 from elmo_tasks.checks.schema import shape_problems
 from elmo_tasks.errors import InputError
+from elmo_tasks.settings import configs_root, fixtures_root
 from elmo_tasks.training.seeds import SEED, spread_seed
+
+logger = logging.getLogger(__name__)
 
 
 @TrainModel.register("elmo_tasks", constructor="from_partial_objects")
@@ -27,10 +32,21 @@ class CheckedTrainModel(TrainModel):
         """Raises `InputError` for an invalid config."""
         if has_seed := SEED in params:
             spread_seed(params)
-        check_config(params.as_dict(quiet=True))
+        check_config(config := params.as_dict(quiet=True))
+        logger.info(describe(config))
         if has_seed:
             prepare_environment(params)
         return super().from_params(params, *arguments, **extras)
+
+
+def describe(config: Mapping[str, Any], scale: str | None = None) -> str:
+    """What a config trains on, at which scale, and where the paper's config is."""
+    data, elmo = str(config.get("train_data_path")), get(dict(config), "model.elmo")
+    scale = "mini" if os.path.abspath(data).startswith(str(fixtures_root())) else scale
+    name = str(get(dict(config), "model.type")).removeprefix("elmo_tasks_") + ("_elmo" if elmo else "")
+    file = configs_root() / "paper" / f"{name}.jsonnet"
+    paper = "" if scale == "paper" else f"; the paper's config: {file if file.is_file() else file.parent}"
+    return f"{f'scale {scale}: ' if scale else ''}training on {data}{paper}"
 
 
 def is_ours(config: Mapping[str, Any]) -> bool:

@@ -1,12 +1,18 @@
 """`elmo-tasks ablate`: reproduce a table from its data file."""
 
 import argparse
+import sys
 from pathlib import Path
 
+from tqdm import tqdm
+
 from elmo_tasks.ablation.execute import execute
+from elmo_tasks.ablation.local import HELD
+from elmo_tasks.ablation.run_dir import Held
 from elmo_tasks.ablation.session import Session
 from elmo_tasks.ablation.text import duration, terminal
 from elmo_tasks.commands.actions import Command
+from elmo_tasks.settings import SCALES
 
 INTERRUPTED = 130
 
@@ -21,7 +27,8 @@ class Ablate(Command):
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         add = parser.add_argument
-        add("table", metavar="TABLE", help="a file in training_config/ablations, or your own")
+        add("table", metavar="TABLE", help="a name that `elmo-tasks configs` lists, or a file of your own")
+        add("--scale", choices=SCALES, default=SCALES[0], help="synthetic corpus, small data, the paper's (mini)")
         add("-s", "--folder", required=True, metavar="DIR", help="folder for runs and results")
         add("--runs", type=Path, metavar="DIR", help="folder of the runs, to share them between tables (DIR/runs)")
         add("--rows", nargs="+", default=[], metavar="PATTERN", help="only these rows, such as 'snli-*'")
@@ -40,25 +47,36 @@ class AblateRun(Command):
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("folder", metavar="FOLDER", help="a folder with a plan.json")
         parser.add_argument("--parent", type=int, metavar="PID", help="exit when this process does")
-        parser.set_defaults(func=lambda args: execute(args.folder, parent=args.parent))
+        parser.set_defaults(func=ablate_run)
 
 
 def ablate(args: argparse.Namespace) -> None:
     """Show the plan, or execute it and show the table. Exit with 1 if a run failed, 130 if interrupted."""
-    options = {name: getattr(args, name) for name in ("runs", "rows", "seeds", "workers")}
-    session = Session(args.table, Path(args.folder), cached=not args.no_cache, **options)
+    options = {name: getattr(args, name) for name in ("scale", "runs", "rows", "seeds", "workers")}
+    options |= {"cached": not args.no_cache, "packages": args.include_package}
+    session = Session(args.table, Path(args.folder), **options)
     if args.dry_run:
         print(dry_run(session))
         return
     try:
         for line in session.run_all():
-            print(line, flush=True)
+            with tqdm.external_write_mode(file=sys.stdout):  # above the lines of running runs
+                print(line, flush=True)
     except KeyboardInterrupt:
         print("interrupted; the same command resumes", flush=True)
     summary = session.write()
     print(f"\n{terminal(summary)}\n\n{session.folder / 'report.html'}")
     if session.interrupted or session.failed:
         raise SystemExit(INTERRUPTED if session.interrupted else 1)
+
+
+def ablate_run(args: argparse.Namespace) -> None:
+    """Execute a run. Exit with `HELD` if another process executes it."""
+    try:
+        execute(args.folder, parent=args.parent)
+    except Held as error:
+        print(f"error: {error}", file=sys.stderr)
+        raise SystemExit(HELD) from None
 
 
 def dry_run(session: Session) -> str:

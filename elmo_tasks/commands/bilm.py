@@ -78,7 +78,7 @@ def _add_perplexity(actions: argparse._SubParsersAction) -> None:
 def _add_import_softmax(actions: argparse._SubParsersAction) -> None:
     description = (
         "Write softmax.hdf5 and vocabulary.txt of a checkpoint of bilm-tf beside the options.json and weights.hdf5 of "
-        "the same biLM, for its perplexity and for fine-tuning. TensorFlow is not needed."
+        "the same biLM, for its perplexity and for fine-tuning. Needs the package tensorflow-cpu."
     )
     parser = actions.add_parser("import-softmax", description=description, help="read the softmax of a checkpoint")
     parser.add_argument("checkpoint", metavar="CHECKPOINT", help="prefix of its files, such as model.ckpt-935588")

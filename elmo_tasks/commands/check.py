@@ -11,7 +11,8 @@ from elmo_tasks.checks.problem import Problem
 from elmo_tasks.checks.schema import shape_problems
 from elmo_tasks.commands.actions import Command
 from elmo_tasks.errors import one_line
-from elmo_tasks.runs.config import read_config
+from elmo_tasks.runs.config import find_config, read_config
+from elmo_tasks.settings import SCALES
 
 
 class Check(Command):
@@ -24,6 +25,7 @@ class Check(Command):
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("configs", metavar="CONFIG", nargs="+", help="as for elmo-tasks train")
+        parser.add_argument("--scale", choices=SCALES, help="as for elmo-tasks train")
         parser.add_argument("-o", "--overrides", default="", help="as for elmo-tasks train, for each config")
         parser.add_argument("--show", action="store_true", help="print each resolved config as JSON, too")
         parser.set_defaults(func=check)
@@ -32,7 +34,7 @@ class Check(Command):
 def check(args: argparse.Namespace) -> None:
     """Print a line per config and one per problem; exit with 1 if there is any."""
     found = False
-    for file in args.configs:
+    for file in [find_config(name, args.scale) for name in args.configs]:
         problems = check_config(file, args.overrides)
         found |= bool(problems)
         count = len(problems) or "no"

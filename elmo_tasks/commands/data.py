@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import os
 import sys
 from collections.abc import Callable, Iterator
 from itertools import chain, groupby
@@ -14,7 +13,7 @@ from elmo_tasks.corpora import CORPORA, DataFile, Download, files_of, located_na
 from elmo_tasks.data.files import open_text
 from elmo_tasks.data.ontonotes import find_files
 from elmo_tasks.errors import InputError
-from elmo_tasks.settings import DATA_VARIABLE, data_is_default
+from elmo_tasks.settings import DATA_VARIABLE, data_root
 
 
 class Data(Command):
@@ -58,9 +57,9 @@ def report(args: argparse.Namespace) -> None:
 
 
 def _root(given: Path | None) -> Path:
-    if given is None and data_is_default():
+    root = data_root() if given is None else given.expanduser().absolute()
+    if root is None:
         raise InputError("no data root", hint=f"set {DATA_VARIABLE} or give --root")
-    root = Path(given or os.environ[DATA_VARIABLE]).expanduser().absolute()
     if not root.is_dir():
         raise InputError("expected a folder, the data root", file=root)
     return root

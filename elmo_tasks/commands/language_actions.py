@@ -15,6 +15,7 @@ from elmo_tasks.languages.prepare import prepare, sentence_splitter
 from elmo_tasks.languages.score import Words, score_pairs, score_sentences
 from elmo_tasks.pretraining.export import load_trained
 from elmo_tasks.pretraining.sentences import expand_files
+from elmo_tasks.settings import configs_root
 
 _LANGUAGE_HELP = "spaCy's rules for this language split raw text, such as la; default: blanks separate the words"
 
@@ -51,7 +52,8 @@ def add_plan(actions: argparse._SubParsersAction) -> None:
     parser.add_argument("--sample", type=int, default=2_000_000, metavar="N", help="words to read")
     parser.add_argument("-o", "--out", metavar="FILE", required=True, help="the Jsonnet file to write")
     parser.add_argument("--force", action="store_true", help="overwrite the file")
-    parser.add_argument("--base", default="training_config/bilm.jsonnet", metavar="FILE", help="config to import")
+    base = str(configs_root() / "small" / "bilm.jsonnet")
+    parser.add_argument("--base", default=base, metavar="FILE", help="config to import (bilm at scale small)")
     parser.set_defaults(func=_plan)
 
 

@@ -7,7 +7,7 @@ import torch
 from elmo_tasks.elmo.source_types import BILM, COVE, TRANSFORMER, LayerSource
 from elmo_tasks.elmo.sources import Source, open_source
 from elmo_tasks.errors import InputError, needs
-from elmo_tasks.settings import bilm_files
+from elmo_tasks.settings import embedded_bilm
 
 _CPU = -1
 
@@ -33,8 +33,8 @@ def add_source_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that `open_chosen` reads."""
     add = parser.add_argument
     add("--source", choices=(BILM, COVE, TRANSFORMER), help="of the layers (bilm, or cove if --cove-vectors is given)")
-    add("--options-file", metavar="FILE", help="of the biLM, path or URL (that of the scale)")
-    add("--weight-file", metavar="FILE", help="of the biLM, path or URL (that of the scale), or CoVe's")
+    add("--options-file", metavar="FILE", help="of the biLM, path or URL (the embedded biLM)")
+    add("--weight-file", metavar="FILE", help="of the biLM, path or URL (the embedded biLM), or CoVe's")
     add("--cove-vectors", metavar="FILE", help="CoVe's word vectors as text")
     add("--model", metavar="DIR|NAME", help="of --source transformer: a folder, or a model of the Hugging Face hub")
     add("--pieces", choices=("mean", "first", "last"), default="mean", help="a word's vector (mean of its pieces)")
@@ -47,7 +47,7 @@ def open_chosen(args: argparse.Namespace, *, precision: str = "float32") -> tupl
     given = {key: getattr(args, option) for key, option in _ARGUMENTS.items() if option != "source"}
     files = {key: file for key, file in given.items() if file is not None}
     if source == BILM and not {"options_file", "weight_file"} & files.keys():
-        files["options_file"], files["weight_file"] = bilm_files()
+        files["options_file"], files["weight_file"] = map(str, embedded_bilm())
     keys = {"precision": precision, "pieces": args.pieces, "local_files_only": args.local_files_only, "source": source}
     with needs("pydantic 'transformers>=4.48,<4.50'"):
         if source != BILM or args.cove_vectors or args.model:

@@ -53,7 +53,7 @@ def predict(args: argparse.Namespace) -> None:
     if args.silent and not args.output_file:
         raise InputError("expected an --output-file with --silent, got none: no prediction would be seen")
     file = args.input_file
-    if file != STANDARD_INPUT and not args.use_dataset_reader and Path(cached_path(file)).is_dir():
+    if file != STANDARD_INPUT and not args.use_dataset_reader and Path(file).is_dir():
         raise InputError("expected a file, got a folder", file=file)
     if args.output_file:
         check_output_path(args.output_file, read=[args.archive_file, file], device=True)

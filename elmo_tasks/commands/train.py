@@ -5,6 +5,7 @@ from pathlib import Path
 
 from elmo_tasks.commands.actions import Command
 from elmo_tasks.errors import InputError
+from elmo_tasks.settings import SCALES
 
 
 class Train(Command):
@@ -17,7 +18,8 @@ class Train(Command):
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         add = parser.add_argument
-        add("config", metavar="CONFIG", help="a Jsonnet file, such as training_config/ner_elmo.jsonnet")
+        add("config", metavar="CONFIG", help="a Jsonnet file, or a name that `elmo-tasks configs` lists")
+        add("--scale", choices=SCALES, help="of a name: synthetic corpus, small data, the paper's (mini)")
         add("-s", "--serialization-dir", type=Path, required=True, metavar="DIR", help="folder of the run")
         add("-o", "--overrides", default="", metavar="JSON", help='changes, such as \'{"model.elmo.at": "both"}\'')
         add("-r", "--recover", action="store_true", help="resume the run in DIR from its last checkpoint")
@@ -33,9 +35,10 @@ class Train(Command):
 def train(args: argparse.Namespace) -> None:
     """Train, with a line per epoch, and print where the archive is."""
     from elmo_tasks.runs import train as runs
-    from elmo_tasks.runs.config import read_config
+    from elmo_tasks.runs.config import find_config, read_config, scale_of
 
-    params = read_config(args.config, args.overrides)
+    file = find_config(args.config, args.scale)
+    params = read_config(file, args.overrides)
     if args.node_rank < 0:
         raise InputError(f"--node-rank: expected a number from 0, got {args.node_rank}")
     runs.train(
@@ -46,6 +49,7 @@ def train(args: argparse.Namespace) -> None:
         dry_run=args.dry_run,
         node_rank=args.node_rank,
         packages=args.include_package,
-        config_file=Path(args.config),
+        config_file=Path(file),
+        scale=scale_of(file),
         shown="warnings" if args.quiet else "all" if args.verbose else "lines",
     )

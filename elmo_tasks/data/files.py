@@ -8,6 +8,7 @@ from io import BufferedReader
 from pathlib import Path
 from typing import TypeVar
 
+from elmo_tasks.corpora import located
 from elmo_tasks.errors import InputError
 from elmo_tasks.unpacking import require_regular, unpacked
 
@@ -102,9 +103,10 @@ def open_binary(path: str | Path, corpus_hint: str | None = None) -> BufferedRea
     folder or unreadable, a pipe or a device other than `/dev/stdin`, `/dev/fd/N`, or the path is invalid.
     """
     try:
-        if not _DESCRIPTOR.fullmatch(str(path)):
-            require_regular(path)
-        return open(path, "rb")
+        found = located(path)
+        if not _DESCRIPTOR.fullmatch(found):
+            require_regular(found)
+        return open(found, "rb")
     except FileNotFoundError:
         raise InputError("no such file", file=path, hint=missing_hint(corpus_hint)) from None
     except IsADirectoryError:

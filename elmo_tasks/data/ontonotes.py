@@ -24,6 +24,7 @@ from itertools import chain, groupby
 from pathlib import Path
 from typing import NamedTuple
 
+from elmo_tasks.corpora import located
 from elmo_tasks.data.brackets import BracketError, mentions_from_brackets, spans_from_brackets
 from elmo_tasks.data.columns import split_columns
 from elmo_tasks.data.files import open_text
@@ -164,7 +165,7 @@ def find_files(path: str | Path) -> list[Path]:
     `gold_conll.gz`, those that match a pattern with `*` or `**`, or the one file. Raises `InputError` if a folder has
     no such file, or no file matches the pattern.
     """
-    target = Path(path)
+    target = Path(located(path))
     if target.is_dir():
         found = [file for file in target.rglob("*") if file.name.endswith(_SUFFIXES) and file.is_file()]
         problem = "no file in this folder ends in .gold_conll or .v4_gold_conll"

@@ -68,23 +68,29 @@ class Training:
     passes: float
 
     def fields(self, sample: CorpusSample, files: Sequence[Path], heldout: Sequence[Path]) -> dict[str, Any]:
-        """The hidden fields of `training_config/bilm.jsonnet`."""
-        epochs = min(12, self.steps)
+        """The keys of `training_config/small/bilm.jsonnet` to change, and those of its objects."""
+        epochs, warmup = min(12, self.steps), min(300, self.steps // 10 + 1)
         return {
-            "train_files": _absolute(files),
-            "heldout_files": _absolute(heldout),
-            "options": self.options.to_dict(),
-            "words": {"files": _absolute(files), "size": len(sample.vocabulary) - len(SPECIALS)},
-            "negatives": _NEGATIVES if len(sample.vocabulary) > 2 * _NEGATIVES else None,
-            "dropout": 0.1 if self.passes > 3 else 0.0,
-            "precision": self.precision,
-            "rows": _ROWS,
-            "unroll": _UNROLL,
-            "num_epochs": epochs,
-            "steps_per_epoch": math.ceil(self.steps / epochs),
-            "validation_tokens": 60_000,
-            "optimizer": {"type": "adam", "lr": 2e-3, "betas": [0.9, 0.99]},
-            "warmup_steps": min(300, self.steps // 10 + 1),
+            "train_data_path": _absolute(files),
+            "validation_data_path": _absolute(heldout),
+            "vocabulary": {"files": _absolute(files), "size": len(sample.vocabulary) - len(SPECIALS)},
+            "model": {
+                "options": self.options.to_dict(),
+                "negatives": _NEGATIVES if len(sample.vocabulary) > 2 * _NEGATIVES else None,
+                "dropout": 0.1 if self.passes > 3 else 0.0,
+                "precision": self.precision,
+            },
+            "data_loader": {
+                "batch_size": _ROWS,
+                "unroll": _UNROLL,
+                "steps_per_epoch": math.ceil(self.steps / epochs),
+            },
+            "validation_data_loader": {"max_tokens": 60_000},
+            "trainer": {
+                "num_epochs": epochs,
+                "optimizer": {"type": "adam", "lr": 2e-3, "betas": [0.9, 0.99]},
+                "learning_rate_scheduler": {"type": "linear_with_warmup", "warmup_steps": warmup},
+            },
         }
 
 
@@ -136,10 +142,16 @@ def choose_training(sample: CorpusSample, *, hours: float) -> Training:
 
 
 def write_config(file: Path, fields: dict[str, Any], *, base: str) -> None:
-    """A Jsonnet file that imports `base` and sets hidden fields."""
-    settings = "".join(f"  {name}:: {json.dumps(value)},\n" for name, value in fields.items())
+    """A Jsonnet file that imports `base` and changes keys, an own line for each."""
+    text = ""
+    for name, value in fields.items():
+        if isinstance(value, dict):
+            keys = "".join(f"    {key}: {json.dumps(part)},\n" for key, part in value.items())
+            text += f"  {name}+: {{\n{keys}  }},\n"
+        else:
+            text += f"  {name}: {json.dumps(value)},\n"
     with atomic_write(file) as temporary:
-        temporary.write_text(f"(import {json.dumps(base)}) {{\n{settings}}}\n", "utf-8")
+        temporary.write_text(f"(import {json.dumps(base)}) {{\n{text}}}\n", "utf-8")
 
 
 def _absolute(files: Sequence[Path]) -> list[str]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
+from elmo_tasks.corpora import located
 from elmo_tasks.data.files import not_empty, open_text
 from elmo_tasks.errors import InputError
 
@@ -28,6 +29,7 @@ def expand_files(patterns: str | Sequence[str]) -> list[Path]:
 
 
 def _matches(pattern: str) -> list[Path]:
+    pattern = located(pattern)
     names = [pattern] if Path(pattern).is_file() else glob.glob(pattern, recursive=True)
     files = [Path(name) for name in names if not Path(name).is_dir()]
     for file in files:

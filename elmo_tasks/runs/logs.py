@@ -34,6 +34,7 @@ def logged(folder: Path, shown: str) -> Iterator[None]:
         handlers["elmo_tasks"].append(logging.StreamHandler(sys.stdout))
     if shown == "warnings" or not sys.stderr.isatty():
         os.environ["TQDM_DISABLE"] = "1"
+    levels = {name: logging.getLogger(name).level for name in handlers}
     for name, of_logger in handlers.items():
         logging.getLogger(name).setLevel(logging.INFO)
         for handler in of_logger:
@@ -45,4 +46,5 @@ def logged(folder: Path, shown: str) -> Iterator[None]:
         for name, of_logger in handlers.items():
             for handler in of_logger:
                 logging.getLogger(name).removeHandler(handler)
+            logging.getLogger(name).setLevel(levels[name])
         file.close()

@@ -2,6 +2,7 @@
 
 import io
 import logging
+import sys
 import tarfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,11 +16,10 @@ from allennlp.common.util import find_open_port
 from allennlp.data import Vocabulary
 from allennlp.models.archival import CONFIG_NAME, META_NAME, verify_include_in_archive
 
-from elmo_tasks import settings
 from elmo_tasks.archives import archived_config
 from elmo_tasks.atomic import atomic_write
 from elmo_tasks.checks.files import paths_read
-from elmo_tasks.checks.training import check_config
+from elmo_tasks.checks.training import check_config, describe
 from elmo_tasks.errors import InputError, Interrupted
 from elmo_tasks.runs import folder as run_folder
 from elmo_tasks.runs.logs import logged
@@ -39,6 +39,7 @@ def train(
     node_rank: int = 0,
     packages: Sequence[str] = (),
     config_file: Path | None = None,
+    scale: str | None = None,
     shown: str = "all",
 ) -> None:
     """
@@ -52,6 +53,7 @@ def train(
     - `dry_run`: build everything, and train nothing.
     - `node_rank`: of this machine, if the config's `distributed` has several.
     - `packages`: to be imported by the processes of `distributed`, too.
+    - `scale`: of the config, for the first line of the output.
     - `config_file`: which `force` must not remove.
     - `shown`: on stdout, see `logged`.
 
@@ -69,8 +71,9 @@ def train(
     read = [*paths_read(config), *([config_file] if config_file else [])]
     with run_folder.exclusive(folder, shared=nodes > 1):
         run_folder.prepare(folder, params, recover=recover, force=force, read=read)
+        if shown != "warnings":
+            sys.stdout.write(f"{describe(config, scale)}\n")
         with logged(folder, "all" if config.get("distributed") else shown):
-            settings.announce()
             try:
                 _start(params, folder, packages=list(packages), dry_run=dry_run, node_rank=node_rank)
             except KeyboardInterrupt:
@@ -115,7 +118,7 @@ def _start(params: Params, folder: Path, *, packages: list[str], dry_run: bool, 
 def write_archive(folder: Path, config: Mapping[str, Any]) -> Path:
     """Writes `model.tar.gz` atomically: config, best weights, vocabulary, and what `include_in_archive` names."""
     archive = folder / run_folder.ARCHIVE
-    text = archived_config((folder / CONFIG_NAME).read_text("utf-8"), archive).encode()
+    text = archived_config((folder / CONFIG_NAME).read_bytes(), archive).encode()
     included = [path for pattern in config.get("include_in_archive") or () for path in sorted(folder.glob(pattern))]
     members = {folder / "best.th": "weights.th"} | {folder / name: name for name in ("vocabulary", META_NAME)}
     with atomic_write(archive) as aside, tarfile.open(aside, "w:gz") as file:

@@ -25,7 +25,7 @@ from elmo_tasks.elmo.sources import open_source
 from elmo_tasks.errors import InputError, shown
 from elmo_tasks.probing.layers import Source
 from elmo_tasks.ranges import require_sizes
-from elmo_tasks.settings import bilm_files
+from elmo_tasks.settings import embedded_bilm
 from elmo_tasks.web.app import Service
 from elmo_tasks.web.layers import Layers, default_corpora
 from elmo_tasks.web.models import TrainedModel
@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> None:
 
 def _service(args: argparse.Namespace) -> Service:
     """Load all models."""
-    given = args.bilm or [",".join(bilm_files())]
+    given = args.bilm or [",".join(map(str, embedded_bilm()))]
     if len(given) > 2:
         raise InputError(f"expected --bilm at most twice, got {len(given)}")
     options = {"queue": args.queue, "threads": args.threads}

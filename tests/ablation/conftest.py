@@ -10,15 +10,12 @@ from elmo_tasks import settings
 from elmo_tasks.ablation import runs
 from tests.ablation.tables import CONFIGS
 
-_read: dict[tuple[str, str, Path], dict[str, Any]] = {}
+_read: dict[tuple[str, Path], dict[str, Any]] = {}
 
 
 @pytest.fixture(autouse=True)
-def mini(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in (settings.SCALE_VARIABLE, settings.DATA_VARIABLE, settings.FIXTURES_VARIABLE):
-        monkeypatch.setenv(name, "")
-    monkeypatch.setenv(settings.DEFAULT_VARIABLE, "")
-    settings.apply_defaults()
+def no_data_root(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(settings.DATA_VARIABLE, raising=False)
 
 
 @pytest.fixture(autouse=True)
@@ -27,9 +24,9 @@ def evaluated_once(monkeypatch: pytest.MonkeyPatch) -> None:
     read = runs.read_config
 
     def once(path: Path) -> dict[str, Any]:
-        if path.resolve().parent != CONFIGS:
+        if CONFIGS not in path.resolve().parents:
             return read(path)
-        key = (settings.scale(), str(settings.data_root()), path.resolve())
+        key = (str(settings.data_root()), path.resolve())
         if key not in _read:
             _read[key] = read(path)
         return copy.deepcopy(_read[key])

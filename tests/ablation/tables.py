@@ -14,7 +14,7 @@ CONFIGS = Path(__file__).resolve().parents[2] / "training_config"
 def row(name: str, **keys: Any) -> dict[str, Any]:
     """A row with the config `ner_elmo`, or `ner` if its name contains baseline."""
     config = "ner" if "baseline" in name else "ner_elmo"
-    known = {"config": str(CONFIGS / f"{config}.jsonnet"), "row_label": "NER", "column": name, "metric": "f1"}
+    known = {"config": config, "row_label": "NER", "column": name, "metric": "f1"}
     return {"name": name, **known, **keys}
 
 
@@ -28,9 +28,9 @@ def write_table(folder: Path, rows: list[dict[str, Any]], **keys: Any) -> Path:
     return file
 
 
-def planner(folder: Path, rows: list[dict[str, Any]], **keys: Any) -> Planner:
+def planner(folder: Path, rows: list[dict[str, Any]], *, scale: str = "mini", **keys: Any) -> Planner:
     """The planner of such a table, with its runs in the same folder."""
-    return Planner(read_table(write_table(folder, rows, **keys)), folder / "runs")
+    return Planner(read_table(write_table(folder, rows, **keys), scale), folder / "runs")
 
 
 def finish(run: Run, *, curve: list[float] | None = None, seconds: float = 60.0, **scores: float) -> None:

@@ -1,17 +1,20 @@
-"""`allennlp ablate`: what it plans, skips, prints and writes, without training."""
+"""`elmo-tasks ablate`: what it plans, skips, prints and writes, without training."""
 
+import io
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from elmo_tasks.ablation import local, run_dir
+from elmo_tasks.ablation.progress import Progress
 from elmo_tasks.ablation.runs import Run
 from elmo_tasks.ablation.session import Session
 from elmo_tasks.commands.ablate import dry_run
 from elmo_tasks.errors import InputError
-from tests.ablation.tables import LAST, finish, row, write_table
+from tests.ablation.tables import LAST, finish, planner, row, write_table
 from tests.test_flow import elmo_tasks
 
 Shown = Callable[..., str]
@@ -29,7 +32,7 @@ class FakeProcess:
         self.run = run
         FakeProcess.started.append(run.label)
 
-    def wait(self) -> int:
+    def poll(self) -> int:
         if interrupt := self.interrupting.get(self.run.row.name):
             raise interrupt
         if self.run.row.name in self.failing:
@@ -44,6 +47,7 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> None:
     FakeProcess.started, FakeProcess.failing, FakeProcess.interrupting = [], set(), {}
     monkeypatch.setattr(local, "_start", FakeProcess)
     monkeypatch.setattr(local, "_stop", lambda process: None)
+    monkeypatch.setattr(local, "POLL_SECONDS", 0.01)
 
 
 @pytest.fixture
@@ -80,7 +84,7 @@ def test_output_and_files(ablate: Shown, tmp_path: Path) -> None:
     records = [json.loads(line) for line in (out / "results.jsonl").read_text().splitlines()]
     assert [record["row"] + str(record["seed"]) for record in records] == ["baseline1", "baseline2", "last1", "last2"]
     assert "15.0 ± 7.1 (n=2)" in (out / "table.md").read_text()
-    command = f"ELMO_TASKS_SCALE=mini allennlp ablate {tmp_path}/table.jsonnet -s {out} --seeds 2</code>"
+    command = f"elmo-tasks ablate {tmp_path}/table.jsonnet --scale mini -s {out} --seeds 2</code>"
     assert command in (out / "report.html").read_text()
 
 
@@ -126,6 +130,7 @@ def test_interrupt(ablate: Shown, tmp_path: Path, capsys: pytest.CaptureFixture[
     [
         (["--rows", "nobody"], "no row matches 'nobody'"),
         (["--seeds", "0"], "seeds: .*0"),
+        (["-s", os.fsdecode(b"out\xff")], r"expected a path in UTF-8, got '.*out\\udcff'"),
     ],
 )
 def test_invalid_arguments(arguments: list[str], message: str, ablate: Shown) -> None:
@@ -141,9 +146,28 @@ def test_the_folder_is_checked_before_the_runs(ablate: Shown, tmp_path: Path) ->
     assert FakeProcess.started == []
 
 
-def test_a_locked_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_locked_run_has_not_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run_dir, "LOCK_TIMEOUT", 0.0)
     (tmp_path / run_dir.PLAN).write_text("{}")
-    with run_dir.lock(tmp_path), pytest.raises(InputError, match="another process executes this run"):
+    with run_dir.lock(tmp_path), pytest.raises(SystemExit) as stopped:
         elmo_tasks("ablate-run", tmp_path)
-    assert "another process executes" in str(run_dir.failure_of(tmp_path, 1))
+    assert stopped.value.code == local.HELD
+    assert not (tmp_path / run_dir.FAILURE).exists()
+
+
+def test_progress_on_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    planned = planner(tmp_path, [row("baseline", changes={"trainer.num_epochs": 5})])
+    (run,) = planned.runs(planned.table.rows, 1)
+    monkeypatch.setattr("sys.stdout", shown := Terminal())
+    with Progress(lambda run: 90.0) as progress:
+        progress.show(run)
+        for epoch, f1 in enumerate([0.1, 0.5]):
+            run_dir.write_json(run.folder / run_dir.MODEL / f"metrics_epoch_{epoch}.json", {"validation_f1": f1})
+        progress.show(run)
+    first, second, *_ = shown.getvalue().strip().split("\r")
+    assert first.startswith("baseline, seed 1: 0 of 5 epochs, 0 s; 90 s left")
+    assert second.startswith("baseline, seed 1: 2 of 5 epochs, f1 50.0, 0 s; 0 s left")

@@ -1,6 +1,7 @@
 """Execute runs: training, an interruption after it, resuming, the result; and an ensemble of two runs."""
 
-from collections.abc import Iterator
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -11,12 +12,11 @@ import torch
 from allennlp.commands.evaluate import evaluate_from_archive
 from allennlp.data import Vocabulary
 
-from elmo_tasks import settings
 from elmo_tasks.ablation import ensemble, execute, run_dir
 from elmo_tasks.ablation.runs import Planner, Run
 from elmo_tasks.errors import InputError
 from elmo_tasks.runs.train import train
-from tests.ablation.tables import CONFIGS, planner, row
+from tests.ablation.tables import planner, row, write_table
 from tests.tiny import write_data_root
 
 SMALLER = {
@@ -29,7 +29,7 @@ SMALLER = {
 
 
 def rows(root: Path) -> list[dict[str, Any]]:
-    keys = {"config": str(CONFIGS / "snli_elmo.jsonnet"), "metric": "accuracy", "changes": SMALLER}
+    keys = {"config": str(root / "training_config/snli_elmo.jsonnet"), "metric": "accuracy", "changes": SMALLER}
     return [
         row("elmo", **keys),
         row("tested", split="test", file=str(root / "snli" / "snli_1.0_train.jsonl"), **keys),
@@ -38,14 +38,10 @@ def rows(root: Path) -> list[dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def planned(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Planner]:
+def planned(tmp_path_factory: pytest.TempPathFactory) -> Planner:
     folder = tmp_path_factory.mktemp("ablation")
     root = write_data_root(folder / "data")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(settings.SCALE_VARIABLE, "mini")
-        patch.setenv(settings.DATA_VARIABLE, str(root))
-        patch.setenv(settings.FIXTURES_VARIABLE, str(root))
-        yield planner(folder, rows(root))
+    return planner(folder, rows(root))
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +56,7 @@ def runs(planned: Planner) -> list[Run]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(execute, "train", remember)
-        patch.setattr(execute, "_curve", Mock(side_effect=OSError("the disk is full")))
+        patch.setattr(run_dir, "curve", Mock(side_effect=OSError("the disk is full")))
         run_dir.prepare_run_dir(found[0])
         with pytest.raises(OSError, match="the disk is full"):
             execute.execute(found[0].folder)
@@ -105,6 +101,23 @@ def test_the_archive_is_evaluated_on_test_data(planned: Planner, runs: list[Run]
     expected = evaluate_from_archive(run.folder / "model" / "model.tar.gz", run.plan["file"])
     found = record(run)
     assert (found["scores"]["accuracy"], found["file"]) == (expected["accuracy"], run.plan["file"])
+
+
+def test_runs_import_the_packages_of_the_call(planned: Planner, tmp_path: Path) -> None:
+    """Each run is a process: it trains and evaluates with a reader from outside the project."""
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "__init__.py").write_text(
+        "from allennlp.data import DatasetReader\nfrom elmo_tasks.snli.reader import SnliReader\n"
+        "@DatasetReader.register('mine')\nclass Mine(SnliReader): pass\n"
+    )
+    root = planned.home.parent / "data"
+    elmo, tested, _ = rows(root)
+    changes = elmo["changes"] | {"dataset_reader.type": "mine", "trainer.num_epochs": 1}
+    table = write_table(tmp_path, [tested | {"changes": changes}])
+    command = [sys.executable, "-m", "elmo_tasks", "ablate", table, "-s", "out", "--include-package", "mine"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert "[1/1] tested, seed 1: accuracy" in done.stdout, done.stdout + done.stderr
+    assert "-s out --include-package mine" in (tmp_path / "out" / "report.html").read_text()
 
 
 def test_an_ensemble_is_scored_with_the_models_own_metric(planned: Planner, runs: list[Run]) -> None:

@@ -2,15 +2,18 @@
 
 import json
 import os
+import signal
+import subprocess
 import sys
 import time
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from elmo_tasks.ablation import local, run_dir
-from elmo_tasks.ablation.runs import Run, digest_of
+from elmo_tasks.ablation.runs import Run, runnable
 from elmo_tasks.ablation.schema import Row
 from tests.ablation.tables import finish
 
@@ -21,6 +24,9 @@ plan = json.loads((folder / "plan.json").read_text())
 config = plan["config"]
 while any(not (folder.parent / name).exists() for name in config.get("wait_for", [])):
     time.sleep(0.01)
+if config.get("taken") and not (folder / "taken").exists():
+    (folder / "taken").touch()
+    sys.exit(75)
 if config.get("failure"):
     (folder / "failure.json").write_text(json.dumps({"reason": config["failure"]}))
 elif not config.get("code"):
@@ -34,6 +40,7 @@ sys.exit(config.get("code", 0))
 @pytest.fixture(autouse=True)
 def worker(monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs without imports, which do what their config says."""
+    monkeypatch.setattr(local, "POLL_SECONDS", 0.01)
     monkeypatch.setattr(local, "command", lambda folder: [sys.executable, "-S", "-c", WORKER, str(folder)])
 
 
@@ -42,7 +49,7 @@ def run(folder: Path, name: str, after: list[Run] | None = None, **config: Any) 
     ensemble = {"members": members} if members else None
     plan = {"config": {"name": name, **config}, "bilm_of": None, "ensemble": ensemble}
     row = Row.model_validate({"name": name, "config": "x.jsonnet", "column": "x", "metric": "f1"})
-    return Run(row, 1, plan, folder / f"{name}-{digest_of(plan)}")
+    return Run(row, 1, plan, folder)
 
 
 def events(runs: list[Run], *, workers: int) -> list[str]:
@@ -50,10 +57,10 @@ def events(runs: list[Run], *, workers: int) -> list[str]:
     found = []
     for event in local.run_all(runs, workers=workers):
         name = event.run.row.name
-        if event.finished:
+        if event.state == "finished":
             found.append(f"-{name}" + (f": {event.failure}" if event.failure else ""))
             (event.run.folder.parent / name).touch()
-        else:
+        elif event.state == "started":
             found.append(f"+{name}")
     return found
 
@@ -76,6 +83,36 @@ def test_failure(tmp_path: Path) -> None:
     found = events([first, second, run(tmp_path, "other")], workers=1)
     skipped = "-second: a run that it needs failed"
     assert found == ["+first", "-first: ValueError: no such layer", skipped, "+other", "-other"]
+
+
+def test_a_run_of_another_process_is_awaited(tmp_path: Path) -> None:
+    """Its result is read; if it has none, the run is taken over. So is one that was taken while it started."""
+    runs = [run(tmp_path, "a"), run(tmp_path, "b"), run(tmp_path, "c", taken=True)]
+    for one in runs[:2]:
+        run_dir.prepare_run_dir(one)
+    with ExitStack() as first, ExitStack() as second:
+        first.enter_context(run_dir.lock(runs[0].folder))
+        second.enter_context(run_dir.lock(runs[1].folder))
+        found = []
+        for event in local.run_all(runs, workers=1):
+            found += [f"{event.run.row.name} {event.state}"] if event.state != "running" else []
+            assert event.failure is None
+            if found[-1] == "c finished":
+                finish(runs[0])
+                first.close()
+            if found[-1] == "a finished":
+                second.close()
+    expected = ["a held", "b held", "c started", "c started", "c finished"]
+    assert found == [*expected, "a finished", "b started", "b finished"]
+
+
+def test_a_killed_run_leaves_no_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    code = "import os, subprocess; print(subprocess.Popen(['sleep', '60']).pid, flush=True); os.kill(os.getpid(), 9)"
+    monkeypatch.setattr(local, "command", lambda folder: [sys.executable, "-c", code])
+    one = run(tmp_path, "a")
+    log = one.home / one.folder.name / run_dir.LOG
+    assert events([one], workers=1) == ["+a", f"-a: killed (out of memory?), see {log}"]
+    assert not _alive(int(log.read_text()))
 
 
 def test_failure_without_recorded_reason(tmp_path: Path) -> None:
@@ -130,10 +167,37 @@ def _alive(pid: int) -> bool:
     return True
 
 
-@pytest.mark.parametrize(("seed", "resumes"), [(1, True), (2, False)])
-def test_only_a_checkpoint_of_the_same_config_is_resumed(seed: int, resumes: bool, tmp_path: Path) -> None:
-    model = tmp_path / run_dir.MODEL
-    run_dir.write_json(model / "config.json", {"random_seed": 1})
-    for file in ("model_state_e1_b0.th", "training_state_e1_b0.th"):
-        (model / file).touch()
-    assert run_dir.has_checkpoint(tmp_path, {"random_seed": seed}) == resumes == model.exists()
+_PARENT = """
+import os, subprocess, sys
+command = [sys.executable, "-c", sys.argv[1], str(os.getpid())]
+child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)
+print(child.pid, child.stdout.readline(), flush=True)
+child.wait()
+"""
+
+
+def test_a_run_and_its_children_exit_with_its_parent() -> None:
+    worker = (
+        "import subprocess, sys; from elmo_tasks import processes; processes.POLL_SECONDS = 0.05;"
+        " processes.exit_with_parent(int(sys.argv[1])); p = subprocess.Popen(['sleep', '60']);"
+        " print(p.pid, flush=True); p.wait()"
+    )
+    parent = subprocess.Popen([sys.executable, "-c", _PARENT, worker], stdout=subprocess.PIPE, text=True)
+    assert parent.stdout is not None
+    children = [int(pid) for pid in parent.stdout.readline().split()]
+    os.kill(parent.pid, signal.SIGKILL)
+    parent.wait()
+    assert len(children) == 2 and not any(map(_alive, children))
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_moved_training_is_resumed_and_another_is_kept(seed: int, tmp_path: Path) -> None:
+    plan: dict[str, Any] = {"config": {"random_seed": 1, "model": {"elmo": {}}}, "cached": True, "bilm_of": None}
+    model = tmp_path / "moved" / "a-1" / run_dir.MODEL
+    run_dir.write_json(model / "config.json", runnable(plan, tmp_path) | {"random_seed": seed})
+    (model / "best.th").write_text("weights")
+    config = runnable(plan, tmp_path / "moved")
+    assert run_dir.prepare_model_dir(model.parent, plan, config) == (seed == 1)
+    kept = model if seed == 1 else model.with_name("model.old-1")
+    assert (kept / "best.th").read_text() == "weights"
+    assert seed == 2 or run_dir.read_json(model / "config.json") == config

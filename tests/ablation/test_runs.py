@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from elmo_tasks.ablation import table
+from elmo_tasks.ablation import run_dir
 from elmo_tasks.ablation.runs import Planner, runnable
 from elmo_tasks.ablation.table import read_table
 from elmo_tasks.errors import InputError
 from tests.ablation.tables import CONFIGS, LAST, finish, planner, row, write_table
 
-FINETUNE = str(CONFIGS / "bilm_finetune.jsonnet")
+FINETUNE = "bilm_finetune"
 
 
 def test_runs_have_a_row_a_seed_and_a_folder(tmp_path: Path) -> None:
@@ -37,6 +37,9 @@ def test_hash(tmp_path: Path) -> None:
     first = digest(plain % 3)
     assert digest(plain % 4) != first, "the base config has changed"
     assert digest(plain % 3) == first
+    assert digest("{ type: 'elmo_tasks', trainer: { num_epochs: 3 } }") == first, (
+        "plans of earlier versions have no type"
+    )
     assert digest(plain % 4, changes={"trainer.num_epochs": 3}) == first, "it resolves to the same config"
     assert digest("{ seed: 7, trainer: { num_epochs: 3 } }") == first, "the row's seed instead of the config's"
     assert digest("{ seed: 7, trainer: { num_epochs: 3 } }", seed_keys=["seed"], changes={"seed": 5}) == first
@@ -44,11 +47,13 @@ def test_hash(tmp_path: Path) -> None:
 
 
 def test_rows_of_other_tables_share_runs(tmp_path: Path) -> None:
-    first, second = (planner(tmp_path, [row(name)]) for name in ("one", "another"))
-    run = first.run(first.table.row("one"), 1)
-    finish(run, f1=0.5)
-    (run.folder.parent / f"a-1-{run.digest}").mkdir()  # of another table that started at the same time
-    assert second.run(second.table.row("another"), 1).folder == run.folder
+    runs = [planned.run(planned.table.rows[0], 1) for planned in (planner(tmp_path, [row(it)]) for it in ("b", "c"))]
+    for run in runs:  # planned, and then started, at the same time
+        run_dir.prepare_run_dir(run)
+    assert [path.name for path in runs[1].home.iterdir() if path.is_dir()] == [f"b-1-{runs[0].digest}"]
+    finish(runs[0], f1=0.5)
+    (runs[0].home / f"a-1-{runs[0].digest}").mkdir()
+    assert runs[1].folder == runs[0].folder, "the finished one"
 
 
 @pytest.mark.parametrize(
@@ -64,18 +69,15 @@ def test_invalid_changes(changes: dict[str, Any], message: str, tmp_path: Path) 
         planner(tmp_path, [row("right"), row("wrong", changes=changes)])
 
 
-def test_configs_are_found_beside_the_table_here_or_in_the_project(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(table, "PROJECT", tmp_path / "project")
-    folders = [tmp_path / name / "training_config" for name in ("project", "here", "tables")]
-    for folder in folders:
+def test_configs_are_paths_or_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for folder in (tmp_path / name for name in ("here", "tables", "small")):
         folder.mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "here")
-    file = write_table(tmp_path / "tables", [row("a", config="training_config/mine.jsonnet")])
-    for folder in folders:
-        (folder / "mine.jsonnet").write_text(f"import '{CONFIGS}/ner.jsonnet'")
-        assert Planner(read_table(file), tmp_path).table.row("a").config == folder / "mine.jsonnet"
+    file = write_table(tmp_path / "tables", [row("a", config="ner")])
+    assert read_table(file, "small").row("a").config == CONFIGS / "small/ner.jsonnet"
+    for place in ("small/ner.jsonnet", "here/ner", "tables/ner"):
+        (tmp_path / place).write_text(f"import '{CONFIGS}/ner.jsonnet'")
+        assert read_table(file, "small").row("a").config == tmp_path / place
 
 
 def test_differences(tmp_path: Path) -> None:
@@ -134,6 +136,10 @@ def test_runs_that_ensembles_and_tuned_bilms_need(tmp_path: Path) -> None:
         (
             [row("a", changes={"trainer.num_epoch": 3}), row("b", config="nowhere.jsonnet")],
             r"row a: .*row b: no such config: .*nowhere\.jsonnet",
+        ),
+        (
+            [row(name, changes={"trainer.num_epoch": 3}) for name in ("a", "b")],
+            r"^rows a, b: trainer\.num_epoch: .*\(table A table\)$",
         ),
         (
             [row("lm", config=FINETUNE, finetune=True), row("baseline", bilm_of="lm")],

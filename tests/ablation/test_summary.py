@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from elmo_tasks import settings
 from elmo_tasks.ablation.runs import Planner
 from elmo_tasks.ablation.summary import Summary
 from elmo_tasks.ablation.text import markdown, remarks, terminal
@@ -49,13 +48,13 @@ def test_terminal_and_markdown(planned: Planner) -> None:
     assert "62.0 ± 2.6 (n=3)  66.0 (n=1)" in terminal(summary)
 
 
-def test_levels_are_compared_only_on_the_papers_data_and_split(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_levels_are_compared_only_on_the_papers_data_and_split(tmp_path: Path) -> None:
     rows = [row("baseline", column="a", paper=60.0), row("elmo", column="b", paper=62.0, paper_split="test")]
     planned = planner(tmp_path, rows)
     finished(planned, "baseline", 0.65)
     finished(planned, "elmo", 0.66)
     assert "difference" not in markdown(Summary(planned, seeds=1))
-    monkeypatch.setenv(settings.SCALE_VARIABLE, "paper")
+    planned.table = planned.table.model_copy(update={"scale": "paper"})
     summary = Summary(planned, seeds=1)
     assert "|  | difference | +5.0 |  |" in markdown(summary)
     assert remarks(summary) == ["elmo: scored on dev, the paper's numbers are of test"]

@@ -13,40 +13,41 @@ from tests.ablation.tables import CONFIGS, row, write_table
 from tests.elmo.transformer_samples import write_transformer
 from tests.tiny import FIXTURES
 
-TABLES = sorted(path.stem for path in (CONFIGS / "ablations").glob("*.jsonnet"))
+TABLES = sorted(path.stem for path in (CONFIGS / "tables").glob("*.jsonnet"))
 
 
-def paper_table(name: str, home: Path) -> Planner:
-    return Planner(read_table(CONFIGS / "ablations" / f"{name}.jsonnet"), home)
+def planned_table(name: str, home: Path, scale: str = "mini") -> Planner:
+    return Planner(read_table(name, scale), home)
+
+
+@pytest.fixture(autouse=True)
+def data_root(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(settings.DATA_VARIABLE, str(FIXTURES / "miniworld"))
 
 
 @pytest.mark.parametrize(
     ("name", "scale"),
     [*((name, "mini") for name in TABLES), ("figure1", "small"), ("figure1", "paper")],
 )
-def test_tables_resolve(name: str, scale: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(settings.SCALE_VARIABLE, scale)
-    monkeypatch.setenv(settings.DATA_VARIABLE, str(FIXTURES / "miniworld"))
-    planned = paper_table(name, tmp_path)
+def test_tables_resolve(name: str, scale: str, tmp_path: Path) -> None:
+    planned = planned_table(name, tmp_path, scale)
     runs = planned.runs(planned.table.rows, 1)
     assert len(runs) >= sum(not row.missing for row in planned.table.rows) > 1
     assert all(scale == "paper" or run.row.split == "dev" for run in runs)
     assert planned.table.about.rstrip().endswith(".")
 
 
-def test_table1_scores_test_data_at_paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(settings.SCALE_VARIABLE, "paper")
-    splits = {row.name: (row.split, row.file) for row in paper_table("table1", tmp_path).table.rows}
+def test_table1_scores_test_data_at_paper(tmp_path: Path) -> None:
+    splits = {row.name: (row.split, row.file) for row in planned_table("table1", tmp_path, "paper").table.rows}
     assert splits["ner-elmo"] == ("test", f"{FIXTURES}/miniworld/ner/eng.testb")
     assert splits["squad-elmo"] == ("dev", None)
     assert sum(split == "test" for split, _ in splits.values()) == 10
 
 
-def test_tables_share_the_tuned_bilms_at_paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(settings.SCALE_VARIABLE, "paper")
+def test_tables_share_the_tuned_bilms_at_paper(tmp_path: Path) -> None:
     found: dict[str, dict[str, set[str]]] = {"squad": {}, "snli": {}}
     for name in ("ensembles", "epochs", "figure1", "gamma", "table1", "table2", "table3", "wordvectors"):
-        planned = paper_table(name, tmp_path)
+        planned = planned_table(name, tmp_path, "paper")
         for run in planned.runs(planned.table.rows, 1):
             task = run.row.name.partition("-")[0]
             if task in found and run.seed == 1 and run.plan["config"]["model"].get("elmo"):
@@ -61,7 +62,7 @@ def test_tables_share_the_tuned_bilms_at_paper(tmp_path: Path, monkeypatch: pyte
 
 
 def test_table2(tmp_path: Path) -> None:
-    planned = paper_table("table2", tmp_path)
+    planned = planned_table("table2", tmp_path)
     last = planned.resolved["srl-last"]["model"]["elmo"]
     assert (last["mix"], last["l2"]) == ("last", None)
     lambdas = [planned.resolved[f"squad-lambda-{value}"]["model"]["elmo"]["l2"] for value in ("1", "0.001")]
@@ -74,7 +75,7 @@ def test_encoders(tmp_path: Path) -> None:
     """The rows of a transformer in a folder of one's own; CoVe's files are missing here."""
     bert = write_transformer(tmp_path / "bert")
     table = tmp_path / "own.jsonnet"
-    table.write_text(f"(import '{CONFIGS}/ablations/encoders.jsonnet') {{ models:: {{ 'My BERT': '{bert}' }} }}")
+    table.write_text(f"(import '{CONFIGS}/tables/encoders.jsonnet') {{ models:: {{ 'My BERT': '{bert}' }} }}")
     planned = Planner(read_table(table), tmp_path)
     assert len(planned.runs(planned.table.rows, 1)) == 6 * 5 and len(planned.table.rows) == 6 * 7
     assert planned.table.columns[-2:] == ["My BERT, weighted", "My BERT, last"]

@@ -12,7 +12,7 @@ from tests.test_configs import FOLDER
 BROKEN = sorted((Path(__file__).parent / "broken").glob("*.jsonnet"))
 EXPECTED = "// expected: "
 
-pytestmark = pytest.mark.usefixtures("mini")
+pytestmark = pytest.mark.usefixtures("configs")
 
 
 @pytest.mark.parametrize("file", BROKEN, ids=lambda file: file.stem)

@@ -21,7 +21,7 @@ def run(file: Path, out: Path, *, recover: bool = False, force: bool = False, **
     train(params, out, recover=recover, force=force, dry_run=True)
 
 
-def test_all_problems_are_reported_before_anything_is_read_or_written(mini: Path, tmp_path: Path) -> None:
+def test_all_problems_are_reported_before_anything_is_read_or_written(tmp_path: Path) -> None:
     overrides = {"trainer.num_epoch": 3, "model.elmo.at": "imput", "model.word_vector": False}
     with pytest.raises(InputError) as got:
         run(FOLDER / "ner_elmo.jsonnet", tmp_path / "run", **overrides)
@@ -31,14 +31,14 @@ def test_all_problems_are_reported_before_anything_is_read_or_written(mini: Path
     assert not (tmp_path / "run").exists()
 
 
-def test_keys_of_a_resumed_run_are_not_checked(mini: Path, tmp_path: Path) -> None:
+def test_keys_of_a_resumed_run_are_not_checked(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="expected the folder of a run to resume, got none"):
         run(FOLDER / "ner.jsonnet", tmp_path / "run", recover=True, **{"trainer.num_epoch": 3})
 
 
 @pytest.mark.parametrize(("config", "recover"), [(FOLDER / "ner.jsonnet", True), (TAGGER, False)])
 def test_missing_gpu_is_an_error_before_anything_is_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mini: Path, config: Path, recover: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, config: Path, recover: bool
 ) -> None:
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
     with pytest.raises(InputError, match=r"\n  trainer.cuda_device: expected -1 \(the CPU\).*, got 0"):
@@ -46,13 +46,13 @@ def test_missing_gpu_is_an_error_before_anything_is_written(
     assert not (tmp_path / "run").exists()
 
 
-def test_plain_allennlp_checks_a_config_before_data_are_read(tmp_path: Path, mini: Path) -> None:
+def test_plain_allennlp_checks_a_config_before_data_are_read(tmp_path: Path) -> None:
     params = read_config(FOLDER / "ner_elmo.jsonnet", json.dumps({"type": "elmo_tasks", "trainer.num_epoch": 3}))
     with pytest.raises(InputError, match=r"the config has one problem.*\n  trainer.num_epoch: "):
         TrainModel.from_params(params=params, serialization_dir=str(tmp_path), local_rank=0)
 
 
-def test_force_keeps_a_run_that_cannot_be_replaced(mini: Path, tmp_path: Path) -> None:
+def test_force_keeps_a_run_that_cannot_be_replaced(tmp_path: Path) -> None:
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "model.tar.gz").touch()
     with pytest.raises(InputError, match="train_data_path: expected an existing file, got nothing at no/such.txt"):

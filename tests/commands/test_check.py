@@ -1,22 +1,11 @@
 """`elmo-tasks check`: output and exit status."""
 
 import json
-from pathlib import Path
 
 import pytest
 
-from elmo_tasks import settings
 from tests.test_configs import FOLDER
 from tests.test_flow import elmo_tasks
-from tests.tiny import write_data_root
-
-
-@pytest.fixture(autouse=True)
-def mini(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv(settings.SCALE_VARIABLE, "mini")
-    root = write_data_root(tmp_path)
-    for name in (settings.DATA_VARIABLE, settings.FIXTURES_VARIABLE):
-        monkeypatch.setenv(name, str(root))
 
 
 def check(*arguments: object) -> int | str | None:

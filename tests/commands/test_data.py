@@ -14,8 +14,10 @@ import pytest
 
 from elmo_tasks import settings
 from elmo_tasks.commands import data
+from elmo_tasks.commands.check import check_config
 from elmo_tasks.commands.downloads import fetch
-from elmo_tasks.corpora import DataFile, Download, official_names
+from elmo_tasks.corpora import DataFile, Download, located
+from elmo_tasks.data.files import open_text
 from elmo_tasks.errors import InputError
 
 
@@ -115,36 +117,26 @@ def test_releases_are_found_under_their_own_names(tmp_path: Path) -> None:
         "bilm/elmo_2x4096_512_2048cnn_2xhighway_options.json",
         "vectors/turian.50d.txt",
     )
-    assert official_names(tmp_path) == {
+    for name, official in {
         "srl/train": "conll-2012/v4/data/train/data/english",
         "coref/train.gold_conll": "conll-2012/v4/data/train/data/english",
         "coref/dev.gold_conll": "coref/dev.english.v4_gold_conll",
         "snli/snli_1.0_dev.jsonl": "snli/snli_1.0/snli_1.0_dev.jsonl",
+        "sst/dev.txt": "sst/dev.txt",
+        "sst/train.txt": "sst/train.txt",
         "lm/train.*.txt*": "lm/training-monolingual.tokenized.shuffled/news.en-000[0-9][0-9]-of-00100",
         "bilm/options.json": "bilm/elmo_2x4096_512_2048cnn_2xhighway_options.json",
-        "vectors/turian.50d.txt": "vectors/turian.50d.txt",
-    }
+    }.items():
+        assert located(tmp_path / name) == str(tmp_path / official)
+    assert located("sst/dev.txt") == "sst/dev.txt"
 
 
-def test_configs_read_the_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from allennlp.common import Params
-
-    _touch(tmp_path, "snli/snli_1.0/snli_1.0_train.jsonl")
-    monkeypatch.setenv(settings.SCALE_VARIABLE, "paper")
+def test_a_config_reads_the_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _touch(tmp_path, "snli/snli_1.0/snli_1.0_train.jsonl", "snli_1.0/snli_1.0_dev.jsonl", "vectors/glove.840B.300d.txt")
     monkeypatch.setenv(settings.DATA_VARIABLE, str(tmp_path))
-    for name in (settings.FIXTURES_VARIABLE, settings.NAMES_VARIABLE, settings.DEFAULT_VARIABLE):
-        monkeypatch.setenv(name, "")  # so that the previous value comes back after the test
-    settings.apply_defaults()
-    config = Params.from_file("training_config/snli.jsonnet")
-    assert config["train_data_path"] == f"{tmp_path}/snli/snli_1.0/snli_1.0_train.jsonl"
-    assert config["validation_data_path"] == f"{tmp_path}/snli/snli_1.0_dev.jsonl"
-    vectors = "model.text_field_embedder.token_embedders.tokens"
-    coref = Params.from_file("training_config/coref.jsonnet").as_flat_dict()
-    assert f"{vectors}.parts" not in coref and coref[f"{vectors}.lookup_file"].endswith("glove.840B.300d.txt")
-    _touch(tmp_path, "vectors/turian.50d.txt")
-    settings.apply_defaults()
-    parts = Params.from_file("training_config/coref.jsonnet").as_flat_dict()[f"{vectors}.parts"]
-    assert [part["embedding_dim"] for part in parts] == [300, 50]
+    assert check_config(settings.configs_root() / "paper/snli.jsonnet") == []
+    (tmp_path / "snli/snli_1.0/snli_1.0_train.jsonl").write_text("{}")
+    assert [line for _, line in open_text(tmp_path / "snli/snli_1.0_train.jsonl")] == ["{}"]
 
 
 def test_report_names_what_is_missing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,6 +1,6 @@
 """
-Runs `allennlp` and `python` commands in forks of one process that has imported everything: importing AllenNLP takes ten
-seconds, a fork a few milliseconds.
+Runs `elmo-tasks`, `allennlp` and `python` commands in forks of one process that has imported everything: importing
+AllenNLP takes seconds, a fork a few milliseconds.
 
 A client (`client.py`) connects to the Unix socket, sends its argv, folder, environment and standard streams, and
 receives the exit status.
@@ -42,17 +42,18 @@ class Handler(socketserver.BaseRequestHandler):
 
 
 def run(argv: list[str]) -> None:
-    from allennlp.commands import main
+    from allennlp.commands import main as allennlp
 
-    from elmo_tasks import settings
+    from elmo_tasks.__main__ import main as elmo_tasks
 
-    settings.apply_defaults()
     sys.argv = argv
     if argv[0] == "python":
         sys.path.insert(0, os.getcwd())
         runpy.run_path(argv[1], run_name="__main__")
+    elif argv[0] == "allennlp":
+        allennlp(prog=argv[0])
     else:
-        main(prog=argv[0])
+        elmo_tasks()
 
 
 class Server(socketserver.ForkingMixIn, socketserver.UnixStreamServer):

@@ -6,6 +6,7 @@ A block that cannot run here says why in its info string: "```bash no-run: needs
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -98,8 +99,11 @@ def environment(tmp_path_factory: pytest.TempPathFactory, data_root: Path) -> It
 
 @pytest.mark.parametrize("page", [page for page in PAGES if page.name not in MEASUREMENTS], ids=lambda page: page.name)
 def test_examples(page: Path, environment: dict[str, str], tmp_path: Path) -> None:
-    for name in ("training_config", "fixtures"):
-        (tmp_path / name).symlink_to(ROOT / name)
+    shutil.copytree(ROOT / "training_config", tmp_path / "training_config")
+    (tmp_path / "fixtures").mkdir()
+    for path in FIXTURES.iterdir():
+        target = environment["ELMO_TASKS_DATA"] if path.name == "miniworld" else path
+        (tmp_path / "fixtures" / path.name).symlink_to(target)
     for number, block in enumerate(block for block in blocks_of(page) if block.info in ("bash", "python")):
         command = ["bash", "-euo", "pipefail", "-c", block.text]
         if block.info == "python":

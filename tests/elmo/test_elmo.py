@@ -52,7 +52,7 @@ def test_errors_name_arguments(elmo: Elmo, tmp_path: Path, monkeypatch: pytest.M
     with pytest.raises(InputError, match=r"x: no such file: the biLM's options \(set options_file; relative"):
         Elmo.from_files("x", "y")
     assert repr(elmo) == f"Elmo(biLM {tmp_path}/weights.hdf5, 3 layers of 12, float32, cpu)"
-    monkeypatch.setenv("ELMO_TASKS_SCALE", "paper")
+    monkeypatch.setenv("ELMO_TASKS_DATA", "/nowhere")
     assert Elmo.from_files().source.weight_file.path == str(fixtures_root() / "bilm/weights.hdf5")
 
 

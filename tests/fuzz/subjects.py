@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from allennlp.models import load_archive
-
 import elmo_tasks.plugin  # noqa: F401 - registers what archives name
+from elmo_tasks.archives import load_archive
 from elmo_tasks.bilm import BiLM
 from elmo_tasks.coref.reader import CorefReader
 from elmo_tasks.data.tagged import read_tagged

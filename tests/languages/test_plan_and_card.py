@@ -18,6 +18,7 @@ from elmo_tasks.languages import plan
 from elmo_tasks.languages.card import check_card, write_card
 from elmo_tasks.languages.plan import choose_training, sample_corpus, write_config
 from elmo_tasks.pretraining.export import export_run, load_trained
+from elmo_tasks.settings import configs_root
 from tests.pretraining import toy
 
 WORDS = sorted({word for line in toy.sentences(100, seed=1) for word in line.split()})
@@ -57,7 +58,8 @@ def test_the_config_trains(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     files, heldout = [corpus / "lm/train.a.txt"], [corpus / "lm/heldout.a.txt"]
     files[0].write_text(files[0].read_text().replace("soup", "s" + 69 * "o"))
     fields = choose_training(sample_corpus(files), hours=0.0001).fields(sample_corpus(files), files, heldout)
-    write_config(tmp_path / "plan.jsonnet", fields | {"num_epochs": 1, "steps_per_epoch": 1}, base=str(toy.CONFIG))
+    fields["trainer"]["num_epochs"] = fields["data_loader"]["steps_per_epoch"] = 1
+    write_config(tmp_path / "plan.jsonnet", fields, base=str(configs_root() / "small/bilm.jsonnet"))
     with toy.own_terminal():
         toy.run_command(["train", str(tmp_path / "plan.jsonnet"), "-s", str(tmp_path / "run")])
     trained = load_trained(tmp_path / "run")

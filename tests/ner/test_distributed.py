@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.tiny import FIXTURES, ROOT
+from tests.tiny import ROOT
 
 SMALL = {
     "dataset_reader.max_instances": 24,
@@ -28,7 +28,7 @@ def train(folder: Path, *, batch_size: int, **keys: Any) -> dict[str, float]:
     overrides = {**SMALL, "data_loader": loader, "validation_data_loader": loader, **keys}
     command = [sys.executable, "-m", "elmo_tasks", "train", "training_config/ner_elmo.jsonnet", "-s", str(folder)]
     plain = {name: value for name, value in os.environ.items() if not name.startswith("ELMO_TASKS_")}
-    environment = plain | {"OMP_NUM_THREADS": "1", "ELMO_TASKS_DATA": str(FIXTURES / "miniworld")}
+    environment = plain | {"OMP_NUM_THREADS": "1"}
     done = subprocess.run(
         [*command, "-o", json.dumps(overrides)], cwd=ROOT, env=environment, capture_output=True, text=True
     )

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 import torch
 
-from elmo_tasks import settings
 from tests.killing import Training
 from tests.pretraining import toy
 from tests.tiny import ROOT
@@ -25,7 +24,7 @@ def test_two_processes_equal_one_with_the_same_global_batch(tmp_path: Path) -> N
     done = subprocess.run(
         [sys.executable, "-m", "elmo_tasks", *command],
         cwd=ROOT,
-        env=os.environ | {"OMP_NUM_THREADS": "1", settings.DATA_VARIABLE: str(tmp_path)},
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
         capture_output=True,
         text=True,
     )

@@ -9,7 +9,6 @@ import torch
 from allennlp.common import Params
 from allennlp.data import DatasetReader
 
-from elmo_tasks import settings
 from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.bilm.options import BiLMOptions
 from elmo_tasks.errors import InputError
@@ -23,7 +22,7 @@ from elmo_tasks.pretraining.vocabulary import SPECIALS, UNKNOWN, WordVocabulary
 from tests.killing import Training
 from tests.pretraining import toy
 from tests.test_flow import elmo_tasks
-from tests.tiny import FIXTURES, ROOT
+from tests.tiny import FIXTURES
 
 FILES = {"options": "options.json", "weight": "weights.hdf5"}
 WORDS = [*SPECIALS, "the", "ferry", "left", "Harrow", "a"]
@@ -120,13 +119,17 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     words = sorted({word for sentence in toy.sentences(100, seed=1) for word in sentence.split()})
     exported(folder / "bilm", [*SPECIALS, *words])
     leaf = folder / "leaf.jsonnet"
-    keys = "task:: 'ner', fields:: ['tokens'], learning_rate:: 0.02, words:: {file: '%s/bilm/vocabulary.txt'}"
-    config = ROOT / "training_config" / "bilm_finetune.jsonnet"
-    leaf.write_text(f"(import '{config}') {{ {keys % folder}, bilm:: '{folder}/bilm' }}")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(settings.SCALE_VARIABLE, "mini")
-        patch.setenv(settings.DATA_VARIABLE, str(folder))
-        elmo_tasks("train", leaf, "-s", folder / "run")
+    toy.write_configs(folder)
+    leaf.write_text("""
+        local task = import 'training_config/ner.jsonnet';
+        (import 'training_config/bilm_finetune.jsonnet') {
+          dataset_reader+: { reader: task.dataset_reader, fields: ['tokens'] },
+          train_data_path: task.train_data_path,
+          validation_data_path: task.validation_data_path,
+          trainer+: { optimizer+: { lr: 0.02 } },
+        }
+    """)
+    elmo_tasks("train", leaf, "-s", folder / "run")
     return folder / "run"
 
 
@@ -142,14 +145,12 @@ def test_a_run_of_the_config(run: Path) -> None:
     assert (weights[0] - before).abs().max() > 1e-3
 
 
-def test_a_new_softmax_is_trained_first(run: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_new_softmax_is_trained_first(run: Path, tmp_path: Path) -> None:
     """Epochs 1 and 2: the softmax alone; epoch 3: everything, also after the run was resumed in between."""
-    monkeypatch.setenv(settings.DATA_VARIABLE, str(run.parent))
     files = {f"{key}_file": str(run.parent / "bilm" / name) for key, name in FILES.items()}
-    changes = {"model.bilm": files, "trainer.checkpointer.keep_most_recent_by_count": 3}
-    keys = f"import '{run.parent}/leaf.jsonnet') {{ softmax_epochs:: 2"
-    (tmp_path / "leaf.jsonnet").write_text(f"({keys} }}")
-    out, given = tmp_path / "run", ["train", tmp_path / "leaf.jsonnet", "-o", json.dumps(changes), "-s"]
+    changes = {"model.bilm": files, "trainer.checkpointer.keep_most_recent_by_count": 3, "trainer.num_epochs": 3}
+    changes["trainer.callbacks.1.softmax_epochs"] = 2
+    out, given = tmp_path / "run", ["train", run.parent / "leaf.jsonnet", "-o", json.dumps(changes), "-s"]
     elmo_tasks(*given, out)
     states = [torch.load(out / f"model_state_e{epoch}_b0.th") for epoch in (1, 2, 3)]
     start = {
@@ -169,7 +170,7 @@ def test_a_new_softmax_is_trained_first(run: Path, monkeypatch: pytest.MonkeyPat
 
 def test_two_processes_tune_as_one(run: Path, tmp_path: Path) -> None:
     for name, changes in (("one", {}), ("two", {"distributed": {"cuda_devices": [-1, -1]}})):
-        training = Training(str(run.parent / "leaf"), run.parent, {"model.dropout": 0.0} | changes)
+        training = Training("../leaf", run.parent, {"model.dropout": 0.0} | changes)
         assert training.run(tmp_path / name) == 0, (tmp_path / f"{name}.log").read_text()[-3000:]
     one, two = (json.loads((tmp_path / name / "perplexities.json").read_text()) for name in ("one", "two"))
     assert two == pytest.approx(one, rel=1e-4) and one["perplexity"] < 0.8 * one["perplexity_before"]

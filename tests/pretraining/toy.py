@@ -4,6 +4,7 @@ import json
 import logging
 import os
 import random
+import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,14 +13,12 @@ from typing import Any
 
 import torch
 
-from elmo_tasks import settings
 from elmo_tasks.__main__ import run as run_command
 from elmo_tasks.pretraining.data_loader import LmVocabulary
 from elmo_tasks.pretraining.language_model import BiLanguageModel
 from elmo_tasks.pretraining.model import BiLMModel
 from elmo_tasks.pretraining.vocabulary import WordVocabulary
-
-CONFIG = Path(__file__).resolve().parents[2] / "training_config" / "bilm.jsonnet"
+from elmo_tasks.settings import configs_root
 
 TOPICS = {
     "cook": ["soup", "bread", "salt", "stirs", "bakes"],
@@ -60,12 +59,21 @@ def sentences(count: int, *, seed: int) -> list[str]:
     return lines
 
 
+def write_configs(root: Path) -> None:
+    """Copies `training_config` beside a folder `fixtures`, in which mini finds the data of `root`."""
+    shutil.copytree(configs_root(), root / "training_config")
+    (root / "fixtures").mkdir()
+    (root / "fixtures" / "miniworld").symlink_to(root)
+    (root / "fixtures" / "bilm").symlink_to(root / "bilm")
+
+
 def write_corpus(root: Path) -> Path:
     """A data root with two training shards and a held-out file."""
     folder = root / "lm"
     folder.mkdir(parents=True)
     for name, count, seed in (("train.a.txt", 200, 1), ("train.b.txt", 150, 2), ("heldout.a.txt", 60, 3)):
         (folder / name).write_text("\n".join(sentences(count, seed=seed)) + "\n")
+    write_configs(root)
     return root
 
 
@@ -105,12 +113,9 @@ def own_terminal() -> Iterator[None]:
 
 def train(monkeypatch: Any, corpus: Path, run: Path, *flags: str, **changes: Any) -> None:
     """`elmo-tasks train training_config/bilm.jsonnet` at scale mini on a corpus."""
-    monkeypatch.setenv(settings.SCALE_VARIABLE, "mini")
-    monkeypatch.setenv(settings.DATA_VARIABLE, str(corpus))
-    monkeypatch.setenv(settings.FIXTURES_VARIABLE, str(corpus))
     given = json.dumps(overrides(**changes))
     with own_terminal():
-        run_command(["train", str(CONFIG), "-s", str(run), "-o", given, *flags])
+        run_command(["train", str(corpus / "training_config" / "bilm.jsonnet"), "-s", str(run), "-o", given, *flags])
 
 
 def fake_run(folder: Path, words: list[str], *, seed: int = 0) -> BiLanguageModel:

@@ -4,6 +4,5 @@
 // expected: model.elmo.mix: expected one of weighted, last, layer:k, got "top"
 // expected: model.elmo.weight_file: expected a path or URL, got null
 (import '../../../training_config/ner.jsonnet') {
-  local bilm = (import '../../../training_config/lib/settings.libsonnet').bilm,
-  model+: { elmo: { options_file: bilm.options_file, at: 'imput', mix: 'top', state: 'carry', cache_dir: 'layers' } },
+  model+: { elmo: { options_file: (import '../../../training_config/fixtures.libsonnet') + '/bilm/options.json', at: 'imput', mix: 'top', state: 'carry', cache_dir: 'layers' } },
 }

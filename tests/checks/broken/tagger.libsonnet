@@ -1,10 +1,10 @@
 // AllenNLP's own model and reader.
-local settings = import '../../../training_config/lib/settings.libsonnet';
+local data = (import '../../../training_config/fixtures.libsonnet') + '/miniworld';
 
 {
   dataset_reader: { type: 'conll2003', tag_label: 'ner' },
-  train_data_path: settings.file('ner/eng.train'),
-  validation_data_path: settings.file('ner/eng.testa'),
+  train_data_path: data + '/ner/eng.train',
+  validation_data_path: data + '/ner/eng.testa',
   model: {
     type: 'simple_tagger',
     text_field_embedder: { token_embedders: { tokens: { type: 'embedding', embedding_dim: 6 } } },

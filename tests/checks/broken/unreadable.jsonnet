@@ -1,2 +1,2 @@
-// expected: config: expected a readable config, got unknown hidden field
-(import '../../../training_config/ner.jsonnet') { num_epoch:: 3 }
+// expected: config: expected a readable config, got 
+(import '../../../training_config/ner.jsonnet') { model+: super.modell }

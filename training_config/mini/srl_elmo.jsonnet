@@ -1,0 +1,11 @@
+// srl.jsonnet with ELMo as in ../paper, from the embedded biLM.
+local bilm = (import '../fixtures.libsonnet') + '/bilm';
+
+(import 'srl.jsonnet') {
+  model+: {
+    elmo: (import '../paper/srl_elmo.jsonnet').model.elmo {
+      options_file: bilm + '/options.json',
+      weight_file: bilm + '/weights.hdf5',
+    },
+  },
+}

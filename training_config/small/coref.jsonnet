@@ -1,0 +1,26 @@
+// Coreference on OntoGUM, 177 documents: 10 epochs, which no run converges in. What differs and why: docs/FIDELITY.md.
+local data = std.extVar('ELMO_TASKS_DATA');
+
+(import '../paper/coref.jsonnet') {
+  scale:: 'small',
+  model+: {
+    text_field_embedder+: {
+      token_embedders+: {
+        tokens: {
+          type: 'elmo_tasks_word_vectors',
+          pretrained_file: data + '/vectors/w2v.100d.txt.gz',
+          embedding_dim: 100,
+          trainable: false,
+          keep_all_pretrained: true,
+        },
+      },
+    },
+    encoder+: { orthonormal_input:: null },  // `key:: null` leaves a key out
+    max_training_sentences: 20,
+  },
+  trainer+: {
+    num_epochs: 10,
+    patience:: null,
+    learning_rate_scheduler: { type: 'linear_with_warmup', warmup_steps: 50 },
+  },
+}

@@ -1,0 +1,11 @@
+// coref.jsonnet with ELMo as in ../paper, from the embedded biLM.
+local bilm = (import '../fixtures.libsonnet') + '/bilm';
+
+(import 'coref.jsonnet') {
+  model+: {
+    elmo: (import '../paper/coref_elmo.jsonnet').model.elmo {
+      options_file: bilm + '/options.json',
+      weight_file: bilm + '/weights.hdf5',
+    },
+  },
+}

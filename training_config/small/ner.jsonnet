@@ -1,0 +1,21 @@
+// Named entities on W-NUT 17, 3,394 sentences: 15 epochs, which no run converges in. What differs: docs/FIDELITY.md.
+local data = std.extVar('ELMO_TASKS_DATA');
+
+(import '../paper/ner.jsonnet') {
+  scale:: 'small',
+  model+: {
+    text_field_embedder+: {
+      token_embedders+: {
+        tokens: {
+          type: 'elmo_tasks_word_vectors',
+          pretrained_file: data + '/vectors/w2v.100d.txt.gz',
+          embedding_dim: 100,
+          trainable: true,
+          keep_all_pretrained: true,
+        },
+      },
+    },
+  },
+  data_loader+: { batch_sampler+: { batch_size: 32 } },
+  trainer+: { num_epochs: 15, patience:: null },  // `key:: null` leaves a key out
+}

@@ -1,0 +1,31 @@
+// SNLI on 13,100 pairs: 3 epochs, which no run converges in. What differs and why: docs/FIDELITY.md.
+local data = std.extVar('ELMO_TASKS_DATA');
+
+(import '../paper/snli.jsonnet') {
+  scale:: 'small',
+  dataset_reader+: { tokenization: 'sentence' },
+  model+: {
+    text_field_embedder+: {
+      token_embedders+: {
+        tokens: {
+          type: 'elmo_tasks_word_vectors',
+          pretrained_file: data + '/vectors/w2v.100d.txt.gz',
+          embedding_dim: 100,
+          trainable: false,
+          keep_all_pretrained: true,
+        },
+      },
+    },
+    encoder+: { dropout: 0.2 },
+    composition+: { dropout: 0.2 },
+    dropout: 0.2,
+    attention_dropout: 0.0,
+    weight_l2: 1e-6,
+  },
+  trainer+: {
+    num_epochs: 3,
+    patience:: null,  // `key:: null` leaves a key out
+    optimizer+: { lr: 1e-3 },
+    learning_rate_scheduler: { type: 'linear_with_warmup', warmup_steps: 50 },
+  },
+}

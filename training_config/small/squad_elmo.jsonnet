@@ -1,0 +1,11 @@
+// squad.jsonnet with ELMo as in ../paper, from the embedded biLM.
+local bilm = (import '../fixtures.libsonnet') + '/bilm';
+
+(import 'squad.jsonnet') {
+  model+: {
+    elmo: (import '../paper/squad_elmo.jsonnet').model.elmo {
+      options_file: bilm + '/options.json',
+      weight_file: bilm + '/weights.hdf5',
+    },
+  },
+}

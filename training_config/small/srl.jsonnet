@@ -1,0 +1,22 @@
+// Semantic roles on the English Web Treebank: 1,300 updates, which no run converges in. What differs: docs/FIDELITY.md.
+local data = std.extVar('ELMO_TASKS_DATA');
+
+(import '../paper/srl.jsonnet') {
+  scale:: 'small',
+  dataset_reader+: { verbs_only: true },  // the treebank also annotates nouns and adjectives
+  model+: {
+    text_field_embedder+: {
+      token_embedders+: {
+        tokens: {
+          type: 'elmo_tasks_word_vectors',
+          pretrained_file: data + '/vectors/w2v.100d.txt.gz',
+          embedding_dim: 100,
+          trainable: true,
+          keep_all_pretrained: true,
+        },
+      },
+    },
+  },
+  data_loader+: { batches_per_epoch: 65 },
+  trainer+: { num_epochs: 20, patience:: null },  // `key:: null` leaves a key out
+}

@@ -1,0 +1,31 @@
+// Sentiment with half the units: one pass in 8 epochs, which no run converges in. What differs and why: docs/FIDELITY.md.
+local data = std.extVar('ELMO_TASKS_DATA');
+
+(import '../paper/sst.jsonnet') {
+  scale:: 'small',
+  model+: {
+    text_field_embedder+: {
+      token_embedders+: {
+        tokens: {
+          type: 'elmo_tasks_word_vectors',
+          pretrained_file: data + '/vectors/w2v.100d.txt.gz',
+          embedding_dim: 100,
+          trainable: false,
+          keep_all_pretrained: true,
+        },
+      },
+    },
+    encoder+: { feedforward_size: 150, feedforward_dropout: 0.1, hidden_sizes: [150] },
+    integrator+: { hidden_sizes: [150] },
+    head+: { hidden_sizes: [600, 300] },
+    input_dropout: 0.1,
+    variational_dropout:: null,  // `key:: null` leaves a key out
+  },
+  data_loader+: { batch_sampler+: { batch_size: 50 }, batches_per_epoch: 250 },
+  trainer+: {
+    num_epochs: 8,
+    patience:: null,
+    optimizer+: { lr: 1e-3 },
+    learning_rate_scheduler: { type: 'linear_with_warmup', warmup_steps: 20 },
+  },
+}

@@ -1,0 +1,31 @@
+// What word vectors add to ELMo, and what the biLM's character layer has without its LSTMs (sections 5.6 and 5.7 of the
+// version at NAACL 2018). Dev data. The paper's numbers are the few that are at hand. At `paper`, SQuAD and SNLI read a biLM
+// that is tuned on their training data first (A.1).
+// Command: elmo-tasks ablate wordvectors -s out/wordvectors --seeds 3
+local rows = import 'rows.libsonnet';
+
+local task(name, words, characters, alone, both) = [
+  rows.baseline(name) { column: 'word vectors', paper: words },
+  // The character layer takes the place of the word vectors: at the input.
+  rows.elmo(name, 'character layer') {
+    name: name + '-characters',
+    changes: rows.only('layer:0') { 'model.elmo.at': 'input', 'model.word_vectors': false },
+    paper: characters,
+  },
+  rows.elmo(name, 'ELMo alone') {
+    name: name + '-elmo-alone',
+    changes: { 'model.word_vectors': false },
+    paper: alone,
+  },
+  rows.elmo(name, 'both') { paper: both },
+];
+
+{
+  title: 'Word vectors and characters',
+  about: 'Dev data. ' + rows.caps,
+  increase: { over: 'word vectors' },
+  rows: rows.tuning(['squad', 'snli'])
+        + task('squad', 80.8, 81.4, null, 85.6)
+        + task('snli', 88.1, null, null, 89.5)
+        + task('srl', 81.6, null, 84.5, 84.7),
+}
