@@ -1,9 +1,11 @@
-"""HDF5 files: written atomically, and read without following links out of the file. Requires numpy and h5py only."""
+"""HDF5 files: written safely, and read without following links out of the file. Requires numpy and h5py only."""
 
 import io
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import h5py
 import numpy as np
@@ -82,3 +84,67 @@ def own_dataset(file: h5py.File, name: str) -> h5py.Dataset:
 def _elsewhere(file: h5py.File, name: str, found: str) -> InputError:
     hint = "store all values in the file"
     return InputError(f"expected {name!r} in the file itself, got {found}", file=file.filename, hint=hint)
+
+
+class DiskFile(io.FileIO):
+    """
+    A file for h5py that records an error instead of raising it, since HDF5 crashes the process if it cannot write.
+
+    The file `opened` is called `path` in errors.
+    """
+
+    def __init__(self, opened: Path | int, mode: str, path: Path) -> None:
+        super().__init__(opened, mode)
+        self.path = path
+        self._error: OSError | None = None
+
+    def __repr__(self) -> str:
+        return str(self.path)  # h5py takes it for the name of the file
+
+    def write(self, data: Any) -> int:
+        rest = memoryview(data).cast("B")
+        size = len(rest)
+        try:
+            while rest:
+                rest = rest[super().write(rest) :]
+        except OSError as error:
+            self._error = self._error or error
+        return size
+
+    def truncate(self, size: int | None = None) -> int:
+        try:
+            return super().truncate(size)
+        except OSError as error:
+            self._error = self._error or error
+            return size or 0
+
+    def check(self) -> None:
+        """Raise `InputError` if a write has failed."""
+        if self._error is not None:
+            hint = "free some disk space and run the same command"
+            raise InputError(f"cannot write: {self._error.strerror}", file=self.path, hint=hint) from None
+
+    def reserve(self) -> None:
+        """Allocate the disk space of the whole file, where the system can."""
+        if not hasattr(os, "posix_fallocate"):
+            return
+        size = os.fstat(self.fileno()).st_size
+        try:
+            os.posix_fallocate(self.fileno(), 0, size)
+        except OSError as error:
+            problem = f"cannot reserve {size:,} bytes of disk space: {error.strerror}"
+            raise InputError(problem, file=self.path, hint="--float16, --top and --average need less") from None
+
+
+@contextmanager
+def open_hdf5(file: DiskFile, mode: str) -> Iterator[h5py.File]:
+    """Open a file with h5py. Raises `InputError` for a write error inside the block, or a damaged file."""
+    try:
+        with reading(file.path, "the file is damaged", hint="copy or write it again"):
+            hdf5 = h5py.File(file, mode)
+        with hdf5:
+            yield hdf5
+    except Exception:
+        file.check()
+        raise
+    file.check()

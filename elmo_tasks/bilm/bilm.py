@@ -1,5 +1,6 @@
 """Character ids -> the L+1 layers of the bidirectional language model (paper, sections 3.1 and 3.4)."""
 
+import copy
 import weakref
 from collections.abc import Hashable
 from pathlib import Path
@@ -22,6 +23,7 @@ from elmo_tasks.bilm.options import BiLMOptions
 from elmo_tasks.bilm.packed_linear import INFERENCE_PRECISIONS, NEEDED_FOR_INT8, can_pack, packable_layers
 from elmo_tasks.bilm.packed_sequence import Packing
 from elmo_tasks.bilm.token_encoder import TokenEncoder
+from elmo_tasks.bilm.weights import check_size, load_weights, local_path, save_options, save_weights
 from elmo_tasks.bilm.word_vector_cache import WordVectorCache
 from elmo_tasks.errors import InputError
 
@@ -101,8 +103,6 @@ class BiLM(nn.Module):
 
         Raises `InputError` naming the file and all that is wrong with it.
         """
-        from elmo_tasks.bilm.weights import check_size, load_weights, local_path
-
         options_path, weight_path = local_path(options_file), local_path(weight_file)
         options = BiLMOptions.from_file(options_path)
         check_size(options, weight_path, options_file=options_path)
@@ -119,9 +119,8 @@ class BiLM(nn.Module):
         With `mantissa_bits`, float32 values are rounded to so many bits after the leading one (0..23), which makes
         files smaller.
         """
-        from elmo_tasks.bilm.weights import save_options, save_weights
-
-        save_weights(self, weight_file, mantissa_bits=mantissa_bits)
+        unpacked = copy.deepcopy(self).unpack() if self.is_packed else self
+        save_weights(unpacked, weight_file, mantissa_bits=mantissa_bits)
         save_options(self.options, options_file)
 
     @property

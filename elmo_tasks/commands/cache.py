@@ -23,9 +23,7 @@ class Cache(ActionsCommand):
 
 
 def _add_stats(actions: argparse._SubParsersAction) -> None:
-    description = (
-        "One line per biLM. Every entry of this host is read and checked; the bytes include other hosts and formats."
-    )
+    description = "One line per biLM. Every entry is read and checked; the bytes include those of earlier versions."
     parser = actions.add_parser("stats", description=description, help="show what is cached, and check it")
     parser.add_argument("dir", metavar="DIR", help="the folder that cache_dir names")
     parser.set_defaults(func=show_statistics)

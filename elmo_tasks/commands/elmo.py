@@ -11,9 +11,9 @@ from elmo_tasks.commands.actions import Command
 from elmo_tasks.commands.layer_sources import add_device, add_source_options, device_of, files_read, open_chosen
 from elmo_tasks.data.files import open_text
 from elmo_tasks.data.raw_text import blank_pipeline, split_at_blanks
-from elmo_tasks.elmo.elmo import Elmo, progress_bar
-from elmo_tasks.elmo.extract import check_vector_path
-from elmo_tasks.elmo.extraction import OUTPUTS
+from elmo_tasks.elmo.hdf5_writer import check_vector_path
+from elmo_tasks.elmo.sentence_embedder import Elmo, progress_bar
+from elmo_tasks.elmo.vector_model import OUTPUTS
 from elmo_tasks.errors import InputError, Interrupted, shown
 
 _DESCRIPTION = (

@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
-from elmo_tasks.elmo.elmo import Elmo
-from elmo_tasks.elmo.vectors import ElmoVectors
+from elmo_tasks.elmo.hdf5_reader import ElmoVectors
+from elmo_tasks.elmo.sentence_embedder import Elmo
 
 if TYPE_CHECKING:
     from elmo_tasks.elmo.embedder import ElmoTokenEmbedder

@@ -11,7 +11,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import lmdb
 import numpy as np
 import torch
 from torch import Tensor
@@ -20,9 +19,9 @@ from elmo_tasks.atomic import atomic_write
 from elmo_tasks.bilm.bilm import BiLMOutput
 from elmo_tasks.bilm.characters import MAX_CHARACTERS, PAD_WORD, token_mask
 from elmo_tasks.bilm.weights import file_sha256
-from elmo_tasks.elmo.cache_store import LOCK, file_size, open_store, remove_store, store_path
 from elmo_tasks.elmo.source_types import LayerSource
 from elmo_tasks.elmo.sources import Source
+from elmo_tasks.elmo.store import LOCK, ROW_BYTES, TABLE, VALUES, file_size, open_store, remove_store
 from elmo_tasks.errors import InputError
 
 if TYPE_CHECKING:
@@ -35,23 +34,22 @@ GIGABYTE = 10**9
 STORED = torch.float16
 """The type of the layers on disk."""
 
-FORMAT = 2
+FORMAT = 3
 """Increased when the files, their keys, or what a biLM computes change."""
-
-_SENTENCE_BYTES = 4096
-"""Beside the layers: LMDB rounds a value up to whole pages."""
 
 _DESCRIPTION = "bilm.json"
 _HASHED = ("format", "source", "options_sha256", "weights_sha256", "state", "precision", "dtype", "pieces")
 _FOLDER_NAME = re.compile("[0-9a-f]{32}")
-_OWN_FILES = ("*/data.mdb", "*/lock.mdb", "*.index", "*.layers")  # the last two: format 1
+_STORE = "layers"
+_EARLIER_FILES = ("*/data.mdb", "*/lock.mdb", "*.index", "*.layers")  # formats 2 and 1
+_OWN_FILES = (f"{_STORE}/{TABLE}", f"{_STORE}/{VALUES}", *_EARLIER_FILES)
 
 Description = dict[str, Any]
 """Contents of `bilm.json`: sha256 of the biLM's files, where they were, state mode, precision, stored type, format."""
 
 
 class CacheStatistics(NamedTuple):
-    """What a cache holds of a biLM: undamaged sentences of this host and their tokens, damaged ones, and all bytes."""
+    """What a cache holds of a biLM: undamaged sentences and their tokens, damaged ones, and all bytes."""
 
     bilm: Description
     sentences: int
@@ -93,6 +91,9 @@ class LayerCache:
         self.limit = self._used() + self._room() if limit_gb is None else int(limit_gb * GIGABYTE)
         self.read_only, self._source = read_only, source
         self._reads = self._writes = True
+        if any(any(folder.glob(name)) for folder in _folders(self.cache_dir) for name in _EARLIER_FILES):
+            message = "layer cache %s: layers of an earlier version are not read; `elmo-tasks cache clear` removes all"
+            logger.warning(message, self.cache_dir)
 
     def layers(self, bilm: LayerSource, ids: Tensor) -> BiLMOutput:
         """
@@ -127,11 +128,14 @@ class LayerCache:
         texts = (tuple(token.text for token in part) for part in parts if isinstance(part, TextField))
         lengths = {hash(words): len(words) for words in texts}
         tokens, size = sum(lengths.values()), self._describe(bilm)["token_bytes"]
-        needed, used = tokens * size + len(lengths) * _SENTENCE_BYTES, self._used()
+        needed, used = tokens * size + len(lengths) * ROW_BYTES, self._used()
         shape = f"{bilm.n_layers} layers x {bilm.output_dim} numbers x {STORED.itemsize} bytes"
         text = f"layer cache {self.cache_dir}: {tokens:,} tokens of {len(lengths):,} sentences x {shape}: at most "
         text += f"{needed / GIGABYTE:.1f} GB; there are {used / GIGABYTE:.1f}, limit {self.limit / GIGABYTE:.1f}"
         logger.log(logging.WARNING if needed > self.limit else logging.INFO, text)
+
+    def _store(self, description: Description) -> Path:
+        return self.cache_dir / folder_name(description) / _STORE
 
     def _used(self) -> int:
         return sum(file_size(path) for folder in _folders(self.cache_dir) for path in _own_files(folder))
@@ -160,12 +164,12 @@ class LayerCache:
         """The stored values of sentences by key."""
         sizes = {key: length * description["token_bytes"] for key, (length, _) in sentences.items()}
         with self._errors_logged(reading=True):
-            store = open_store(self.cache_dir / folder_name(description)) if self._reads else None
+            store = open_store(self._store(description)) if self._reads else None
             return {} if store is None else store.read(sizes)
         return {}
 
     def _write(self, description: Description, values: Mapping[bytes, bytes]) -> None:
-        folder = self.cache_dir / folder_name(description)
+        store, folder = self._store(description), self.cache_dir / folder_name(description)
         with LOCK, self._errors_logged(reading=False):
             if not values or self.read_only or not self._writes:
                 return
@@ -177,18 +181,17 @@ class LayerCache:
             if not (folder / _DESCRIPTION).exists():
                 with atomic_write(folder / _DESCRIPTION) as temporary:
                     temporary.write_text(json.dumps(description, indent=2) + "\n", "utf-8")
-            if (store := open_store(folder, create=True)) is not None:
-                store.write(values)
+            if (opened := open_store(store, create=True)) is not None:
+                opened.write(values)
 
     @contextmanager
     def _errors_logged(self, *, reading: bool) -> Iterator[None]:
         try:
             yield
-        except (lmdb.Error, OSError, InputError) as error:
+        except (OSError, InputError) as error:
             self._writes, self._reads = False, self._reads and not reading
             effect = "nothing is read any more" if reading else "nothing more is written"
-            advice = " (is the disk full?)" if "Input/output error" in str(error) else ""  # LMDB's for a short write
-            logger.warning("layer cache %s: %s, the run continues: %s%s", self.cache_dir, effect, error, advice)
+            logger.warning("layer cache %s: %s, the run continues: %s", self.cache_dir, effect, error)
 
 
 def _compute(bilm: LayerSource, ids: Tensor, sentences: dict[bytes, _Sentence], layers: Tensor) -> dict[bytes, bytes]:
@@ -207,13 +210,13 @@ def _compute(bilm: LayerSource, ids: Tensor, sentences: dict[bytes, _Sentence], 
 
 
 def statistics(cache_dir: str | Path) -> list[CacheStatistics]:
-    """What a cache holds of each biLM. Every entry of this host is read and checked."""
+    """What a cache holds of each biLM. Every entry is read and checked."""
     return [_statistics(folder, bilm) for folder, bilm in _bilms(cache_dir)]
 
 
 def clear(cache_dir: str | Path, *, weights: str | None = None) -> list[tuple[Description, int]]:
     """
-    Remove the cached layers of all hosts and formats, and no other file; with `weights` (the file, or the first digits
+    Remove the cached layers of all formats, and no other file; with `weights` (the file, or the first digits
     of its sha256) only the layers of these. Returns the description of each biLM, as in `CacheStatistics`, and the
     bytes that were removed.
 
@@ -239,11 +242,10 @@ def _sentences(ids: Tensor, mask: Tensor) -> dict[bytes, _Sentence]:
 
 def _statistics(folder: Path, bilm: Description) -> CacheStatistics:
     try:
-        store = open_store(folder)
+        store = open_store(folder / _STORE)
         sentences, value_bytes, damaged = (0, 0, 0) if store is None else store.verify()
-    except lmdb.Error as error:
-        hint = "`elmo-tasks cache clear` removes it"
-        raise InputError(f"cannot read the layer cache: {error}", file=store_path(folder), hint=hint) from error
+    except OSError as error:
+        raise InputError(f"cannot read the layer cache: {error.strerror}", file=folder) from error
     size = sum(map(file_size, _own_files(folder)))
     return CacheStatistics(bilm, sentences, value_bytes // bilm["token_bytes"], size, damaged)
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import torch
 
-from elmo_tasks.elmo.elmo import Elmo, Layers
+from elmo_tasks.elmo.sentence_embedder import Elmo, Layers
 from elmo_tasks.errors import needs
 
 with needs("flair"):

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from elmo_tasks.elmo.elmo import Elmo, Layers, check_pooling
+from elmo_tasks.elmo.sentence_embedder import Elmo, Layers, check_pooling
 from elmo_tasks.errors import needs
 
 with needs("scikit-learn"):

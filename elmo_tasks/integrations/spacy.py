@@ -7,7 +7,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from elmo_tasks.elmo.elmo import Elmo
+from elmo_tasks.elmo.sentence_embedder import Elmo
 from elmo_tasks.errors import InputError, needs
 
 with needs("spacy"):

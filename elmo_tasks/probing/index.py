@@ -1,8 +1,8 @@
 """An index of a corpus: one frozen layer's vector of every token, built once and memory-mapped."""
 
 import json
-import os
 from collections.abc import Iterable
+from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
@@ -12,14 +12,16 @@ from filelock import FileLock, Timeout
 
 from elmo_tasks.atomic import atomic_write, leftovers
 from elmo_tasks.bilm.weights import file_sha256
+from elmo_tasks.elmo.store import ROW_BYTES, TABLE, VALUES, LayerStore, file_size
 from elmo_tasks.errors import InputError
-from elmo_tasks.probing.corpus_text import WORDS, CorpusText, read_corpus
+from elmo_tasks.probing.corpus_text import STARTS, WORDS, CorpusText, read_corpus
 from elmo_tasks.probing.layers import Source, blocks, encode_blocks, to_half
 
-FORMAT = 1
+FORMAT = 2
 """Incremented when the files or the vectors change."""
 
-METADATA, VECTORS, PARTIAL, LOCK = "index.json", "vectors.f16", "vectors.part", "lock"
+METADATA, LOCK = "index.json", "lock"
+_EARLIER_FILES = ("vectors.f16", "vectors.part")
 
 Metadata = dict[str, Any]
 """Everything that the vectors depend on."""
@@ -56,15 +58,15 @@ def open_index(
     """
     folder = Path(folder)
     metadata = _metadata(corpus, source, layer)
-    if rebuild or _stored(folder) != metadata or not (folder / VECTORS).exists():
-        try:
+    try:
+        if rebuild or _stored(folder) != metadata or not _is_complete(folder):
             folder.mkdir(parents=True, exist_ok=True)
             with FileLock(folder / LOCK, timeout=0):
                 _build(folder, corpus, source, metadata, rebuild=rebuild)
-        except Timeout:
-            raise InputError("another process is building this index", file=folder) from None
-        except OSError as error:
-            raise InputError(f"the index cannot be written: {error.strerror or error}", file=folder) from None
+    except Timeout:
+        raise InputError("another process is building this index", file=folder) from None
+    except OSError as error:
+        raise InputError(f"the index cannot be written: {error.strerror or error}", file=folder) from None
     return _opened(folder, metadata)
 
 
@@ -72,7 +74,10 @@ def _opened(folder: Path, metadata: Metadata) -> CorpusIndex:
     try:
         text = CorpusText(folder)
         shape = len(text.types), metadata["width"]
-        return CorpusIndex(text, metadata["layer"], np.memmap(folder / VECTORS, np.float16, "r", shape=shape))
+        vectors = np.memmap(folder / VALUES, np.float16, "r", shape=shape)  # the values are the sentences in order
+        if (folder / VALUES).stat().st_size != vectors.nbytes:
+            raise ValueError(f"expected {vectors.nbytes:,} bytes of vectors")
+        return CorpusIndex(text, metadata["layer"], vectors)
     except (OSError, ValueError) as error:
         raise InputError(f"the index is damaged: {error}", file=folder, hint="--rebuild replaces it") from error
 
@@ -88,6 +93,12 @@ def _metadata(corpus: str | Path, source: Source, layer: int | None) -> Metadata
     if source.pieces is not None:
         digests["pieces"] = source.pieces
     return {"format": FORMAT, "corpus_sha256": file_sha256(corpus), **digests, "layer": layer, "width": width}
+
+
+def _is_complete(folder: Path) -> bool:
+    """Whether the table has all sentences."""
+    sentences = file_size(folder / STARTS) // np.int64().nbytes - 1
+    return 0 <= sentences <= file_size(folder / TABLE) // ROW_BYTES
 
 
 def _stored(folder: Path) -> Metadata | None:
@@ -108,14 +119,13 @@ def _build(folder: Path, corpus: str | Path, source: Source, metadata: Metadata,
     stored = _stored(folder)
     _check_replaceable(folder, stored, metadata, rebuild)
     if stored != metadata or rebuild:
-        for name in (VECTORS, PARTIAL, WORDS):
+        for name in (TABLE, VALUES, WORDS, *_EARLIER_FILES):
             (folder / name).unlink(missing_ok=True)
         with atomic_write(folder / METADATA) as temporary:
             temporary.write_text(json.dumps(metadata, indent=2) + "\n", "utf-8")
     if not (folder / WORDS).exists():  # the last file of the text
         CorpusText.write(read_corpus(corpus), folder)
-    if not (folder / VECTORS).exists():
-        _write_vectors(folder, source, metadata)
+    _write_vectors(folder, source, metadata)
 
 
 def _check_replaceable(folder: Path, stored: Metadata | None, metadata: Metadata, rebuild: bool) -> None:
@@ -130,23 +140,22 @@ def _check_replaceable(folder: Path, stored: Metadata | None, metadata: Metadata
 
 
 def _write_vectors(folder: Path, source: Source, metadata: Metadata) -> None:
-    """Append block by block to a file that is renamed when it is complete."""
-    text, partial, token_bytes = CorpusText(folder), folder / PARTIAL, 2 * metadata["width"]
-    with partial.open("ab") as file:
-        sentence = _first_missing(text, file.tell() // token_bytes)
-        file.truncate(int(text.starts[sentence]) * token_bytes)
+    """Append the sentences of the blocks that are not complete."""
+    text = CorpusText(folder)
+    with closing(LayerStore(folder, create=True)) as store:
+        sentence = _first_missing(text, len(store))
         for block in encode_blocks(source.encoder, text.sentences(sentence), words=list, what="indexing"):
-            file.write(to_half(block.layers[metadata["layer"]]).numpy().tobytes())
-            file.flush()
-            os.fsync(file.fileno())
-    partial.replace(folder / VECTORS)
+            rows = to_half(block.layers[metadata["layer"]]).numpy()
+            parts = np.split(rows, block.starts[1:])
+            store.write({b"%016d" % number: part.tobytes() for number, part in enumerate(parts, start=sentence)})
+            sentence += len(parts)
 
 
-def _first_missing(text: CorpusText, tokens: int) -> int:
-    """The first sentence of the last block in a file of `tokens` vectors, since that block may be incomplete."""
+def _first_missing(text: CorpusText, stored: int) -> int:
+    """The first sentence of the first block that is not among the `stored` sentences; a block is encoded as a whole."""
     sentence = 0
     for block in blocks(text.sentences(0), words=list):
-        if text.starts[sentence + len(block)] >= tokens:
+        if sentence + len(block) > stored:
             break
         sentence += len(block)
     return sentence

@@ -153,7 +153,7 @@ def test_an_interruption_says_how_to_resume(
     def interrupted(*arguments: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("elmo_tasks.elmo.extract.VectorWriter.write_all", interrupted)
+    monkeypatch.setattr("elmo_tasks.elmo.hdf5_writer.VectorWriter.write_all", interrupted)
     with pytest.raises(Interrupted, match="the same command, without --force, resumes"):
         elmo(text, tmp_path / "out", *bilm)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["bilm", "in.txt", "out.part"]

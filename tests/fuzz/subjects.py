@@ -15,8 +15,8 @@ from elmo_tasks.coref.reader import CorefReader
 from elmo_tasks.data.tagged import read_tagged
 from elmo_tasks.data.vector_files import VectorFile, read_vectors, width_of
 from elmo_tasks.elmo import ElmoVectors
-from elmo_tasks.elmo.extract import extract
-from elmo_tasks.elmo.extraction import Extraction
+from elmo_tasks.elmo.hdf5_writer import write_vectors
+from elmo_tasks.elmo.vector_model import VectorModel
 from elmo_tasks.ner.reader import NerReader
 from elmo_tasks.pretraining.evaluation import first_sentences
 from elmo_tasks.pretraining.vocabulary import WordVocabulary
@@ -99,8 +99,8 @@ def _by_place(file: Path) -> list[Any]:
 def _elmo_vectors(folder: Path, options: Path, weights: Path) -> bytes:
     made = folder / "sound.hdf5"
     settings = {name: name for name in ("input", "options_sha256", "weights_sha256", "tokenizer")}
-    bilm = BiLM.from_files(options, weights)
-    extract(Extraction(bilm=bilm, settings=settings), iter([(1, "The cook bakes ."), (2, "It rains .")]), made)
+    model = VectorModel(bilm=BiLM.from_files(options, weights))
+    write_vectors(model, [(1, "The cook bakes ."), (2, "It rains .")], made, settings=settings)
     return made.read_bytes()
 
 

@@ -9,10 +9,11 @@ from torch import Tensor
 
 from elmo_tasks.bilm import batch_to_ids
 from elmo_tasks.bilm.bilm import BiLMOutput
+from elmo_tasks.elmo.store import TABLE, VALUES
 from elmo_tasks.errors import InputError
 from elmo_tasks.probing import layers
 from elmo_tasks.probing.corpus_text import STARTS, TYPES
-from elmo_tasks.probing.index import LOCK, PARTIAL, VECTORS, CorpusIndex, open_index
+from elmo_tasks.probing.index import LOCK, CorpusIndex, open_index
 from elmo_tasks.probing.layers import Source
 from tests.elmo.samples import random_bilm
 from tests.probing.samples import source_of
@@ -95,23 +96,22 @@ def test_an_interrupted_build_is_resumed(tmp_path: Path, corpus: Path, source: S
     open_index(tmp_path / "whole", corpus, source)
     with pytest.raises(Killed):
         open_index(tmp_path / "killed", corpus, dying(source, after=after))
-    assert not (tmp_path / "killed" / VECTORS).exists()
-    assert ((tmp_path / "killed" / PARTIAL).stat().st_size > 0) == (after > 1)
+    assert ((tmp_path / "killed" / VALUES).stat().st_size > 0) == (after > 1)
     open_index(tmp_path / "killed", corpus, source)
     assert contents(tmp_path / "killed") == contents(tmp_path / "whole")
     open_index(tmp_path / "killed", corpus, dying(source, after=1))  # the one call is for the shape
 
 
-@pytest.mark.parametrize(("tokens", "valid"), [(0.3, 0), (23, 0), (30, 23), (60.7, 48), (76, 72)])
-def test_a_partial_file_of_vectors(tmp_path: Path, corpus: Path, source: Source, tokens: float, valid: int) -> None:
-    """Blocks end at tokens 23, 48, 72 and 76. After a power failure the last block of the file may be zeros."""
+@pytest.mark.parametrize(("sentences", "tokens"), [(0, 0.3), (1, 4), (3, 23.7), (11, 71), (15, 76)])
+def test_a_killed_build(tmp_path: Path, corpus: Path, source: Source, sentences: int, tokens: float) -> None:
+    """Some rows of the table, half a row, and vectors that have no row yet."""
     folder = tmp_path / "index"
     open_index(folder, corpus, source)
     whole = contents(folder)
-    for name in ("words.txt", VECTORS):
-        (folder / name).unlink()
+    (folder / "words.txt").unlink()
     (folder / f".words.txt.{DEAD}.tmp").write_text("half of th")
-    (folder / PARTIAL).write_bytes(whole[VECTORS][: 2 * WIDTH * valid].ljust(int(2 * WIDTH * tokens), b"\0"))
+    (folder / TABLE).write_bytes(whole[TABLE][: 32 * sentences + 7])
+    (folder / VALUES).write_bytes(whole[VALUES][: int(2 * WIDTH * tokens)] + b"torn")
     open_index(folder, corpus, source)
     assert contents(folder) == whole
 
@@ -145,7 +145,7 @@ def test_invalid_arguments(tmp_path: Path, corpus: Path, source: Source) -> None
             open_index(folder, file, source, layer=layer)
 
 
-@pytest.mark.parametrize("name", [VECTORS, STARTS, TYPES])
+@pytest.mark.parametrize("name", [VALUES, STARTS, TYPES])
 def test_damaged_files(name: str, tmp_path: Path, corpus: Path, source: Source) -> None:
     folder = tmp_path / "index"
     open_index(folder, corpus, source)

@@ -14,8 +14,8 @@ from elmo_tasks.batches import batches_by_length
 from elmo_tasks.bilm.bilm import BiLMOutput
 from elmo_tasks.bilm.characters import ids_to_text, token_mask
 from elmo_tasks.bilm.no_compile import no_compile
-from elmo_tasks.elmo.extraction import windows
 from elmo_tasks.elmo.transformer.files import load
+from elmo_tasks.elmo.windows import windows
 from elmo_tasks.errors import InputError
 
 logger = logging.getLogger(__name__)

@@ -3,7 +3,7 @@
 import json
 import multiprocessing
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +14,11 @@ from filelock import FileLock
 
 from elmo_tasks.bilm import BiLM, batch_to_ids
 from elmo_tasks.elmo import ElmoVectors
-from elmo_tasks.elmo import vector_writer as module
-from elmo_tasks.elmo.extract import extract
-from elmo_tasks.elmo.extraction import Extraction, Window, windows
+from elmo_tasks.elmo import hdf5_writer as module
+from elmo_tasks.elmo.batching import BatchSizes
+from elmo_tasks.elmo.hdf5_writer import write_vectors
+from elmo_tasks.elmo.vector_model import VectorModel
+from elmo_tasks.elmo.windows import Window, windows
 from elmo_tasks.errors import InputError
 from tests.disk import file_size_limit
 from tests.elmo.samples import random_bilm
@@ -38,17 +40,18 @@ def bilm() -> BiLM:
     return random_bilm().eval().requires_grad_(False)
 
 
-def extraction(bilm: BiLM, **changes: Any) -> Extraction:
+def write(bilm: BiLM, text: Iterable[str], out: Path, **changes: Any) -> bool:
+    """`write_vectors` with small windows; `changes` are options of all parts."""
+    of_model = {key: changes.pop(key) for key in ("output", "float16") if key in changes}
+    sizes = {"max_length": 10, "overlap": 4}
+    sizes |= {key: changes.pop(key) for key in ("max_length", "overlap", "batch_size", "max_tokens") if key in changes}
     settings = {"input": "text", "tokenizer": "white space", **changes.pop("settings", {})}
-    return Extraction(**{"bilm": bilm, "settings": settings, "max_length": 10, "overlap": 4, **changes})
-
-
-def numbered(text: list[str]) -> Iterator[tuple[int, str]]:
-    return iter(list(enumerate(text, start=1)))
+    model = VectorModel(bilm=bilm, **of_model)
+    return write_vectors(model, enumerate(text, start=1), out, sizes=BatchSizes(**sizes), settings=settings, **changes)
 
 
 def written(bilm: BiLM, out: Path, text: list[str] = TEXT, **changes: Any) -> ElmoVectors:
-    extract(extraction(bilm, **changes), numbered(text), out)
+    write(bilm, text, out, **changes)
     return ElmoVectors(out)
 
 
@@ -142,31 +145,31 @@ def test_interrupted_calls_end_with_the_same_bytes(
     """Whether or not the last batch was counted."""
     monkeypatch.setattr(module, "_SORTED_SENTENCES", 3)
     monkeypatch.setattr(module, "_SECONDS_BETWEEN_SAVES", -1.0 if marked else 1e9)
-    settings, out = extraction(bilm, batch_size=2), tmp_path / "out"
+    out = tmp_path / "out"
     written(bilm, tmp_path / "whole", batch_size=2).close()
     for batches in (1, 2, 3):
         with pytest.raises(Killed):
-            extract(settings, numbered(TEXT), out, progress=kill_after(batches))
+            write(bilm, TEXT, out, batch_size=2, progress=kill_after(batches))
         assert sorted(os.listdir(tmp_path)) == ["out.part", "whole"]
     tokens: list[int] = []
-    assert extract(settings, numbered(TEXT), out, progress=tokens.append)
+    assert write(bilm, TEXT, out, batch_size=2, progress=tokens.append)
     assert out.read_bytes() == (tmp_path / "whole").read_bytes()
     assert sum(tokens) == 29
     out.rename(tmp_path / "out.part")  # interrupted before the last step
-    assert extract(settings, numbered(TEXT), out)
-    assert not extract(settings, numbered(TEXT), out)
+    assert write(bilm, TEXT, out, batch_size=2)
+    assert not write(bilm, TEXT, out, batch_size=2)
     assert out.read_bytes() == (tmp_path / "whole").read_bytes()
 
 
 def test_several_processes_write_the_same_bytes(bilm: BiLM, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_SECONDS_BETWEEN_SAVES", -1.0)
-    settings, out, text = extraction(bilm, batch_size=1), tmp_path / "out", TEXT * 3  # more than wait for a worker
+    out, text = tmp_path / "out", TEXT * 3  # more than wait for a worker
     written(bilm, tmp_path / "whole", text, batch_size=1).close()
     with pytest.raises(Killed):
-        extract(settings, numbered(text), out, processes=3, progress=kill_after(2))
+        write(bilm, text, out, batch_size=1, processes=3, progress=kill_after(2))
     with pytest.raises(InputError, match="a worker process was killed"):
-        extract(settings, numbered(text), out, processes=2, progress=lambda tokens: kill_children())
-    assert extract(settings, numbered(text), out, processes=2)
+        write(bilm, text, out, batch_size=1, processes=2, progress=lambda tokens: kill_children())
+    assert write(bilm, text, out, batch_size=1, processes=2)
     assert out.read_bytes() == (tmp_path / "whole").read_bytes()
     assert not multiprocessing.active_children()
 
@@ -182,7 +185,7 @@ def part(bilm: BiLM, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The file that an interrupted call has left."""
     monkeypatch.setattr(module, "_SECONDS_BETWEEN_SAVES", -1.0)
     with pytest.raises(Killed):
-        extract(extraction(bilm, batch_size=1), numbered(TEXT), tmp_path / "out", progress=kill_after(2))
+        write(bilm, TEXT, tmp_path / "out", batch_size=1, progress=kill_after(2))
     return tmp_path / "out.part"
 
 
@@ -213,9 +216,9 @@ def test_moved_files_and_other_batch_sizes_resume(bilm: BiLM, part: Path, tmp_pa
 
 
 def test_force_keeps_the_old_file_until_the_new_one_is_complete(bilm: BiLM, part: Path, tmp_path: Path) -> None:
-    extract(extraction(bilm, output="top"), numbered(["a b"]), tmp_path / "out", force=True)
+    write(bilm, ["a b"], tmp_path / "out", output="top", force=True)
     with pytest.raises(InputError, match="expected at least one sentence"):
-        extract(extraction(bilm), numbered([]), tmp_path / "out", force=True)
+        write(bilm, [], tmp_path / "out", force=True)
     assert ElmoVectors(tmp_path / "out")[0].shape == (2, 12) and os.listdir(tmp_path) == ["out"]
 
 
@@ -266,7 +269,7 @@ def test_a_value_too_large_for_float16_names_its_line(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
-def test_invalid_settings(bilm: BiLM) -> None:
+def test_invalid_settings(bilm: BiLM, tmp_path: Path) -> None:
     carrying = random_bilm()
     carrying.state = "carry"
     for changes, message in (
@@ -277,4 +280,4 @@ def test_invalid_settings(bilm: BiLM) -> None:
         ({"bilm": carrying}, "state reset, got carry"),
     ):
         with pytest.raises(InputError, match=f"{message}$"):
-            extraction(**{"bilm": bilm, **changes})
+            write(**{"bilm": bilm, "text": TEXT, "out": tmp_path / "out", **changes})

@@ -5,6 +5,7 @@ import logging
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,13 +15,14 @@ import numpy as np
 import torch
 
 from elmo_tasks.bilm.bilm import BiLM
-from elmo_tasks.elmo.extract import Lines, extract
-from elmo_tasks.elmo.extraction import OUTPUTS, Extraction
+from elmo_tasks.elmo.batching import BatchSizes, embed_pieces
+from elmo_tasks.elmo.hdf5_writer import Lines, write_vectors
 from elmo_tasks.elmo.scalar_mix import ScalarMix
 from elmo_tasks.elmo.source_types import BILM, LayerSource
 from elmo_tasks.elmo.sources import STATE_KEY, Source, open_source
 from elmo_tasks.elmo.transformer.encoder import Transformer
-from elmo_tasks.errors import InputError, needs, shown
+from elmo_tasks.elmo.vector_model import OUTPUTS, VectorModel
+from elmo_tasks.errors import InputError, shown
 from elmo_tasks.unpacking import unpack
 
 logger = logging.getLogger(__name__)
@@ -52,8 +54,8 @@ class Elmo:
 
     - `bilm`: a biLM with state `reset`, CoVe or a transformer.
     - `source`: where it comes from; needed for `cache_dir`, trained mixes and `write`.
-    - `cache_dir`: folder of a `LayerCache`, which rounds layers to float16. Needs the package lmdb.
-    - `sizes`: `max_length`, `overlap`, `batch_size` and `max_tokens` of `Extraction`.
+    - `cache_dir`: folder of a `LayerCache`, which rounds layers to float16.
+    - `sizes`: `max_length`, `overlap`, `batch_size` and `max_tokens` of `BatchSizes`.
 
     Raises `InputError` if a value is invalid.
     """
@@ -61,14 +63,14 @@ class Elmo:
     def __init__(
         self, bilm: LayerSource, source: Source | None = None, *, cache_dir: str | Path | None = None, **sizes: int
     ) -> None:
-        self.bilm, self.source, self._sizes, self._cache_dir = bilm, source, sizes, cache_dir
+        self.bilm, self.source, self._sizes, self._cache_dir = bilm, source, BatchSizes(**sizes), cache_dir
         self._cache = None
         if cache_dir is not None:
-            with needs("lmdb"):
-                from elmo_tasks.elmo.cache import LayerCache
+            from elmo_tasks.elmo.cache import LayerCache  # not on Windows
+
             self._cache = LayerCache(cache_dir, self._opened(), limit_gb=32.0)
         self._mixes: dict[str, ScalarMix] = {}
-        self._extraction("all")
+        self._model("all")
 
     @classmethod
     def from_files(
@@ -102,10 +104,10 @@ class Elmo:
         Returns N arrays, with `tensors` N tensors, float32, [L+1, T, 2P] for all layers, otherwise [T, 2P]; T is 0 for
         an empty sentence. Raises `InputError` if a value is invalid, not finite, or memory runs out.
         """
-        texts, extraction = _texts(sentences), self._extraction(layers)
-        arrays = [np.empty(extraction.shape(len(text)), np.float32) for text in texts]
+        texts, model = _texts(sentences), self._model(layers)
+        arrays = [np.empty(model.shape(len(text)), np.float32) for text in texts]
         with progress_bar(sum(map(len, texts)), visible=progress) as bar:
-            for batch in extraction.batches(extraction.pieces(list(map(len, texts))), texts):
+            for batch in embed_pieces(model, self._sizes, self._sizes.pieces(texts), texts):
                 for (sentence, (_, _, first, last)), values in batch:
                     arrays[sentence][..., first:last, :] = values
                     bar.update(last - first)
@@ -121,7 +123,7 @@ class Elmo:
         """
         check_pooling(pooling)
         vectors = self.embed(sentences, layers=layers, **options)
-        pooled = np.zeros((len(vectors), *np.delete(self._extraction(layers).shape(0), -2)), np.float32)
+        pooled = np.zeros((len(vectors), *np.delete(self._model(layers).shape(0), -2)), np.float32)
         for row, array in zip(pooled, map(np.asarray, vectors), strict=True):
             row[:] = POOLINGS[pooling](array) if array.shape[-2] else 0
         return torch.from_numpy(pooled) if options.get("tensors") else pooled
@@ -136,11 +138,18 @@ class Elmo:
         return {"elmo": self.embed(batch[column], layers=layers)}
 
     def write(
-        self, lines: Lines, out: str | Path, *, layers: Layers = "all", settings: Mapping[str, Any], **options: Any
+        self,
+        lines: Lines,
+        out: str | Path,
+        *,
+        layers: Layers = "all",
+        float16: bool = False,
+        settings: Mapping[str, Any],
+        **options: Any,
     ) -> bool:
         """
-        Write the vectors of lines to an HDF5 file. `settings` are further attributes of it; `float16` and `parse` are
-        those of `Extraction`, the other options those of `extract`.
+        Write the vectors of lines to an HDF5 file. `settings` are further attributes of it; `float16` is
+        that of `VectorModel`, the other options are those of `write_vectors`.
         """
         source = self._opened()
         provenance = {
@@ -153,9 +162,8 @@ class Elmo:
             provenance["options"] = json.dumps(self.bilm.options.to_dict())
         if isinstance(self.bilm, Transformer):
             provenance |= {"options": self.bilm.model.config.to_json_string(), "word_pieces": self.bilm.pieces}
-        described = {name: options.pop(name) for name in ("float16", "parse") if name in options}
-        extraction = self._extraction(layers, settings={**provenance, **settings}, **described)
-        return extract(extraction, lines, out, **options)
+        model, settings = self._model(layers, float16=float16), {**provenance, **settings}
+        return write_vectors(model, lines, out, sizes=self._sizes, settings=settings, **options)
 
     def __repr__(self) -> str:
         files = "" if self.source is None else f"{self.source.label} {self.source.weight_file.path}, "
@@ -163,7 +171,7 @@ class Elmo:
         return f"Elmo({files}{size}, {self.bilm.precision}, {device})"
 
     def __reduce__(self) -> Any:
-        settings: dict[str, Any] = {"cache_dir": self._cache_dir, **self._sizes}
+        settings: dict[str, Any] = {"cache_dir": self._cache_dir, **asdict(self._sizes)}
         if self.source is None or not isinstance(self.bilm, BiLM):
             return partial(type(self), **settings), (self.bilm, self.source)
         files = [(file.path, file.sha256) for file in (self.source.auxiliary_file, self.source.weight_file)]
@@ -175,7 +183,7 @@ class Elmo:
             raise InputError("expected a biLM with its source", hint="use Elmo.from_files")
         return self.source
 
-    def _extraction(self, layers: Layers, **options: Any) -> Extraction:
+    def _model(self, layers: Layers, **options: Any) -> VectorModel:
         if layers in OUTPUTS:
             options["output"] = layers
         elif isinstance(layers, int | np.integer):
@@ -187,7 +195,8 @@ class Elmo:
             if layers not in self._mixes:
                 self._mixes[layers] = _open_mix(layers, self.bilm, self._opened())
             options["mix"] = self._mixes[layers].to(next(self.bilm.parameters()).device)
-        return Extraction(bilm=self.bilm, cache=self._cache, **{"settings": {}, **self._sizes, **options})
+        name = "biLM" if self.source is None else self.source.weight_file.path
+        return VectorModel(bilm=self.bilm, cache=self._cache, name=name, **options)
 
 
 def check_pooling(pooling: str) -> None:

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from elmo_tasks.elmo import ElmoVectors
-from elmo_tasks.elmo.extract import extract
-from elmo_tasks.elmo.extraction import Extraction
-from elmo_tasks.elmo.vectors import DONE, OFFSETS, SENTENCES, TOKENS
+from elmo_tasks.elmo.hdf5_reader import DONE, OFFSETS, SENTENCES, TOKENS
+from elmo_tasks.elmo.hdf5_writer import write_vectors
+from elmo_tasks.elmo.vector_model import VectorModel
 from elmo_tasks.errors import InputError
 from tests.elmo.samples import random_bilm
 from tests.hdf5_elsewhere import move
@@ -24,7 +24,7 @@ TEXT = ["The harbour froze", "", "one"]
 def content(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     file = tmp_path_factory.mktemp("vectors") / "out.hdf5"
     bilm = random_bilm().eval().requires_grad_(False)
-    extract(Extraction(bilm=bilm, settings={"input": "text"}), list(enumerate(TEXT, start=1)), file)
+    write_vectors(VectorModel(bilm=bilm), list(enumerate(TEXT, start=1)), file, settings={"input": "text"})
     return file.read_bytes()
 
 
