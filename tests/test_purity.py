@@ -28,7 +28,16 @@ from tests.tiny import write_vectors
 
 TAGGER: dict[str, Any] = {
     "type": "elmo_tasks_tagger",
-    "text_field_embedder": {"token_embedders": {"tokens": {"type": "elmo_tasks_word_vectors", "embedding_dim": 4}}},
+    "text_field_embedder": {
+        "token_embedders": {
+            "tokens": {"type": "elmo_tasks_word_vectors", "embedding_dim": 4},
+            "token_characters": {
+                "type": "character_encoding",
+                "embedding": {"embedding_dim": 3, "vocab_namespace": "token_characters"},
+                "encoder": {"type": "cnn", "embedding_dim": 3, "num_filters": 5, "ngram_filter_sizes": [3]},
+            },
+        }
+    },
     "encoder": {"type": "elmo_tasks_stacked_lstm", "hidden_sizes": [3]},
 }
 
