@@ -41,8 +41,10 @@ def load_archive(
     if weights_file:
         require_regular(weights_file)
     with unpacked(file) as folder, explained(), _no_standard_input():
-        if not weights_file and not Path(archival.get_weights_path(folder)).is_file():
+        weights = Path(weights_file or archival.get_weights_path(folder))
+        if not weights.is_file():
             raise InputError("the archive lacks weights.th", file=file, hint=HINT)
+        require_state(weights)
         return archival.load_archive(folder, cuda_device, overrides, weights_file)
 
 
@@ -172,7 +174,7 @@ def require_state(weights: Path) -> None:
         if not isinstance(state, Mapping) or not all(isinstance(key, str) for key in state):
             raise TypeError(f"expected tensors by name, got {type(state).__name__}")
     except FileNotFoundError:
-        raise InputError("the archive lacks its weights", hint=HINT) from None
+        raise InputError("the archive lacks weights.th", hint=HINT) from None
     except (RuntimeError, OSError, EOFError, UnpicklingError, TypeError, ValueError) as error:
         reason = str(error).split("\n")[0] or type(error).__name__
         raise InputError(f"the archive's {weights.name} is damaged: {reason}", hint=HINT) from error
@@ -186,9 +188,15 @@ def explained() -> Iterator[None]:
     except (InputError, torch.OutOfMemoryError):
         raise
     except (RuntimeError, TypeError, ValueError, LookupError, AttributeError) as error:
-        first, *rest = str(error).split("\n")
-        if first.startswith(STATE_PREFIXES) and rest:
-            hint = "overrides (-o) of a trained model must change neither its sizes nor the place of ELMo"
-            raise InputError(f"the weights do not fit the configuration: {rest[0].strip()}", hint=hint) from error
+        first = str(error).split("\n")[0]
+        if first.startswith(STATE_PREFIXES):
+            raise mismatch(error) from error
         problem = f"no model can be built from the archive: {type(error).__name__}: {first}"
         raise InputError(problem, hint="ELMO_TASKS_TRACEBACK=1 shows the traceback") from error
+
+
+def mismatch(error: Exception) -> InputError:
+    """The error of weights that torch could not load into a model."""
+    lines = [line.strip() for line in str(error).split("\n")]
+    hint = "overrides (-o) of a trained model must change neither its sizes nor the place of ELMo"
+    return InputError(f"the weights do not fit the configuration: {lines[1] if lines[1:] else lines[0]}", hint=hint)

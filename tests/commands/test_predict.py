@@ -119,7 +119,7 @@ def test_invalid_options_and_missing_files_leave_the_files_unchanged(tmp_path: P
     for error, words, message in (
         (InputError, (read, "--batch-size", 0), "--batch-size .* 0"),
         (InputError, (read, "--output-file", read), "in.jsonl: "),
-        (FileNotFoundError, (tmp_path / "gone.jsonl", "--output-file", written), "gone.jsonl"),
+        (InputError, (tmp_path / "gone.jsonl", "--output-file", written), "gone.jsonl"),
         (FileNotFoundError, (read, "--output-file", written), "none.tar.gz"),
         (FileNotFoundError, (tmp_path / "*.jsonl", "--use-dataset-reader"), "none.tar.gz"),
     ):
