@@ -3,6 +3,7 @@
 import glob
 import json
 import logging
+import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -24,6 +25,7 @@ logger = logging.getLogger(__name__)
 
 LOCK = ".training.lock"
 ARCHIVE = "model.tar.gz"
+RESUME = "--recover resumes the run in it; give -s another folder; --force removes this run"
 BEFORE_FIRST_STEP = (
     *(CONFIG_NAME, META_NAME, "vocabulary", "log", "out.log", "out_worker*.log"),
     *("options.json", "perplexities.json"),
@@ -89,10 +91,11 @@ def prepare(
     foreign = [name for name in found if name not in _names(written)]
     in_the_way = _matching(folder, [*BEFORE_FIRST_STEP, *AFTER_FIRST_STEP]) if force and not written else []
     if not recover and foreign and (in_the_way or not force):
-        raise InputError(f"expected an empty folder, got {', '.join(foreign)}", file=folder, hint="give -s another")
+        is_run = config.is_file() and (folder / META_NAME).is_file()
+        hint = RESUME if is_run else "give -s another"
+        raise InputError(f"expected an empty folder, got {', '.join(foreign)}", file=folder, hint=hint)
     if not recover and not force and begun:
-        hint = "--recover resumes the run in it; give -s another folder; --force removes this run"
-        raise InputError(f"expected an empty folder, got {', '.join(_names(begun))}", file=folder, hint=hint)
+        raise InputError(f"expected an empty folder, got {', '.join(_names(begun))}", file=folder, hint=RESUME)
     if not recover:
         _require_unread(written, read)
         for path in written:
@@ -127,10 +130,19 @@ def make_vocabulary(params: Params, folder: Path) -> None:
 
 def require_same(stored: Mapping[str, Any], given: Mapping[str, Any], file: Path) -> None:
     """Raises `InputError` if the run in this folder has another config."""
-    if found := differences(stored, given):
+    if found := differences(_with_absolute_paths(dict(stored)), _with_absolute_paths(dict(given))):
         hint = "--recover resumes with the config in this file; for another config give -s another folder, or remove"
         problem = f"the run has another config: {'; '.join(found)}"
         raise InputError(problem, file=file, hint=f"{hint} this run with --force")
+
+
+def _with_absolute_paths(value: Any) -> Any:
+    """A config in which plain AllenNLP's paths, as they were given, equal ours."""
+    if isinstance(value, dict):
+        return {key: _with_absolute_paths(part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_with_absolute_paths(part) for part in value]
+    return os.path.abspath(value) if isinstance(value, str) and "/" in value and "://" not in value else value
 
 
 def _stored(config: Path) -> dict[str, Any] | None:

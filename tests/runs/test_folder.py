@@ -74,6 +74,12 @@ def test_another_config_is_an_error_with_the_keys(begun: Path) -> None:
     assert names(begun) == before and stored(begun) == CONFIG
 
 
+def test_relative_paths_of_plain_allennlp_are_the_same_config(begun: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(begun.parent)
+    (begun / "config.json").write_text(json.dumps({**CONFIG, "train_data_path": "mini/../data/a.txt"}))
+    start(begun, {**CONFIG, "train_data_path": str(begun.parent / "data/a.txt")}, recover=True)
+
+
 def test_run_with_a_checkpoint_is_kept(begun: Path) -> None:
     before = names(begun)
     (begun / "notes.txt").unlink()
