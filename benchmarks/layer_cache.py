@@ -17,7 +17,7 @@ from elmo_tasks.bilm import BiLM, BiLMOptions
 
 def epochs(config: str, folder: Path, overrides: dict[str, object]) -> list[float]:
     """Seconds between the metrics of one epoch and those of the next: training, validation and the checkpoint."""
-    command = [sys.executable, "-m", "allennlp", "train", config, "-s", str(folder), "-o", json.dumps(overrides)]
+    command = [sys.executable, "-m", "elmo_tasks", "train", config, "-s", str(folder), "-o", json.dumps(overrides)]
     log = folder.with_suffix(".log")
     with log.open("w") as file:
         failed = subprocess.run(command, stdout=file, stderr=file).returncode

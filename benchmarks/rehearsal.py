@@ -24,10 +24,10 @@ from typing import Any
 
 import numpy as np
 import torch
-from allennlp.commands import main as allennlp
 from allennlp.training.callbacks import TrainerCallback
 
 from elmo_tasks import settings
+from elmo_tasks.__main__ import main as elmo_tasks
 from elmo_tasks.bilm import BiLM
 from elmo_tasks.bilm.options import BiLMOptions
 
@@ -278,10 +278,9 @@ def run(root: Path, name: str) -> None:
 
 
 def main() -> None:
-    if sys.argv[1:2] == ["child"]:  # `allennlp` in this process, with the callback
+    if sys.argv[1:2] == ["child"]:  # in this process, with the callback
         torch.set_num_threads(1)
-        sys.argv[:2] = ["allennlp"]
-        allennlp(prog="allennlp")
+        elmo_tasks(sys.argv[2:])
         return
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("action", choices=("generate", "run"))

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from allennlp.commands import main as allennlp
 from allennlp.training.callbacks import TrainerCallback
 
+from elmo_tasks.__main__ import main as elmo_tasks
 from tests.memory import resident
 from tests.pretraining import toy
 from tests.tiny import FIXTURES, write_data_root
@@ -77,9 +77,8 @@ def run(case: str, batches: int, every: int, folder: Path) -> None:
     if "model.elmo.cache_dir" in overrides:
         overrides["model.elmo.cache_dir"] = str(folder / "layers")
     file = root / "training_config" / f"{config}.jsonnet"
-    sys.argv = ["allennlp", "train", str(file), "-s", str(folder / "run"), "-o", json.dumps(overrides)]
     torch.set_num_threads(1)
-    allennlp(prog="allennlp")
+    elmo_tasks(["train", str(file), "-s", str(folder / "run"), "-o", json.dumps(overrides)])
 
 
 def row(case: str, batches: int, every: int) -> str:
