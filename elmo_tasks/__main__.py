@@ -72,6 +72,8 @@ def main(argv: Sequence[str] | None = None) -> None:
 def run(arguments: list[str]) -> None:
     """Runs a command; errors are raised."""
     name = arguments[0] if arguments and arguments[0] in COMMANDS else None
+    if name in ("train", "ablate-run") and (not sys.stderr.isatty() or {"-q", "--quiet"} & set(arguments)):
+        os.environ.setdefault("TQDM_DISABLE", "1")  # read when tqdm is imported
     if name not in (None, "train", *LIGHT):  # their arguments need nothing
         _require_allennlp()
     parser = argparse.ArgumentParser(

@@ -38,8 +38,6 @@ def logged(folder: Path, shown: str) -> Iterator[None]:
     handlers: dict[str, list[logging.Handler]] = {"allennlp": [file], "elmo_tasks": [file]}
     if shown == "lines":
         handlers["elmo_tasks"].append(_StreamHandler(sys.stdout))
-    if shown == "warnings" or not sys.stderr.isatty():
-        os.environ["TQDM_DISABLE"] = "1"
     levels = {name: logging.getLogger(name).level for name in handlers}
     for name, of_logger in handlers.items():
         logging.getLogger(name).setLevel(logging.INFO)
