@@ -78,10 +78,10 @@ def prepare(
     run that has begun; with `recover`, if the run has another config; with `force`, if a file in `read` would go.
     """
     config = folder / CONFIG_NAME
+    is_run = config.is_file() and (folder / META_NAME).is_file()
     begun, found = _matching(folder, AFTER_FIRST_STEP), _present(folder)
-    written = [*_matching(folder, BEFORE_FIRST_STEP), *begun]
-    if not known and not recover and not (force and config.is_file() and (folder / META_NAME).is_file()):
-        written = begun = []
+    named = [*_matching(folder, BEFORE_FIRST_STEP), *begun]
+    written = named if known or recover or (force and is_run) else []
     if force and recover:
         raise InputError("expected --recover or --force, got both")
     if recover and begun and not config.is_file():
@@ -89,9 +89,7 @@ def prepare(
     if recover and config.is_file() and (stored := _stored(config)) is not None:
         require_same(stored, params.as_dict(quiet=True), config)
     foreign = [name for name in found if name not in _names(written)]
-    in_the_way = _matching(folder, [*BEFORE_FIRST_STEP, *AFTER_FIRST_STEP]) if force and not written else []
-    if not recover and foreign and (in_the_way or not force):
-        is_run = config.is_file() and (folder / META_NAME).is_file()
+    if not recover and foreign and (written != named or not force):
         hint = RESUME if is_run else "give -s another"
         raise InputError(f"expected an empty folder, got {', '.join(foreign)}", file=folder, hint=hint)
     if not recover and not force and begun:

@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 FORMAT = "%(asctime)s - %(levelname)s - %(name)s - %(message)s"
-SHOWN = ("warnings", "lines", "all")
 
 
 class _Quiet(logging.Handler):
