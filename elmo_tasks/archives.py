@@ -181,22 +181,28 @@ def require_state(weights: Path) -> None:
 
 
 @contextmanager
+def fitting() -> Iterator[None]:
+    """Raises `InputError` for weights that torch cannot load into a model."""
+    try:
+        yield
+    except RuntimeError as error:
+        first, *rest = [line.strip() for line in str(error).split("\n")]
+        if not first.startswith(STATE_PREFIXES):
+            raise
+        hint = "overrides (-o) of a trained model must change neither its sizes nor the place of ELMo"
+        problem = f"the weights do not fit the configuration: {rest[0] if rest else first}"
+        raise InputError(problem, hint=hint) from error
+
+
+@contextmanager
 def explained() -> Iterator[None]:
     """Raises `InputError` for errors of AllenNLP's loading, which are about the archive or the overrides."""
     try:
-        yield
+        with fitting():
+            yield
     except (InputError, torch.OutOfMemoryError):
         raise
     except (RuntimeError, TypeError, ValueError, LookupError, AttributeError) as error:
         first = str(error).split("\n")[0]
-        if first.startswith(STATE_PREFIXES):
-            raise mismatch(error) from error
         problem = f"no model can be built from the archive: {type(error).__name__}: {first}"
         raise InputError(problem, hint="ELMO_TASKS_TRACEBACK=1 shows the traceback") from error
-
-
-def mismatch(error: Exception) -> InputError:
-    """The error of weights that torch could not load into a model."""
-    lines = [line.strip() for line in str(error).split("\n")]
-    hint = "overrides (-o) of a trained model must change neither its sizes nor the place of ELMo"
-    return InputError(f"the weights do not fit the configuration: {lines[1] if lines[1:] else lines[0]}", hint=hint)

@@ -8,7 +8,7 @@ from pathlib import Path
 from allennlp.commands import evaluate as allennlp_evaluate
 from allennlp.models.archival import get_weights_path
 
-from elmo_tasks.archives import STATE_PREFIXES, files_of, mismatch, require_state, unpacked
+from elmo_tasks.archives import files_of, fitting, require_state, unpacked
 from elmo_tasks.atomic import atomic_write, check_output_path
 from elmo_tasks.checks.devices import require_device
 from elmo_tasks.commands.actions import Command, add_packages
@@ -47,11 +47,8 @@ def evaluate(args: argparse.Namespace) -> None:
         args.archive_file = str(folder)
         require_state(Path(args.weights_file or get_weights_path(folder)))
         try:
-            scores = allennlp_evaluate.evaluate_from_args(args)
+            with fitting():
+                scores = allennlp_evaluate.evaluate_from_args(args)
         except AssertionError as error:  # as many outputs as inputs
             raise InputError(str(error)) from error
-        except RuntimeError as error:
-            if str(error).startswith(STATE_PREFIXES):
-                raise mismatch(error) from error
-            raise
     print(json.dumps(scores, indent=2))
