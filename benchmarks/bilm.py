@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from elmo_tasks.bilm import BiLM, BiLMOptions, batch_to_ids
-from elmo_tasks.data.files import open_text
+from elmo_tasks.formats.text_files import open_text
 
 TOLERANCE = 1e-5
 LEAST_COSINE = 0.995

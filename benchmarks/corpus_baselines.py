@@ -19,13 +19,13 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.svm import LinearSVC
 
-from elmo_tasks.coref.metric import CorefScores
-from elmo_tasks.coref.reader import document_clusters
-from elmo_tasks.data.columns import read_columns
-from elmo_tasks.data.ontonotes import read_documents
-from elmo_tasks.data.spans import Span, spans_from_tags
-from elmo_tasks.squad.metric import SquadEmAndF1, normalize
-from elmo_tasks.sst.trees import read_trees
+from elmo_tasks.formats.columns import read_columns
+from elmo_tasks.formats.ontonotes import read_documents
+from elmo_tasks.formats.spans import Span, spans_from_tags
+from elmo_tasks.formats.trees import read_trees
+from elmo_tasks.tasks.coref.metric import CorefScores
+from elmo_tasks.tasks.coref.reader import document_clusters
+from elmo_tasks.tasks.squad.metric import SquadEmAndF1, normalize
 
 CORPUS = Path(__file__).resolve().parents[1] / "fixtures" / "miniworld"
 

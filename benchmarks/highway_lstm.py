@@ -11,7 +11,7 @@ from allennlp.modules.stacked_alternating_lstm import StackedAlternatingLstm
 from torch import Tensor
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from elmo_tasks.modules.highway_lstm import HighwayLstm, HighwayLstmLayer
+from elmo_tasks.nn.highway_lstm import HighwayLstm, HighwayLstmLayer
 
 TOLERANCE = 1e-4
 WIDTH, HIDDEN, LAYERS, DROPOUT = 200, 300, 8, 0.1

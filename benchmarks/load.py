@@ -17,8 +17,8 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any
 
-from elmo_tasks.data.columns import read_columns
-from elmo_tasks.settings import fixtures_root
+from elmo_tasks.formats.columns import read_columns
+from elmo_tasks.resources import fixtures_root
 
 WORLD = fixtures_root() / "miniworld"
 

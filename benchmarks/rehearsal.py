@@ -26,10 +26,10 @@ import numpy as np
 import torch
 from allennlp.training.callbacks import TrainerCallback
 
-from elmo_tasks import settings
-from elmo_tasks.__main__ import main as elmo_tasks
+from elmo_tasks import resources
 from elmo_tasks.bilm import BiLM
 from elmo_tasks.bilm.options import BiLMOptions
+from elmo_tasks.cli.main import main as elmo_tasks
 
 CONFIGS = Path(__file__).resolve().parents[1] / "training_config"
 WORDS, GLOVE_WORDS = 793_471, 400_000
@@ -288,7 +288,7 @@ def main() -> None:
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(TASKS)} (default: all)")
     args = parser.parse_args()
     root = args.folder.absolute()
-    os.environ[settings.DATA_VARIABLE] = str(root)
+    os.environ[resources.DATA_VARIABLE] = str(root)
     if args.action == "generate":
         generate(root)
     for name in (args.names or TASKS) if args.action == "run" else ():

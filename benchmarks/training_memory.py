@@ -17,7 +17,7 @@ from typing import Any
 import torch
 from allennlp.training.callbacks import TrainerCallback
 
-from elmo_tasks.__main__ import main as elmo_tasks
+from elmo_tasks.cli.main import main as elmo_tasks
 from tests.memory import resident
 from tests.pretraining import toy
 from tests.tiny import FIXTURES, write_data_root

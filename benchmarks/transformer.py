@@ -15,7 +15,7 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 from transformers import BertConfig, BertModel, BertTokenizerFast
 
 from elmo_tasks.bilm import batch_to_ids
-from elmo_tasks.elmo.transformer.encoder import Transformer
+from elmo_tasks.elmo.transformer import Transformer
 
 TEXT = Path(__file__).resolve().parents[1] / "fixtures" / "miniworld" / "lm" / "heldout.miniworld.txt"
 REPEATS = 7

@@ -2,8 +2,9 @@
 
 import errno
 import logging
+import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -59,6 +60,37 @@ def needs(packages: str) -> Iterator[None]:
         yield
     except ModuleNotFoundError as error:
         raise InputError(f"this needs the package {error.name}", hint=f"pip install {packages}") from error
+
+
+def require_sizes(**sizes: object) -> None:
+    """Raises `InputError` if an argument is neither an integer of at least 1 nor `None`, for no limit."""
+    for name, size in sizes.items():
+        if size is not None and (isinstance(size, bool) or not isinstance(size, int) or size < 1):
+            raise InputError(f"{name}: expected an integer of at least 1, got {size!r}")
+
+
+def require_workers(workers: int) -> None:
+    """Raises `InputError` if the number of processes is below 1, or above 16 and twice the cores."""
+    require_sizes(workers=workers)
+    if workers > (most := max(16, 2 * (os.cpu_count() or 1))):
+        raise InputError(f"workers: expected at most {most} on this machine, got {workers}")
+
+
+@contextmanager
+def explain_oom(lengths: Sequence[int], names: Sequence[str], *, hint: str) -> Iterator[None]:
+    """Replaces an out-of-memory error by an `InputError` that names the longest instance of the batch."""
+    try:
+        yield
+    except (RuntimeError, MemoryError) as error:
+        is_oom = isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError"  # PyTorch's, on a GPU
+        if not (is_oom or "can't allocate memory" in str(error)):
+            raise
+        longest = max(range(len(lengths)), key=lengths.__getitem__)
+        problem = (
+            f"out of memory on a batch of {len(lengths)} instances padded to {lengths[longest]} tokens, the length of"
+            f" {names[longest]}: {str(error).splitlines()[0] if str(error) else type(error).__name__}"
+        )
+        raise InputError(problem, hint=hint) from error
 
 
 def _legible(problem: str) -> str:

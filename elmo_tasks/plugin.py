@@ -3,20 +3,35 @@
 import importlib
 
 REGISTERING_MODULES: dict[str, tuple[str, ...]] = {
-    "checks": ("training",),
-    "data": ("subsampling", "token_budget", "tokenizer", "vectors", "words"),
-    "elmo": ("embedder", "indexer"),
-    "modules": ("character_cnn", "coupled_lstm", "feedforward_lstm", "gru", "highway_lstm", "stacked_lstm"),
-    "prediction": ("tagger_predictor",),
-    "training": ("moving_average", "schedule", "trainer", "vocabulary"),
+    "nn": (
+        "character_cnn",
+        "coupled_lstm",
+        "elmo_embedder",
+        "elmo_indexer",
+        "feedforward_lstm",
+        "gru",
+        "highway_lstm",
+        "stacked_lstm",
+        "word_indexer",
+        "word_vectors",
+    ),
+    "training": (
+        "checks.training",
+        "moving_average",
+        "schedule",
+        "subsampling",
+        "token_budget",
+        "trainer",
+        "vocabulary",
+    ),
+    "tasks": ("tagger_predictor", "tokenizer"),
     "pretraining": ("data_loader", "model", "progress", "task_text", "tuning"),
-    "coref": ("evaluator", "metric", "model", "predictor", "reader", "schedule"),
-    "ner": ("model", "predictor", "reader"),
-    "snli": ("metric", "model", "predictor", "reader"),
-    "squad": ("evaluator", "metric", "model", "predictor", "reader", "tokenization"),
-    "srl": ("evaluator", "indexer", "metric", "model", "predictor", "reader"),
-    "sst": ("head", "model", "predictor", "reader"),
-    "tagging": ("metric", "model", "reader"),
+    "tasks.coref": ("evaluator", "metric", "model", "predictor", "reader", "schedule"),
+    "tasks.snli": ("metric", "model", "predictor", "reader"),
+    "tasks.squad": ("evaluator", "metric", "model", "predictor", "reader", "tokenization"),
+    "tasks.srl": ("evaluator", "indexer", "metric", "model", "predictor", "reader"),
+    "tasks.sst": ("head", "model", "predictor", "reader"),
+    "tasks.tagging": ("metric", "model", "ner", "ner_predictor", "ner_reader", "reader"),
 }
 """By package."""
 

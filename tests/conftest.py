@@ -9,7 +9,7 @@ import pytest
 import torch
 
 import elmo_tasks.plugin  # noqa: F401 (importing it is what registers our names)
-from elmo_tasks.settings import DATA_VARIABLE
+from elmo_tasks.resources import DATA_VARIABLE
 from tests.tiny import heard, write_data_root
 
 
@@ -36,5 +36,5 @@ def configs(monkeypatch: pytest.MonkeyPatch, root: Path) -> Path:
 @pytest.fixture
 def heard_counts(request: pytest.FixtureRequest, caplog: pytest.LogCaptureFixture) -> Iterator[None]:
     """For tests/<task>/test_reader.py: `caplog` gets the messages of that task's reader."""
-    with heard(caplog, f"elmo_tasks.{request.module.__name__.split('.')[1]}.reader"):
+    with heard(caplog, f"elmo_tasks.tasks.{request.module.__name__.split('.')[1]}.reader"):
         yield

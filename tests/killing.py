@@ -19,7 +19,7 @@ import torch
 import torch.multiprocessing
 
 import elmo_tasks.plugin  # noqa: F401 (for the fork server)
-from elmo_tasks.__main__ import main
+from elmo_tasks.cli.main import main
 from elmo_tasks.pretraining.progress import CURVE_FILE
 
 IGNORED = ("duration", "memory", "seconds", "best_model_filename")

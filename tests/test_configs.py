@@ -10,16 +10,16 @@ import pytest
 import torch
 from allennlp.commands.train import TrainModel
 
-from elmo_tasks import settings
-from elmo_tasks.commands.check import check_config
+from elmo_tasks import resources
+from elmo_tasks.cli.check import check_config
 from elmo_tasks.errors import InputError
-from elmo_tasks.runs.config import read_config
+from elmo_tasks.training.config import read_config
 from tests.elmo.transformer_samples import write_transformer
 from tests.pretraining import toy
 
 FOLDER = Path(__file__).resolve().parents[1] / "training_config"
 CONFIGS = sorted(
-    str(path.relative_to(FOLDER)) for scale in settings.SCALES for path in FOLDER.glob(f"{scale}/*.jsonnet")
+    str(path.relative_to(FOLDER)) for scale in resources.SCALES for path in FOLDER.glob(f"{scale}/*.jsonnet")
 )
 TASKS = ("coref", "ner", "snli", "squad", "srl", "sst")
 TINY: dict[str, dict[str, Any]] = {"bilm.jsonnet": {"model.options": toy.OPTIONS, "model.negatives": None}}
@@ -99,7 +99,7 @@ def test_word_vectors_can_be_learned_or_left_out(name: str, learned: bool, confi
     assert training_loss(build(tmp_path / "run", file, **changes)) > 0
 
 
-@pytest.mark.parametrize("scale", settings.SCALES)
+@pytest.mark.parametrize("scale", resources.SCALES)
 @pytest.mark.parametrize("name", TASKS)
 def test_elmo_config_is_the_base_config_with_elmo(name: str, scale: str, configs: Path) -> None:
     base, with_elmo = (

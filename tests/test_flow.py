@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from allennlp.models.archival import load_archive
 
-from elmo_tasks.__main__ import run as run_command
-from elmo_tasks.settings import DATA_VARIABLE
+from elmo_tasks.cli.main import run as run_command
+from elmo_tasks.resources import DATA_VARIABLE
 from tests.pretraining import toy
 from tests.tiny import FIXTURES, heard
 
@@ -84,7 +84,7 @@ def test_archive_of_scale_paper_finds_later_words_in_the_vectors(
     text.write_text((FIXTURES / "ner" / "eng.bio").read_text() + "\nFerry NN I-NP O\nGulls NN I-NP O\n")
     known = scores(folder, text, tmp_path / "known.json")
     moved = shutil.move(file, tmp_path / "moved.txt")
-    with heard(caplog, "elmo_tasks.data.vectors"):
+    with heard(caplog, "elmo_tasks.nn.word_vectors"):
         unknown = scores(folder, text, tmp_path / "unknown.json")
     assert known["loss"] != unknown["loss"]
     assert "words of the text are unknown" in caplog.text

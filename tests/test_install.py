@@ -66,7 +66,11 @@ def test_wheel_has_all_files(wheel: Path) -> None:
     embedded = [*fixtures, *(p for p in (ROOT / "training_config").rglob("*") if p.is_file())]
     expected = {f"elmo_tasks/_files/{p.relative_to(ROOT)}" for p in embedded}
     expected |= {str(p.relative_to(ROOT)) for p in sources}
-    expected |= {"elmo_tasks/py.typed", "elmo_tasks/ablation/report.html.jinja", "elmo_tasks/languages/card.md.jinja"}
+    expected |= {
+        "elmo_tasks/py.typed",
+        "elmo_tasks/experiments/tables/report.html.jinja",
+        "elmo_tasks/pretraining/card.md.jinja",
+    }
     web = ROOT / "elmo_tasks" / "web"
     expected |= {str(p.relative_to(ROOT)) for p in [web / "examples.json", *(web / "static").glob("*")]}
     kept = {name for name in names if ".dist-info/" not in name}

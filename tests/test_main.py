@@ -11,9 +11,9 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.common.params import with_overrides
 from torch.multiprocessing.spawn import ProcessRaisedException
 
-from elmo_tasks import __main__
+from elmo_tasks.cli import main as __main__
 from elmo_tasks.errors import InputError, one_line
-from elmo_tasks.runs.logs import logged
+from elmo_tasks.training.logs import logged
 from tests.disk import file_size_limit
 
 

@@ -16,7 +16,7 @@ from allennlp.data import DatasetReader, Instance
 from allennlp.models import Model
 from allennlp.predictors import Predictor
 
-from elmo_tasks.elmo.embedder import ElmoTokenEmbedder
+from elmo_tasks.nn.elmo_embedder import ElmoTokenEmbedder
 from elmo_tasks.pretraining.data_loader import LmDataLoader, LmReader, LmVocabulary
 from elmo_tasks.pretraining.model import BiLMModel
 from tests.archives.make import SENTENCE, TASKS

@@ -14,7 +14,7 @@ import pytest
 from allennlp.common import Params
 from allennlp.data import Vocabulary
 
-from elmo_tasks.elmo.embedder import ElmoTokenEmbedder
+from elmo_tasks.nn.elmo_embedder import ElmoTokenEmbedder
 from tests.elmo.samples import options, write_bilm
 from tests.pretraining import toy
 

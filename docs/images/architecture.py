@@ -13,12 +13,11 @@ import matplotlib
 import matplotlib.pyplot as plt
 
 PACKAGE = Path(__file__).parents[2] / "elmo_tasks"
-TASKS = {"squad", "snli", "srl", "coref", "ner", "sst"}
 WIDTH, HEIGHT = 2.0, 0.5
 
 
 def imports() -> dict[str, set[str]]:
-    """The packages that each package imports; the six tasks count as one."""
+    """The packages that each package imports."""
     graph = grimp.build_graph("elmo_tasks")
     found: dict[str, set[str]] = {}
     for module in graph.modules:
@@ -29,10 +28,8 @@ def imports() -> dict[str, set[str]]:
 
 
 def package_of(module: str) -> str | None:
-    """`elmo_tasks.ner.model` -> `six tasks`; None for a module at the root."""
+    """`elmo_tasks.tasks.tagging.ner` -> `tasks`; None for a module at the root."""
     name = (module.split(".") + [""])[1]
-    if name in TASKS:
-        return "six tasks"
     return name if name and (PACKAGE / name).is_dir() else None
 
 

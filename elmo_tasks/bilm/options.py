@@ -9,7 +9,7 @@ from typing import Any
 
 from elmo_tasks.bilm.characters import CHARACTERS, LEAST_CHARACTERS, MAX_CHARACTERS, MOST_CHARACTERS
 from elmo_tasks.errors import InputError
-from elmo_tasks.unpacking import require_regular
+from elmo_tasks.formats.unpacking import require_regular
 
 ACTIVATIONS = ("relu", "tanh")
 

@@ -13,15 +13,15 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from elmo_tasks.atomic import atomic_write
 from elmo_tasks.bilm.characters import CHARACTERS
 from elmo_tasks.bilm.lstm import LstmStack
 from elmo_tasks.bilm.options import BiLMOptions
 from elmo_tasks.bilm.packed_linear import PackableModule
 from elmo_tasks.bilm.token_encoder import CharacterConvolution, PackableLinear, TokenEncoder
-from elmo_tasks.corpora import located
 from elmo_tasks.errors import InputError
-from elmo_tasks.hdf5 import own_item, reading, write_hdf5
+from elmo_tasks.files import atomic_write
+from elmo_tasks.formats.corpora import located
+from elmo_tasks.formats.hdf5 import own_item, reading, write_hdf5
 
 _HUB = "hf://"
 

@@ -12,12 +12,11 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from elmo_tasks.batches import batches_by_length
+from elmo_tasks.elmo.batches import batches_by_length
 from elmo_tasks.elmo.vector_model import VectorModel
 from elmo_tasks.elmo.windows import Window, windows
-from elmo_tasks.errors import InputError
+from elmo_tasks.errors import InputError, require_sizes, require_workers
 from elmo_tasks.processes import worker_pool
-from elmo_tasks.ranges import require_sizes, require_workers
 
 
 class Piece(NamedTuple):

@@ -9,13 +9,12 @@ import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from elmo_tasks.atomic import atomic_write
 from elmo_tasks.bilm.bilm import BiLMOutput
 from elmo_tasks.bilm.characters import MAX_CHARACTERS, PAD_WORD, token_mask
 from elmo_tasks.bilm.weights import file_sha256
@@ -23,9 +22,7 @@ from elmo_tasks.elmo.source_types import LayerSource
 from elmo_tasks.elmo.sources import Source
 from elmo_tasks.elmo.store import LOCK, ROW_BYTES, TABLE, VALUES, file_size, open_store, remove_store
 from elmo_tasks.errors import InputError
-
-if TYPE_CHECKING:
-    from allennlp.data import Instance
+from elmo_tasks.files import atomic_write
 
 logger = logging.getLogger(__name__)
 
@@ -119,14 +116,9 @@ class LayerCache:
             self._write(description, _compute(bilm, ids, missing, layers))
         return BiLMOutput(layers, mask)
 
-    def expect(self, bilm: LayerSource, instances: "Iterable[Instance]") -> None:
+    def expect(self, bilm: LayerSource, sentences: Iterable[tuple[str, ...]]) -> None:
         """Logs what the sentences of a training will need, as a warning if the limit is lower."""
-        from allennlp.data.fields import ListField, TextField  # Elmo(cache_dir=...) needs no AllenNLP
-
-        fields = (field for instance in instances for field in instance.values())
-        parts = (part for field in fields for part in (field if isinstance(field, ListField) else [field]))
-        texts = (tuple(token.text for token in part) for part in parts if isinstance(part, TextField))
-        lengths = {hash(words): len(words) for words in texts}
+        lengths = {hash(words): len(words) for words in sentences}
         tokens, size = sum(lengths.values()), self._describe(bilm)["token_bytes"]
         needed, used = tokens * size + len(lengths) * ROW_BYTES, self._used()
         shape = f"{bilm.n_layers} layers x {bilm.output_dim} numbers x {STORED.itemsize} bytes"

@@ -12,8 +12,8 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from elmo_tasks.bilm.bilm import BiLMOutput
 from elmo_tasks.bilm.characters import fit_slots, ids_to_words, token_mask
-from elmo_tasks.data.vector_files import VectorFile
 from elmo_tasks.errors import InputError
+from elmo_tasks.formats.vector_files import VectorFile
 
 DEPTH = 2
 """LSTM layers."""

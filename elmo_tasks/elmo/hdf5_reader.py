@@ -10,7 +10,7 @@ import h5py
 import numpy as np
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.hdf5 import own_dataset, reading
+from elmo_tasks.formats.hdf5 import own_dataset, reading
 
 FORMAT = "elmo_tasks vectors 1"
 """The attribute `format` of the root group."""

@@ -20,13 +20,13 @@ import torch
 from filelock import FileLock, Timeout
 
 import elmo_tasks
-from elmo_tasks.atomic import atomic_write, check_output_path
 from elmo_tasks.elmo.batching import BatchSizes, Piece, embed_pieces, workers
 from elmo_tasks.elmo.hdf5_layout import COUNTS, VectorLayout
 from elmo_tasks.elmo.hdf5_reader import DONE, FORMAT, ElmoVectors, read_attributes, reading_vectors
 from elmo_tasks.elmo.vector_model import VectorModel
 from elmo_tasks.errors import InputError, shown
-from elmo_tasks.hdf5 import DiskFile, open_hdf5, own_dataset
+from elmo_tasks.files import atomic_write, check_output_path
+from elmo_tasks.formats.hdf5 import DiskFile, open_hdf5, own_dataset
 
 Lines = Iterable[tuple[int, str]]
 """Line numbers, counted from 1, and lines."""

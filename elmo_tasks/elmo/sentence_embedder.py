@@ -20,10 +20,10 @@ from elmo_tasks.elmo.hdf5_writer import Lines, write_vectors
 from elmo_tasks.elmo.scalar_mix import ScalarMix
 from elmo_tasks.elmo.source_types import BILM, LayerSource
 from elmo_tasks.elmo.sources import STATE_KEY, Source, open_source
-from elmo_tasks.elmo.transformer.encoder import Transformer
+from elmo_tasks.elmo.transformer import Transformer
 from elmo_tasks.elmo.vector_model import OUTPUTS, VectorModel
 from elmo_tasks.errors import InputError, shown
-from elmo_tasks.unpacking import unpack
+from elmo_tasks.formats.unpacking import unpack
 
 logger = logging.getLogger(__name__)
 

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from elmo_tasks.bilm.bilm import BiLM, BiLMOutput
 from elmo_tasks.elmo.cove import CoVe
-from elmo_tasks.elmo.transformer.encoder import Transformer
+from elmo_tasks.elmo.transformer import Transformer
 from elmo_tasks.errors import InputError
 
 BILM, COVE, TRANSFORMER = "bilm", "cove", "transformer"

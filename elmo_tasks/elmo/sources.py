@@ -16,9 +16,9 @@ from torch import Tensor
 
 from elmo_tasks.bilm.weights import file_sha256, local_path
 from elmo_tasks.elmo.source_types import BILM, FILE_KEYS, SOURCES, LayerSource
-from elmo_tasks.elmo.transformer.files import find_model, folder_sha256, pack, unpack
+from elmo_tasks.elmo.transformer_files import find_model, folder_sha256, pack, unpack
 from elmo_tasks.errors import InputError
-from elmo_tasks.settings import embedded_bilm
+from elmo_tasks.resources import embedded_bilm
 
 STATE_FILES = ("weights.th", "best.th")
 """A model's state inside an archive, and inside the folder of a run."""

@@ -10,8 +10,7 @@ from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.bilm.characters import MOST_CHARACTERS, batch_to_ids
 from elmo_tasks.elmo.scalar_mix import ScalarMix
 from elmo_tasks.elmo.source_types import LayerSource
-from elmo_tasks.errors import InputError
-from elmo_tasks.out_of_memory import explain_oom
+from elmo_tasks.errors import InputError, explain_oom
 
 if TYPE_CHECKING:
     from elmo_tasks.elmo.cache import LayerCache

@@ -36,7 +36,7 @@ class TaskComponent:
             from allennlp.predictors import Predictor
 
             import elmo_tasks.plugin  # noqa: F401
-            from elmo_tasks.archives import load_archive
+            from elmo_tasks.training.archives import load_archive
         return Predictor.from_archive(load_archive(self.archive, cuda_device=self.cuda_device))
 
     def __call__(self, doc: Doc) -> Doc:

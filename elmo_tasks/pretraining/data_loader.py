@@ -11,13 +11,12 @@ from allennlp.data import DatasetReader, Instance, Vocabulary
 from allennlp.data.data_loaders import DataLoader
 from allennlp.data.vocabulary import NAMESPACE_PADDING_FILE
 
-from elmo_tasks.atomic import atomic_write
-from elmo_tasks.errors import InputError
+from elmo_tasks.errors import InputError, require_sizes
+from elmo_tasks.files import atomic_write
 from elmo_tasks.pretraining.evaluation import first_sentences
 from elmo_tasks.pretraining.sentences import check_text, count_predictions, expand_files
 from elmo_tasks.pretraining.stream import LmBatch, LmStream, TrainingStream
 from elmo_tasks.pretraining.vocabulary import WordVocabulary
-from elmo_tasks.ranges import require_sizes
 from elmo_tasks.training.distributed import process_count, process_rank
 
 logger = logging.getLogger(__name__)

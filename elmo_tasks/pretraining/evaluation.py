@@ -10,12 +10,11 @@ from allennlp.training.metrics import Metric
 from tqdm import tqdm
 
 from elmo_tasks.bilm.bilm import DIRECTIONS
-from elmo_tasks.errors import InputError
+from elmo_tasks.errors import InputError, require_sizes
 from elmo_tasks.pretraining.language_model import BiLanguageModel, LmOutput
 from elmo_tasks.pretraining.sentences import check_text, read_sentences
 from elmo_tasks.pretraining.stream import LmStates, LmStream
 from elmo_tasks.pretraining.vocabulary import WordVocabulary
-from elmo_tasks.ranges import require_sizes
 
 ROWS, UNROLL = 32, 20
 """Rows carry their states through the text, as in training; each starts from zeros."""

@@ -14,16 +14,16 @@ import h5py
 import numpy as np
 import torch
 
-from elmo_tasks.atomic import atomic_write_folder
 from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.bilm.options import BiLMOptions
 from elmo_tasks.bilm.weights import local_path
 from elmo_tasks.errors import InputError
-from elmo_tasks.hdf5 import own_dataset, reading, write_hdf5
+from elmo_tasks.files import atomic_write_folder
+from elmo_tasks.formats.hdf5 import own_dataset, reading, write_hdf5
+from elmo_tasks.formats.unpacking import ARCHIVED, unpack
 from elmo_tasks.pretraining.language_model import BiLanguageModel
 from elmo_tasks.pretraining.softmax import OutputSoftmax
 from elmo_tasks.pretraining.vocabulary import WordVocabulary
-from elmo_tasks.unpacking import ARCHIVED, unpack
 
 OPTIONS_FILE, WEIGHT_FILE = "options.json", "weights.hdf5"
 VOCABULARY_FILE, SOFTMAX_FILE = "vocabulary.txt", "softmax.hdf5"

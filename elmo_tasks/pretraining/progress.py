@@ -10,10 +10,9 @@ from typing import Any
 from allennlp.training.callbacks import TrainerCallback
 from tqdm import tqdm
 
-from elmo_tasks.atomic import atomic_write
-from elmo_tasks.errors import InputError
+from elmo_tasks.errors import InputError, require_sizes
+from elmo_tasks.files import atomic_write
 from elmo_tasks.pretraining.data_loader import LmDataLoader
-from elmo_tasks.ranges import require_sizes
 
 logger = logging.getLogger(__name__)
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
-from elmo_tasks.corpora import located
-from elmo_tasks.data.files import not_empty, open_text
 from elmo_tasks.errors import InputError
+from elmo_tasks.formats.corpora import located
+from elmo_tasks.formats.text_files import not_empty, open_text
 
 _OPEN_FILES = 32
 _SHUFFLED_LINES = 200_000

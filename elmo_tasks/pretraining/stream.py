@@ -20,10 +20,9 @@ import torch
 from elmo_tasks.bilm.bilm import DIRECTIONS
 from elmo_tasks.bilm.characters import BEGIN_OF_SENTENCE, END_OF_SENTENCE, MOST_CHARACTERS, pad_rows, token_to_ids
 from elmo_tasks.bilm.lstm import State
-from elmo_tasks.errors import InputError
+from elmo_tasks.errors import InputError, require_sizes
 from elmo_tasks.pretraining.sentences import EndlessSentences
 from elmo_tasks.pretraining.vocabulary import UNKNOWN, WordVocabulary
-from elmo_tasks.ranges import require_sizes
 
 _CACHED_TOKENS = 2**17
 

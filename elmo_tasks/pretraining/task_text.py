@@ -8,9 +8,9 @@ from typing import Any
 from allennlp.data import DatasetReader, Field
 from allennlp.data.fields import ListField, TextField
 
-from elmo_tasks.data.subsampling import every_instance
 from elmo_tasks.errors import InputError
 from elmo_tasks.pretraining.data_loader import LmReader
+from elmo_tasks.training.subsampling import every_instance
 
 
 @DatasetReader.register("elmo_tasks_task_text")

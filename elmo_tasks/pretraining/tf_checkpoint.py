@@ -5,10 +5,10 @@ from pathlib import Path
 
 import numpy as np
 
-from elmo_tasks.atomic import atomic_write_folder
 from elmo_tasks.bilm.options import BiLMOptions
 from elmo_tasks.bilm.weights import write_hdf5
 from elmo_tasks.errors import InputError, needs
+from elmo_tasks.files import atomic_write_folder
 from elmo_tasks.pretraining.export import OPTIONS_FILE, SOFTMAX_FILE, VOCABULARY_FILE, WEIGHT_FILE
 from elmo_tasks.pretraining.vocabulary import WordVocabulary
 

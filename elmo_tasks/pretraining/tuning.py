@@ -8,9 +8,9 @@ from typing import Any
 import torch
 from allennlp.training.callbacks import TrainerCallback
 
-from elmo_tasks.atomic import atomic_write
 from elmo_tasks.bilm.weights import save_options
 from elmo_tasks.errors import InputError
+from elmo_tasks.files import atomic_write
 from elmo_tasks.pretraining.data_loader import LmDataLoader
 from elmo_tasks.pretraining.evaluation import perplexity
 from elmo_tasks.pretraining.export import OPTIONS_FILE, load_exported, write_exported

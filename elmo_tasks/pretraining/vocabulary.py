@@ -6,11 +6,10 @@ from collections.abc import Iterable, Mapping
 from itertools import chain
 from pathlib import Path
 
-from elmo_tasks.atomic import atomic_write
 from elmo_tasks.bilm.characters import BEGIN_OF_SENTENCE, END_OF_SENTENCE, MAX_CHARACTERS
-from elmo_tasks.data.files import open_text
-from elmo_tasks.errors import InputError
-from elmo_tasks.ranges import require_sizes
+from elmo_tasks.errors import InputError, require_sizes
+from elmo_tasks.files import atomic_write
+from elmo_tasks.formats.text_files import open_text
 
 logger = logging.getLogger(__name__)
 

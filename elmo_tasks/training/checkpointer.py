@@ -13,7 +13,7 @@ from allennlp.training.checkpointer import Checkpointer
 from allennlp.training.trainer import TrainerCheckpoint
 from numpy._core import multiarray
 
-from elmo_tasks.atomic import atomic_write
+from elmo_tasks.files import atomic_write
 
 logger = logging.getLogger(__name__)
 

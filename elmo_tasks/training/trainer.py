@@ -19,8 +19,8 @@ from allennlp.training import util as training_util
 from allennlp.training.callbacks import TrainerCallback
 from allennlp.training.trainer import TrainerCheckpoint
 
-from elmo_tasks.atomic import atomic_write
 from elmo_tasks.errors import InputError
+from elmo_tasks.files import atomic_write
 from elmo_tasks.training.checkpointer import AtomicCheckpointer, damage
 from elmo_tasks.training.distributed import all_gather_objects, process_count, process_rank
 from elmo_tasks.training.epoch_lines import EpochLines

@@ -10,13 +10,13 @@ import numpy as np
 from pydantic import BaseModel, Field, TypeAdapter
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.prediction.json_input import Text, validate
-from elmo_tasks.probing.corpus_text import read_corpus
-from elmo_tasks.probing.index import CorpusIndex, index_layers
-from elmo_tasks.probing.layers import Source, encode_blocks
-from elmo_tasks.probing.neighbors import Occurrence, Question, nearest_occurrences
-from elmo_tasks.probing.senses import DATA_SUFFIX, key_file_of, read_keys, read_senses
-from elmo_tasks.settings import fixtures_root
+from elmo_tasks.experiments.probes.corpus_text import read_corpus
+from elmo_tasks.experiments.probes.index import CorpusIndex, index_layers
+from elmo_tasks.experiments.probes.layers import Source, encode_blocks
+from elmo_tasks.experiments.probes.neighbors import Occurrence, Question, nearest_occurrences
+from elmo_tasks.experiments.probes.senses import DATA_SUFFIX, key_file_of, read_keys, read_senses
+from elmo_tasks.resources import fixtures_root
+from elmo_tasks.tasks.json_input import Text, validate
 from elmo_tasks.web.worker import Answer
 
 MAX_OCCURRENCES = 300

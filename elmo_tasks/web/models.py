@@ -9,9 +9,9 @@ from typing import Any
 from allennlp.common.checks import ConfigurationError
 from allennlp.predictors import Predictor
 
-from elmo_tasks.archives import load_archive
-from elmo_tasks.elmo.embedder import ElmoTokenEmbedder
 from elmo_tasks.errors import InputError, one_line
+from elmo_tasks.nn.elmo_embedder import ElmoTokenEmbedder
+from elmo_tasks.training.archives import load_archive
 from elmo_tasks.web.worker import Answer
 
 TASKS = ("ner", "srl", "coref", "squad", "snli", "sst", "tagger")

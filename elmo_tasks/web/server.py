@@ -19,13 +19,12 @@ import torch
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from elmo_tasks.ablation.run_dir import MODEL
 from elmo_tasks.elmo.source_types import BILM
 from elmo_tasks.elmo.sources import open_source
-from elmo_tasks.errors import InputError, shown
-from elmo_tasks.probing.layers import Source
-from elmo_tasks.ranges import require_sizes
-from elmo_tasks.settings import embedded_bilm
+from elmo_tasks.errors import InputError, require_sizes, shown
+from elmo_tasks.experiments.probes.layers import Source
+from elmo_tasks.experiments.tables.run_dir import MODEL
+from elmo_tasks.resources import embedded_bilm
 from elmo_tasks.web.app import Service
 from elmo_tasks.web.layers import Layers, default_corpora
 from elmo_tasks.web.models import TrainedModel

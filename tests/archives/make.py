@@ -19,11 +19,11 @@ from allennlp.predictors import Predictor
 
 import elmo_tasks.plugin  # noqa: F401 - registers what configs name
 import tests.coref.test_model as coref
-import tests.ner.test_model as ner
 import tests.snli.test_model as snli
 import tests.sst.test_model as sst
-from elmo_tasks.data.ontonotes import read_documents
-from elmo_tasks.modules.task_model import TaskModel
+import tests.tagging.test_ner_model as ner
+from elmo_tasks.formats.ontonotes import read_documents
+from elmo_tasks.tasks.task_model import TaskModel
 from tests.squad import samples as squad
 from tests.srl import samples as srl
 from tests.tiny import ROOT, bilm_files

@@ -13,7 +13,7 @@ from allennlp.data import Vocabulary
 from allennlp.models import Model
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.modules.task_model import TaskModel
+from elmo_tasks.tasks.task_model import TaskModel
 from tests.archives.make import EXPECTED, STORED, TASKS, prediction
 from tests.sst import test_model as sst
 

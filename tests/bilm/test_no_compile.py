@@ -6,7 +6,7 @@ from typing import Any
 import torch
 
 from elmo_tasks.bilm import BiLM, batch_to_ids
-from elmo_tasks.modules.highway_lstm import HighwayLstm
+from elmo_tasks.nn.highway_lstm import HighwayLstm
 from tests.elmo.samples import SENTENCES, write_bilm
 
 

@@ -20,7 +20,7 @@ from elmo_tasks.bilm.packed_linear import (
     packed_linear,
 )
 from elmo_tasks.errors import InputError
-from elmo_tasks.settings import embedded_bilm
+from elmo_tasks.resources import embedded_bilm
 from tests.elmo.samples import SENTENCES, options, random_bilm, write_bilm
 
 CPU = torch.device("cpu")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from elmo_tasks.commands.check import check_config
+from elmo_tasks.cli.check import check_config
 from tests.test_configs import FOLDER
 
 BROKEN = sorted((Path(__file__).parent / "broken").glob("*.jsonnet"))

@@ -8,8 +8,8 @@ import pytest
 from allennlp.common import FromParams, Lazy, Params, Registrable
 from allennlp.nn import Activation
 
-from elmo_tasks.checks.objects import object_problems
-from elmo_tasks.checks.schema import shape_problems
+from elmo_tasks.training.checks.objects import object_problems
+from elmo_tasks.training.checks.schema import shape_problems
 from tests.test_configs import FOLDER
 
 

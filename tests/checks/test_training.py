@@ -9,8 +9,8 @@ import torch
 from allennlp.commands.train import TrainModel
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.runs.config import read_config
-from elmo_tasks.runs.train import train
+from elmo_tasks.training.config import read_config
+from elmo_tasks.training.run import train
 from tests.test_configs import FOLDER
 
 TAGGER = Path(__file__).parent / "broken" / "tagger.libsonnet"

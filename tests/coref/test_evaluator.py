@@ -8,12 +8,12 @@ from allennlp.common import Params
 from allennlp.data.data_loaders import SimpleDataLoader
 from allennlp.evaluation import Evaluator
 
-from elmo_tasks.coref.evaluator import CorefEvaluator, response_lines
-from elmo_tasks.coref.reader import CorefReader, document_clusters
-from elmo_tasks.coref.schedule import Staircase
-from elmo_tasks.data.brackets import Cluster, cluster_cells
-from elmo_tasks.data.ontonotes import read_documents
 from elmo_tasks.errors import InputError
+from elmo_tasks.formats.brackets import Cluster, cluster_cells
+from elmo_tasks.formats.ontonotes import read_documents
+from elmo_tasks.tasks.coref.evaluator import CorefEvaluator, response_lines
+from elmo_tasks.tasks.coref.reader import CorefReader, document_clusters
+from elmo_tasks.tasks.coref.schedule import Staircase
 from tests.coref.test_model import STORIES, Build, build
 
 __all__ = ["build"]

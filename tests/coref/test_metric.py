@@ -8,7 +8,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from elmo_tasks.coref.metric import METRICS, CorefScores
+from elmo_tasks.tasks.coref.metric import METRICS, CorefScores
 
 Clusters = list[list[tuple[int, int]]]
 Fractions = list[tuple[float, float]]
@@ -101,7 +101,7 @@ def test_processes_count_together(monkeypatch: pytest.MonkeyPatch) -> None:
     other = CorefScores()
     other([], clusters("abcd"))
     values = iter([torch.from_numpy(other._counts), 1])
-    monkeypatch.setattr("elmo_tasks.coref.metric.dist_reduce_sum", lambda own: own + next(values))
+    monkeypatch.setattr("elmo_tasks.tasks.coref.metric.dist_reduce_sum", lambda own: own + next(values))
     metric = CorefScores()
     metric(clusters("ab"), clusters("ab"))
     assert metric.get_metric()["muc_recall"] == pytest.approx(1 / 4) and metric.documents == 2

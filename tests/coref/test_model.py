@@ -1,4 +1,4 @@
-"""The coreference model. Properties of all task models are in tests/test_task_models.py."""
+"""The coreference model. Properties of all task models are in tests/tasks/test_task_models.py."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -8,11 +8,11 @@ import pytest
 import torch
 from allennlp.data import Instance
 
-from elmo_tasks.coref.antecedents import TopSpans
-from elmo_tasks.coref.model import CorefModel, Document, window
-from elmo_tasks.coref.pruning import prune_crossing_spans
-from elmo_tasks.coref.reader import CorefReader
-from elmo_tasks.data.brackets import Cluster
+from elmo_tasks.formats.brackets import Cluster
+from elmo_tasks.tasks.coref.antecedents import TopSpans
+from elmo_tasks.tasks.coref.model import CorefModel, Document, window
+from elmo_tasks.tasks.coref.pruning import prune_crossing_spans
+from elmo_tasks.tasks.coref.reader import CorefReader
 from tests.models import make_model, tensors
 from tests.tiny import ELMO_DIM
 

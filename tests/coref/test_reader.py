@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from allennlp.data import Instance
 
-from elmo_tasks.coref.reader import CorefReader, document_clusters, genre_of
-from elmo_tasks.data.ontonotes import read_documents
 from elmo_tasks.errors import InputError
+from elmo_tasks.formats.ontonotes import read_documents
+from elmo_tasks.tasks.coref.reader import CorefReader, document_clusters, genre_of
 from tests.tiny import FIXTURES
 
 STORIES = FIXTURES / "coref" / "stories.gold_conll"

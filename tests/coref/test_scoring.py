@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
-from elmo_tasks.coref import antecedents
-from elmo_tasks.coref.antecedents import AntecedentScorer, TopSpans
-from elmo_tasks.coref.pruning import prune_crossing_spans
-from elmo_tasks.coref.spans import SpanScorer, span_mask
+from elmo_tasks.tasks.coref import antecedents
+from elmo_tasks.tasks.coref.antecedents import AntecedentScorer, TopSpans
+from elmo_tasks.tasks.coref.pruning import prune_crossing_spans
+from elmo_tasks.tasks.coref.spans import SpanScorer, span_mask
 
 LENGTHS = torch.tensor([4, 1, 6])
 

@@ -44,7 +44,7 @@ class Handler(socketserver.BaseRequestHandler):
 def run(argv: list[str]) -> None:
     from allennlp.commands import main as allennlp
 
-    from elmo_tasks.__main__ import main as elmo_tasks
+    from elmo_tasks.cli.main import main as elmo_tasks
 
     sys.argv = argv
     if argv[0] == "python":

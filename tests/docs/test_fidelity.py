@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from allennlp.common import Params
 
-from elmo_tasks.settings import DATA_VARIABLE
+from elmo_tasks.resources import DATA_VARIABLE
 
 ROOT = Path(__file__).parents[2]
 ELMO = ["squad_elmo", "snli_elmo", "srl_elmo", "coref_elmo", "ner_elmo", "sst_elmo"]

@@ -18,8 +18,8 @@ from torch import Tensor, nn
 
 from elmo_tasks.bilm import batch_to_ids
 from elmo_tasks.bilm.weights import file_sha256
-from elmo_tasks.elmo import ElmoTokenEmbedder
 from elmo_tasks.errors import InputError
+from elmo_tasks.nn.elmo_embedder import ElmoTokenEmbedder
 from tests.elmo.samples import SENTENCES
 from tests.tiny import ELMO_DIM, bilm_files
 

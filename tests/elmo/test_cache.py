@@ -20,10 +20,10 @@ from torch import Tensor
 
 from elmo_tasks.bilm import BiLM, batch_to_ids
 from elmo_tasks.bilm.bilm import BiLMOutput
-from elmo_tasks.elmo import ElmoTokenEmbedder
 from elmo_tasks.elmo.cache import STORED, statistics
-from elmo_tasks.elmo.indexer import CharacterIndexer
 from elmo_tasks.elmo.store import TABLE, VALUES, LayerStore, _stores
+from elmo_tasks.nn.elmo_embedder import ElmoTokenEmbedder
+from elmo_tasks.nn.elmo_indexer import CharacterIndexer
 from tests.disk import file_size_limit
 from tests.elmo.samples import SENTENCES
 from tests.tiny import bilm_files, heard

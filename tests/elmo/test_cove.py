@@ -12,11 +12,11 @@ from allennlp.common import Params
 from torch import Tensor, nn
 
 from elmo_tasks.bilm import batch_to_ids
-from elmo_tasks.elmo import ElmoTokenEmbedder
 from elmo_tasks.elmo.cache import statistics
 from elmo_tasks.elmo.cove import CoVe
 from elmo_tasks.elmo.source_types import register_source
 from elmo_tasks.errors import InputError
+from elmo_tasks.nn.elmo_embedder import ElmoTokenEmbedder
 from tests.elmo.cove_samples import WIDTH, published, write_cove, write_vectors
 
 SENTENCES = [["The", "harbour", "froze", "over", "."], [], ["one"], ["Ångström", "one", "日" * 15]]

@@ -13,7 +13,7 @@ from elmo_tasks.bilm import batch_to_ids
 from elmo_tasks.elmo import Elmo, ElmoVectors
 from elmo_tasks.elmo.sources import Source
 from elmo_tasks.errors import InputError
-from elmo_tasks.settings import fixtures_root
+from elmo_tasks.resources import fixtures_root
 from tests.archives.make import STORED
 from tests.elmo.samples import write_bilm
 

@@ -12,11 +12,11 @@ from allennlp.modules.token_embedders import TokenEmbedder
 from torch import nn
 
 from elmo_tasks.bilm import BiLM, batch_to_ids
-from elmo_tasks.elmo import ElmoTokenEmbedder
 from elmo_tasks.elmo.embedder_config import config_problems
 from elmo_tasks.elmo.sources import Source
 from elmo_tasks.errors import InputError
-from elmo_tasks.settings import fixtures_root
+from elmo_tasks.nn.elmo_embedder import ElmoTokenEmbedder
+from elmo_tasks.resources import fixtures_root
 from tests.elmo.samples import SENTENCES
 from tests.tiny import bilm_files
 

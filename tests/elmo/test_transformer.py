@@ -15,12 +15,12 @@ from allennlp.data.fields import TextField
 from torch import Tensor
 
 from elmo_tasks.bilm.characters import MOST_CHARACTERS, batch_to_ids
-from elmo_tasks.elmo import ElmoTokenEmbedder
 from elmo_tasks.elmo.cache import statistics
-from elmo_tasks.elmo.indexer import CharacterIndexer
 from elmo_tasks.elmo.sources import open_source
-from elmo_tasks.elmo.transformer.encoder import Transformer
+from elmo_tasks.elmo.transformer import Transformer
 from elmo_tasks.errors import InputError
+from elmo_tasks.nn.elmo_embedder import ElmoTokenEmbedder
+from elmo_tasks.nn.elmo_indexer import CharacterIndexer
 from tests.elmo.samples import SENTENCES as HARD
 from tests.elmo.test_cove import Code
 from tests.elmo.transformer_samples import ARCHITECTURES, BYTE_LEVEL, LIMIT, write_transformer

@@ -9,23 +9,23 @@ from pathlib import Path
 from typing import Any
 
 import elmo_tasks.plugin  # noqa: F401 - registers what archives name
-from elmo_tasks.archives import load_archive
 from elmo_tasks.bilm import BiLM
-from elmo_tasks.coref.reader import CorefReader
-from elmo_tasks.data.tagged import read_tagged
-from elmo_tasks.data.vector_files import VectorFile, read_vectors, width_of
 from elmo_tasks.elmo import ElmoVectors
 from elmo_tasks.elmo.hdf5_writer import write_vectors
 from elmo_tasks.elmo.vector_model import VectorModel
-from elmo_tasks.ner.reader import NerReader
+from elmo_tasks.experiments.probes.corpus_text import read_corpus
+from elmo_tasks.experiments.probes.senses import read_first_senses, read_keys, read_senses
+from elmo_tasks.formats.tagged import read_tagged
+from elmo_tasks.formats.vector_files import VectorFile, read_vectors, width_of
 from elmo_tasks.pretraining.evaluation import first_sentences
 from elmo_tasks.pretraining.vocabulary import WordVocabulary
-from elmo_tasks.probing.corpus_text import read_corpus
-from elmo_tasks.probing.senses import read_first_senses, read_keys, read_senses
-from elmo_tasks.snli.reader import SnliReader
-from elmo_tasks.squad.reader import SquadReader
-from elmo_tasks.srl.reader import SrlReader
-from elmo_tasks.sst.reader import SstReader
+from elmo_tasks.tasks.coref.reader import CorefReader
+from elmo_tasks.tasks.snli.reader import SnliReader
+from elmo_tasks.tasks.squad.reader import SquadReader
+from elmo_tasks.tasks.srl.reader import SrlReader
+from elmo_tasks.tasks.sst.reader import SstReader
+from elmo_tasks.tasks.tagging.ner_reader import NerReader
+from elmo_tasks.training.archives import load_archive
 from tests.archives.make import STORED
 from tests.elmo.samples import write_bilm
 from tests.tiny import FIXTURES

@@ -13,12 +13,12 @@ from typing import Any
 
 import torch
 
-from elmo_tasks.__main__ import run as run_command
+from elmo_tasks.cli.main import run as run_command
 from elmo_tasks.pretraining.data_loader import LmVocabulary
 from elmo_tasks.pretraining.language_model import BiLanguageModel
 from elmo_tasks.pretraining.model import BiLMModel
 from elmo_tasks.pretraining.vocabulary import WordVocabulary
-from elmo_tasks.settings import configs_root
+from elmo_tasks.resources import configs_root
 
 TOPICS = {
     "cook": ["soup", "bread", "salt", "stirs", "bakes"],

@@ -1,4 +1,4 @@
-"""The ESIM model, its metric and its predictor. Properties of all task models are in tests/test_task_models.py."""
+"""ESIM, its metric and its predictor. Properties of all task models are in tests/tasks/test_task_models.py."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -10,12 +10,12 @@ from allennlp.data import Instance
 from torch import Tensor
 
 from elmo_tasks.bilm.characters import fit_slots
-from elmo_tasks.elmo.indexer import KEY
 from elmo_tasks.errors import InputError
-from elmo_tasks.snli.metric import EntailmentAccuracy
-from elmo_tasks.snli.model import EntailmentModel, attend, stack
-from elmo_tasks.snli.predictor import SnliPredictor
-from elmo_tasks.snli.reader import LABELS, SnliReader
+from elmo_tasks.nn.elmo_indexer import KEY
+from elmo_tasks.tasks.snli.metric import EntailmentAccuracy
+from elmo_tasks.tasks.snli.model import EntailmentModel, attend, stack
+from elmo_tasks.tasks.snli.predictor import SnliPredictor
+from elmo_tasks.tasks.snli.reader import LABELS, SnliReader
 from tests.models import make_model, tensors
 
 FIXTURE = Path(__file__).resolve().parents[2] / "fixtures" / "snli" / "snli_1.0_train.jsonl"

@@ -8,7 +8,7 @@ import pytest
 from allennlp.data import Instance
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.snli.reader import SnliReader, leaves
+from elmo_tasks.tasks.snli.reader import SnliReader, leaves
 from tests.tiny import FIXTURES
 
 FIXTURE = FIXTURES / "snli" / "snli_1.0_train.jsonl"

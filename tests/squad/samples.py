@@ -5,8 +5,8 @@ from typing import Any
 
 from allennlp.data import Instance
 
-from elmo_tasks.squad.model import SquadModel
-from elmo_tasks.squad.reader import SquadReader
+from elmo_tasks.tasks.squad.model import SquadModel
+from elmo_tasks.tasks.squad.reader import SquadReader
 from tests.models import make_model
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "squad"

@@ -5,7 +5,7 @@ import random
 import pytest
 from transformers.data.metrics.squad_metrics import compute_exact, compute_f1, get_tokens
 
-from elmo_tasks.squad.metric import SquadEmAndF1, exact_match, f1
+from elmo_tasks.tasks.squad.metric import SquadEmAndF1, exact_match, f1
 
 
 def scores(predicted: str, *golds: str) -> dict[str, float]:

@@ -7,9 +7,9 @@ import pytest
 import torch
 from allennlp.data import Instance
 
-from elmo_tasks.squad.model import span_loss
-from elmo_tasks.squad.official import Answer
-from elmo_tasks.squad.reader import NO_SPAN, SquadReader
+from elmo_tasks.tasks.squad.model import span_loss
+from elmo_tasks.tasks.squad.official import Answer
+from elmo_tasks.tasks.squad.reader import NO_SPAN, SquadReader
 from tests.models import tensors
 from tests.squad.samples import build, corpus
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.squad.official import Answer, read_questions
+from elmo_tasks.tasks.squad.official import Answer, read_questions
 from tests.squad.samples import FIXTURES
 
 

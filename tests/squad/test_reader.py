@@ -9,8 +9,8 @@ import pytest
 from allennlp.data import Instance, Vocabulary
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.squad.official import Answer
-from elmo_tasks.squad.reader import NO_SPAN, SquadReader, align
+from elmo_tasks.tasks.squad.official import Answer
+from elmo_tasks.tasks.squad.reader import NO_SPAN, SquadReader, align
 from tests.squad.samples import FIXTURES
 
 
@@ -99,10 +99,10 @@ def write(folder: Path, *golds: list[tuple[str, int]]) -> Path:
 def test_logs_counts(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     both = [("fer", 4), ("ferry", 4)]
     file = write(tmp_path, [("ferry", 4)], [("fer", 4)], [("ferry", 5)], both)
-    with caplog.at_level(logging.INFO, logger="elmo_tasks.squad.reader"):
+    with caplog.at_level(logging.INFO, logger="elmo_tasks.tasks.squad.reader"):
         instances = list(SquadReader().read(file))
     assert [metadata(instance)["id"] for instance in instances] == ["q0", "q1", "q2", "q3"]
-    (record,) = [record for record in caplog.records if record.name == "elmo_tasks.squad.reader"]
+    (record,) = [record for record in caplog.records if record.name == "elmo_tasks.tasks.squad.reader"]
     assert "4 questions; 1 (25.00%) whose answer is not found" in record.message
     assert "; 1 whose answer ends inside a token" in record.message
     assert record.levelname == "WARNING"

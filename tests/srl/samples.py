@@ -5,8 +5,8 @@ from typing import Any
 
 from allennlp.data import Instance
 
-from elmo_tasks.srl.model import SrlTagger
-from elmo_tasks.srl.reader import SrlReader
+from elmo_tasks.tasks.srl.model import SrlTagger
+from elmo_tasks.tasks.srl.reader import SrlReader
 from tests.models import make_model
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "srl"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from elmo_tasks.srl.arguments import arguments_from_tags
+from elmo_tasks.tasks.srl.arguments import arguments_from_tags
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from elmo_tasks.srl.metric import SrlF1
+from elmo_tasks.tasks.srl.metric import SrlF1
 
 
 @pytest.mark.parametrize(

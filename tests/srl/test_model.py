@@ -1,4 +1,4 @@
-"""The SRL tagger. Properties of all task models are in tests/test_task_models.py."""
+"""The SRL tagger. Properties of all task models are in tests/tasks/test_task_models.py."""
 
 from itertools import product
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from elmo_tasks.srl.decoding import BioViterbi
+from elmo_tasks.tasks.srl.decoding import BioViterbi
 from tests.models import tensors
 from tests.srl.samples import build, instance
 

@@ -34,6 +34,6 @@ def test_batches_are_limited(predictor: Predictor, monkeypatch: pytest.MonkeyPat
         return forward(instances)
 
     monkeypatch.setattr(predictor._model, "forward_on_instances", counted)
-    monkeypatch.setattr("elmo_tasks.srl.predictor.MAX_TOKENS", 25)
+    monkeypatch.setattr("elmo_tasks.tasks.srl.predictor.MAX_TOKENS", 25)
     assert predictor.predict_batch_json(inputs) == whole
     assert sizes == [1 + 1, 2, 2, 2, 2, 1]

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from allennlp.data import Instance, Vocabulary
 
-from elmo_tasks.data.spans import Span
 from elmo_tasks.errors import InputError
-from elmo_tasks.srl.indexer import PREDICATES
-from elmo_tasks.srl.reader import SrlReader, bio_tags
+from elmo_tasks.formats.spans import Span
+from elmo_tasks.tasks.srl.indexer import PREDICATES
+from elmo_tasks.tasks.srl.reader import SrlReader, bio_tags
 from tests.srl.samples import FIXTURES, NOTES, TALE, corpus
 
 pytestmark = pytest.mark.usefixtures("heard_counts")

@@ -1,4 +1,4 @@
-"""The sentiment classifier. Properties of all task models are in tests/test_task_models.py."""
+"""The sentiment classifier. Properties of all task models are in tests/tasks/test_task_models.py."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -8,9 +8,9 @@ import pytest
 import torch
 from allennlp.data import Instance
 
-from elmo_tasks.modules import feedforward_lstm  # noqa: F401 (registers the encoder)
-from elmo_tasks.sst.model import SentimentClassifier
-from elmo_tasks.sst.reader import SstReader
+from elmo_tasks.nn import feedforward_lstm  # noqa: F401 (registers the encoder)
+from elmo_tasks.tasks.sst.model import SentimentClassifier
+from elmo_tasks.tasks.sst.reader import SstReader
 from tests.models import make_model, tensors
 
 FIXTURE = Path(__file__).resolve().parents[2] / "fixtures" / "sst" / "trees.txt"

@@ -5,7 +5,7 @@ import pytest
 from allennlp.data import Instance
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.sst.reader import SstReader
+from elmo_tasks.tasks.sst.reader import SstReader
 from tests.tiny import FIXTURES
 
 FIXTURE = FIXTURES / "sst" / "trees.txt"

@@ -12,10 +12,10 @@ from allennlp.data.data_loaders import MultiProcessDataLoader
 from allennlp.data.fields import TensorField
 from allennlp.data.samplers import BucketBatchSampler
 
-from elmo_tasks.data.subsampling import ShareDataLoader
 from elmo_tasks.errors import InputError
 from elmo_tasks.training.resumable import Passes, make_resumable
 from elmo_tasks.training.rng_state import random_state, set_random_state
+from elmo_tasks.training.subsampling import ShareDataLoader
 
 
 class Numbers(DatasetReader):

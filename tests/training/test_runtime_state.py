@@ -10,11 +10,11 @@ import torch
 from allennlp.training.metrics import Average, FBetaMeasure, Metric
 
 from elmo_tasks.bilm import batch_to_ids
-from elmo_tasks.coref.metric import CorefScores
-from elmo_tasks.snli.metric import EntailmentAccuracy
-from elmo_tasks.squad.metric import SquadEmAndF1
-from elmo_tasks.srl.metric import SrlF1
-from elmo_tasks.tagging.metric import EntityF1
+from elmo_tasks.tasks.coref.metric import CorefScores
+from elmo_tasks.tasks.snli.metric import EntailmentAccuracy
+from elmo_tasks.tasks.squad.metric import SquadEmAndF1
+from elmo_tasks.tasks.srl.metric import SrlF1
+from elmo_tasks.tasks.tagging.metric import EntityF1
 from elmo_tasks.training.runtime_state import load_runtime_state, save_runtime_state
 from tests.tiny import elmo
 

@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 import pytest
 
 from tests.archives.make import STORED, TASKS
-from tests.probing.samples import SEMCOR
+from tests.probes.samples import SEMCOR
 from tests.tiny import ROOT
 from tests.web.serving import Server, serving
 

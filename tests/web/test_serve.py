@@ -18,10 +18,10 @@ import pytest
 import torch
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.probing.corpus_text import read_corpus
+from elmo_tasks.experiments.probes.corpus_text import read_corpus
 from tests.archives.make import STORED
 from tests.elmo.samples import write_bilm
-from tests.probing.samples import SEMCOR
+from tests.probes.samples import SEMCOR
 from tests.test_flow import elmo_tasks
 from tests.web.serving import Server, serving
 

@@ -1,0 +1,98 @@
+"""`elmo-tasks ablate`: reproduce a table from its data file."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from tqdm import tqdm
+
+from elmo_tasks.cli.actions import Command
+from elmo_tasks.experiments.tables.execute import execute
+from elmo_tasks.experiments.tables.local import HELD
+from elmo_tasks.experiments.tables.run_dir import Held
+from elmo_tasks.experiments.tables.session import Session
+from elmo_tasks.experiments.tables.text import duration, terminal
+from elmo_tasks.resources import SCALES
+
+INTERRUPTED = 130
+
+
+class Ablate(Command):
+    """`elmo-tasks ablate TABLE.jsonnet -s DIR`."""
+
+    description = (
+        "Execute the runs of a table and write table.md, results.jsonl and report.html."
+        " The same command again skips finished runs and resumes interrupted ones."
+    )
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        add = parser.add_argument
+        add("table", metavar="TABLE", help="a name that `elmo-tasks configs` lists, or a file of your own")
+        add("--scale", choices=SCALES, default=SCALES[0], help="synthetic corpus, small data, the paper's (mini)")
+        add("-s", "--folder", required=True, metavar="DIR", help="folder for runs and results")
+        add("--runs", type=Path, metavar="DIR", help="folder of the runs, to share them between tables (DIR/runs)")
+        add("--rows", nargs="+", default=[], metavar="PATTERN", help="only these rows, such as 'snli-*'")
+        add("--seeds", type=int, default=1, metavar="N", help="seeds 1 to N of each row (1)")
+        add("--workers", type=int, default=1, metavar="N", help="runs at a time (1)")
+        add("--no-cache", action="store_true", help="compute the biLM's layers in each run, without a cache")
+        add("--dry-run", action="store_true", help="show rows, changes and estimated times only")
+        parser.set_defaults(func=ablate)
+
+
+class AblateRun(Command):
+    """`elmo-tasks ablate-run FOLDER`."""
+
+    description = "Execute one run. `elmo-tasks ablate` calls this command for each run of a table."
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("folder", metavar="FOLDER", help="a folder with a plan.json")
+        parser.add_argument("--parent", type=int, metavar="PID", help="exit when this process does")
+        parser.set_defaults(func=ablate_run)
+
+
+def ablate(args: argparse.Namespace) -> None:
+    """Show the plan, or execute it and show the table. Exit with 1 if a run failed, 130 if interrupted."""
+    options = {name: getattr(args, name) for name in ("scale", "runs", "rows", "seeds", "workers")}
+    options |= {"cached": not args.no_cache, "packages": args.include_package}
+    session = Session(args.table, Path(args.folder), **options)
+    if args.dry_run:
+        print(dry_run(session))
+        return
+    try:
+        for line in session.run_all():
+            with tqdm.external_write_mode(file=sys.stdout):  # above the lines of running runs
+                print(line, flush=True)
+    except KeyboardInterrupt:
+        print("interrupted; the same command resumes", flush=True)
+    summary = session.write()
+    print(f"\n{terminal(summary)}\n\n{session.folder / 'report.html'}")
+    if session.interrupted or session.failed:
+        raise SystemExit(INTERRUPTED if session.interrupted else 1)
+
+
+def ablate_run(args: argparse.Namespace) -> None:
+    """Execute a run. Exit with `HELD` if another process executes it."""
+    try:
+        execute(args.folder, parent=args.parent)
+    except Held as error:
+        print(f"error: {error}", file=sys.stderr)
+        raise SystemExit(HELD) from None
+
+
+def dry_run(session: Session) -> str:
+    """The changes and the estimated time of each row."""
+    lines = [session.table.title]
+    for row in session.rows:
+        if row.missing:
+            lines.append(f"{row.name}: missing, needs {', '.join(row.missing)}")
+            continue
+        if session.planner.is_missing(row):
+            lines.append(f"{row.name}: missing, as files that {' and '.join(row.others)} needs do not exist")
+            continue
+        digests = {session.planner.run(row, seed).digest for seed in row.seeds(session.seeds)}
+        left = [run for run in session.left if run.digest in digests]  # another row may have the same runs
+        todo = f"{len(left)} to run, each {duration(session.estimate(left[0]))}" if left else "finished"
+        lines.append(f"{row.name}: {row.config.name}; {todo}")
+        lines += [f"    {change}" for change in session.planner.differences(row)]
+    lines.append(f"{len(session.left)} runs, {session.workers} at a time: {session.time_left()}")
+    return "\n".join(lines)

@@ -1,0 +1,59 @@
+"""`elmo-tasks check`: all problems of a config, before training."""
+
+import argparse
+import json
+import sys
+from itertools import chain
+from pathlib import Path
+
+from elmo_tasks.cli.actions import Command
+from elmo_tasks.errors import one_line
+from elmo_tasks.resources import SCALES
+from elmo_tasks.training.checks.files import device_problems, file_problems
+from elmo_tasks.training.checks.problem import Problem
+from elmo_tasks.training.checks.schema import shape_problems
+from elmo_tasks.training.config import find_config, read_config
+
+
+class Check(Command):
+    """`elmo-tasks check CONFIG...`."""
+
+    description = (
+        "Report all problems of configs: unknown keys, invalid types, names and sizes, missing files and GPUs."
+        " Exit status 0 if there is no problem. `elmo-tasks train --dry-run` builds the model, too."
+    )
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("configs", metavar="CONFIG", nargs="+", help="as for elmo-tasks train")
+        parser.add_argument("--scale", choices=SCALES, help="as for elmo-tasks train")
+        parser.add_argument("-o", "--overrides", default="", help="as for elmo-tasks train, for each config")
+        parser.add_argument("--show", action="store_true", help="print each resolved config as JSON, too")
+        parser.set_defaults(func=check)
+
+
+def check(args: argparse.Namespace) -> None:
+    """Print a line per config and one per problem; exit with 1 if there is any."""
+    found = False
+    for file in [find_config(name, args.scale) for name in args.configs]:
+        problems = check_config(file, args.overrides)
+        found |= bool(problems)
+        count = len(problems) or "no"
+        print(f"{file}: {count} problem{'' if count == 1 else 's'}")
+        for problem in problems:
+            print(f"  {problem}", flush=True)
+        if args.show and not any(problem.path == "" for problem in problems):
+            print(json.dumps(read_config(file, args.overrides).as_dict(quiet=True), indent=2))
+    sys.exit(1 if found else 0)
+
+
+def check_config(file: str | Path, overrides: str = "") -> list[Problem]:
+    """Reads a config as `elmo-tasks train` does, and returns all problems, sorted by path. Nothing is constructed."""
+    try:
+        config = read_config(file, overrides).as_dict(quiet=True)
+    except Exception as error:
+        line = one_line(error) or (f"{error}" if isinstance(error, ValueError) else None)
+        if line is None:
+            raise
+        return [Problem(path="", expected="a readable config", got=line)]
+    found = chain(shape_problems(config), file_problems(config), device_problems(config))
+    return sorted(found, key=lambda problem: problem.path)

@@ -1,0 +1,58 @@
+"""`elmo-tasks configs`: which configs and tables there are, what they need, and copies of them for editing."""
+
+import argparse
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from elmo_tasks.cli.actions import Command
+from elmo_tasks.errors import InputError
+from elmo_tasks.resources import DATA_VARIABLE, SCALES, configs_root, fixtures_root
+
+
+class Configs(Command):
+    """`elmo-tasks configs [--copy DIR]`."""
+
+    description = (
+        "List the configs of `elmo-tasks train NAME --scale SCALE`, with the files that each needs below"
+        f" {DATA_VARIABLE}, and the tables of `elmo-tasks ablate NAME`; or copy them."
+    )
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("--copy", type=Path, metavar="DIR", help="write the configs and tables to a new folder")
+        parser.set_defaults(func=configs)
+
+
+def configs(args: argparse.Namespace) -> None:
+    """Print the list, or copy the files."""
+    if args.copy is None:
+        print("\n".join(listed()))
+        return
+    if args.copy.exists():
+        raise InputError("expected a new folder, got an existing one", file=args.copy)
+    shutil.copytree(configs_root(), args.copy)
+    text = f"// The folder of the embedded corpus, word vectors and biLM.\n{json.dumps(str(fixtures_root()))}\n"
+    (args.copy / "fixtures.libsonnet").write_text(text, "utf-8")
+    print(f"{args.copy}/paper has the paper's configs: elmo-tasks train {args.copy}/paper/ner.jsonnet -s DIR")
+
+
+def listed() -> Iterator[str]:
+    """Lines: each config with its task and what it needs at each scale, then the tables."""
+    from elmo_tasks.training.config import files_needed
+
+    root = configs_root()
+    for file in sorted((root / "paper").glob("*.jsonnet")):
+        yield f"{file.stem}: {_title(file)}"
+        for folder in SCALES:
+            if (config := root / folder / file.name).is_file():
+                yield f"  {folder:5}  {', '.join(files_needed(config)) or 'needs nothing'}"
+    yield "tables"
+    yield from (f"  {file.stem}: {_title(file)}" for file in sorted((root / "tables").glob("*.jsonnet")))
+
+
+def _title(file: Path) -> str:
+    """The first sentence of a file."""
+    comment = " ".join(line.removeprefix("// ") for line in file.read_text("utf-8").splitlines()[:3])
+    return re.split(r"(?<!al)(?<!Eq)\. ", comment)[0]

@@ -1,0 +1,129 @@
+"""`elmo-tasks COMMAND ...` and `python -m elmo_tasks COMMAND ...`."""
+
+import argparse
+import difflib
+import importlib
+import logging
+import os
+import signal
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+from elmo_tasks import __version__
+from elmo_tasks.errors import InputError, Interrupted, log_to_files, one_line
+
+COMMANDS = {
+    "train": ("Train", "train a model from a config"),
+    "evaluate": ("Evaluate", "score a trained model on a file"),
+    "predict": ("Predict", "predict with a trained model"),
+    "configs": ("Configs", "list the configs, or copy them to edit them"),
+    "check": ("Check", "report all problems of configs, without training"),
+    "ablate": ("Ablate", "reproduce a table of the paper"),
+    "ablate-run": ("AblateRun", "one run of a table"),
+    "probe": ("Probe", "word senses, parts of speech and neighbours by layer"),
+    "bilm": ("Bilm", "prepare text for a biLM, export it, measure it, share it"),
+    "elmo": ("ElmoCommand", "write the ELMo vectors of a text to a file"),
+    "cache": ("Cache", "inspect or clear the layer cache"),
+    "data": ("Data", "list the corpora that scale `paper` needs"),
+    "serve": ("Serve", "show trained archives in the browser"),
+}
+"""Class, in the module of the same name in `elmo_tasks.cli`, and help."""
+
+MODULES = {"ablate-run": "elmo_tasks.cli.ablate"}
+LIGHT = ("elmo",)
+"""Commands without AllenNLP."""
+
+INSTALL = "pip install 'elmo-tasks[tasks]' && pip install --no-deps allennlp==2.10.1"
+TRACEBACK_VARIABLE = "ELMO_TASKS_TRACEBACK"
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Runs a command. Errors of the user and interruptions are one line on stderr; exit status 1, 130 or 143."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    received: list[int] = []
+
+    def terminate(number: int, frame: Any) -> NoReturn:
+        received.append(number)
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, terminate)
+    logging.basicConfig(format="%(levelname)s: %(message)s", level=os.environ.get("ALLENNLP_LOG_LEVEL", "WARNING"))
+    logging.getLogger("filelock").setLevel(logging.WARNING)
+    try:
+        run(arguments)
+    except KeyboardInterrupt as interrupt:
+        advice = f"; {interrupt}" if isinstance(interrupt, Interrupted) else ""
+        sys.stderr.write(f"\ninterrupted{advice}\n")
+        sys.exit(128 + (received or [signal.SIGINT])[0])
+    except BrokenPipeError:  # of `| head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(128 + signal.SIGPIPE)
+    except Exception as error:
+        line = None if os.environ.get(TRACEBACK_VARIABLE) else one_line(error)
+        if line is None:
+            raise
+        log_to_files(error)
+        sys.exit(f"error: {line}")
+
+
+def run(arguments: list[str]) -> None:
+    """Runs a command; errors are raised."""
+    name = arguments[0] if arguments and arguments[0] in COMMANDS else None
+    if name in ("train", "ablate-run") and (not sys.stderr.isatty() or {"-q", "--quiet"} & set(arguments)):
+        os.environ.setdefault("TQDM_DISABLE", "1")  # read when tqdm is imported
+    if name not in (None, "train", *LIGHT):  # their arguments need nothing
+        _require_allennlp()
+    parser = argparse.ArgumentParser(
+        prog="elmo-tasks",
+        description="ELMo: its six task models, its biLM, its tables.",
+        epilog=f"All commands but elmo need AllenNLP: {INSTALL}",
+    )
+    parser.add_argument("--version", action="version", version=f"elmo-tasks {__version__}")
+    parsers = parser.add_subparsers(title="commands", metavar="COMMAND")
+    for command, (cls, text) in COMMANDS.items():
+        if command == name:
+            module = importlib.import_module(MODULES.get(name, f"elmo_tasks.cli.{name}"))
+            getattr(module, cls)().add_parser(parsers, command, text)
+        elif command != "ablate-run":
+            parsers.add_parser(command, help=text)
+    if arguments and name is None and not arguments[0].startswith("-"):
+        near = difflib.get_close_matches(arguments[0], COMMANDS, n=1)
+        hint = f"nearest: {near[0]}" if near else "`elmo-tasks --help` lists all, `allennlp --help` AllenNLP's"
+        raise InputError(f"expected a command, got {arguments[0]!r}", hint=hint)
+    args = parser.parse_args(arguments)
+    if name is None:
+        parser.print_help()
+        return
+    if name not in LIGHT:
+        _require_allennlp()
+        _import_plugins(args.include_package)
+    args.func(args)
+
+
+def _require_allennlp() -> None:
+    """Makes AllenNLP importable: it imports torchvision, unused on text, and writes a cache below the home folder."""
+    home = Path.home()
+    if not os.access(home if home.exists() else home.parent, os.W_OK):
+        os.environ.setdefault("ALLENNLP_CACHE_ROOT", str(Path(tempfile.gettempdir(), f"allennlp-{os.getuid()}")))
+    try:
+        import torchvision  # noqa: F401
+    except (ImportError, RuntimeError):
+        sys.path.insert(0, str(Path(__file__).parents[1] / "torchvision_stub"))
+    try:
+        import allennlp.commands  # noqa: F401
+    except ModuleNotFoundError as error:
+        raise InputError(f"all commands but `elmo` need the package {error.name}", hint=INSTALL) from None
+
+
+def _import_plugins(packages: list[str]) -> None:
+    """Registers the classes of this package, of AllenNLP's plugins, and of `--include-package`."""
+    from allennlp.common.plugins import import_plugins
+    from allennlp.common.util import import_module_and_submodules
+
+    importlib.import_module("elmo_tasks.plugin")
+    import_plugins()
+    for package in packages:
+        import_module_and_submodules(package)

@@ -1,0 +1,102 @@
+"""The tables that `elmo-tasks probe` prints."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from elmo_tasks.experiments.probes.neighbors import Occurrence
+from elmo_tasks.experiments.probes.paper import TABLE_5, TABLE_5_DATA, TABLE_6, TABLE_6_DATA
+from elmo_tasks.experiments.probes.pos import PosReport, PosRow
+from elmo_tasks.experiments.probes.wsd import WsdReport, WsdRow
+
+_PAPER = "paper*"
+_CONTEXT = 12
+"""Words shown on either side of a neighbour."""
+
+
+def table(header: Sequence[Any], rows: Sequence[Sequence[Any]]) -> str:
+    """Aligned columns, the first to the left, numbers with one decimal; `-` for None."""
+    columns = [[_cell(value) for value in column] for column in zip(header, *rows, strict=True)]
+    aligned = [[cell.rjust(max(map(len, column))) for cell in column] for column in columns]
+    aligned[0] = [cell.ljust(max(map(len, columns[0]))) for cell in columns[0]]
+    return "\n".join("  ".join(row).rstrip() for row in zip(*aligned, strict=True))
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.1f}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def wsd_table(report: WsdReport) -> str:
+    """Table 5: F1 for each set and over several; precision and recall over the last."""
+    sets = list(report.rows[0].scores)
+    last = sets[-1]
+    header = ["F1", *sets, "P", "R", _PAPER]
+    rows = []
+    for row in report.rows:
+        scores = [score.f1 for score in row.scores.values()]
+        rows.append([row.name, *scores, row.scores[last].precision, row.scores[last].recall, TABLE_5.get(row.name)])
+    instances = [score.instances for score in report.rows[0].scores.values()]
+    lines = [
+        table(header, [["instances", *instances, "", "", ""], *rows]),
+        f"P and R: {last}. *over {TABLE_5_DATA}{_released(report.rows)}: other data",
+        f"{report.senses:,} sense vectors from {report.instances:,} annotations; WordNet's first sense for"
+        f" {report.first_sense_used:,} targets of other lemmas, no answer for {report.unanswered:,}",
+    ]
+    return "\n".join(lines + _shared(report.shared))
+
+
+def _released(rows: Sequence[WsdRow] | Sequence[PosRow]) -> str:
+    """A note for tables with biLM rows: the paper used the released biLM."""
+    return ", with the released biLM" if any(row.name.startswith("biLM") for row in rows) else ""
+
+
+def _shared(shares: dict[str, float]) -> list[str]:
+    return [f"{share:.1%} of the sentences of {name} are in the training file" for name, share in shares.items()]
+
+
+def pos_table(report: PosReport) -> str:
+    """Table 6: accuracy on all tokens, on seen and on unseen words."""
+    header = ["accuracy", "all", "seen words", "unseen words", _PAPER, "training loss", "steps"]
+    rows = []
+    for row in report.rows:
+        ending: list[str | None] = [None, None]
+        if row.fitted is not None:
+            steps = f"{row.fitted.steps}" + ("" if row.fitted.converged else ", not converged")
+            ending = [f"{row.fitted.loss:.4f}", steps]
+        rows.append([row.name, row.accuracy, row.seen, row.unseen, TABLE_6.get(row.name), *ending])
+    counts = [report.test_tokens, report.test_tokens - report.unseen_tokens, report.unseen_tokens]
+    lines = [
+        table(header, [["tokens", *counts, "", "", ""], *rows]),
+        f"*on {TABLE_6_DATA}{_released(report.rows)}: other data",
+        f"{report.tags} tags, {report.train_tokens:,} training tokens",
+    ]
+    return "\n".join(lines + _shared({"the test file": report.shared}))
+
+
+def neighbors_table(
+    word: str, source: Occurrence, found: Sequence[Occurrence], static: Any, *, vectors: Any, name: str
+) -> str:
+    """Table 4: the source, its neighbours, and static neighbours if there are word vectors."""
+    lines = [f"source: {_number(source)}{_shown(source)}", "", f"{name}, nearest by cosine:"]
+    lines += [f"  {occurrence.cosine:.3f}  {_number(occurrence)}{_shown(occurrence)}" for occurrence in found]
+    if not found:
+        lines.append("  none: no other occurrence in the corpus")
+    if vectors is not None:
+        lines += ["", f"{vectors}:"]
+        words = "  ".join(f"{other} {cosine:.3f}" for other, cosine in static or ())
+        lines.append(f"  {words}" if static is not None else f"  no vector for {word!r}")
+    return "\n".join(lines)
+
+
+def _number(occurrence: Occurrence) -> str:
+    return "" if occurrence.number is None else f"({occurrence.number}) "
+
+
+def _shown(occurrence: Occurrence) -> str:
+    """The sentence with the word in brackets, truncated on both sides if it is long."""
+    words, place = occurrence.words, occurrence.place
+    before, after = words[max(0, place - _CONTEXT) : place], words[place + 1 : place + 1 + _CONTEXT]
+    left = ["..."] if place > _CONTEXT else []
+    right = ["..."] if place + 1 + _CONTEXT < len(words) else []
+    return " ".join([*left, *before, f"[{words[place]}]", *after, *right])

@@ -1,0 +1,42 @@
+"""`elmo-tasks serve`: load archives, then answer HTTP requests until SIGTERM or Ctrl-C."""
+
+import argparse
+from pathlib import Path
+
+from elmo_tasks.cli.actions import Command
+from elmo_tasks.errors import needs
+
+
+class Serve(Command):
+    """`elmo-tasks serve ARCHIVE...`."""
+
+    description = (
+        "Serve a page, and JSON, with predictions of trained archives and the layers of biLMs (docs/PAGE.md). SIGTERM"
+        " and Ctrl-C end it when the running requests are answered."
+    )
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.set_defaults(func=serve)
+        add = parser.add_argument
+        add("archives", metavar="ARCHIVE", nargs="*", help="[NAME=]model.tar.gz, or its folder")
+        add("--bilm", metavar="FILES", action="append", help="[NAME=]OPTIONS,WEIGHTS, at most two (the embedded one)")
+        add("--corpus", type=Path, metavar="FILE", action="append", help="text of the index, a sentence per line")
+        add("--host", default="127.0.0.1", help="address (%(default)s: this machine only)")
+        add("--port", type=int, default=8000, metavar="N", help="0 for any free one (%(default)s)")
+        name = "another name of this server, as its users' browsers have it"
+        add("--allowed-host", metavar="NAME", action="append", default=[], help=f"{name}; may be repeated")
+        add("--max-words", type=int, default=5000, metavar="N", help="of an input (%(default)s)")
+        add("--max-bytes", type=int, default=500_000, metavar="N", help="of a request (%(default)s)")
+        add("--timeout", type=float, default=30, metavar="SECONDS", help="until an answer (%(default)s)")
+        add("--drain", type=float, default=0, metavar="SECONDS", help="to answer what waits at SIGTERM (%(default)s)")
+        add("--queue", type=int, default=64, metavar="N", help="requests that can wait for a model (%(default)s)")
+        add("--batch-size", type=int, default=16, metavar="N", help="most inputs of a batch (%(default)s)")
+        add("--threads", type=int, default=1, metavar="N", help="of PyTorch for each model (%(default)s)")
+        add("--access-log", action="store_true", help="write method, path, status and time of each request to stderr")
+
+
+def serve(args: argparse.Namespace) -> None:
+    """Load everything, then listen. Raises `InputError` if a file or an option is invalid, or the port is in use."""
+    with needs("'elmo-tasks[web]'"):
+        from elmo_tasks.web.server import run
+    run(args)

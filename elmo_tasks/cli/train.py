@@ -1,0 +1,57 @@
+"""`elmo-tasks train`: a config, one seed, a check, a locked folder, a training, an archive."""
+
+import argparse
+from pathlib import Path
+
+from elmo_tasks.cli.actions import Command
+from elmo_tasks.errors import InputError
+from elmo_tasks.resources import SCALES
+
+
+class Train(Command):
+    """`elmo-tasks train CONFIG -s DIR`."""
+
+    description = (
+        "Train the model of a config, and write DIR/model.tar.gz. The config is checked before data are read. A run"
+        " that was killed at any moment resumes exactly with --recover."
+    )
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        add = parser.add_argument
+        add("config", metavar="CONFIG", help="a Jsonnet file, or a name that `elmo-tasks configs` lists")
+        add("--scale", choices=SCALES, help="of a name: synthetic corpus, small data, the paper's (mini)")
+        add("-s", "--serialization-dir", required=True, metavar="DIR", help="folder of the run")
+        add("-o", "--overrides", default="", metavar="JSON", help='changes, such as \'{"model.elmo.at": "both"}\'')
+        add("-r", "--recover", action="store_true", help="resume the run in DIR from its last checkpoint")
+        add("-f", "--force", action="store_true", help="remove an earlier run from DIR, and no other file")
+        add("--node-rank", type=int, default=0, metavar="N", help="of this machine, from 0, in `distributed` (0)")
+        add("--dry-run", action="store_true", help="build everything, and train nothing")
+        shown = parser.add_mutually_exclusive_group()
+        shown.add_argument("-q", "--quiet", action="store_true", help="print warnings alone")
+        shown.add_argument("-v", "--verbose", action="store_true", help="print what DIR/out.log has")
+        parser.set_defaults(func=train)
+
+
+def train(args: argparse.Namespace) -> None:
+    """Train, with a line per epoch, and print where the archive is."""
+    from elmo_tasks.training import run as runs
+    from elmo_tasks.training.config import find_config, read_config, scale_of
+
+    file = find_config(args.config, args.scale)
+    params = read_config(file, args.overrides)
+    if not args.serialization_dir:
+        raise InputError("-s: expected the name of a folder, got an empty one")
+    if args.node_rank < 0:
+        raise InputError(f"--node-rank: expected a number from 0, got {args.node_rank}")
+    runs.train(
+        params,
+        Path(args.serialization_dir),
+        recover=args.recover,
+        force=args.force,
+        dry_run=args.dry_run,
+        node_rank=args.node_rank,
+        packages=args.include_package,
+        config_file=Path(file),
+        scale=scale_of(file),
+        shown="warnings" if args.quiet else "all" if args.verbose else "lines",
+    )

@@ -1,1 +1,0 @@
-"""The `allennlp` subcommands of this project: thin, and the only place that prints."""

@@ -1,1 +1,0 @@
-"""Corpus formats, fields and samplers that two or more tasks use."""

@@ -1,0 +1,148 @@
+"""The files of a transformer: a folder, or a model of the Hugging Face hub; found, hashed, archived and loaded."""
+
+import hashlib
+import io
+import re
+import tarfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from elmo_tasks.bilm.weights import file_sha256
+from elmo_tasks.errors import InputError
+from elmo_tasks.formats import unpacking
+
+OTHERS = (
+    "config.json",
+    "tokenizer*",
+    "special_tokens_map.json",
+    "added_tokens.json",
+    "vocab*",
+    "merges.txt",
+    "*.model",
+)
+_MOST_LAYERS, _SMALL = 1000, 2**24
+_COUNT = re.compile(r".*(layers?|blocks?|groups?|block_sizes)")
+WEIGHTS = ("model*.safetensors*", "pytorch_model*.bin*")
+"""The first kind that a folder has is used, and no other file."""
+
+
+def find_model(name: str, *, local_files_only: bool = False) -> Path:
+    """
+    The absolute path of a folder, or of that of the hub's model of this name, downloaded unless `local_files_only`.
+
+    Raises `InputError` if the hub has no such model.
+    """
+    folder = Path(name).expanduser()
+    if folder.is_dir() or not re.fullmatch(r"[\w.-]+(/[\w.-]+)?", name):
+        return folder.absolute()
+    from huggingface_hub import snapshot_download
+
+    try:
+        for weights in WEIGHTS:
+            patterns = [*OTHERS, weights]
+            folder = Path(snapshot_download(name, allow_patterns=patterns, local_files_only=local_files_only))
+            if any(folder.glob(weights)):
+                break
+    except Exception as error:  # of the network or of the cache's folder, of any kind
+        reason = str(error).strip().split("\n")[0]
+        problem = f"no such folder, and no model of this name from the Hugging Face hub: {reason}"
+        raise InputError(problem, file=name, hint="set the key or option model") from None
+    return folder
+
+
+def model_files(folder: Path) -> list[Path]:
+    """The files that are read, sorted by name."""
+    weights = next((pattern for pattern in WEIGHTS if any(folder.glob(pattern))), WEIGHTS[0])
+    return sorted({path for pattern in (*OTHERS, weights) for path in folder.glob(pattern) if path.is_file()})
+
+
+def folder_sha256(folder: Path) -> str:
+    """A digest of the names and contents of the files that are read."""
+    lines = "".join(f"{file_sha256(path)}  {path.name}\n" for path in model_files(folder))
+    return hashlib.sha256(lines.encode()).hexdigest()
+
+
+def pack(folder: Path) -> Tensor:
+    """The files that are read, as an uncompressed tar file, uint8."""
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as archive:
+        for path in model_files(folder):
+            archive.add(path.resolve(), path.name)
+    return torch.from_numpy(np.frombuffer(packed.getbuffer(), np.uint8))
+
+
+def unpack(packed: Tensor, folder: Path) -> None:
+    """Write what `pack` returned to a folder."""
+    unpacking.unpack(io.BytesIO(packed.numpy().data), folder, (*OTHERS, *WEIGHTS), file="the archived transformer")
+
+
+def load(folder: Path, dtype: torch.dtype) -> tuple[Any, Any]:
+    """
+    The frozen model and its fast tokenizer, from files alone, without running code in them.
+
+    Raises `InputError` if a file is missing or invalid, the tokenizer is slow, or the two are not of one model.
+    """
+    model, found, tokenizer = _loaded(folder, dtype)
+    if missing := [name for name in found["missing_keys"] if "pooler." not in name]:  # of no layer
+        raise InputError(f"expected the weights of {type(model).__name__}, got none for {missing[0]}", file=folder)
+    if model.config.is_encoder_decoder:
+        raise InputError(f"expected an encoder or a decoder, got {type(model).__name__}, which has both", file=folder)
+    if not tokenizer.is_fast:
+        hint = "save the fast one as tokenizer.json, with tokenizer.save_pretrained"
+        raise InputError(f"expected a fast tokenizer, got {type(tokenizer).__name__}", file=folder, hint=hint)
+    if (given := len(tokenizer)) > (known := model.get_input_embeddings().num_embeddings):
+        raise InputError(f"expected a tokenizer of at most {known} pieces as the model, got {given}", file=folder)
+    return model.eval().requires_grad_(False), tokenizer
+
+
+def _loaded(folder: Path, dtype: torch.dtype) -> tuple[Any, dict[str, Any], Any]:
+    from transformers import AutoConfig, AutoModel, AutoTokenizer, logging
+
+    verbosity = logging.get_verbosity()
+    logging.set_verbosity_error()  # what is missing or unused is reported below
+    local: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
+    try:
+        config = AutoConfig.from_pretrained(folder, **local)
+        _check_size(config, folder)
+        config.use_cache = config.reference_compile = False  # keys of GPT-2 and of ModernBERT
+        options = {"config": config, "torch_dtype": dtype, "use_safetensors": any(folder.glob(WEIGHTS[0]))}
+        model, found = AutoModel.from_pretrained(folder, output_loading_info=True, **options, **local)
+        return model, found, AutoTokenizer.from_pretrained(folder, add_prefix_space=True, **local)
+    except InputError:
+        raise
+    except Exception as error:  # damaged files raise errors of any kind
+        reason = " ".join(str(error).split())[:300] or type(error).__name__
+        if "trust_remote_code" in reason:
+            reason = "it needs the code in its own files (auto_map in config.json), which is never run"
+        raise InputError(f"cannot load the transformer: {reason}", file=folder) from None
+    finally:
+        logging.set_verbosity(verbosity)
+
+
+def _check_size(config: Any, folder: Path) -> None:
+    """
+    Raises `InputError` if the config describes a model with more parameters than the weights have bytes, or of a
+    thousand layers, before time and memory is spent on it.
+    """
+    from transformers import AutoModel
+
+    if (count := _largest_count(config.to_dict())) > _MOST_LAYERS:
+        raise InputError(f"expected a transformer of at most {_MOST_LAYERS:,} layers, got {count:,}", file=folder)
+    with torch.device("meta"):
+        described = AutoModel.from_config(config, trust_remote_code=False).num_parameters()
+    if described > max(_SMALL, held := sum(path.stat().st_size for path in model_files(folder))):
+        problem = f"the config describes {described:,} parameters, which files of {held:,} bytes cannot hold"
+        raise InputError(problem, file=folder)
+
+
+def _largest_count(fields: Any, key: str = "") -> int:
+    """The largest of the whole numbers in a config whose key counts layers or the like."""
+    if isinstance(fields, dict):
+        return max((_largest_count(value, str(key)) for key, value in fields.items()), default=0)
+    if isinstance(fields, list):
+        return max((_largest_count(value, key) for value in fields), default=0)
+    return fields if isinstance(fields, int) and _COUNT.fullmatch(key) else 0

@@ -1,0 +1,109 @@
+"""The nearest occurrences of a word by a frozen layer's vectors, and the nearest words by word vectors (Table 4)."""
+
+from collections.abc import Sequence
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from elmo_tasks.errors import InputError
+from elmo_tasks.experiments.probes.index import CorpusIndex
+from elmo_tasks.experiments.probes.layers import Encoder, encode_blocks
+from elmo_tasks.formats.vector_files import read_vectors, width_of
+
+_CHUNK = 32_768
+"""Vectors compared at a time."""
+
+
+class Occurrence(NamedTuple):
+    """A word in its sentence."""
+
+    words: list[str]
+    place: int  # of the word in the sentence
+    number: int | None = None  # of the occurrence in the corpus, counted from 1, ignoring case
+    cosine: float | None = None  # to the query
+
+
+class Question(NamedTuple):
+    """The occurrence whose neighbors are searched, and its vector, float32 of shape [D]."""
+
+    source: Occurrence
+    vector: np.ndarray
+
+
+def occurrence_in_corpus(index: CorpusIndex, word: str, number: int) -> Question:
+    """The word's occurrence of this number, with its vector from the index. Raises `InputError` if there is none."""
+    tokens = index.text.occurrences(word)
+    if not 1 <= number <= len(tokens):
+        raise InputError(f"expected occurrence {number} of {word!r}, the corpus has {len(tokens):,} (ignoring case)")
+    token = int(tokens[number - 1])
+    return Question(_occurrence(index, token, number), index.vectors[token].astype(np.float32))
+
+
+def occurrence_in_sentence(index: CorpusIndex, encoder: Encoder, word: str, sentence: Sequence[str]) -> Question:
+    """The first occurrence of the word in a new sentence. Raises `InputError` if the word is not in it."""
+    lowered = [other.lower() for other in sentence]
+    if word.lower() not in lowered:
+        hint = "separate all tokens by blanks, also the full stop"
+        raise InputError(f"expected a sentence with {word!r}, got {' '.join(sentence)!r}", hint=hint)
+    place = lowered.index(word.lower())
+    (block,) = encode_blocks(encoder, [list(sentence)], words=list)
+    vector = block.layers[index.layer, place].half().float().numpy()  # rounded as in the index
+    return Question(Occurrence(list(sentence), place), vector)
+
+
+def nearest_occurrences(
+    index: CorpusIndex, word: str, question: Question, *, top: int, any_word: bool = False
+) -> list[Occurrence]:
+    """
+    The `top` nearest occurrences of the word, or of any word, by cosine, in order; ties in the order of the corpus.
+    Sentences with the same words as the source's are left out.
+    """
+    own = index.text.occurrences(word)
+    tokens = range(len(index.text.types)) if any_word else own
+    source = question.source.words
+    starts = index.text.starts[index.text.same_sentences(source)]
+    left_out = (starts[:, None] + np.arange(len(source))).flatten()
+    found, near = np.zeros(0, np.int64), np.zeros(0, np.float32)
+    for start in range(0, len(tokens), _CHUNK):
+        chunk = np.setdiff1d(tokens[start : start + _CHUNK], left_out)
+        found = np.concatenate([found, chunk])
+        near = np.concatenate([near, cosines(index.vectors[chunk].astype(np.float32), question.vector)])
+        kept = np.argsort(-near, kind="stable")[:top]
+        found, near = found[kept], near[kept]
+    number_of = {int(token): number for number, token in enumerate(own, start=1)}
+    pairs = zip(found.tolist(), near.tolist(), strict=True)
+    return [_occurrence(index, token, number_of.get(token), cosine) for token, cosine in pairs]
+
+
+def cosines(rows: np.ndarray, vector: np.ndarray) -> np.ndarray:
+    """Between each row [N, D] and the vector [D]: [N], 0 if one of them is zero."""
+    lengths = np.linalg.norm(rows, axis=1) * np.linalg.norm(vector)  # [N]
+    return (rows @ vector) / np.where(lengths > 0, lengths, 1.0)
+
+
+def _occurrence(index: CorpusIndex, token: int, number: int | None, cosine: float | None = None) -> Occurrence:
+    sentence = index.text.sentence_of(token)
+    return Occurrence(index.text.sentence(sentence), token - int(index.text.starts[sentence]), number, cosine)
+
+
+def nearest_words(file: str | Path, word: str, *, top: int) -> list[tuple[str, float]] | None:
+    """
+    The `top` words of a file of word vectors with the nearest vectors, and their cosines, in order; `None` if the file
+    has the word neither as given nor in lower case. The file is read twice and never held in memory.
+
+    Raises `InputError` as `read_vectors` does.
+    """
+    width = width_of(file)
+    own = dict(read_vectors(file, width=width, words={word, word.lower()}))
+    name = word if word in own else word.lower()
+    if name not in own:
+        return None
+    best: list[tuple[str, float]] = []
+    others = ((other, vector) for other, vector in read_vectors(file, width=width) if other != name)
+    while chunk := list(islice(others, _CHUNK)):
+        near = cosines(np.stack([vector for _, vector in chunk]), own[name])
+        named = zip((other for other, _ in chunk), near.tolist(), strict=True)
+        best = sorted([*best, *named], key=lambda pair: -pair[1])[:top]
+    return best

@@ -1,0 +1,115 @@
+"""Parts of speech by a linear softmax on each frozen layer (paper, section 5.3 and Table 6)."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from elmo_tasks.errors import InputError
+from elmo_tasks.experiments.probes.apart import check_overlap
+from elmo_tasks.experiments.probes.layers import Source, encode_blocks, to_half
+from elmo_tasks.experiments.probes.softmax import MAX_STEPS, LinearSoftmax, fit_softmax
+from elmo_tasks.formats.tagged import TaggedSentence, read_tagged
+
+BASELINE = "most frequent tag"
+
+
+class PosRow(NamedTuple):
+    """
+    Accuracies of a layer in percent, on all test tokens, on those whose word is in the training file in the same case,
+    and on the others; `None` if there are no such tokens.
+    """
+
+    name: str  # `BASELINE`, or the source's name and the layer
+    accuracy: float | None
+    seen: float | None
+    unseen: float | None
+    fitted: LinearSoftmax | None = None
+
+
+class PosReport(NamedTuple):
+    """The rows of the table, and the sizes of the files."""
+
+    rows: list[PosRow]
+    tags: int  # in the training file
+    train_tokens: int
+    test_tokens: int
+    unseen_tokens: int
+    shared: float  # the share of the test file's sentences that are also in the training file
+
+
+class _Tagged(NamedTuple):
+    """A file's sentences, and all their words and tags."""
+
+    sentences: list[TaggedSentence]
+    words: list[str]
+    tags: list[str]
+
+    @classmethod
+    def of(cls, file: str | Path, form: str) -> "_Tagged":
+        sentences = list(read_tagged(file, form=form))
+        words = [word for sentence in sentences for word in sentence.words]
+        return cls(sentences, words, [tag for sentence in sentences for tag in sentence.tags])
+
+    def layers(self, source: Source) -> np.ndarray:
+        """The layers of all tokens: float16, [L+1, N, D]."""
+        blocks = encode_blocks(source.encoder, self.sentences, words=lambda s: s.words, what="encoding")
+        return np.concatenate([to_half(block.layers).numpy() for block in blocks], 1)
+
+
+def probe_pos(
+    source: Source, train_file: str | Path, test_file: str | Path, *, form: str = "auto", max_steps: int = MAX_STEPS
+) -> PosReport:
+    """
+    Table 6 on these files: for every layer a softmax, trained on one file and scored on the other. Takes
+    `2 (L+1) D + 4 D` bytes of memory per token of the training file. For the files and their form see `read_tagged`.
+
+    Raises `InputError` if a file is invalid, the training file has only one tag, or the test file is the training file.
+    """
+    train, test = _Tagged.of(train_file, form), _Tagged.of(test_file, form)
+    sentences = ([sentence.words for sentence in part.sentences] for part in (train, test))
+    shared = check_overlap(*sentences, train_file=train_file, test_file=test_file)
+    tags = len(set(train.tags))
+    if tags < 2:
+        raise InputError(f"expected at least two different tags, got {train.tags[0]!r} alone", file=train_file)
+    known = set(train.words)
+    unseen = np.array([word not in known for word in test.words])  # [N]
+    rows = [
+        _row(name, predicted, test, unseen, fitted)
+        for name, predicted, fitted in _predictions(source, train, test, max_steps)
+    ]
+    return PosReport(rows, tags, len(train.words), len(test.words), int(unseen.sum()), shared)
+
+
+def _predictions(
+    source: Source, train: _Tagged, test: _Tagged, max_steps: int
+) -> Iterator[tuple[str, Sequence[str] | np.ndarray, LinearSoftmax | None]]:
+    """The name, the predicted tags and the softmax of each row."""
+    yield BASELINE, _most_frequent(train, test.words), None
+    for layer, (features, scored) in enumerate(zip(train.layers(source), test.layers(source), strict=True)):
+        fitted = fit_softmax(features, train.tags, max_steps=max_steps)
+        yield f"{source.name} {layer}", fitted.predict(scored), fitted
+
+
+def _row(
+    name: str, predicted: Sequence[str] | np.ndarray, test: _Tagged, unseen: np.ndarray, fitted: LinearSoftmax | None
+) -> PosRow:
+    right = np.array(predicted) == np.array(test.tags)  # [N]
+    return PosRow(name, _percent(right), _percent(right[~unseen]), _percent(right[unseen]), fitted)
+
+
+def _percent(right: np.ndarray) -> float | None:
+    return 100 * float(right.mean()) if len(right) else None
+
+
+def _most_frequent(train: _Tagged, words: list[str]) -> list[str]:
+    """Each word's most frequent tag; for an unseen word, that of most word types seen once."""
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for word, tag in zip(train.words, train.tags, strict=True):
+        counts[word][tag] += 1
+    best = {word: max(found, key=lambda tag: (found[tag], tag)) for word, found in counts.items()}
+    rare = Counter(best[word] for word, found in counts.items() if found.total() == 1) or Counter(train.tags)
+    unknown = max(rare, key=lambda tag: (rare[tag], tag))
+    return [best.get(word, unknown) for word in words]

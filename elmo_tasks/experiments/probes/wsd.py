@@ -1,0 +1,173 @@
+"""Word senses by the nearest mean of a frozen layer's vectors (paper, section 5.3 and Table 5)."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from elmo_tasks.errors import InputError
+from elmo_tasks.experiments.probes.apart import check_overlap
+from elmo_tasks.experiments.probes.layers import Encoder, Source, encode_blocks
+from elmo_tasks.experiments.probes.scorer import Score, score
+from elmo_tasks.experiments.probes.senses import (
+    DATA_SUFFIX,
+    SenseSentence,
+    Target,
+    key_file_of,
+    read_first_senses,
+    read_keys,
+    read_senses,
+)
+
+ALL, TESTS, DEVELOPMENT = "all", "tests", "semeval2007"
+"""Columns over several sets: all of them; all except the development set, as in the paper's Table 5."""
+
+Keys = Mapping[str, Sequence[str]]
+Answers = Mapping[tuple[str, str], Sequence[str]]
+Lemma = tuple[str, str]
+"""Lemma and part of speech."""
+
+TIE = 1e-6
+"""Cosines that differ by less are equal: without context a word's senses often differ only by rounding."""
+
+
+class SenseCorpus(NamedTuple):
+    """A valid annotated file, its name (`senseval2` of `senseval2.data.xml`), and the gold senses of each instance."""
+
+    name: str
+    file: Path
+    keys: Keys
+
+    @classmethod
+    def of(cls, data_file: str | Path) -> "SenseCorpus":
+        """Raises `InputError` with file and line, if a file is invalid or an instance is missing from one of them."""
+        file, key_file = Path(data_file), key_file_of(data_file)
+        keys = read_keys(key_file)
+        targets = [target for sentence in read_senses(file) for target in sentence.targets]
+        for target in targets:
+            if target.id not in keys:
+                raise InputError(f"{key_file} has no key for {target.id!r}", file=file, line=target.line)
+        if unused := keys.keys() - {target.id for target in targets}:
+            raise InputError(f"{file} has no instance {min(unused)!r}", file=key_file)
+        if not keys:
+            raise InputError("expected annotated instances, got none", file=file)
+        return cls(file.name.removesuffix(DATA_SUFFIX), file, keys)
+
+    def sentences(self) -> Iterator[SenseSentence]:
+        """The sentences, read from the file."""
+        return read_senses(self.file)
+
+    def target_vectors(self, encoder: Encoder) -> Iterator[tuple[Target, Tensor]]:
+        """Each target and the mean over its tokens in each layer: [L+1, D]."""
+        for block in encode_blocks(encoder, self.sentences(), words=lambda s: s.words, what=self.name):
+            for sentence, start in zip(block.items, block.starts, strict=True):
+                for target in sentence.targets:
+                    yield target, block.layers[:, start + target.start : start + target.end].mean(1)
+
+
+class WsdRow(NamedTuple):
+    """The scores of the first sense or of a layer."""
+
+    name: str  # `first sense`, or the source's name and the layer
+    scores: dict[str, Score]  # by evaluation set, and over several
+    answers: Answers  # by set and id, in the order of the text; empty if there is no answer
+
+
+class WsdReport(NamedTuple):
+    """The rows of the table, and the sizes of the data."""
+
+    rows: list[WsdRow]
+    instances: int  # training annotations
+    senses: int  # sense vectors per layer
+    first_sense_used: int  # evaluated instances whose lemma is not in the training corpus
+    unanswered: int  # those whose lemma is not in WordNet either
+    shared: dict[str, float]  # the share of each set's sentences that are also in the training file
+
+
+class SenseVectors:
+    """
+    A vector in each layer for every sense of a training corpus: the mean over its annotations. An instance with several
+    keys counts for each of them.
+    """
+
+    def __init__(self, corpus: SenseCorpus, encoder: Encoder) -> None:
+        self.by_lemma: dict[Lemma, dict[str, None]] = {}
+        sums: dict[str, Tensor] = {}
+        for target, vectors in corpus.target_vectors(encoder):
+            senses = self.by_lemma.setdefault((target.lemma, target.pos), {})
+            for key in corpus.keys[target.id]:
+                senses[key] = None
+                sums[key] = sums[key] + vectors if key in sums else vectors
+        self.directions = {key: normalize(total, dim=1) for key, total in sums.items()}  # [L+1, D] each
+
+    def __len__(self) -> int:
+        return len(self.directions)
+
+    def nearest(self, target: Target, vectors: Tensor) -> list[str] | None:
+        """
+        The nearest sense by cosine to each layer's vector [L+1, D], among those of the same lemma and part of speech;
+        `None` if there are none. Ties (within `TIE`) go to the sense that comes first in the training corpus.
+        """
+        senses = list(self.by_lemma.get((target.lemma, target.pos), ()))
+        if not senses:
+            return None
+        directions = torch.stack([self.directions[key] for key in senses], 1)  # [L+1, senses, D]
+        cosines = torch.einsum("lsd,ld->ls", directions, normalize(vectors, dim=1))  # [L+1, senses]
+        near = cosines >= cosines.amax(1, keepdim=True) - TIE
+        return [senses[int(index)] for index in near.numpy().argmax(1)]  # the first of them
+
+
+def probe_senses(
+    source: Source, train_file: str | Path, evaluation_files: Iterable[str | Path], index_sense: str | Path
+) -> WsdReport:
+    """
+    Table 5 on these files (`semcor.data.xml`, `senseval2.data.xml` and so on, with their keys in the same folders, and
+    WordNet's `index.sense`), all of which are checked before the first is encoded.
+
+    Raises `InputError` if a file is invalid, an evaluation file is the training file, or two have the same name.
+    """
+    train, *sets = (SenseCorpus.of(file) for file in (train_file, *evaluation_files))
+    names = [corpus.name for corpus in sets]
+    if not sets or len({*names, ALL, TESTS}) != len(names) + 2:
+        raise InputError(f"expected evaluation sets with different names, got {', '.join(names) or 'none'}")
+    first_senses = read_first_senses(index_sense)
+    trained = [sentence.words for sentence in train.sentences()]
+    shared = {corpus.name: _check_overlap(trained, train, corpus) for corpus in sets}
+    vectors = SenseVectors(train, source.encoder)
+    layers = [f"{source.name} {layer}" for layer in range(source.shape()[0])]
+    answers: dict[str, dict[tuple[str, str], list[str]]] = {}
+    unknown: list[str | None] = []  # WordNet's first senses for lemmas that are not in the training corpus
+    for corpus in sets:
+        for target, found in corpus.target_vectors(source.encoder):
+            first = first_senses.get((target.lemma, target.pos))
+            nearest: Sequence[str | None] | None = vectors.nearest(target, found)
+            if nearest is None:
+                unknown.append(first)
+                nearest = [first] * len(found)
+            for name, key in zip(["first sense", *layers], [first, *nearest], strict=True):
+                answers.setdefault(name, {})[corpus.name, target.id] = [] if key is None else [key]
+    rows = [WsdRow(name, _scores(sets, given), given) for name, given in answers.items()]
+    return WsdReport(rows, len(train.keys), len(vectors), len(unknown), unknown.count(None), shared)
+
+
+def _check_overlap(trained: list[list[str]], train: SenseCorpus, corpus: SenseCorpus) -> float:
+    words = (sentence.words for sentence in corpus.sentences())
+    return check_overlap(trained, words, train_file=train.file, test_file=corpus.file)
+
+
+def _scores(sets: Sequence[SenseCorpus], answers: Answers) -> dict[str, Score]:
+    """Of one row: by set, and over several sets together."""
+    names = [corpus.name for corpus in sets]
+    columns = {name: [name] for name in names}
+    if len(names) > 1:
+        columns[ALL] = names
+        if DEVELOPMENT in names:
+            columns[TESTS] = [name for name in names if name != DEVELOPMENT]
+    gold = {(corpus.name, id_): keys for corpus in sets for id_, keys in corpus.keys.items()}
+    return {
+        column: score({name: keys for name, keys in gold.items() if name[0] in members}, answers)
+        for column, members in columns.items()
+    }

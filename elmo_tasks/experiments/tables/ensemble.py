@@ -1,0 +1,77 @@
+"""
+Scores an ensemble: several archives of one model, combined by the mean of their probabilities or of their votes (paper,
+A.3 and A.4). The first model decodes the combined scores and computes the metric.
+"""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from allennlp.data import DataLoader
+from allennlp.models import Model
+from allennlp.models.archival import Archive
+from torch import Tensor, nn
+
+from elmo_tasks.errors import InputError
+from elmo_tasks.experiments.tables.schema import VOTES
+from elmo_tasks.tasks.task_model import SoftmaxModel
+from elmo_tasks.training.archives import load_archive
+
+Scores = dict[str, Tensor]
+_TIE = 1e-4
+"""The weight of probabilities beside votes: they break ties."""
+
+
+def score_ensemble(archives: Sequence[Path], data: str, *, how: str) -> dict[str, Any]:
+    """
+    The metrics of the model on the data, for archives of runs that differ only in their seed; `how` is `probabilities`
+    or `votes`. Raises `InputError` if the model has no probabilities, or the members differ in type or vocabulary.
+    """
+    members = [load_archive(path, cuda_device=0 if torch.cuda.is_available() else -1) for path in archives]
+    models = _models(members)
+    with torch.no_grad():
+        for batch in _batches(members[0], data):
+            scores = [model.score(**batch) for model in models]
+            models[0].answer(combine(scores, how=how), **batch)
+    return models[0].get_metrics(reset=True)
+
+
+def combine(scores: Sequence[Scores], *, how: str) -> Scores:
+    """The members' scores as one: the first's, with the log of their mean probabilities, or mean votes, as logits."""
+    names = [name for name in scores[0] if name.endswith("logits")]
+    return scores[0] | {name: _mean([member[name] for member in scores], how=how).log() for name in names}
+
+
+def _mean(logits: list[Tensor], *, how: str) -> Tensor:
+    probabilities = torch.stack([member.float().softmax(-1) for member in logits])  # [M, .., K]
+    if how == VOTES:
+        votes = nn.functional.one_hot(probabilities.argmax(-1), probabilities.shape[-1])  # [M, .., K]
+        probabilities = (votes + _TIE * probabilities) / (1 + _TIE)
+    return probabilities.mean(0).clamp(min=torch.finfo(torch.float32).tiny)  # [.., K]
+
+
+def _batches(archive: Archive, data: str) -> Iterator[dict[str, Any]]:
+    params = archive.config.get("validation_data_loader") or archive.config["data_loader"]
+    loader = DataLoader.from_params(params.duplicate(), reader=archive.validation_dataset_reader, data_path=data)
+    loader.index_with(archive.model.vocab)
+    loader.set_target_device(next(archive.model.parameters()).device)
+    yield from loader
+
+
+def _models(members: Sequence[Archive]) -> list[SoftmaxModel]:
+    kinds = {member.config["model"]["type"] for member in members}
+    vocabularies = [
+        {name: vocabulary.get_token_to_index_vocabulary(name) for name in vocabulary.get_namespaces()}
+        for vocabulary in (member.model.vocab for member in members)
+    ]
+    if len(kinds) > 1 or any(vocabulary != vocabularies[0] for vocabulary in vocabularies):
+        raise InputError(f"expected members of one type and vocabulary, got {', '.join(sorted(kinds))}")
+    require_probabilities(str(kinds.pop()))
+    return [member.model.eval() for member in members]
+
+
+def require_probabilities(kind: str) -> None:
+    """Raises `InputError` if the models of a registered type have no probabilities."""
+    if kind not in Model.list_available() or not issubclass(Model.resolve_class_name(kind)[0], SoftmaxModel):
+        raise InputError(f"an ensemble needs probabilities; {kind} has none")

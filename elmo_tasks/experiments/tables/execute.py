@@ -1,0 +1,134 @@
+"""Step 3, in the run's own process: execute a plan and write `result.json`."""
+
+import json
+import platform
+import resource
+import subprocess
+import sys
+import time
+from datetime import UTC, datetime, timedelta
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import torch
+from allennlp.commands.evaluate import evaluate_from_archive
+from allennlp.common import Params
+from allennlp.common.util import import_module_and_submodules
+from pydantic import TypeAdapter
+
+import elmo_tasks
+from elmo_tasks.errors import InputError, one_line
+from elmo_tasks.experiments.tables import run_dir
+from elmo_tasks.experiments.tables.ensemble import score_ensemble
+from elmo_tasks.experiments.tables.runs import find_folder, runnable
+from elmo_tasks.processes import exit_with_parent
+from elmo_tasks.training.archives import unpacked
+from elmo_tasks.training.run import train
+
+PACKAGES = ("torch", "allennlp", "numpy")
+
+
+def execute(folder: str | Path, *, parent: int | None = None) -> None:
+    """
+    Execute the plan in a run's folder and write the result. A finished run is skipped, an interrupted training resumes
+    from its last checkpoint. With `parent`, a process id, it exits when that process does. Raises `InputError` if the
+    folder has no plan, and `Held` if another process executes it. Other errors are recorded and re-raised.
+    """
+    path = Path(folder).absolute()
+    plan = run_dir.read_json(path / run_dir.PLAN)
+    if plan is None:
+        raise InputError(f"no {run_dir.PLAN}", file=path, hint="`elmo-tasks ablate` writes it")
+    if parent is not None:
+        exit_with_parent(parent)
+    try:
+        with run_dir.lock(path):
+            if run_dir.read_result(path) is None:
+                _execute(plan, path)
+    except run_dir.Held:
+        raise
+    except Exception as error:
+        reason = one_line(error) or f"{type(error).__name__}: {error}"
+        run_dir.write_failure(path, "; ".join(line.strip() for line in reason.splitlines()))
+        raise
+
+
+def _execute(plan: dict[str, Any], path: Path) -> None:
+    for package in plan.get("packages", []):
+        import_module_and_submodules(package)
+    started, began = _now(), time.monotonic()
+    result = _score_ensemble(plan, path) if plan["ensemble"] else _train(plan, path)
+    seconds = max(result["seconds"], time.monotonic() - began)
+    spent = {"seconds": round(seconds, 1), "started": started, "finished": _now()}
+    plan = {key: value for key, value in plan.items() if key != "label"}
+    run_dir.write_json(
+        path / run_dir.RESULT, {**plan, "hash": path.name.rpartition("-")[2], **_system(), **result, **spent}
+    )
+    run_dir.remove_checkpoints(path)
+
+
+def _train(plan: dict[str, Any], path: Path) -> dict[str, Any]:
+    config = runnable(plan, path.parent)
+    resume, packages = run_dir.prepare_model_dir(path, plan, config), plan.get("packages", [])
+    model = path / run_dir.MODEL
+    train(Params(config), model, recover=resume, packages=packages, scale=plan.get("scale"), shown="lines")
+    metrics = json.loads((model / "metrics.json").read_text("utf-8"))
+    scores = run_dir.with_prefix("best_validation_", metrics)
+    if plan["file"]:
+        device = 0 if torch.cuda.is_available() else -1
+        with unpacked(model / "model.tar.gz") as unpacked_model:
+            scores = run_dir.numbers(evaluate_from_archive(unpacked_model, plan["file"], cuda_device=device))
+    scores |= run_dir.read_json(model / "perplexities.json") or {}
+    scores["best_epoch"] = metrics["best_epoch"] + 1  # epochs count from 1
+    curve = run_dir.curve(path)
+    trained = TypeAdapter(timedelta).validate_python(metrics["training_duration"])  # of all attempts
+    return {"scores": scores, "curve": curve, "epochs": len(curve), "seconds": trained.total_seconds()}
+
+
+def _score_ensemble(plan: dict[str, Any], path: Path) -> dict[str, Any]:
+    members = [find_folder(path.parent, digest) for digest in plan["ensemble"]["members"]]
+    archives = [folder / run_dir.MODEL / "model.tar.gz" for folder in members if folder is not None]
+    if len(archives) < len(members):
+        raise InputError("a member of the ensemble is missing", file=path.parent)
+    data = plan["file"] or plan["config"]["validation_data_path"]
+    scores = score_ensemble(archives, data, how=plan["ensemble"]["how"])
+    return {"scores": run_dir.numbers(scores), "curve": [], "epochs": 0, "seconds": 0.0}
+
+
+def _system() -> dict[str, Any]:
+    """Code, versions, device and peak memory in bytes: this process and its largest child; on the GPU, torch's."""
+    unit = 1 if sys.platform == "darwin" else 1024
+    peak = sum(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    versions = {name: version(name) for name in PACKAGES} | {"elmo_tasks": elmo_tasks.__version__}
+    return {
+        "commit": commit(),
+        "versions": {"python": platform.python_version(), **versions},
+        "device": device(),
+        "peak_memory": peak * unit,
+        "peak_gpu_memory": torch.cuda.max_memory_allocated() if torch.cuda.is_available() else 0,
+    }
+
+
+def device() -> str:
+    """The GPU's name, or the number of CPU threads."""
+    if torch.cuda.is_available():
+        return torch.cuda.get_device_name()
+    threads = torch.get_num_threads()
+    return f"CPU, {threads} thread{'s' if threads > 1 else ''}"
+
+
+def commit() -> str:
+    """The commit of the source tree, with a `+` if files have changed; without a repository the package's version."""
+    root = str(Path(elmo_tasks.__file__).resolve().parents[1])
+    try:
+        head, *changes = [
+            subprocess.run(["git", "-C", root, *command], capture_output=True, text=True, check=True).stdout.strip()
+            for command in (["rev-parse", "HEAD"], ["status", "--porcelain", "--untracked-files=no"])
+        ]
+    except (OSError, subprocess.CalledProcessError):
+        return f"version {elmo_tasks.__version__}"
+    return head + ("+" if any(changes) else "")
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,0 +1,151 @@
+"""The folder of a run: plan, log, model, result. Files are written atomically, one process at a time holds the lock."""
+
+import json
+import logging
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from elmo_tasks.errors import InputError
+from elmo_tasks.experiments.tables.runs import Run, runnable
+from elmo_tasks.files import atomic_write
+
+logger = logging.getLogger(__name__)
+
+PLAN, RESULT, FAILURE, MODEL, LOG = "plan.json", "result.json", "failure.json", "model", "log.txt"
+RESULT_KEYS = {"row", "seed", "hash", "commit", "device", "seconds", "epochs", "peak_memory", "scores", "curve"}
+LOCK_TIMEOUT = 1.0
+"""Seconds to wait for a lock: `is_held` of another process takes it for a moment."""
+
+
+class Held(InputError):
+    """Another process executes the run."""
+
+
+def prepare_run_dir(run: Run) -> None:
+    """
+    Write the plan of a run and delete the failure of an earlier attempt. Two tables that start a shared run at the same
+    time use one folder. Raises `InputError` if it cannot write.
+    """
+    about = {"row": run.row.name, "seed": run.seed, "label": run.label, "split": run.row.split}
+    try:
+        run.home.mkdir(parents=True, exist_ok=True)
+        with FileLock(run.home / ".lock"):
+            write_json(run.folder / PLAN, about | {"packages": run.packages, "scale": run.scale} | run.plan)
+            (run.folder / FAILURE).unlink(missing_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot write: {error.strerror or error}", file=run.home) from error
+
+
+def read_json(file: Path) -> dict[str, Any] | None:
+    """The object in a JSON file; None if there is no such file or object."""
+    try:
+        found = json.loads(file.read_text("utf-8"))
+    except (OSError, ValueError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def write_json(file: Path, value: dict[str, Any]) -> None:
+    """Write a JSON file atomically. Raises `InputError` if it cannot be written."""
+    with atomic_write(file) as aside:
+        aside.write_text(json.dumps(value, indent=1, ensure_ascii=False), "utf-8")
+
+
+def read_result(folder: Path) -> dict[str, Any] | None:
+    """The result of the run that the folder is named after; None if the run is not finished."""
+    found = read_json(folder / RESULT) or {}
+    return found if found.keys() >= RESULT_KEYS and found["hash"] == folder.name.rpartition("-")[2] else None
+
+
+def write_failure(folder: Path, reason: str) -> None:
+    """Record why a run failed."""
+    plan = read_json(folder / PLAN) or {}
+    write_json(folder / FAILURE, {"row": plan.get("row"), "seed": plan.get("seed"), "reason": reason})
+
+
+def failure_of(folder: Path, code: int) -> str | None:
+    """Why the run, whose process ended with this exit code, failed; None if it has a result."""
+    if read_result(folder) is not None:
+        return None
+    if code > 0 and (recorded := read_json(folder / FAILURE)):
+        return str(recorded["reason"])
+    ended = "killed (out of memory?)" if code == -9 else f"exit code {code}"
+    reason = f"{ended}, see {folder / LOG}"
+    write_failure(folder, reason)
+    return reason
+
+
+@contextmanager
+def lock(folder: Path) -> Iterator[None]:
+    """Lock a run. Raises `Held` if another process holds it. The system releases the lock of a killed process."""
+    try:
+        with FileLock(folder / ".lock", timeout=LOCK_TIMEOUT):
+            yield
+    except Timeout:
+        raise Held("another process executes this run", file=folder, hint="wait for it, or stop it") from None
+
+
+def is_held(folder: Path) -> bool:
+    """Whether another process executes the run."""
+    if not (folder / ".lock").is_file():
+        return False
+    try:
+        with FileLock(folder / ".lock", blocking=False):
+            return False
+    except Timeout:
+        return True
+
+
+def prepare_model_dir(folder: Path, plan: dict[str, Any], config: dict[str, Any]) -> bool:
+    """
+    Whether the model folder holds a training with this config, `runnable(plan)`, to resume. The paths in its config are
+    updated if the folders have been moved. Another training is kept as `model.old-1`, `model.old-2`, ...
+    """
+    model = folder / MODEL
+    stored = read_json(model / "config.json")
+    if stored is not None and runnable(plan | {"config": stored}, folder.parent) == config:
+        if stored != config:
+            write_json(model / "config.json", config)
+        return True
+    if model.is_dir() and any(not path.name.startswith(".") for path in model.iterdir()):
+        names = (f"{MODEL}.old-{number}" for number in count(1))
+        kept = next(path for path in map(folder.joinpath, names) if not path.exists())
+        model.rename(kept)
+        logger.warning("%s has another config and was renamed to %s", model, kept.name)
+    return False
+
+
+def curve(folder: Path) -> list[dict[str, float]]:
+    """For each epoch so far the training loss and the validation scores, without scores of single classes."""
+    files = (folder / MODEL).glob("metrics_epoch_*.json")
+    points = []
+    for epoch, file in enumerate(sorted(files, key=lambda file: int(file.stem.rpartition("_")[2])), start=1):
+        metrics = read_json(file) or {}
+        loss = {key: value for key, value in numbers(metrics).items() if key == "training_loss"}
+        scores = {key: value for key, value in with_prefix("validation_", metrics).items() if "-" not in key}
+        points.append({"epoch": epoch, **scores, **loss})
+    return points
+
+
+def with_prefix(prefix: str, metrics: dict[str, Any]) -> dict[str, float]:
+    """The finite metrics whose names start with the prefix, without it."""
+    return {key.removeprefix(prefix): value for key, value in numbers(metrics).items() if key.startswith(prefix)}
+
+
+def numbers(metrics: dict[str, Any]) -> dict[str, float]:
+    """The metrics that are finite numbers."""
+    found = {k: v for k, v in metrics.items() if isinstance(v, int | float) and not isinstance(v, bool)}
+    return {key: float(value) for key, value in found.items() if math.isfinite(value)}
+
+
+def remove_checkpoints(folder: Path) -> None:
+    """Delete what a finished training needs no longer; the archive and the metrics remain."""
+    for pattern in ("model_state_*.th", "training_state_*.th", "best.th"):
+        for path in (folder / MODEL).glob(pattern):
+            path.unlink()

@@ -1,0 +1,232 @@
+"""Step 2: rows -> runs. A run is a row with a seed; its folder is named after the hash of everything it depends on."""
+
+import copy
+import hashlib
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from allennlp.common import Params
+from allennlp.common.params import with_overrides
+
+from elmo_tasks.errors import InputError, one_line
+from elmo_tasks.experiments.tables.ensemble import require_probabilities
+from elmo_tasks.experiments.tables.schema import Row, Table
+from elmo_tasks.training import config as configs
+from elmo_tasks.training.checks.schema import shape_problems
+from elmo_tasks.training.config import differences, without_type
+from elmo_tasks.training.seeds import SEED, SEEDS, spread_seed
+
+HASH_DIGITS = 12
+
+
+@dataclass(frozen=True)
+class Run:
+    """
+    A row with a seed, and its plan, which is everything that decides the result: `config`, resolved and seeded;
+    `cached`, whether the biLM's layers are cached on disk (rounded to float16); `file`, evaluated instead of the
+    validation data; `finetune`; and the hashes of the runs that it needs: `bilm_of`, or `ensemble` with `members` and
+    `how`. `home` contains its folder; `packages` are imported before it is executed.
+    """
+
+    row: Row
+    seed: int
+    plan: dict[str, Any] = field(repr=False)
+    home: Path
+    packages: tuple[str, ...] = ()
+    scale: str | None = None
+
+    @cached_property
+    def digest(self) -> str:
+        """The hash of the plan."""
+        return digest_of(self.plan)
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the run with this hash, if another table has begun it; else named after the row."""
+        seed = "" if self.row.once else f"-{self.seed}"
+        return find_folder(self.home, self.digest) or self.home / f"{self.row.name}{seed}-{self.digest}"
+
+    @property
+    def after(self) -> list[str]:
+        """The hashes of the runs that it needs."""
+        ensemble = self.plan["ensemble"]
+        return [digest for digest in (self.plan["bilm_of"],) if digest] + (ensemble["members"] if ensemble else [])
+
+    @property
+    def label(self) -> str:
+        """The row's name and the seed, if it has several."""
+        return self.row.name if self.row.once else f"{self.row.name}, seed {self.seed}"
+
+
+class Planner:
+    """
+    Plan the runs of a table.
+
+    # Parameters
+
+    - `home`: the folder of the runs' folders. Tables that share it share runs.
+    - `cached`: whether rows with ELMo cache the biLM's layers on disk, if their config allows it and names no
+      `cache_dir`.
+    - `packages`: imported by the runs, which use what these register.
+
+    Raises `InputError` if a row's config cannot be read, or its changes or seeds are invalid. Rows with missing
+    files are not checked.
+    """
+
+    def __init__(self, table: Table, home: Path, *, cached: bool = True, packages: Iterable[str] = ()) -> None:
+        self.table, self.home, self._cached, self._packages = table, home, cached, tuple(packages)
+        self.bases: dict[str, dict[str, Any]] = {}
+        self.resolved: dict[str, dict[str, Any]] = {}
+        self._configs: dict[Path, dict[str, Any]] = {}
+        rows = [row for row in table.rows if not row.missing]
+        problems = [(row.name, problem) for row in rows for problem in self._resolve(row)]
+        problems = problems or list(self._ensemble_problems())
+        if problems:
+            raise InputError("; ".join(_grouped(problems)), hint=f"table {table.title}")
+
+    def runs(self, rows: Iterable[Row], seeds: int) -> list[Run]:
+        """
+        The runs of these rows with the seeds 1 to `seeds`, each once and after the runs that it needs. Rows with
+        missing files have none.
+        """
+        found: dict[str, Run] = {}
+        for row in rows:
+            for seed in row.seeds(seeds):
+                for run in self._with_others(row, seed):
+                    found.setdefault(run.digest, run)
+        return list(found.values())
+
+    def run(self, row: Row, seed: int) -> Run:
+        """A run of a row without missing files."""
+        return Run(row, seed, self._plan(row, seed), self.home, self._packages, self.table.scale)
+
+    def is_missing(self, row: Row) -> bool:
+        """Whether files are missing that this row or the rows that it needs need."""
+        return any(one.missing for one in [row, *map(self.table.row, row.others)])
+
+    def differences(self, row: Row) -> list[str]:
+        """What a row changes in its base config, a line for each key."""
+        return differences(self.bases[row.name], self.resolved[row.name])
+
+    def _with_others(self, row: Row, seed: int) -> Iterator[Run]:
+        if self.is_missing(row):
+            return
+        if row.bilm_of:
+            yield self.run(self.table.row(row.bilm_of), 1)
+        if row.ensemble:
+            yield from (self.run(self.table.row(row.ensemble.of), n + 1) for n in range(row.ensemble.members))
+        yield self.run(row, seed)
+
+    def _resolve(self, row: Row) -> Iterator[str]:
+        if not row.config.is_file():
+            yield f"no such config: {row.config}, nor in the current folder, nor a name that `elmo-tasks configs` lists"
+            return
+        try:
+            base = self._configs.get(row.config) or self._configs.setdefault(row.config, read_config(row.config))
+            config = _spread(with_overrides(base, row.changes))
+            seeded = with_overrides(config, dict.fromkeys(_seed_keys(row), 1))
+        except (RuntimeError, ValueError, KeyError) as error:
+            yield one_line(error) or str(error)
+            return
+        self.bases[row.name], self.resolved[row.name] = _spread(base), config
+        if row.bilm_of and elmo_of(config) is None:
+            yield "bilm_of needs a config with model.elmo, which uses the tuned biLM"
+        if found := shape_problems(seeded):
+            of_base = {problem.path for problem in shape_problems(base)}
+            yield from (str(problem) for problem in found if problem.path not in of_base)
+
+    def _ensemble_problems(self) -> Iterator[tuple[str, str]]:
+        for row in self.table.rows:
+            of = row.ensemble and row.ensemble.of
+            if not of or not {row.name, of} <= self.resolved.keys():
+                continue
+            if self.resolved[of] != self.resolved[row.name]:
+                yield row.name, f"an ensemble must have the same config as its members, row {of}"
+            try:
+                require_probabilities(str(dict(self.resolved[of].get("model") or {}).get("type")))
+            except InputError as error:
+                yield row.name, str(error)
+
+    def _plan(self, row: Row, seed: int) -> dict[str, Any]:
+        config = with_overrides(self.resolved[row.name], dict.fromkeys(_seed_keys(row), seed))
+        members = []
+        if row.ensemble is not None:
+            of = self.table.row(row.ensemble.of)
+            members = [digest_of(self._plan(of, member)) for member in range(1, row.ensemble.members + 1)]
+        return {
+            "config": config,
+            "cached": self._cached and is_cacheable(config),
+            "file": row.file,
+            "finetune": row.finetune,
+            "bilm_of": row.bilm_of and digest_of(self._plan(self.table.row(row.bilm_of), 1)),
+            "ensemble": row.ensemble and {"members": members, "how": row.ensemble.how},
+        }
+
+
+def _grouped(problems: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Each problem once, with the rows that have it."""
+    rows: dict[str, list[str]] = {}
+    for name, problem in problems:
+        rows.setdefault(problem, []).append(name)
+    return (f"row{'s' * (len(names) > 1)} {', '.join(names)}: {problem}" for problem, names in rows.items())
+
+
+def _seed_keys(row: Row) -> list[str]:
+    """The keys that get the seed, AllenNLP's three for `seed`."""
+    return list(dict.fromkeys(key for name in row.seed_keys for key in (SEEDS if name == SEED else (name,))))
+
+
+def _spread(config: dict[str, Any]) -> dict[str, Any]:
+    """The config with AllenNLP's three keys in place of `seed`, as `config.json` of a training has them."""
+    params = Params(copy.deepcopy(config))
+    spread_seed(params)
+    return params.as_dict(quiet=True)
+
+
+def read_config(path: Path) -> dict[str, Any]:
+    """The resolved config, without the key that plans of earlier versions lack. Raises `InputError` as for `train`."""
+    return without_type(configs.read_config(path).as_dict(quiet=True))
+
+
+def digest_of(plan: dict[str, Any]) -> str:
+    """The hash of a plan; the order of keys does not matter."""
+    canonical = json.dumps(plan, sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(canonical.encode()).hexdigest()[:HASH_DIGITS]
+
+
+def find_folder(home: Path, digest: str) -> Path | None:
+    """The folder of the run with this hash; another table may have another name for its row."""
+    return min(home.glob(f"*-{digest}"), key=lambda path: (not (path / "result.json").is_file(), path), default=None)
+
+
+def elmo_of(config: dict[str, Any]) -> dict[str, Any] | None:
+    """The object `model.elmo` of a config, if any."""
+    model = config.get("model")
+    elmo = model.get("elmo") if isinstance(model, dict) else None
+    return elmo if isinstance(elmo, dict) else None
+
+
+def is_cacheable(config: dict[str, Any]) -> bool:
+    """Whether the layers of the config's biLM can be cached on disk, see `ElmoTokenEmbedder`."""
+    elmo = elmo_of(config)
+    if elmo is None or elmo.get("cache_dir") is not None:
+        return False
+    return elmo.get("state", "reset") == "reset" and elmo.get("layer_norm", False) != "batch"
+
+
+def runnable(plan: dict[str, Any], home: Path) -> dict[str, Any]:
+    """A plan's config with the paths of the layer cache and of the tuned biLM, which are not part of the hash."""
+    paths = {"cache_dir": str(home / "layers")} if plan["cached"] else {}
+    if plan["bilm_of"]:
+        folder = find_folder(home, plan["bilm_of"])
+        if folder is None:
+            raise InputError(f"the tuned biLM is missing: run {plan['bilm_of']}", file=home)
+        exported = folder / "model" / "exported"
+        paths |= {"options_file": str(exported / "options.json"), "weight_file": str(exported / "weights.hdf5")}
+    config = copy.deepcopy(plan["config"])
+    (elmo_of(config) or {}).update(paths)
+    return config

@@ -1,0 +1,137 @@
+"""One call of `elmo-tasks ablate`: plan the runs, execute those that are left, write the results."""
+
+import json
+import shlex
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from statistics import mean
+
+from elmo_tasks import resources
+from elmo_tasks.errors import InputError, require_sizes, require_workers
+from elmo_tasks.experiments.tables import local, run_dir
+from elmo_tasks.experiments.tables.local import Event
+from elmo_tasks.experiments.tables.progress import Progress
+from elmo_tasks.experiments.tables.report import report
+from elmo_tasks.experiments.tables.runs import Planner, Run
+from elmo_tasks.experiments.tables.summary import Summary
+from elmo_tasks.experiments.tables.table import choose_rows, read_table
+from elmo_tasks.experiments.tables.text import duration, markdown, run_scores
+from elmo_tasks.files import atomic_write
+
+
+class Session:
+    """
+    The runs of the rows that match one of the patterns `rows`, with the seeds 1 to `seeds`. `table.md`, `results.jsonl`
+    and `report.html` are written to `folder`, the runs to `runs` (default: `folder / "runs"`); the runs import
+    `packages`. Raises `InputError` if the table is invalid, a pattern matches nothing, or a number is below 1.
+    """
+
+    def __init__(
+        self,
+        table: str,
+        folder: Path,
+        *,
+        scale: str = resources.SCALES[0],
+        runs: Path | None = None,
+        rows: list[str] | None = None,
+        seeds: int = 1,
+        workers: int = 1,
+        cached: bool = True,
+        packages: Sequence[str] = (),
+    ) -> None:
+        _require_utf8(table, folder.absolute(), runs)
+        require_sizes(seeds=seeds)
+        require_workers(workers)
+        self.folder, self.seeds, self.workers = folder.absolute(), seeds, workers
+        self._arguments = [table, "--scale", scale, "-s", str(folder), *([] if cached else ["--no-cache"])]
+        self._arguments += [part for package in packages for part in ("--include-package", package)]
+        self.table = read_table(table, scale)
+        self._data_root = None if scale == resources.SCALES[0] else resources.data_root()
+        home = (runs or self.folder / "runs").absolute()
+        self.planner = Planner(self.table, home, cached=cached, packages=packages)
+        self.rows = choose_rows(self.table, rows or [])
+        self._all = self.planner.runs(self.rows, seeds)
+        self.left = [run for run in self._all if run_dir.read_result(run.folder) is None]
+        self._seconds: dict[str, list[float]] = defaultdict(list)
+        for run in self._all:
+            if result := run_dir.read_result(run.folder):
+                self._seconds[run.row.name].append(result["seconds"])
+        self.interrupted, self.failed = False, 0
+
+    def run_all(self) -> Iterator[str]:
+        """Execute the runs that are left, and yield a line for each start and end. Writes the files after each run."""
+        done = len(self._all) - len(self.left)
+        data = self._data_root or resources.fixtures_root() / "miniworld"
+        yield f"scale {self.table.scale}: data in {data}; the paper's configs: {resources.configs_root() / 'paper'}"
+        yield f"{self.table.title}: {len(self._all)} runs, {done} finished; estimated time left: {self.time_left()}"
+        if self.left:
+            self.write()  # fails now, not after the first run, if it cannot write
+        self.interrupted = True
+        with Progress(self.estimate) as progress:
+            for event in local.run_all(self.left, workers=self.workers):
+                if event.state == "running":
+                    progress.show(event.run)
+                    continue
+                progress.close(event.run)
+                if event.state == "finished":
+                    self.left.remove(event.run)
+                    yield self._finished(event)
+                    self.write()
+                elif event.state == "held":
+                    yield f"executed by another process: {event.run.label}"
+                else:
+                    yield f"started: {event.run.label}"
+        self.interrupted = False
+
+    def time_left(self) -> str:
+        """The estimate for the runs that are left: `12 min`; `more than 12 min` if some are unknown."""
+        each = [self.estimate(run) for run in self.left]
+        known = [seconds for seconds in each if seconds is not None]
+        if each and not known:
+            return duration(None)
+        total = duration(max([sum(known) / self.workers, *known], default=0.0))
+        return total if len(known) == len(each) else f"more than {total}"
+
+    def estimate(self, run: Run) -> float | None:
+        """The mean seconds of finished runs of the same row, else the row's `minutes`."""
+        if measured := self._seconds[run.row.name]:
+            return mean(measured)
+        return run.row.minutes and 60 * run.row.minutes
+
+    def write(self) -> Summary:
+        """Write the three files from the results so far. Raises `InputError` if they cannot be written."""
+        summary = Summary(self.planner, seeds=self.seeds)
+        records = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in summary.all_records())
+        page = report(summary, self._command(summary))
+        for name, text in (("results.jsonl", records), ("table.md", markdown(summary)), ("report.html", page)):
+            with atomic_write(self.folder / name) as aside:
+                aside.write_text(text, "utf-8")
+        return summary
+
+    def _command(self, summary: Summary) -> str:
+        """The shell command that makes the same table."""
+        seeds = max([self.seeds, *(seed for records in summary.records.values() for seed in records)])
+        call = ["elmo-tasks", "ablate", *self._arguments, "--seeds", str(seeds)]
+        variables = [f"{resources.DATA_VARIABLE}={shlex.quote(str(self._data_root))}"] if self._data_root else []
+        return " ".join([*variables, shlex.join(call)])
+
+    def _finished(self, event: Event) -> str:
+        line = f"[{len(self._all) - len(self.left)}/{len(self._all)}] {event.run.label}: "
+        result = run_dir.read_result(event.run.folder)
+        if result is None:
+            self.failed += 1
+            line += f"FAILED: {event.failure}"
+        else:
+            self._seconds[event.run.row.name].append(result["seconds"])
+            line += f"{run_scores(event.run.row, result)}, {duration(result['seconds'])}"
+        kept = [path.name for path in sorted(event.run.folder.glob(f"{run_dir.MODEL}.old-*"))]
+        other = f"; trainings with other configs are kept in {event.run.folder}: {', '.join(kept)}" if kept else ""
+        return f"{line}{other}; {self.time_left()} left"
+
+
+def _require_utf8(*paths: object) -> None:
+    """Raises `InputError` if a path, which is written to the report, is not UTF-8."""
+    for text in map(str, paths):
+        if text.encode("utf-8", "replace").decode() != text:
+            raise InputError(f"expected a path in UTF-8, got {ascii(text)}")

@@ -1,0 +1,78 @@
+"""CoNLL column files: a token per line, blanks or tabs between columns, an empty line after a sentence."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from sys import intern
+
+from elmo_tasks.errors import InputError
+from elmo_tasks.formats.text_files import open_text, refuse_carriage_return
+
+LONGEST_SENTENCE = 2**15
+"""The maximum number of tokens in a sentence."""
+
+_DOCUMENT_START = "-DOCSTART-"
+# `str.split()` would also split at no-break spaces, which are part of some tokens.
+_GAP = re.compile(r"[ \t]+")
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnSentence:
+    """One sentence of a column file."""
+
+    columns: tuple[tuple[str, ...], ...]  # T strings per column, in file order
+    line: int  # of the first token; token t is on line `line + t`
+
+
+def read_columns(path: str | Path, *, min_columns: int = 2, corpus_hint: str | None = None) -> Iterator[ColumnSentence]:
+    """
+    Streams the sentences of a column file, plain or gzip. `-DOCSTART-` lines end a sentence. The first token line has
+    at least `min_columns`, and all others have as many as that. `corpus_hint` says where to get a missing corpus.
+
+    Raises `InputError` as `open_text` does; if a line has the wrong number of columns, a sentence is too long, or there
+    is no sentence.
+    """
+    rows: list[list[str]] = []
+    start, first = 0, (0, 0)
+    for number, line in chain(open_text(path, corpus_hint=corpus_hint), [(0, "")]):
+        fields = split_columns(line, number, path)
+        if fields and fields[0] != _DOCUMENT_START:
+            first = _check_width(len(fields), number, first, min_columns, path)
+            start = start if rows else number
+            rows.append(fields)
+            _check_length(rows, start, path)
+        elif rows:
+            yield ColumnSentence(tuple(zip(*rows, strict=True)), start)
+            rows = []
+    if not start:
+        raise InputError(f"expected token lines of {min_columns} or more columns, got none", file=path)
+
+
+def split_columns(line: str, number: int, path: str | Path) -> list[str]:
+    """
+    The fields of a line, equal strings shared in memory. Raises `InputError` if there is a carriage return within the
+    line.
+    """
+    refuse_carriage_return(line, file=path, line=number)
+    return [intern(field) for field in _GAP.split(line) if field]
+
+
+def _check_width(
+    width: int, number: int, first: tuple[int, int], min_columns: int, path: str | Path
+) -> tuple[int, int]:
+    """The number of the first token line, and its columns."""
+    if not first[0] and width < min_columns:
+        hint = "the word comes first, its tag last; `elmo-tasks predict` takes sentences without tags"
+        problem = f"expected at least {min_columns} columns, got {width}"
+        raise InputError(problem, file=path, line=number, hint=hint)
+    if first[0] and width != first[1]:
+        raise InputError(f"expected {first[1]} columns as on line {first[0]}, got {width}", file=path, line=number)
+    return first if first[0] else (number, width)
+
+
+def _check_length(rows: list[list[str]], start: int, path: str | Path) -> None:
+    if len(rows) > LONGEST_SENTENCE:
+        problem, hint = f"expected sentences of at most {LONGEST_SENTENCE:,} tokens", "an empty line ends a sentence"
+        raise InputError(f"{problem}, got a longer one", file=path, line=start, hint=hint)

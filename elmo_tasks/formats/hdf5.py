@@ -1,0 +1,150 @@
+"""HDF5 files: written safely, and read without following links out of the file. Requires numpy and h5py only."""
+
+import io
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+from h5py import h5l
+
+from elmo_tasks.errors import InputError
+from elmo_tasks.files import atomic_write
+
+FLOAT32_MANTISSA = 23
+
+_LINKS = {h5l.TYPE_SOFT: "a soft link", h5l.TYPE_EXTERNAL: "an external link"}
+
+
+def write_hdf5(arrays: dict[str, np.ndarray], path: str | Path, *, mantissa_bits: int | None = None) -> None:
+    """Writes float32 arrays atomically, optionally rounded to `mantissa_bits`."""
+    image = io.BytesIO()  # HDF5 crashes the process on a full disk
+    with h5py.File(image, "w") as file:
+        for name, array in arrays.items():
+            values = round_mantissa(array, mantissa_bits)
+            file.create_dataset(name, data=values, shuffle=True, compression="gzip", compression_opts=9)
+    with atomic_write(path) as aside:
+        aside.write_bytes(image.getvalue())  # not getbuffer(): a view in a traceback crashes Python 3.12
+
+
+def round_mantissa(array: np.ndarray, bits: int | None) -> np.ndarray:
+    """Rounds float32 values to `bits` (0 to 23) bits of mantissa, ties to even."""
+    values = np.ascontiguousarray(array, dtype=np.float32)
+    if bits is None or bits == FLOAT32_MANTISSA:
+        return values
+    if not 0 <= bits < FLOAT32_MANTISSA:
+        raise ValueError(f"mantissa_bits: expected 0 to {FLOAT32_MANTISSA}, got {bits}")
+    drop = FLOAT32_MANTISSA - bits
+    raw = values.view(np.uint32)
+    half = np.uint32((1 << (drop - 1)) - 1)
+    raw = raw + half + ((raw >> np.uint32(drop)) & np.uint32(1))
+    return (raw & np.uint32(~((1 << drop) - 1) & 0xFFFFFFFF)).view(np.float32)
+
+
+@contextmanager
+def reading(file: str | Path, problem: str, *, hint: str | None = None) -> Iterator[None]:
+    """Raises `InputError`, which starts with `problem`, in place of h5py's errors for damaged files."""
+    try:
+        yield
+    except InputError:
+        raise
+    except (KeyError, OSError, RuntimeError, TypeError, ValueError) as error:
+        raise InputError(f"{problem}: {error}", file=file, hint=hint) from None
+
+
+def own_item(file: h5py.File, name: str) -> h5py.Dataset | h5py.Group:
+    """
+    A dataset or a group in the file itself. No values are read. Raises `KeyError` if there is none; `InputError` if it
+    is a link, a virtual dataset or in external storage, which the file's checksum does not cover.
+    """
+    item: h5py.Dataset | h5py.Group = file
+    for part in name.split("/"):
+        link = item.id.links.get_info(part.encode()).type
+        if link != h5l.TYPE_HARD:
+            raise _elsewhere(file, name, _LINKS.get(link, "an unknown link"))
+        item = item[part]
+    if isinstance(item, h5py.Dataset) and item.external is not None:
+        raise _elsewhere(file, name, "external storage")
+    if isinstance(item, h5py.Dataset) and item.is_virtual:
+        raise _elsewhere(file, name, "a virtual dataset")
+    return item
+
+
+def own_dataset(file: h5py.File, name: str) -> h5py.Dataset:
+    """`own_item`, which raises `TypeError` if it is not a dataset."""
+    item = own_item(file, name)
+    if not isinstance(item, h5py.Dataset):
+        raise TypeError(f"expected a dataset {name!r}, got a {type(item).__name__.lower()}")
+    return item
+
+
+def _elsewhere(file: h5py.File, name: str, found: str) -> InputError:
+    hint = "store all values in the file"
+    return InputError(f"expected {name!r} in the file itself, got {found}", file=file.filename, hint=hint)
+
+
+class DiskFile(io.FileIO):
+    """
+    A file for h5py that records an error instead of raising it, since HDF5 crashes the process if it cannot write.
+
+    The file `opened` is called `path` in errors.
+    """
+
+    def __init__(self, opened: Path | int, mode: str, path: Path) -> None:
+        super().__init__(opened, mode)
+        self.path = path
+        self._error: OSError | None = None
+
+    def __repr__(self) -> str:
+        return str(self.path)  # h5py takes it for the name of the file
+
+    def write(self, data: Any) -> int:
+        rest = memoryview(data).cast("B")
+        size = len(rest)
+        try:
+            while rest:
+                rest = rest[super().write(rest) :]
+        except OSError as error:
+            self._error = self._error or error
+        return size
+
+    def truncate(self, size: int | None = None) -> int:
+        try:
+            return super().truncate(size)
+        except OSError as error:
+            self._error = self._error or error
+            return size or 0
+
+    def check(self) -> None:
+        """Raise `InputError` if a write has failed."""
+        if self._error is not None:
+            hint = "free some disk space and run the same command"
+            raise InputError(f"cannot write: {self._error.strerror}", file=self.path, hint=hint) from None
+
+    def reserve(self) -> None:
+        """Allocate the disk space of the whole file, where the system can."""
+        if not hasattr(os, "posix_fallocate"):
+            return
+        size = os.fstat(self.fileno()).st_size
+        try:
+            os.posix_fallocate(self.fileno(), 0, size)
+        except OSError as error:
+            problem = f"cannot reserve {size:,} bytes of disk space: {error.strerror}"
+            raise InputError(problem, file=self.path, hint="--float16, --top and --average need less") from None
+
+
+@contextmanager
+def open_hdf5(file: DiskFile, mode: str) -> Iterator[h5py.File]:
+    """Open a file with h5py. Raises `InputError` for a write error inside the block, or a damaged file."""
+    try:
+        with reading(file.path, "the file is damaged", hint="copy or write it again"):
+            hdf5 = h5py.File(file, mode)
+        with hdf5:
+            yield hdf5
+    except Exception:
+        file.check()
+        raise
+    file.check()

@@ -1,0 +1,262 @@
+"""
+OntoNotes in the columns of CoNLL-2012, the corpus of SRL and coreference.
+
+| column | content |
+|---|---|
+| 1, 2, 3 | document, part, index of the word in its sentence |
+| 4, 5 | word, part of speech |
+| 6, 9, 11 | parse, word sense, named entities: not read here |
+| 7, 8 | lemma and frameset of a predicate |
+| 10 | speaker or author |
+| 12 to the last but one | arguments, a column for each word that has a frameset, in order |
+| the last | coreference |
+
+Blanks and tabs separate columns. `#begin document (KEY); part 000` begins a document, `#end document` ends it, an
+empty line ends a sentence; other lines that begin with `#` and have too few columns for a word are comments.
+"""
+
+import glob
+import logging
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain, groupby
+from pathlib import Path
+from typing import NamedTuple
+
+from elmo_tasks.errors import InputError, shown
+from elmo_tasks.formats.brackets import BracketError, mentions_from_brackets, spans_from_brackets
+from elmo_tasks.formats.columns import split_columns
+from elmo_tasks.formats.corpora import located
+from elmo_tasks.formats.spans import Span
+from elmo_tasks.formats.text_files import open_text
+
+logger = logging.getLogger(__name__)
+
+NONE = "-"
+"""The value of missing lemmas, framesets and speakers."""
+
+PREDICATE_LABELS = ("V", "C-V")
+"""The labels of the predicate itself among its arguments."""
+
+CORPUS_HINT = (
+    "OntoNotes 5.0 is LDC2013T19 at https://catalog.ldc.upenn.edu; "
+    "https://cemantix.org/conll/2012/data.html converts it to CoNLL-2012 columns"
+)
+_SUFFIXES = ("gold_conll", "gold_conll.gz")
+_FIRST_FRAME = 11
+_MIN_COLUMNS = 12
+_WARNINGS = 10
+_BEGIN, _END = "#begin document", "#end document"
+BEGIN_LINE = re.compile(rf"{_BEGIN} \((.*)\)(?:; part ([0-9]{{1,9}}))?\s*")
+_PART = re.compile("[0-9]{1,9}")
+
+
+class Frame(NamedTuple):
+    """
+    A predicate and its arguments, sorted by start, with labels such as `ARG0`, `C-ARG1` and `R-ARGM-LOC`. The predicate
+    itself is `V`; it may have several words and be continued as `C-V`.
+    """
+
+    predicate: int  # the index of the word that has the frameset
+    lemma: str  # such as `kill`
+    frameset: str  # such as `01`
+    arguments: tuple[Span, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OntonotesSentence:
+    """One sentence of T words. Frames and mentions are parsed on access."""
+
+    file: str
+    line: int  # of the first word; word t is on line `line + t`
+    columns: tuple[tuple[str, ...], ...]  # 12 or more, of T strings each
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        return self.columns[3]
+
+    @property
+    def pos(self) -> tuple[str, ...]:
+        """Parts of speech."""
+        return self.columns[4]
+
+    @property
+    def speakers(self) -> tuple[str, ...]:
+        """Speakers or authors, `-` if there is none."""
+        return self.columns[9]
+
+    def mentions(self, *, of: str = "coreference") -> tuple[Span, ...]:
+        """
+        Coreference mentions sorted by start; the label is the number of the cluster in its document. Raises
+        `InputError` with file and line, if brackets are invalid; `of`, the column or the document, begins the message.
+        """
+        try:
+            return mentions_from_brackets(self.columns[-1])
+        except BracketError as error:
+            raise self._error(f"{of}: {error}", error.token) from None
+
+    def frames(self) -> tuple[Frame, ...]:
+        """
+        The frame of each word that has a frameset, in order. Raises `InputError` with file and line, if brackets are
+        invalid, or the columns do not match the predicates.
+        """
+        predicates = [token for token, frameset in enumerate(self.columns[7]) if frameset != NONE]
+        columns = range(_FIRST_FRAME, len(self.columns) - 1)
+        if len(columns) != len(predicates):
+            problem = f"expected a column of arguments for each of {len(predicates)} framesets, got {len(columns)}"
+            raise self._error(problem, 0)
+        return tuple(self._frame(*pair) for pair in zip(predicates, columns, strict=True))
+
+    def _frame(self, predicate: int, column: int) -> Frame:
+        try:
+            arguments = spans_from_brackets(self.columns[column])
+        except BracketError as error:
+            raise self._error(f"column {column + 1}: {error}", error.token) from None
+        if not any(start <= predicate < end and label in PREDICATE_LABELS for start, end, label in arguments):
+            problem = f"column {column + 1} has no '(V' over its predicate {self.words[predicate]!r}"
+            raise self._error(problem, predicate)
+        return Frame(predicate, self.columns[6][predicate], self.columns[7][predicate], arguments)
+
+    def _error(self, problem: str, token: int) -> InputError:
+        return InputError(problem, file=self.file, line=self.line + token)
+
+
+@dataclass(frozen=True, slots=True)
+class OntonotesDocument:
+    """A document, or a part of a long one, with its own clusters."""
+
+    key: str  # such as `bc/cctv/00/cctv_0000`
+    part: int
+    sentences: tuple[OntonotesSentence, ...]  # at least one
+
+
+class Skipped:
+    """
+    Counts annotations that could not be parsed, and warns of each of the first ten. `what` is skipped for one:
+    `sentences` or `documents`; `strict` raises the error instead.
+    """
+
+    def __init__(self, what: str, *, strict: bool) -> None:
+        self._what, self._strict = what, strict
+        self._first: InputError | None = None
+        self._count = 0
+
+    def add(self, error: InputError) -> None:
+        """Records the error of one sentence or document; raises it if strict."""
+        if self._strict:
+            raise error
+        self._first, self._count = self._first or error, self._count + 1
+        if self._count <= _WARNINGS:
+            logger.warning("%s skipped: %s", self._what, error)
+
+    def report(self, path: str, kept: int) -> None:
+        """Warns of how many were skipped. Raises the first error if none was kept."""
+        if self._first is not None and not kept:
+            raise self._first
+        if self._count:
+            advice = "set dataset_reader.strict to true to stop at the first"
+            logger.warning("%s: %d %s with invalid annotation skipped (%s)", path, self._count, self._what, advice)
+
+
+def find_files(path: str | Path) -> list[Path]:
+    """
+    The files at a path, sorted: those in a folder and its subfolders whose names end in `gold_conll` or
+    `gold_conll.gz`, those that match a pattern with `*` or `**`, or the one file. Raises `InputError` if a folder has
+    no such file, or no file matches the pattern.
+    """
+    target = Path(located(path))
+    if target.is_dir():
+        found = [file for file in target.rglob("*") if file.name.endswith(_SUFFIXES) and file.is_file()]
+        problem = "no file in this folder ends in .gold_conll or .v4_gold_conll"
+    elif glob.has_magic(str(path)) and not target.exists():
+        found = [Path(file) for file in glob.glob(str(path), recursive=True) if Path(file).is_file()]
+        problem = "no file matches this pattern"
+    else:
+        return [target]
+    if not found:
+        raise InputError(problem, file=path, hint=CORPUS_HINT)
+    return sorted(found)
+
+
+def read_documents(path: str | Path) -> Iterator[OntonotesDocument]:
+    """
+    Streams the documents of one file, plain or gzip. Words outside `#begin` and `#end` belong to the document in their
+    first two columns. Logs a warning for a document without an end, as the file may be truncated. Raises `InputError`
+    as `open_text` does; with file and line, if a line has the wrong number of columns, a document occurs twice, or the
+    file contains no sentence.
+    """
+    for header, sentences in groupby(_Sentences(path), key=lambda pair: pair[0]):
+        yield OntonotesDocument(header.key, header.part, tuple(sentence for _, sentence in sentences))
+
+
+class _Header(NamedTuple):
+    """A document's name, and the line where it begins; 0 for words outside `#begin` and `#end`."""
+
+    key: str
+    part: int
+    line: int = 0
+
+
+class _Sentences:
+    """The sentences of a file, each with the header of its document."""
+
+    def __init__(self, path: str | Path) -> None:
+        self._path = path
+        self._header: _Header | None = None
+        self._begun: dict[tuple[str, int], int] = {}
+
+    def __iter__(self) -> Iterator[tuple[_Header, OntonotesSentence]]:
+        rows: list[list[str]] = []
+        start = 0
+        for number, line in chain(open_text(self._path, corpus_hint=CORPUS_HINT), [(0, "")]):
+            fields, mark = split_columns(line, number, self._path), line.startswith((_BEGIN, _END))
+            if line.startswith("#") and not mark and len(fields) < _MIN_COLUMNS:
+                continue
+            if fields and not mark:
+                start = start if rows else number
+                self._check_width(len(fields), len(rows[0]) if rows else 0, number, start)
+                rows.append(fields)
+                continue
+            if rows:
+                sentence = OntonotesSentence(str(self._path), start, tuple(zip(*rows, strict=True)))
+                yield self._header or _Header(rows[0][0], _part(rows[0][1])), sentence
+                rows = []
+            if mark:
+                self._read_mark(line, number)
+        if not start:
+            raise InputError(f"expected sentences in {_MIN_COLUMNS} or more columns, got none", file=self._path)
+        self._warn_of_open_document()
+
+    def _check_width(self, width: int, expected: int, number: int, start: int) -> None:
+        if width < _MIN_COLUMNS:
+            problem = f"expected at least {_MIN_COLUMNS} columns, got {width}"
+            raise InputError(problem, file=self._path, line=number)
+        if expected and width != expected:
+            problem = f"expected {expected} columns as on line {start}, got {width}"
+            raise InputError(problem, file=self._path, line=number)
+
+    def _read_mark(self, line: str, number: int) -> None:
+        """Begins or ends a document."""
+        if line.startswith(_END):
+            self._header = None
+            return
+        match = BEGIN_LINE.fullmatch(line)
+        if match is None:
+            problem = f"expected '#begin document (KEY); part 000', got {shown(line)}"
+            raise InputError(problem, file=self._path, line=number)
+        self._warn_of_open_document()
+        self._header = _Header(match[1], _part(match[2] or "0"), number)
+        key, part, _ = self._header
+        if (first := self._begun.setdefault((key, part), number)) != number:
+            problem = f"the document ({key[:60]}); part {part:03d} already begins on line {first}"
+            raise InputError(problem, file=self._path, line=number)
+
+    def _warn_of_open_document(self) -> None:
+        if self._header is not None:
+            message = "%s:%d: the document that begins here has no '#end document'; is the file complete?"
+            logger.warning(message, self._path, self._header.line)
+
+
+def _part(text: str) -> int:
+    return int(text) if _PART.fullmatch(text) else 0

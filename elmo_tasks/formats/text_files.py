@@ -1,0 +1,146 @@
+"""Text files, plain, gzip or zstd, in UTF-8. Errors name the file and the line."""
+
+import re
+import zlib
+from collections.abc import Iterable, Iterator
+from gzip import BadGzipFile
+from io import BufferedReader
+from pathlib import Path
+from typing import TypeVar
+
+from elmo_tasks.errors import InputError
+from elmo_tasks.formats.corpora import located
+from elmo_tasks.formats.unpacking import require_regular, unpacked
+
+Item = TypeVar("Item")
+
+LONGEST_LINE = 2**20
+"""Characters of the longest line of words; its tokens take about twenty times its memory."""
+
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+_DESCRIPTOR = re.compile(r"/dev/(stdin|fd/[0-9]+)|/proc/self/fd/[0-9]+")
+
+
+def open_text(
+    path: str | Path, *, corpus_hint: str | None = None, longest: int | None = LONGEST_LINE
+) -> Iterator[tuple[int, str]]:
+    """
+    Streams the lines of a UTF-8 text file.
+
+    Gzip and zstd (with pyarrow) are detected by the first bytes, whatever the file name. A byte order mark and the
+    carriage return of CRLF are dropped. Only a line feed ends a line, not U+2028 and the like.
+
+    # Parameters
+
+    - `corpus_hint`: where to get the corpus, for the error when the file is missing.
+    - `longest`: the maximum number of characters in a line; `None` for no limit.
+
+    Yields line numbers, counted from 1, and lines without their ends. Raises `InputError` if the file cannot be opened
+    or read, a line is too long, not UTF-8 or binary (NUL), or the file is compressed and truncated, damaged, or unpacks
+    to more than a hundred times its size. Lines before the error have been yielded, up to a buffer before damage in a
+    compressed file.
+    """
+    with open_binary(path, corpus_hint) as opened:
+        for number, line in lines_of(opened, path):
+            if isinstance(line, InputError):
+                raise line
+            if longest is not None and len(line) > longest:
+                problem = f"expected lines of at most {longest:,} characters, got one of {len(line):,}"
+                raise InputError(problem, file=path, line=number, hint="does the file have line breaks?")
+            yield number, line
+
+
+def lines_of(opened: BufferedReader, name: str | Path) -> Iterator[tuple[int, str | InputError]]:
+    """
+    Like `open_text`, for a file that is already open; `name` is for error messages. A line that is not UTF-8 or binary
+    is replaced by its error.
+    """
+    for number, raw in raw_lines(opened, name):
+        try:
+            line: str | InputError = decode_line(raw, name, number)
+        except InputError as error:
+            line = error
+        yield number, line
+
+
+def raw_lines(opened: BufferedReader, name: str | Path) -> Iterator[tuple[int, bytes]]:
+    """
+    Line numbers and lines with their ends, as bytes, unpacked if the file is compressed. Raises `InputError` if it
+    cannot be read.
+    """
+    number = 0
+    try:
+        for number, raw in enumerate(unpacked(opened, name), start=1):
+            yield number, raw
+    except (EOFError, zlib.error, BadGzipFile) as error:
+        problem, hint = "the gzip stream is truncated or damaged from here on", "fetch or compress the file again"
+        raise InputError(problem, file=name, line=number + 1, hint=hint) from error
+    except OSError as error:
+        raise InputError(f"cannot read the file: {error.strerror or error}", file=name, line=number + 1) from error
+
+
+def not_empty(items: Iterable[Item], problem: str, file: str | Path) -> Iterator[Item]:
+    """The items of a file, read lazily. Raises `InputError` at the end if there was none."""
+    found = False
+    for item in items:
+        found = True
+        yield item
+    if not found:
+        raise InputError(problem, file=file)
+
+
+def refuse_carriage_return(text: str, *, file: str | Path, line: int) -> None:
+    """Raises `InputError` if there is a carriage return within the line."""
+    if "\r" in text:
+        hint = "old Macintosh line ends: convert them with `tr '\\r' '\\n'`"
+        raise InputError("carriage return within the line", file=file, line=line, hint=hint)
+
+
+def open_binary(path: str | Path, corpus_hint: str | None = None) -> BufferedReader:
+    """
+    Opens a file for reading bytes; for the parameters see `open_text`. Raises `InputError` if the file is missing, a
+    folder or unreadable, a pipe or a device other than `/dev/stdin`, `/dev/fd/N`, or the path is invalid.
+    """
+    try:
+        found = located(path)
+        if not _DESCRIPTOR.fullmatch(found):
+            require_regular(found)
+        return open(found, "rb")
+    except FileNotFoundError:
+        raise InputError("no such file", file=path, hint=missing_hint(corpus_hint)) from None
+    except IsADirectoryError:
+        raise InputError("expected a file, got a folder", file=path) from None
+    except OSError as error:
+        raise InputError(f"cannot open the file: {error.strerror}", file=path) from error
+    except InputError:
+        raise
+    except ValueError as error:  # NUL or a surrogate
+        raise InputError(f"invalid path {str(path)!r:.200}: {error}") from None
+
+
+def missing_hint(corpus_hint: str | None = None) -> str:
+    """What to do about a missing file."""
+    if corpus_hint is None:
+        return "check the path in the config or on the command line"
+    return f"check the path and the data root; {corpus_hint}"
+
+
+def decode_line(raw: bytes, path: str | Path, number: int) -> str:
+    """
+    Decodes a line without its end and, in line 1, without a byte order mark. Raises `InputError` if it is not UTF-8 or
+    contains a NUL byte.
+    """
+    if number == 1:
+        raw = raw.removeprefix(_BYTE_ORDER_MARK)
+    if number == 1 and raw.startswith(_UTF16_MARKS):
+        hint = "convert it with `iconv -f utf-16 -t utf-8`"
+        raise InputError("expected UTF-8 text, got UTF-16", file=path, line=number, hint=hint)
+    if 0 in raw:
+        raise InputError("expected text, got binary data (a NUL byte)", file=path, line=number)
+    try:
+        return raw.rstrip(b"\r\n").decode("utf-8")
+    except UnicodeDecodeError as error:
+        problem = f"expected UTF-8 text, got 0x{raw[error.start]:02x} as byte {error.start + 1} of the line"
+        hint = "convert Latin-1 with `iconv -f latin1 -t utf-8`"
+        raise InputError(problem, file=path, line=number, hint=hint) from error

@@ -1,1 +1,0 @@
-"""Metrics that two or more tasks use."""

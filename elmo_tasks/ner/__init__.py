@@ -1,1 +1,0 @@
-"""Named-entity recognition: CoNLL-2003 columns, biLSTM-CRF, entity F1 (paper, appendix A.7)."""

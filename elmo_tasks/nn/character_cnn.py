@@ -1,0 +1,84 @@
+"""Encoders of a word's characters: the convolution of the paper's SQuAD model, and AllenNLP's without two defects."""
+
+import torch
+from allennlp.modules.seq2vec_encoders import CnnEncoder, Seq2VecEncoder
+from allennlp.modules.token_embedders import Embedding, TokenCharactersEncoder, TokenEmbedder
+from torch import Tensor, nn
+
+from elmo_tasks.nn.initialization import glorot
+
+
+@Seq2VecEncoder.register("elmo_tasks_character_cnn")
+class CharacterCnn(Seq2VecEncoder):
+    """
+    Dropout, a convolution of one width, ReLU and the maximum over the word. Unlike with AllenNLP's `cnn`, words are
+    padded with zeros at their end, so that they may be shorter than the filter.
+
+    # Parameters
+
+    - `embedding_dim`: width of a character's vector (E).
+    - `num_filters`: width of the word's vector (F).
+    - `width`: width of the filters, in characters.
+    - `dropout`: dropout on the characters' vectors.
+    """
+
+    def __init__(self, *, embedding_dim: int, num_filters: int, width: int, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.convolution = glorot(nn.Conv1d(embedding_dim, num_filters, width))
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, tokens: Tensor, mask: Tensor) -> Tensor:
+        """
+        Vectors [N, C, E] of the C characters of N words, and their mask [N, C], bool or 0 and 1 as AllenNLP's
+        `character_encoding` gives it -> [N, F]; zero for a word without characters.
+        """
+        mask = mask.bool()
+        characters = torch.where(mask[:, :, None], self.dropout(tokens), 0.0).transpose(1, 2)  # [N, E, C]
+        padding = self.convolution.kernel_size[0] - 1
+        features = self.convolution(nn.functional.pad(characters, (0, padding))).relu()  # [N, F, C]
+        return (features * mask[:, None, :]).amax(2)  # after ReLU, 0 is the minimum
+
+    def get_input_dim(self) -> int:
+        return self.convolution.in_channels
+
+    def get_output_dim(self) -> int:
+        return self.convolution.out_channels
+
+
+@TokenEmbedder.register("character_encoding", exist_ok=True)
+class CharacterEncoder(TokenCharactersEncoder):
+    """AllenNLP's `character_encoding`, which can be pickled and copied, also without dropout."""
+
+    def __init__(self, embedding: Embedding, encoder: Seq2VecEncoder, dropout: float = 0.0) -> None:
+        super().__init__(embedding, encoder, dropout)
+        if not dropout:
+            self._dropout = nn.Identity()  # in AllenNLP a local function
+
+
+@Seq2VecEncoder.register("cnn", exist_ok=True)
+class PaddedCnn(CnnEncoder):
+    """
+    AllenNLP's `cnn`, which masks padding in any dtype.
+
+    AllenNLP adds the smallest number of torch's default dtype to the activations of padding, and searches for it in the
+    maximum. In another dtype, also under `torch.autocast`, it is not found: a word shorter than a filter has features
+    of -65504 or minus infinity in place of 0.
+    """
+
+    def forward(self, tokens: Tensor, mask: Tensor | None) -> Tensor:
+        """Characters [N, C, E] and their mask [N, C], padded on the right -> features [N, F]."""
+        mask = torch.ones_like(tokens[:, :, 0]) if mask is None else mask
+        inputs, lengths = (tokens * mask[:, :, None]).transpose(1, 2), mask.sum(1)  # [N, E, C], [N]
+        pooled = [
+            _maximum(self._activation(getattr(self, f"conv_layer_{number}")(inputs)), lengths - size + 1)
+            for number, size in enumerate(self._ngram_filter_sizes)
+        ]
+        features = torch.cat(pooled, 1)
+        return features if self.projection_layer is None else self.projection_layer(features)
+
+
+def _maximum(activations: Tensor, count: Tensor) -> Tensor:
+    """The maximum of the first `count` [N] positions of [N, F, P]: [N, F]; 0 if there are none."""
+    positions = torch.arange(activations.shape[2], device=activations.device)
+    outside = (positions >= count[:, None])[:, None]  # [N, 1, P]
+    return torch.where((count > 0)[:, None], activations.masked_fill(outside, -torch.inf).max(2).values, 0.0)

@@ -1,0 +1,111 @@
+"""The encoder of coreference: a bidirectional LSTM with coupled gates (appendix A.6; Lee et al., 2017)."""
+
+import torch
+from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
+from torch import Tensor, nn
+from torch.nn import functional
+
+from elmo_tasks.nn.encoder import Encoder
+
+DIRECTIONS = 2
+
+
+@Seq2SeqEncoder.register("elmo_tasks_coupled_lstm")
+class CoupledLstm(Encoder):
+    """
+    One bidirectional layer whose forget gate is 1 minus the input gate. With `[x_t; d h_(t-1)] W + b` split into i, j,
+    o, and d a dropout mask that is constant over a sentence: `c_t = (1 - sigmoid(i)) c_(t-1) + sigmoid(i) tanh(j)`,
+    `h_t = sigmoid(o) tanh(c_t)`. The initial states `c_0` and `h_0` are learned.
+
+    The columns of each gate's W start orthonormal: over input and recurrence together, as in e2e-coref's code of 2018,
+    or without `orthonormal_input` over the recurrence alone, as in its code of 2017, whose input weights start
+    Glorot-uniform and whose bias is the sum of two. All other parameters start Glorot-uniform as in TensorFlow.
+
+    # Parameters
+
+    - `input_size`: width of the input; `InputEncoder` supplies it.
+    - `hidden_size`: units H per direction.
+    - `dropout`: dropout on `h_(t-1)`.
+    - `orthonormal_input`: see above.
+    """
+
+    def __init__(
+        self, *, input_size: int, hidden_size: int, dropout: float = 0.0, orthonormal_input: bool = True
+    ) -> None:
+        super().__init__(input_dim=input_size, output_dim=DIRECTIONS * hidden_size)
+        self.input_size, self.hidden_size, self.dropout = input_size, hidden_size, dropout
+        self.kernel = nn.Parameter(torch.empty(DIRECTIONS, input_size + hidden_size, 3 * hidden_size))
+        self.bias = nn.Parameter(torch.empty(DIRECTIONS, 3 * hidden_size))
+        self.first_cell = nn.Parameter(torch.empty(DIRECTIONS, 1, hidden_size))
+        self.first_hidden = nn.Parameter(torch.empty(DIRECTIONS, 1, hidden_size))
+        self.reset_parameters(orthonormal_input=orthonormal_input)
+
+    def reset_parameters(self, *, orthonormal_input: bool = True) -> None:
+        for direction in range(DIRECTIONS):
+            inputs, recurrence = self.kernel.data[direction].split([self.input_size, self.hidden_size])
+            for gate in (self.kernel.data[direction] if orthonormal_input else recurrence).chunk(3, 1):
+                nn.init.orthogonal_(gate)
+            for parameter in (self.bias, self.first_cell, self.first_hidden):
+                glorot_uniform_(parameter.data[direction])
+            if not orthonormal_input:
+                glorot_uniform_(inputs)
+                self.bias.data[direction] += glorot_uniform_(torch.empty(3 * self.hidden_size))
+
+    def forward(self, inputs: Tensor, mask: Tensor) -> Tensor:
+        """See `Encoder`."""
+        rows, longest = mask.shape
+        places, batch_sizes = _packed_places(mask)  # [2, N]
+        flat = inputs.reshape(rows * longest, self.input_size)  # [B T, D]
+        outputs = self._scan(self._input_products(flat, places), batch_sizes, rows)  # [2, N, H]
+        unpacked = [
+            outputs.new_zeros(len(flat), self.hidden_size).index_copy(0, places[direction], outputs[direction])
+            for direction in range(DIRECTIONS)
+        ]
+        return torch.cat(unpacked, 1).view(rows, longest, -1)  # [B, T, 2H]
+
+    def _input_products(self, flat: Tensor, places: Tensor) -> Tensor:
+        """`x W + b` of all words, in the order of each direction: [2, N, 3H]."""
+        weights = self.kernel[:, : self.input_size]  # [2, D, 3H]
+        products = [
+            torch.addmm(bias, flat, weight)[order]
+            for bias, weight, order in zip(self.bias, weights, places, strict=True)
+        ]
+        return torch.stack(products)
+
+    def _scan(self, products: Tensor, batch_sizes: list[int], rows: int) -> Tensor:
+        """Both directions step by step: packed input products [2, N, 3H] -> packed outputs [2, N, H]."""
+        weight = self.kernel[:, self.input_size :]  # [2, H, 3H]
+        cell = self.first_cell.expand(-1, rows, -1)  # [2, B, H]
+        hidden = self.first_hidden.expand(-1, rows, -1)  # [2, B, H]
+        kept = functional.dropout(torch.ones_like(hidden), self.dropout, self.training)
+        outputs = []
+        for step, running in zip(products.split(batch_sizes, 1), batch_sizes, strict=True):
+            received = hidden[:, :running] * kept[:, :running]
+            gates = torch.baddbmm(step, received, weight).to(cell.dtype)  # autocast returns fewer bits
+            i, j, o = gates.chunk(3, 2)  # [2, running, H] each
+            cell = torch.lerp(cell[:, :running], j.tanh(), i.sigmoid())
+            hidden = o.sigmoid() * cell.tanh()
+            outputs.append(hidden)
+        return torch.cat(outputs, 1)
+
+
+def glorot_uniform_(tensor: Tensor) -> Tensor:
+    """
+    Initializes a tensor of one or two dimensions as TensorFlow's default does, for which a vector of n has n inputs and
+    n outputs; `torch.nn.init.xavier_uniform_` does not accept vectors.
+    """
+    bound = (6.0 / (tensor.shape[0] + tensor.shape[-1])) ** 0.5
+    return nn.init.uniform_(tensor, -bound, bound)
+
+
+def _packed_places(mask: Tensor) -> tuple[Tensor, list[int]]:
+    """
+    The indices of the words of each step among the B T words, longest sentences first. Returns [2, N], forward and
+    backward, and the number of sentences at each step.
+    """
+    lengths, order = mask.sum(1).sort(descending=True, stable=True)  # [B]
+    steps = torch.arange(max(1, int(lengths[0])), device=mask.device)[:, None]  # [steps, 1]
+    running = steps < lengths  # [steps, B]
+    starts = order * mask.shape[1]  # [B]
+    forward, backward = (starts + steps)[running], (starts + lengths - 1 - steps)[running]
+    return torch.stack([forward, backward]), running.sum(1).tolist()

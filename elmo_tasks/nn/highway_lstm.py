@@ -1,0 +1,250 @@
+"""The encoder of SRL: highway LSTM layers of alternating direction (paper, appendix A.5; He et al., 2017)."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import torch
+from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
+from allennlp.nn.util import get_dropout_mask
+from torch import Tensor, nn
+from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
+
+from elmo_tasks.bilm.no_compile import no_compile
+from elmo_tasks.bilm.packed_linear import PRECISIONS, packed_linear
+from elmo_tasks.errors import InputError
+from elmo_tasks.nn.encoder import Encoder
+from elmo_tasks.nn.precision import product_type
+
+FORGET_BIAS = 1.0
+"""Initial bias of the forget gates (appendix A.5)."""
+
+
+@Seq2SeqEncoder.register("elmo_tasks_highway_lstm")
+class HighwayLstm(Encoder):
+    """
+    Layer 0 reads each sentence forward, layer 1 reads the output of layer 0 backward, and so on alternately.
+
+    # Parameters
+
+    - `input_size`: width of the input; `InputEncoder` supplies it.
+    - `hidden_size`: width H of each layer.
+    - `num_layers`: number of layers.
+    - `dropout`: probability of variational dropout (Gal and Ghahramani, 2016): each layer draws one mask per sentence
+      and applies it to `h_t` of all tokens.
+    - `dropout_outputs`: whether the next layer, too, reads the masked `h_t`, as in He et al.'s code. If false, the mask
+      applies to the layer's own recurrence alone, as in AllenNLP.
+    - `precision`: type of the matrix products, `float32` or `bfloat16`; cells and gates are in float32, outputs in the
+      weights' type. By default that of `torch.autocast` if enabled, else the inputs'.
+
+    Raises `InputError` if the precision is unknown.
+    """
+
+    def __init__(
+        self,
+        *,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int,
+        dropout: float = 0.0,
+        dropout_outputs: bool = True,
+        precision: str | None = None,
+    ) -> None:
+        if precision is not None and precision not in PRECISIONS:
+            raise InputError(f"expected precision to be one of {', '.join(PRECISIONS)}, got {precision!r}")
+        super().__init__(input_dim=input_size, output_dim=hidden_size)
+        widths = [input_size, *[hidden_size] * num_layers]
+        layers = (
+            HighwayLstmLayer(input_size=width, hidden_size=hidden_size, backward=depth % 2 == 1)
+            for depth, width in enumerate(widths[:-1])
+        )
+        self.layers = nn.ModuleList(layers)
+        self._dropout, self._dropout_outputs = dropout, dropout_outputs
+        self._precision = None if precision is None else PRECISIONS[precision]
+
+    @no_compile
+    def forward(self, inputs: Tensor, mask: Tensor) -> Tensor:
+        """See `Encoder`."""
+        lengths = mask.sum(1).clamp(min=1).cpu()  # [B], an empty row runs for one step, which is masked below
+        packed = pack_padded_sequence(inputs, lengths, batch_first=True, enforce_sorted=False)
+        batch_sizes = packed.batch_sizes.tolist()
+        hidden = packed.data  # [N, D]
+        for layer in self.layers:
+            kept = self._dropout_mask(hidden, rows=batch_sizes[0])  # [B, H]
+            hidden = layer(hidden, batch_sizes, kept, precision=self._precision)  # [N, H]
+            if self.training and self._dropout and self._dropout_outputs:
+                hidden = hidden * torch.cat([kept[:rows] for rows in batch_sizes]).to(hidden.dtype)
+        unpacked = PackedSequence(hidden, *packed[1:])
+        padded, _ = pad_packed_sequence(unpacked, batch_first=True, total_length=mask.shape[1])
+        return padded * mask[:, :, None]  # [B, T, H]
+
+    def _dropout_mask(self, hidden: Tensor, *, rows: int) -> Tensor:
+        """A layer's mask [B, H]: 0 or 1 / (1 - p) during training, 1 otherwise."""
+        ones = torch.ones(rows, self._output_dim, device=hidden.device)  # [B, H]
+        return get_dropout_mask(self._dropout, ones) if self.training and self._dropout else ones
+
+
+class HighwayLstmLayer(nn.Module):
+    """
+    One layer in one direction, on packed sequences. With `[i f g o t k] = W_x x_t + [W_h (m h_(t-1)), 0] + b`:
+    `c_t = sigmoid(f) c_(t-1) + sigmoid(i) tanh(g)`, `u = sigmoid(o) tanh(c_t)`,
+    `h_t = sigmoid(t) u + (1 - sigmoid(t)) k`, m being the dropout's mask.
+
+    Each of the six and five blocks of weights is initialized orthogonally, biases with 0 except the forget gate's. The
+    bias of k is in the authors' code but not in the paper's equations.
+
+    # Parameters
+
+    - `input_size`, `hidden_size`: widths of the input (D) and of the output (H).
+    - `backward`: whether the layer reads each sentence from its end.
+    """
+
+    def __init__(self, *, input_size: int, hidden_size: int, backward: bool) -> None:
+        super().__init__()
+        self.backward = backward
+        self.input_weight = nn.Parameter(torch.empty(6 * hidden_size, input_size))
+        self.hidden_weight = nn.Parameter(torch.empty(5 * hidden_size, hidden_size))
+        self.bias = nn.Parameter(torch.zeros(6 * hidden_size))
+        with torch.no_grad():
+            for block in (*self.input_weight.chunk(6), *self.hidden_weight.chunk(5)):
+                nn.init.orthogonal_(block)
+            self.bias.chunk(6)[1].fill_(FORGET_BIAS)
+
+    def forward(
+        self,
+        inputs: Tensor,
+        batch_sizes: Sequence[int],
+        kept: Tensor,
+        *,
+        precision: torch.dtype | None = None,
+    ) -> Tensor:
+        """
+        Packed sequences [N, D], as in `PackedSequence.data`, the number of rows of each step in descending order, the
+        dropout mask m [B, H] and the precision (see `HighwayLstm`) -> [N, H].
+        """
+        spans = _spans(batch_sizes)
+        ordered = tuple(reversed(spans)) if self.backward else spans
+        dtype = precision or product_type(inputs)
+        with torch.autocast(inputs.device.type, enabled=False):
+            parts = (part.to(dtype) for part in (inputs, self.input_weight, self.hidden_weight, self.bias))
+            outputs: Tensor = _Layer.apply(*parts, kept, ordered)
+            return outputs.to(self.bias.dtype)
+
+
+class _Record(NamedTuple):
+    """Values kept for the gradient, a row per token."""
+
+    gates: Tensor  # [N, 6H]: i, f, g, o and t after their sigmoid or tanh, and k
+    received: Tensor  # [N, H]: the recurrent input m h_(t-1), in the products' type
+    carried: Tensor  # [N, H]: c_(t-1)
+    squashed: Tensor  # [N, H]: tanh(c_t)
+
+
+def _spans(batch_sizes: Sequence[int]) -> tuple[slice, ...]:
+    """The packed rows of each step."""
+    ends = torch.tensor(batch_sizes).cumsum(0).tolist()
+    return tuple(slice(end - rows, end) for end, rows in zip(ends, batch_sizes, strict=True))
+
+
+def _scan(
+    inputs: Tensor, input_weight: Tensor, hidden_weight: Tensor, bias: Tensor, kept: Tensor, spans: Sequence[slice]
+) -> tuple[Tensor, _Record]:
+    """
+    Outputs [N, H] and record of one layer, which processes the steps in the order of `spans`. The input products of all
+    steps are computed at once. Rows that start late, in a backward layer, find zeros in the state.
+    """
+    rows, width = kept.shape
+    gates = packed_linear(input_weight, bias)(inputs).to(torch.promote_types(inputs.dtype, torch.float32))  # [N, 6H]
+    recur = packed_linear(hidden_weight)
+    received = inputs.new_zeros(len(inputs), width)  # [N, H]
+    carried, squashed, outputs = (gates.new_empty(len(inputs), width) for _ in range(3))  # [N, H]
+    cell, hidden = gates.new_zeros(rows, width), gates.new_zeros(rows, width)
+    for number, span in enumerate(spans):
+        running = slice(span.stop - span.start)
+        if number:  # before the first step h is 0, and so is its product
+            received[span] = hidden[running]
+            gates[span, : 5 * width].add_(recur(received[span]))
+        carried[span] = cell[running]
+        _step(gates[span], cell[running], squashed[span], outputs[span])
+        torch.mul(outputs[span], kept[running], out=hidden[running])
+    return outputs, _Record(gates, received, carried, squashed)
+
+
+def _step(gates: Tensor, cell: Tensor, squashed: Tensor, output: Tensor) -> None:
+    """
+    Activates the gates [rows, 6H] of a step, updates the cell [rows, H] and writes `tanh(c_t)` and `h_t`, all in place.
+    `tanh(x)` is computed as `2 sigmoid(2x) - 1`, equal within 2e-7: the sigmoid is several times as fast on CPUs.
+    """
+    width = cell.shape[1]
+    gates[:, 2 * width : 3 * width].mul_(2.0)
+    gates[:, : 5 * width].sigmoid_()
+    i, f, g, o, t, k = gates.chunk(6, 1)
+    g.mul_(2.0).sub_(1.0)
+    cell.mul_(f).addcmul_(i, g)
+    torch.mul(cell, 2.0, out=squashed).sigmoid_().mul_(2.0).sub_(1.0)
+    torch.lerp(k, o * squashed, t, out=output)
+
+
+class _Layer(torch.autograd.Function):
+    """`_scan` with a custom gradient: one small product per step, and one product for each weight's gradient."""
+
+    @staticmethod
+    def forward(ctx: Any, *arguments: Any) -> Tensor:
+        inputs, input_weight, hidden_weight, bias, kept, ctx.spans = arguments
+        outputs, record = _scan(inputs, input_weight, hidden_weight, bias, kept, ctx.spans)
+        ctx.save_for_backward(inputs, input_weight, hidden_weight, kept, *record)
+        return outputs
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> Any:
+        inputs, input_weight, hidden_weight, kept, *parts = ctx.saved_tensors
+        record = _Record(*parts)
+        d_gates = _scan_back(gradients[0], record, hidden_weight, kept, ctx.spans)  # [N, 6H]
+        d_recurrent = d_gates[:, : hidden_weight.shape[0]]  # [N, 5H]
+        return (
+            packed_linear(input_weight.t())(d_gates),  # [N, D]
+            _outer(d_gates, inputs),
+            _outer(d_recurrent, record.received),
+            d_gates.sum(0),
+            None,
+            None,
+        )
+
+
+def _outer(left: Tensor, right: Tensor) -> Tensor:
+    """`left.T @ right`, in the order that is a tenth faster on CPUs."""
+    return (right.t() @ left).t() if left.dtype == torch.float32 else left.t() @ right
+
+
+def _scan_back(
+    d_outputs: Tensor, record: _Record, hidden_weight: Tensor, kept: Tensor, spans: Sequence[slice]
+) -> Tensor:
+    """The gradient [N, 6H] with respect to the pre-activations of the gates, from that of the outputs [N, H]."""
+    gates, _, carried, squashed = record
+    rows, width = kept.shape
+    recur = packed_linear(hidden_weight.t())
+    d_gates = torch.empty_like(gates, dtype=hidden_weight.dtype)  # [N, 6H]
+    d_cell, d_hidden = gates.new_zeros(rows, width), gates.new_zeros(rows, width)
+    for number, span in reversed(list(enumerate(spans))):
+        running = slice(span.stop - span.start)
+        d_output = d_hidden[running].add_(d_outputs[span])
+        d_gates[span] = _step_back(d_output, d_cell[running], gates[span], carried[span], squashed[span])
+        if number:
+            torch.mul(recur(d_gates[span, : 5 * width]), kept[running], out=d_hidden[running])
+    return d_gates
+
+
+def _step_back(d_output: Tensor, d_cell: Tensor, gates: Tensor, carried: Tensor, squashed: Tensor) -> Tensor:
+    """One step of `_scan_back`: returns its gradient [rows, 6H] and updates `d_cell` [rows, H] in place."""
+    i, f, g, o, t, k = gates.chunk(6, 1)
+    d_gates = torch.addcmul(gates, gates, gates, value=-1.0)  # the sigmoid's derivative x (1 - x)
+    d_i, d_f, d_g, d_o, d_t, d_k = d_gates.chunk(6, 1)
+    d_exposed = d_output * t  # [rows, H]
+    torch.sub(d_output, d_exposed, out=d_k)
+    d_t.mul_((o * squashed).sub_(k)).mul_(d_output)
+    d_o.mul_(squashed).mul_(d_exposed)
+    d_cell.add_((1.0 - squashed * squashed).mul_(o).mul_(d_exposed))
+    d_i.mul_(g).mul_(d_cell)
+    d_f.mul_(carried).mul_(d_cell)
+    torch.mul(i, 1.0 - g * g, out=d_g).mul_(d_cell)
+    d_cell.mul_(f)
+    return d_gates

@@ -1,0 +1,192 @@
+"""The lowest layers of every task model: tokens -> x -> h; the one place where ELMo enters a model (section 3.3)."""
+
+from typing import NamedTuple, Optional
+
+import torch
+from allennlp.common import Lazy
+from allennlp.data import TextFieldTensors
+from allennlp.modules import InputVariationalDropout, TextFieldEmbedder
+from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
+from allennlp.modules.text_field_embedders import BasicTextFieldEmbedder
+from allennlp.nn.util import get_text_field_mask
+from torch import Tensor, nn
+
+from elmo_tasks.bilm.bilm import BiLMOutput
+from elmo_tasks.errors import InputError
+from elmo_tasks.nn.elmo_embedder import ElmoTokenEmbedder
+from elmo_tasks.nn.word_indexer import SPELLING
+from elmo_tasks.nn.word_vectors import WordVectors
+
+WORDS, CHARACTERS = "tokens", "elmo"
+"""The text field's keys for the word ids and for the biLM's character ids."""
+
+NOTHING_LEFT = "nothing is left to embed: no word vectors, no characters, no ELMo at the input"
+
+
+class InputEncoderOutput(NamedTuple):
+    """Vectors of B sentences of T tokens."""
+
+    h: Tensor  # [B, T, `get_output_dim()`], the encoder's output, followed by ELMo's if it is at the output
+    x: Tensor  # [B, T, `get_input_dim()`], its input: the embeddings, followed by ELMo's if it is at the input
+    mask: Tensor  # [B, T], bool
+
+
+class InputEncoder(nn.Module):
+    """
+    `x = [embeddings; ELMo]`, `h = [encoder(x); ELMo']`. Either ELMo vector is optional; both are mixes of the layers of
+    one biLM pass.
+
+    # Parameters
+
+    - `embedder`: embeds all keys of the text field but `elmo`. Word ids, under the key `tokens`, are ignored if it has
+      no such part, or is `None`.
+    - `encoder`: from x, whose width is `input_width(embedder, elmo)`.
+    - `elmo`: if not given, the character ids under the key `elmo` are ignored.
+    - `elmo_output_encoder`: reads ELMo's vectors at the output, and its output is appended in their place.
+    - `input_dropout`, `output_dropout`: dropout on x, and on the encoder's output before ELMo is appended. ELMo's
+      vectors have their own dropout, too.
+    - `variational_dropout`: whether these two drop the same units at all tokens of a sentence, or each element
+      independently.
+
+    Raises `InputError` if an encoder's width is not that of its input.
+    """
+
+    def __init__(
+        self,
+        embedder: TextFieldEmbedder | None,
+        encoder: Seq2SeqEncoder,
+        *,
+        elmo: ElmoTokenEmbedder | None = None,
+        elmo_output_encoder: Seq2SeqEncoder | None = None,
+        input_dropout: float = 0.0,
+        output_dropout: float = 0.0,
+        variational_dropout: bool = True,
+    ) -> None:
+        super().__init__()
+        check_width(encoder, input_width(embedder, elmo))
+        if elmo_output_encoder is not None:
+            check_width(elmo_output_encoder, elmo.get_output_dim() if elmo is not None and elmo.has_output else 0)
+        self.embedder, self.elmo = embedder, elmo
+        has_words = not isinstance(embedder, BasicTextFieldEmbedder) or WORDS in embedder._token_embedders
+        self._ignored = {CHARACTERS} if has_words else {CHARACTERS, WORDS}
+        self._looks_up = any(isinstance(part, WordVectors) for part in self.modules())
+        self.encoder, self.elmo_output_encoder = encoder, elmo_output_encoder
+        dropout = InputVariationalDropout if variational_dropout else nn.Dropout
+        self.input_dropout, self.output_dropout = dropout(input_dropout), dropout(output_dropout)
+
+    @classmethod
+    def from_partial_objects(
+        cls,
+        *,
+        text_field_embedder: TextFieldEmbedder,
+        encoder: Lazy[Seq2SeqEncoder],
+        elmo: Optional[ElmoTokenEmbedder] = None,
+        word_vectors: bool = True,
+        input_dropout: float = 0.0,
+        output_dropout: float = 0.0,
+        variational_dropout: bool = True,
+        elmo_output_encoder: Optional[Lazy[Seq2SeqEncoder]] = None,
+    ) -> "InputEncoder":
+        """
+        From the keys of a model's config, with encoders of the widths that follow from the other parts.
+
+        - `word_vectors`: whether x contains word vectors.
+        - `elmo_output_encoder`: ignored without ELMo at the output.
+
+        Raises `InputError` if nothing is left to embed, or an encoder is configured with another width.
+        """
+        embedder = text_field_embedder if word_vectors else without_words(text_field_embedder)
+        built, second = construct(encoder, input_width(embedder, elmo)), None
+        if elmo_output_encoder is not None and elmo is not None and elmo.has_output:
+            second = construct(elmo_output_encoder, elmo.get_output_dim())
+        return cls(
+            embedder,
+            built,
+            elmo=elmo,
+            elmo_output_encoder=second,
+            input_dropout=input_dropout,
+            output_dropout=output_dropout,
+            variational_dropout=variational_dropout,
+        )
+
+    def get_input_dim(self) -> int:
+        """Width of x."""
+        return self.encoder.get_input_dim()
+
+    def get_output_dim(self) -> int:
+        """Width of h."""
+        appended: Seq2SeqEncoder | ElmoTokenEmbedder | None = self.elmo_output_encoder
+        if appended is None and self.elmo is not None and self.elmo.has_output:
+            appended = self.elmo
+        return self.encoder.get_output_dim() + (0 if appended is None else appended.get_output_dim())
+
+    def describe(self) -> dict[str, float]:
+        """ELMo's learned weights, as metrics; empty without ELMo."""
+        return {} if self.elmo is None else self.elmo.describe()
+
+    def forward(self, tokens: TextFieldTensors) -> InputEncoderOutput:
+        """Encodes a text field of B sentences of T tokens."""
+        mask = get_text_field_mask(tokens)  # [B, T]
+        layers = self._layers(tokens)
+        x = self._input(tokens, layers)  # [B, T, D]
+        h = self.output_dropout(self.encoder(x, mask))  # [B, T, D]
+        if self.elmo is not None and layers is not None and self.elmo.has_output:
+            appended = self.elmo.output_vectors(layers)
+            if self.elmo_output_encoder is not None:
+                appended = self.elmo_output_encoder(appended, mask)
+            h = torch.cat([h, appended], -1)
+        return InputEncoderOutput(h, x, mask)
+
+    def _layers(self, tokens: TextFieldTensors) -> BiLMOutput | None:
+        if self.elmo is None:
+            return None
+        if CHARACTERS not in tokens:
+            found = ", ".join(sorted(tokens))
+            hint = f"give the reader a token indexer elmo_tasks_characters under the key {CHARACTERS}"
+            raise InputError(f"expected the key {CHARACTERS} for ELMo in the text field, got {found}", hint=hint)
+        (ids,) = tokens[CHARACTERS].values()  # [B, T, C]
+        return self.elmo.layers(ids)
+
+    def _input(self, tokens: TextFieldTensors, layers: BiLMOutput | None) -> Tensor:
+        parts = []
+        if self.embedder is not None:
+            kept = {key: tokens[key] for key in tokens if key not in self._ignored}
+            if not self._looks_up:
+                kept = {key: {name: part for name, part in kept[key].items() if name != SPELLING} for key in kept}
+            parts.append(self.embedder(kept))
+        if self.elmo is not None and layers is not None and self.elmo.has_input:
+            parts.append(self.elmo.input_vectors(layers))
+        return self.input_dropout(torch.cat(parts, -1))  # [B, T, D]
+
+
+def without_words(embedder: TextFieldEmbedder) -> TextFieldEmbedder | None:
+    """The embedder without word vectors; `None` if it has nothing else."""
+    if not isinstance(embedder, BasicTextFieldEmbedder):
+        raise InputError(f"word_vectors can be false only for the type 'basic', got {type(embedder).__name__}")
+    kept = {key: part for key, part in embedder._token_embedders.items() if key != WORDS}
+    return BasicTextFieldEmbedder(kept) if kept else None
+
+
+def input_width(embedder: TextFieldEmbedder | None, elmo: ElmoTokenEmbedder | None) -> int:
+    """Width of x."""
+    embedded = 0 if embedder is None else embedder.get_output_dim()
+    return embedded + (elmo.get_output_dim() if elmo is not None and elmo.has_input else 0)
+
+
+def construct(encoder: Lazy[Seq2SeqEncoder], width: int) -> Seq2SeqEncoder:
+    """
+    The encoder of a config for vectors of this width, which AllenNLP's encoders call `input_size` or `input_dim`.
+    Raises `InputError` if the width is 0.
+    """
+    if width == 0:
+        raise InputError(NOTHING_LEFT)
+    return encoder.construct(input_size=width, input_dim=width)
+
+
+def check_width(encoder: Seq2SeqEncoder, width: int) -> None:
+    """Raises `InputError` if the encoder is not for vectors of this width."""
+    if encoder.get_input_dim() != width:
+        raise InputError(
+            f"expected an encoder for vectors of width {width}, got {encoder.get_input_dim()}",
+            hint="leave input_size and input_dim out of a config: they are inferred",
+        )

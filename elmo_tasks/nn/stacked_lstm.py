@@ -1,0 +1,73 @@
+"""Bidirectional LSTM layers of individual sizes (paper, appendix A.7)."""
+
+import torch
+from allennlp.modules import InputVariationalDropout
+from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from elmo_tasks.errors import InputError
+from elmo_tasks.nn.encoder import Encoder
+from elmo_tasks.nn.precision import product_type
+
+FORGET_BIAS = 1.0
+"""Initial bias of the forget gates, which the paper does not report (Jozefowicz et al., 2015)."""
+
+
+@Seq2SeqEncoder.register("elmo_tasks_stacked_lstm")
+class StackedLstm(Encoder):
+    """
+    Layer k reads both directions of layer k - 1, with variational dropout before each layer.
+
+    The paper does not report the initialization: here recurrent weights are orthogonal and input weights
+    Glorot-uniform, both per gate, and biases 0 except the forget gates' (`FORGET_BIAS`).
+
+    # Parameters
+
+    - `input_size`: width of the input; `InputEncoder` supplies it.
+    - `hidden_sizes`: units per direction of each layer, the lowest first.
+    - `dropout`: variational dropout on the input of each layer.
+
+    Raises `InputError` if there is no layer.
+    """
+
+    def __init__(self, *, input_size: int, hidden_sizes: list[int], dropout: float = 0.0) -> None:
+        if not hidden_sizes:
+            raise InputError("expected one or more hidden_sizes, got none")
+        super().__init__(input_dim=input_size, output_dim=2 * hidden_sizes[-1])
+        widths = [input_size, *(2 * size for size in hidden_sizes)]
+        self.dropout = InputVariationalDropout(dropout)
+        layers = [
+            nn.LSTM(width, size, batch_first=True, bidirectional=True)
+            for width, size in zip(widths, hidden_sizes, strict=False)
+        ]
+        self.layers = nn.ModuleList(layers)
+        for layer in layers:
+            initialize(layer)
+
+    def forward(self, inputs: Tensor, mask: Tensor) -> Tensor:
+        """See `Encoder`."""
+        lengths = mask.sum(1).clamp(min=1).cpu()  # [B], an empty row runs for one step, which is masked below
+        hidden = inputs
+        for layer in self.layers:
+            # On a CPU, torch's LSTM does not cast its inputs under autocast.
+            hidden = self.dropout(hidden).to(product_type(hidden))
+            packed = pack_padded_sequence(hidden, lengths, batch_first=True, enforce_sorted=False)
+            hidden, _ = pad_packed_sequence(layer(packed)[0], batch_first=True, total_length=mask.shape[1])
+        return hidden * mask[:, :, None]  # [B, T, 2H]
+
+
+def initialize(layer: nn.LSTM) -> None:
+    """Initializes an LSTM as documented at `StackedLstm`."""
+    with torch.no_grad():
+        for name, parameter in layer.named_parameters():
+            if name.startswith("weight_hh"):
+                for gate in parameter.chunk(4):
+                    nn.init.orthogonal_(gate)
+            elif name.startswith("weight_ih"):
+                for gate in parameter.chunk(4):
+                    nn.init.xavier_uniform_(gate)
+            else:
+                parameter.zero_()
+                if name.startswith("bias_ih"):
+                    parameter.chunk(4)[1].fill_(FORGET_BIAS)  # torch's order of gates: input, forget, cell, output

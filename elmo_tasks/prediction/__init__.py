@@ -1,1 +1,0 @@
-"""Input, output and official prediction files of the tasks' predictors."""

@@ -1,0 +1,217 @@
+"""Corpora in common formats -> the text that a biLM is trained on: a sentence a line, words between blanks."""
+
+import gzip
+import json
+import logging
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import nullcontext
+from functools import partial
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from elmo_tasks.errors import InputError, needs, require_workers
+from elmo_tasks.files import atomic_write, leftovers
+from elmo_tasks.formats.raw_text import blank_pipeline, sentence_pipeline, split_at_blanks
+from elmo_tasks.formats.text_files import lines_of, open_binary
+from elmo_tasks.formats.unpacking import MOST_RATIO, bound
+from elmo_tasks.pretraining.sentences import expand_files
+from elmo_tasks.processes import worker_pool
+
+logger = logging.getLogger(__name__)
+
+BLOCK = 20
+"""Consecutive paragraphs that go to the same split, so that held-out text has few neighbours in the training text."""
+
+_SETTINGS_FILE = "prepared.json"
+_SUFFIXES = (".txt", ".jsonl", ".parquet", ".arrow", ".gz", ".zst")
+
+Splitter = Callable[[str], Iterator[list[str]]]
+"""A paragraph -> its sentences, as words."""
+
+
+def prepare(
+    inputs: Iterable[str],
+    out: str | Path,
+    *,
+    language: str | None = None,
+    text_field: str = "text",
+    heldout: int = 100,
+    workers: int = 1,
+) -> None:
+    """
+    Write `train.NAME.txt.gz` and `heldout.NAME.txt.gz` for each file. A second call continues: finished files stay.
+
+    # Parameters
+
+    - `inputs`: paths, globs and folders of text, JSON lines (`.jsonl`), both also gzip or zstd, Parquet, and data sets
+      that Hugging Face `datasets` saved (`.arrow`).
+    - `language`: code of the spaCy rules that split raw text into sentences and words. Default: the text has a sentence
+      a line, and blanks between words.
+    - `text_field`: the text's name in JSON lines, Parquet and Arrow.
+    - `heldout`: one block of `BLOCK` paragraphs in so many is held out; 0 for none.
+    - `workers`: the number of processes; each writes one file.
+
+    Raises `InputError` if there is no file, a file cannot be read or has no text, or `out` was made with other
+    settings.
+    """
+    require_workers(workers)
+    if heldout == 1 or heldout < 0:
+        raise InputError(f"expected heldout to be 0, or at least 2, got {heldout}")
+    if language is not None:
+        blank_pipeline(language)
+    folder = Path(out)
+    found = {file.resolve(): file for entry in inputs for file in _files(entry)}
+    read = [real for real in found if real.parent != folder.resolve()]
+    if not read:
+        raise InputError("expected files outside of the output folder", file=out)
+    files = [found[real] for real in read]
+    settings: dict[str, Any] = {"language": language, "text_field": text_field, "heldout": heldout}
+    names = [_name(place, file) for place, file in enumerate(files)]
+    if others := {path.name for path in folder.glob("train.*")} - {f"train.{name}" for name in names}:
+        raise InputError(f"has the text of other files, {min(others)}", file=out, hint="name another folder")
+    _check_settings(folder / _SETTINGS_FILE, settings, list(map(str, read)))
+    for path in leftovers(folder):
+        path.unlink()
+    work = partial(_prepare_file, folder=folder, **settings)
+    with worker_pool(workers) if workers > 1 else nullcontext() as pool:
+        written = (map if pool is None else pool.map)(work, files, names, count())
+        for _ in tqdm(written, total=len(files), desc="files", disable=None):
+            pass
+    if heldout and not any(folder.glob("heldout.*")):
+        logger.warning("%s: nothing is held out, there are fewer than %d paragraphs", out, BLOCK + 1)
+
+
+def read_documents(file: Path, text_field: str) -> Iterator[str]:
+    """
+    The texts of a file in one of the formats of `prepare`. Lines that are not UTF-8 or have a NUL byte are skipped with
+    a warning. Raises `InputError` with the line or the field.
+    """
+    if file.suffix in (".parquet", ".arrow"):
+        yield from _read_table(file, text_field)
+        return
+    is_json = ".jsonl" in file.suffixes
+    skipped = []
+    with open_binary(file) as opened:
+        for number, line in lines_of(opened, file):
+            if isinstance(line, InputError):
+                skipped.append(line)
+            else:
+                yield _json_text(line, text_field, file, number) if is_json else line
+    if skipped:
+        logger.warning("%s: skipped lines that are no text: %d, the first is %s", file, len(skipped), skipped[0])
+
+
+def sentence_splitter(language: str | None) -> Splitter:
+    """Raw text -> sentences by spaCy's rules for a language; without one, a line is a sentence."""
+    if language is None:
+        words_of = split_at_blanks("--language splits raw text")
+        return lambda line: iter([words_of(line)])
+    nlp = sentence_pipeline(language)
+
+    def split(text: str) -> Iterator[list[str]]:
+        for sentence in nlp(text).sents:
+            yield [word for token in sentence for word in token.text.split()]
+
+    return split
+
+
+def _files(entry: str) -> list[Path]:
+    if not Path(entry).is_dir():
+        return expand_files(entry)
+    found = sorted(path for path in Path(entry).rglob("*") if path.suffix in _SUFFIXES and path.is_file())
+    if not found:
+        raise InputError(f"expected files that end in {', '.join(_SUFFIXES)}, found none", file=entry)
+    return found
+
+
+def _name(place: int, file: Path) -> str:
+    """A file's part of the names of its outputs; the number keeps equal names apart."""
+    return f"{place:04d}.{file.name.split('.')[0]}.txt.gz"
+
+
+def _check_settings(file: Path, settings: dict[str, Any], files: list[str]) -> None:
+    """Settings must stay; files can be added after those that were read before."""
+    if any(file.parent.glob("train.*")) and file.is_file():
+        before = json.loads(file.read_text("utf-8"))
+        known = before.pop("files", [])
+        if before != settings:
+            raise InputError(f"this folder was made with {json.dumps(before)}", file=file, hint="name another folder")
+        if known != files[: len(known)]:
+            raise InputError("this folder was made from other files", file=file, hint="name another folder")
+    with atomic_write(file) as temporary:
+        temporary.write_text(json.dumps(settings | {"files": files}), "utf-8")
+
+
+def _prepare_file(
+    file: Path, name: str, place: int, *, folder: Path, language: str | None, text_field: str, heldout: int
+) -> None:
+    """Write the two files of one, that for training last."""
+    split, sentences = sentence_splitter(language), [0, 0]
+    outputs = folder / f"train.{name}", folder / f"heldout.{name}"
+    if outputs[0].is_file():
+        return
+    with atomic_write(outputs[0]) as train, atomic_write(outputs[1]) as held:
+        with gzip.open(train, "wb", 4) as train_out, gzip.open(held, "wb", 4) as held_out:
+            texts = read_documents(file, text_field)
+            for number, paragraph in enumerate(part for text in texts for part in text.splitlines() if part.strip()):
+                is_held_out = heldout > 0 and (place + number // BLOCK) % heldout == 1  # also of many short files
+                for words in filter(None, split(paragraph)):
+                    (held_out if is_held_out else train_out).write(" ".join(words).encode() + b"\n")
+                    sentences[is_held_out] += 1
+        if not any(sentences):
+            raise InputError("expected text, got none", file=file)
+    for output, written in zip(outputs, sentences, strict=True):
+        if not written:
+            output.unlink()
+
+
+def _json_text(line: str, text_field: str, file: Path, number: int) -> str:
+    try:
+        text = json.loads(line)[text_field]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        raise InputError(f"expected a JSON object with {text_field!r}", file=file, line=number) from None
+    return _checked(text, text_field, file, number)
+
+
+def _checked(text: Any, text_field: str, file: Path, number: int | None = None) -> str:
+    """A text without lone surrogates and NUL, which JSON can have."""
+    if not isinstance(text, str):
+        raise InputError(f"expected {text_field!r} to be a text, got {text!r:.60}", file=file, line=number)
+    return text.replace("\0", "").encode(errors="ignore").decode()
+
+
+def _read_table(file: Path, text_field: str) -> Iterator[str]:
+    """
+    The column of a Parquet file, or of a stream of Arrow batches as `datasets` saves it. A value that is repeated is
+    stored once, so that a small file can hold any number of them.
+    """
+    with needs("pyarrow"):
+        import pyarrow as arrow
+        from pyarrow import ipc, parquet
+    size, most = 0, bound(file.stat().st_size)
+    too_large = InputError(f"the file unpacks to more than {MOST_RATIO} times its size", file=file)
+    try:
+        if file.suffix == ".parquet":
+            metadata = parquet.read_metadata(file)
+            schema = metadata.schema.to_arrow_schema()
+            if sum(metadata.row_group(index).total_byte_size for index in range(metadata.num_row_groups)) > most:
+                raise too_large
+        else:
+            batches = ipc.open_stream(arrow.memory_map(str(file)))
+            schema = batches.schema
+        if text_field not in schema.names:
+            raise InputError(f"expected a column {text_field!r}, got {', '.join(schema.names)}", file=file)
+        if file.suffix == ".parquet":
+            table = parquet.ParquetFile(file, read_dictionary=[text_field])
+            batches = table.iter_batches(batch_size=1024, columns=[text_field])
+        for value in (value.as_py() for batch in batches for value in batch.column(text_field)):
+            size += 1 + len(value if isinstance(value, str) else "")
+            if size > most:
+                raise too_large
+            if value:
+                yield _checked(value, text_field, file)
+    except (arrow.ArrowException, OSError) as error:
+        raise InputError(f"cannot read the table: {error}", file=file) from None

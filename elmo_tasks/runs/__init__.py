@@ -1,1 +1,0 @@
-"""Training one model: its config, its folder, its archive."""

@@ -1,0 +1,1 @@
+"""The task models: reader, model, metric and predictor of each."""

@@ -1,0 +1,233 @@
+"""Coreference model: sentences -> h -> spans -> antecedents -> clusters (paper, A.6; Lee et al., 2017)."""
+
+from typing import Any, ClassVar, NamedTuple
+
+import torch
+from allennlp.data import TextFieldTensors, Vocabulary
+from allennlp.models import Model
+from torch import Tensor
+
+from elmo_tasks.errors import InputError, explain_oom, require_sizes
+from elmo_tasks.formats.brackets import Cluster, Mention
+from elmo_tasks.nn.input_encoder import InputEncoder
+from elmo_tasks.tasks.coref.antecedents import AntecedentScorer, TopSpans, best_antecedents, marginal_loss
+from elmo_tasks.tasks.coref.clusters import clusters_from_antecedents
+from elmo_tasks.tasks.coref.metric import CorefScores
+from elmo_tasks.tasks.coref.pruning import prune_crossing_spans
+from elmo_tasks.tasks.coref.reader import GENRES
+from elmo_tasks.tasks.coref.spans import SpanScorer
+from elmo_tasks.tasks.task_model import TaskModel
+
+HEAD_VALUES = ("embeddings", "input")
+"""The inputs of span heads: the token embeddings, or all of the encoder's input, including ELMo."""
+
+MEMORY_HINT = "lower max_training_sentences, or split the document"
+
+
+class Document(NamedTuple):
+    """A document of S sentences and N words, or a window of it."""
+
+    text: TextFieldTensors
+    speakers: Tensor  # [N], ids
+    genre: Tensor  # a scalar, its id, -1 if unknown
+    lengths: list[int]  # words of each sentence
+    clusters: list[Cluster]  # the gold clusters; empty if unknown
+
+
+@Model.register("elmo_tasks_coref")
+class CorefModel(TaskModel):
+    """
+    The end-to-end span model.
+
+    The loss of a document is the sum over its top spans of the negative log-likelihood of their gold antecedents; the
+    loss of a batch is the sum over its documents. Sentences are encoded independently. During training, a long document
+    is cut to a random window in each pass. As in the original code, input and output dropout are not variational by
+    default.
+
+    # Parameters
+
+    - `hidden_size`: units of each hidden layer of the mention and pair scorers.
+    - `feature_size`: width of the embeddings of span widths, distances, speakers and genres.
+    - `dropout`: on those hidden layers and embeddings.
+    - `max_span_width`: words of the longest span.
+    - `spans_per_word`: number of top spans per word of the document.
+    - `max_antecedents`: number of preceding top spans that are candidates for the antecedent of a span.
+    - `max_training_sentences`: sentences of a window.
+    - `head_values`: the inputs of span heads: `embeddings`, or `input`, which includes ELMo's vectors.
+    - `kwargs`: see `TaskModel`.
+
+    Raises `InputError` if a value is out of range, or there are no embeddings for `head_values`.
+    """
+
+    default_predictor = "elmo_tasks_coref"
+    input_defaults: ClassVar[dict[str, Any]] = {"variational_dropout": False}
+
+    def __init__(
+        self,
+        vocab: Vocabulary,
+        input_encoder: InputEncoder,
+        *,
+        hidden_size: int = 150,
+        feature_size: int = 20,
+        dropout: float = 0.2,
+        max_span_width: int = 10,
+        spans_per_word: float = 0.4,
+        max_antecedents: int = 250,
+        max_training_sentences: int = 50,
+        head_values: str = "embeddings",
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(vocab, input_encoder, **kwargs)
+        require_sizes(max_training_sentences=max_training_sentences)
+        if not spans_per_word > 0:
+            raise InputError(f"expected spans_per_word above 0, got {spans_per_word!r}")
+        self._spans_per_word = spans_per_word
+        self._max_training_sentences = max_training_sentences
+        self._value_size = self._width_of(head_values)
+        shared: dict[str, Any] = {"feature_size": feature_size, "hidden_size": hidden_size, "dropout": dropout}
+        self.spans = SpanScorer(
+            encoded_size=self.lowest_layers.get_output_dim(),
+            value_size=self._value_size,
+            max_width=max_span_width,
+            **shared,
+        )
+        self.antecedents = AntecedentScorer(
+            span_size=self.spans.output_size,
+            genres=vocab.get_vocab_size(GENRES),
+            max_antecedents=max_antecedents,
+            **shared,
+        )
+        self._scores = CorefScores()
+
+    def forward(
+        self, text: TextFieldTensors, speakers: Tensor, genre: Tensor, metadata: list[dict[str, Any]]
+    ) -> dict[str, Any]:
+        """
+        # Parameters
+
+        - `text`: B documents of S sentences of T words.
+        - `speakers`, [B, N]: ids of the speakers of each document's words.
+        - `genre`, [B]: ids of the genres, -1 if unknown.
+        - `metadata`: for each document its `sentences`, and its gold `clusters` or None.
+
+        Returns `sentences`, `key` and `part` of each document; except during training its predicted `clusters`, and
+        `losses` [B], which are finite if all scores are; if all documents have gold clusters the `loss`, a scalar.
+        """
+        complete = all(known["clusters"] is not None for known in metadata)
+        self.require_gold(complete or None)
+        losses, predicted = [], []
+        for row, known in enumerate(metadata):
+            document = self._window(_document(text, speakers, genre, known, row))
+            with explain_oom([sum(document.lengths)], [str(known["key"])], hint=MEMORY_HINT):
+                loss, clusters = self._resolve(document)
+            losses.append(loss)
+            predicted.append(clusters)
+        output: dict[str, Any] = {key: [known[key] for known in metadata] for key in ("sentences", "key", "part")}
+        if not self.training:
+            output |= {"clusters": predicted, "losses": torch.stack(losses)}
+        if complete:
+            output["loss"] = torch.stack(losses).sum()
+            self._count(predicted, metadata)
+        return output
+
+    def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
+        """Removes the loss of each document, after checking it with `require_finite`."""
+        self.require_finite(output_dict.pop("losses"))
+        return output_dict
+
+    def get_metrics(self, reset: bool = False) -> dict[str, float]:
+        """
+        Except during training `precision`, `recall` and `f1`, the means over MUC, B-cubed and CEAF-e. At the end of a
+        pass (`reset`) also those of each metric, such as `muc_f1`, and ELMo's learned weights. Raises `InputError` at
+        the end of an evaluation in which no document had gold clusters.
+        """
+        if reset and not self.training and not self._scores.documents:
+            hint = "use `elmo-tasks predict` for documents without them"
+            raise InputError("nothing to score: no document has gold clusters", hint=hint)
+        scores = {} if self.training else self._scores.get_metric(reset)
+        if reset:
+            return scores | self.lowest_layers.describe()
+        return {name: value for name, value in scores.items() if "_" not in name}
+
+    def _resolve(self, document: Document) -> tuple[Tensor, list[Cluster]]:
+        """The loss, and except during training the predicted clusters."""
+        encoded, values, lengths = self._words(document)  # [N, D], [N, V], [S]
+        grid = self.spans(encoded, values, lengths)
+        limit = max(1, int(self._spans_per_word * len(encoded)))
+        places = prune_crossing_spans(grid.scores, grid.mask, limit=limit)  # [K, 2]
+        first, width = places.unbind(1)
+        vectors = self.spans.vectors(grid, encoded, values, places)  # [K, G]
+        kept = TopSpans(vectors, grid.scores[first, width], document.speakers[first], document.genre + 1)
+        labels = cluster_labels(document.clusters, tuple(grid.mask.shape)).to(places.device)[first, width]  # [K]
+        loss, antecedents = self._link(kept, labels)
+        if self.training:
+            return loss, []
+        mentions: list[Mention] = [(start, start + extent + 1) for start, extent in places.tolist()]
+        return loss, clusters_from_antecedents(mentions, antecedents)
+
+    def _words(self, document: Document) -> tuple[Tensor, Tensor, Tensor]:
+        """h and the head values of all words, in the order of the text, and the sentences' lengths."""
+        h, x, mask = self.lowest_layers(document.text)
+        return h[mask], x[..., : self._value_size][mask], mask.sum(1)
+
+    def _link(self, kept: TopSpans, labels: Tensor) -> tuple[Tensor, list[int]]:
+        """The loss, and the index of the best antecedent of each span, -1 for none."""
+        losses, found = [], []
+        for scores, rows, columns in self.antecedents(kept):
+            same = (labels[rows, None] == labels[None, columns]) & (labels[rows, None] > 0)  # [R, C]
+            losses.append(marginal_loss(scores, same & scores.isfinite()).sum())
+            best = best_antecedents(scores)  # [R]
+            found.append(torch.where(best < 0, best, best + columns.start))
+        return torch.stack(losses).sum(), torch.cat(found).tolist()
+
+    def _window(self, document: Document) -> Document:
+        """The document, or during training a window of a long one."""
+        surplus = len(document.lengths) - self._max_training_sentences
+        if not self.training or surplus <= 0:
+            return document
+        start = int(torch.randint(surplus + 1, ()))
+        return window(document, start, start + self._max_training_sentences)
+
+    def _count(self, predicted: list[list[Cluster]], metadata: list[dict[str, Any]]) -> None:
+        if not self.training:
+            for clusters, known in zip(predicted, metadata, strict=True):
+                self._scores(clusters, known["clusters"])
+
+    def _width_of(self, head_values: str) -> int:
+        """The width of the first part of x that heads are made of; the embeddings come first."""
+        if head_values not in HEAD_VALUES:
+            raise InputError(f"expected head_values to be one of {', '.join(HEAD_VALUES)}, got {head_values!r}")
+        if head_values == "input":
+            return self.lowest_layers.get_input_dim()
+        embedder = self.lowest_layers.embedder
+        if embedder is None:
+            raise InputError("there are no embeddings for span heads", hint="set head_values to input")
+        return embedder.get_output_dim()
+
+
+def window(document: Document, start: int, stop: int) -> Document:
+    """Sentences `start` to `stop` of a document, and the mentions within them."""
+    text = {key: {name: ids[start:stop] for name, ids in of_one.items()} for key, of_one in document.text.items()}
+    first, last = sum(document.lengths[:start]), sum(document.lengths[:stop])
+    within = [
+        [(begin - first, end - first) for begin, end in cluster if first <= begin and end <= last]
+        for cluster in document.clusters
+    ]
+    return Document(text, document.speakers[first:last], document.genre, document.lengths[start:stop], within)
+
+
+def cluster_labels(clusters: list[Cluster], shape: tuple[int, ...]) -> Tensor:
+    """For each span of a grid [N, W] the number of its gold cluster, from 1; 0 for none."""
+    labels = torch.zeros(shape, dtype=torch.long)
+    for number, cluster in enumerate(clusters, start=1):
+        for start, end in cluster:
+            if end - start <= shape[1]:
+                labels[start, end - start - 1] = number
+    return labels
+
+
+def _document(text: TextFieldTensors, speakers: Tensor, genre: Tensor, known: dict[str, Any], row: int) -> Document:
+    """One document of the batch, without padding."""
+    lengths = [len(sentence) for sentence in known["sentences"]]
+    own = {key: {name: ids[row, : len(lengths)] for name, ids in of_one.items()} for key, of_one in text.items()}
+    return Document(own, speakers[row, : sum(lengths)], genre[row], lengths, known["clusters"] or [])

@@ -1,0 +1,199 @@
+"""Coreference reader: CoNLL-2012 columns -> an instance for each document (paper, appendix A.6)."""
+
+import logging
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Optional
+
+import torch
+from allennlp.data import DatasetReader, Field, Instance, TokenIndexer, Vocabulary
+from allennlp.data.dataset_readers.dataset_reader import PathOrStr
+from allennlp.data.fields import LabelField, ListField, MetadataField, TensorField, TextField
+from allennlp.data.token_indexers import TokenCharactersIndexer
+
+from elmo_tasks.errors import InputError
+from elmo_tasks.formats.brackets import Cluster, Mention
+from elmo_tasks.formats.ontonotes import NONE, OntonotesDocument, Skipped, find_files, read_documents
+from elmo_tasks.nn.elmo_indexer import CharacterIndexer
+from elmo_tasks.nn.word_indexer import WordIndexer, shared_token
+from elmo_tasks.tasks.coref.clusters import clusters_by_label, without_singletons
+from elmo_tasks.tasks.labels import UNKNOWN_LABEL
+from elmo_tasks.tasks.tokenizer import FirstCharacters
+
+logger = logging.getLogger(__name__)
+
+GENRES = "genre_labels"
+"""The vocabulary namespace of the genres."""
+
+UNKNOWN_GENRE = ""
+
+NO_SPEAKER = -1
+"""Padding of the speakers."""
+
+WIDEST_FILTER = 5
+"""Words are padded to at least so many characters, for the widest filter of the character CNN."""
+
+_ESCAPED = {"/.": ".", "/?": "?"}
+
+
+class GenreField(LabelField):
+    """A genre; its id is `UNKNOWN_LABEL` if the vocabulary does not have it, as is always so for `UNKNOWN_GENRE`."""
+
+    def count_vocab_items(self, counter: dict[str, dict[str, int]]) -> None:
+        if self.label != UNKNOWN_GENRE:
+            super().count_vocab_items(counter)
+
+    def index(self, vocab: Vocabulary) -> None:
+        self._label_id = vocab.get_token_to_index_vocabulary(GENRES).get(self.label, UNKNOWN_LABEL)
+
+
+@DatasetReader.register("elmo_tasks_coref")
+class CorefReader(DatasetReader):
+    """
+    Reads `*.gold_conll` and `*.v4_gold_conll` files, plain or gzip: a folder, recursively, a glob pattern, or one file.
+    Each part of a document makes an instance. Mentions may be nested, crossing, or duplicated; singletons are dropped.
+    Data without any mention are read for predictions.
+
+    # Parameters
+
+    - `token_indexers`: by default `tokens` (word ids), `token_characters` (for the character CNN) and `elmo` (the
+      biLM's characters).
+    - `strict`: whether a document whose brackets are invalid is an error. By default it is skipped with a warning.
+    """
+
+    def __init__(
+        self, *, token_indexers: Optional[dict[str, TokenIndexer]] = None, strict: bool = False, **kwargs: Any
+    ) -> None:
+        super().__init__(manual_distributed_sharding=True, manual_multiprocess_sharding=True, **kwargs)
+        self._token_indexers = token_indexers or _default_indexers()
+        self._strict = strict
+
+    def _read(self, file_path: PathOrStr) -> Iterable[Instance]:
+        """Raises `InputError` with file and line, if a file is invalid."""
+        documents, clusters = [], []
+        skipped = Skipped("documents", strict=self._strict)
+        for document in (document for file in find_files(file_path) for document in read_documents(file)):
+            try:
+                clusters.append(document_clusters(document))
+                documents.append(document)
+            except InputError as error:
+                skipped.add(error)
+        skipped.report(str(file_path), len(documents))
+        _log_counts(str(file_path), documents, clusters)
+        annotated = any(clusters)
+        for document, gold in self.shard_iterable(zip(documents, clusters, strict=True)):
+            yield self._instance(document, gold if annotated else None)
+
+    def _instance(self, document: OntonotesDocument, gold: list[Cluster] | None) -> Instance:
+        first = document.sentences[0]
+        return self.text_to_instance(
+            [sentence.words for sentence in document.sentences],
+            speakers=[sentence.speakers for sentence in document.sentences],
+            genre=genre_of(document.key),
+            clusters=gold,
+            key=document.key,
+            part=document.part,
+            file=first.file,
+            line=first.line,
+        )
+
+    def text_to_instance(
+        self,
+        sentences: Sequence[Sequence[str]],
+        *,
+        speakers: Sequence[Sequence[str]] | None = None,
+        genre: str = UNKNOWN_GENRE,
+        clusters: Sequence[Cluster] | None = None,
+        key: str | None = None,
+        part: int | None = None,
+        file: str | None = None,
+        line: int | None = None,
+    ) -> Instance:
+        """
+        S sentences of words, N in all, and if known the speaker of each word (by default all have the same one), the
+        genre, such as `nw`, and the gold clusters, of which singletons are dropped; the others name and locate the
+        document.
+
+        Returns an instance with the fields `text` (S sentences), `speakers` (ids of N words), `genre`, and `metadata`,
+        a dictionary of `sentences`, `clusters`, `key`, `part`, `file` and `line`, None where unknown. Raises
+        `InputError` if a sentence or the document is empty, the speakers do not match the words, or a mention exceeds
+        the document.
+        """
+        words = [[_ESCAPED.get(word, word) for word in sentence] for sentence in sentences]
+        said_by = [[NONE] * len(sentence) for sentence in words] if speakers is None else speakers
+        gold = None if clusters is None else without_singletons(clusters)
+        try:
+            _check(words, said_by, gold or [])
+        except ValueError as error:
+            raise InputError(str(error), file=file, line=line) from None
+        numbers = torch.tensor(_speaker_ids([speaker for sentence in said_by for speaker in sentence]))  # [N]
+        known = {"sentences": words, "clusters": gold, "key": key, "part": part, "file": file, "line": line}
+        fields: dict[str, Field] = {
+            "text": ListField([TextField([shared_token(word) for word in sentence]) for sentence in words]),
+            "speakers": TensorField(numbers, padding_value=NO_SPEAKER),
+            "genre": GenreField(genre, label_namespace=GENRES),
+            "metadata": MetadataField(known),
+        }
+        return Instance(fields)
+
+    def apply_token_indexers(self, instance: Instance) -> None:
+        """Sets the token indexers, which are not sent between processes."""
+        for sentence in instance.fields["text"]:
+            sentence.token_indexers = self._token_indexers
+
+
+def document_clusters(document: OntonotesDocument) -> list[Cluster]:
+    """The gold clusters of a document, including singletons. Raises `InputError` if brackets do not match."""
+    return clusters_by_label(_labelled_mentions(document))
+
+
+def genre_of(key: str) -> str:
+    """The genre in the key of a document: `bc` of `bc/cctv/00/cctv_0000`, `academic` of `GUM_academic_exposure`."""
+    before, slash, _ = key.partition("/")
+    if slash:
+        return before
+    parts = key.split("_")
+    return parts[1] if len(parts) > 1 else UNKNOWN_GENRE
+
+
+def _labelled_mentions(document: OntonotesDocument) -> Iterator[tuple[Mention, str]]:
+    offset, name = 0, f"coreference of the document ({document.key}); part {document.part:03d}"
+    for sentence in document.sentences:
+        spans = sentence.mentions(of=name)
+        yield from (((offset + span.start, offset + span.end), span.label) for span in spans)
+        offset += len(sentence.words)
+
+
+def _check(words: Sequence[Sequence[str]], speakers: Sequence[Sequence[str]], clusters: Iterable[Cluster]) -> None:
+    if not words or not all(words):
+        raise ValueError("expected at least one sentence, and at least one word in each sentence")
+    if [len(sentence) for sentence in words] != [len(sentence) for sentence in speakers]:
+        raise ValueError("expected one speaker for each word of each sentence")
+    length = sum(len(sentence) for sentence in words)
+    for start, end in (mention for cluster in clusters for mention in cluster):
+        if not 0 <= start < end <= length:
+            raise ValueError(f"expected mentions within {length} words, got words {start} to {end}")
+
+
+def _speaker_ids(speakers: Sequence[str]) -> list[int]:
+    numbers = {speaker: number for number, speaker in enumerate(dict.fromkeys(speakers))}
+    return [numbers[speaker] for speaker in speakers]
+
+
+def _default_indexers() -> dict[str, TokenIndexer]:
+    return {
+        "tokens": WordIndexer(),
+        "token_characters": TokenCharactersIndexer(
+            character_tokenizer=FirstCharacters(), min_padding_length=WIDEST_FILTER
+        ),
+        "elmo": CharacterIndexer(),
+    }
+
+
+def _log_counts(path: str, documents: Sequence[OntonotesDocument], clusters: Sequence[list[Cluster]]) -> None:
+    scored = [cluster for gold in clusters for cluster in without_singletons(gold)]
+    sentences = [sentence for document in documents for sentence in document.sentences]
+    words, mentions = sum(len(sentence.words) for sentence in sentences), sum(map(len, scored))
+    text = f"{len(documents)} documents, {len(sentences)} sentences, {words} words"
+    singletons = sum(map(len, clusters)) - len(scored)
+    found = f"{len(scored)} clusters of {mentions} mentions, {singletons} singletons dropped"
+    logger.info("%s: %s, %s", path, text, found)

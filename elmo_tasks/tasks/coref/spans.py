@@ -1,0 +1,103 @@
+"""
+Words -> all spans up to a width, their vectors and their mention scores (Lee et al., 2017, sections 3 and 4).
+
+A grid [N, W] holds the spans of words n to n + w, inclusive, of a document of N words; spans that exceed their sentence
+are masked.
+"""
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from elmo_tasks.tasks.coref.scorer import FactorizedScorer, tf_glorot_init_
+
+
+class SpanGrid(NamedTuple):
+    """All spans of a document of N words, of up to W words."""
+
+    mask: Tensor  # [N, W], bool, True for spans within a sentence
+    scores: Tensor  # [N, W], mention scores; undefined for masked spans
+    attention: Tensor  # [N, W, W], the weight of each span's words n, n + 1, ... in its head
+    widths: Tensor  # [N, W, E], width embeddings, after dropout
+
+
+class SpanScorer(nn.Module):
+    """
+    The vector of a span is `[h of its first word; h of its last word; width embedding; head]`, where the head is an
+    attention-weighted sum of the words' vectors x. A feed-forward network computes its mention score, without building
+    the vectors of all spans (see `FactorizedScorer`): memory grows with N W.
+
+    # Parameters
+
+    - `encoded_size`, `value_size`: widths of h (D) and of x (V).
+    - `max_width`: words of the longest span (W).
+    - `feature_size`: width of the width embeddings (E).
+    - `hidden_size`: units of each hidden layer.
+    - `dropout`: on the hidden layers and the width embeddings.
+    """
+
+    def __init__(
+        self,
+        *,
+        encoded_size: int,
+        value_size: int,
+        max_width: int,
+        feature_size: int,
+        hidden_size: int,
+        dropout: float,
+    ) -> None:
+        super().__init__()
+        self.max_width = max_width
+        self.attention = nn.Linear(encoded_size, 1, bias=False)  # the softmax would cancel a bias
+        self.widths = nn.Embedding(max_width, feature_size)
+        self.dropout = nn.Dropout(dropout)
+        parts = [encoded_size, encoded_size, feature_size, value_size]
+        self.score = FactorizedScorer(parts, hidden_size=hidden_size, dropout=dropout)
+        self.output_size = sum(parts)
+        tf_glorot_init_(self.attention)
+        tf_glorot_init_(self.widths)
+
+    def forward(self, encoded: Tensor, values: Tensor, lengths: Tensor) -> SpanGrid:
+        """
+        h [N, D] and x [N, V] of all words of a document, and the lengths [S] of its sentences, which add up to N -> the
+        grid of its spans.
+        """
+        mask = span_mask(lengths, self.max_width)
+        attention = self._attention(encoded)
+        widths = self.dropout(self.widths.weight.expand(len(encoded), -1, -1))  # [N, W, E]
+        first, last, width, head = self.score.weights()
+        products = (encoded @ first.t())[:, None]  # [N, 1, F]
+        products = products + _windows(encoded @ last.t(), self.max_width)  # [N, W, F]
+        products = products + widths @ width.t()
+        products = products + torch.bmm(attention, _windows(values @ head.t(), self.max_width))
+        return SpanGrid(mask, self.score(products), attention, widths)
+
+    def vectors(self, grid: SpanGrid, encoded: Tensor, values: Tensor, places: Tensor) -> Tensor:
+        """
+        The vectors [K, `output_size`] of some spans, whose n and w are `places` [K, 2], from the output and the inputs
+        of `forward`.
+        """
+        first, width = places.unbind(1)  # [K] each
+        weights = grid.attention[first, width]  # [K, W]
+        heads = torch.bmm(weights[:, None], _windows(values, self.max_width)[first])[:, 0]  # [K, V]
+        return torch.cat([encoded[first], encoded[first + width], grid.widths[first, width], heads], 1)
+
+    def _attention(self, encoded: Tensor) -> Tensor:
+        """For each span the softmax over its words' scores: [N, W, W], zero after its end."""
+        scores = _windows(self.attention(encoded), self.max_width)[:, None, :, 0]  # [N, 1, W]
+        within = torch.ones(self.max_width, self.max_width, dtype=torch.bool, device=encoded.device).tril()
+        return scores.masked_fill(~within, -torch.inf).softmax(2)  # [N, W, W]
+
+
+def span_mask(lengths: Tensor, max_width: int) -> Tensor:
+    """The mask [N, W] of spans within a sentence, for sentences of `lengths` [S] words and W = `max_width`."""
+    ends = lengths.cumsum(0).repeat_interleave(lengths)  # [N], the end of each word's sentence
+    left = ends - torch.arange(len(ends), device=ends.device)
+    return torch.arange(max_width, device=ends.device) < left[:, None]
+
+
+def _windows(vectors: Tensor, width: int) -> Tensor:
+    """The vectors [N, V] of words n, n + 1, ... for each n, zero after the last word: [N, W, V], a view."""
+    return functional.pad(vectors, (0, 0, 0, width - 1)).unfold(0, width, 1).transpose(1, 2)

@@ -1,0 +1,244 @@
+"""SNLI model: the ESIM sequence model, premise and hypothesis -> three scores (paper, appendix A.3)."""
+
+from typing import Any
+
+import torch
+from allennlp.common import Lazy
+from allennlp.data import TextFieldTensors, Vocabulary
+from allennlp.models import Model
+from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
+from allennlp.nn.util import masked_max, masked_mean, masked_softmax
+from torch import Tensor, nn
+from torch.nn import functional
+
+from elmo_tasks.bilm.characters import fit_slots
+from elmo_tasks.errors import InputError
+from elmo_tasks.nn.elmo_indexer import KEY
+from elmo_tasks.nn.initialization import glorot
+from elmo_tasks.nn.input_encoder import InputEncoder, check_width, construct
+from elmo_tasks.nn.precision import at_least_float32
+from elmo_tasks.tasks.snli.metric import EntailmentAccuracy
+from elmo_tasks.tasks.snli.reader import LABELS
+from elmo_tasks.tasks.task_model import SoftmaxModel
+
+NAMESPACE = "labels"
+"""The vocabulary namespace of the labels."""
+
+
+@Model.register("elmo_tasks_snli", constructor="from_partial_objects")
+class EntailmentModel(SoftmaxModel):
+    """
+    The sequence model of Chen et al. (2017), section 3. All layers up to the pooling process premises and hypotheses as
+    one batch of 2B sentences, the B premises first.
+
+    The loss of a batch is the mean cross-entropy of its pairs. As in the paper, ELMo comes with dropout after the
+    attention, and with an L2 penalty on weight matrices, which the trainer adds as `reg_loss`.
+
+    # Parameters
+
+    - `vocab`: missing labels are added.
+    - `projection`: from the compared sentences, of four times the width of h, to H, also the width of the hidden layer.
+    - `composition`: reads the projected sentences.
+    - `dropout`: at the input of each of the two last layers.
+    - `attention_dropout`: on the enhanced vectors, before the projection; only with ELMo.
+    - `weight_l2`: factor of the sum of squares of all weight matrices of the recurrent and feed-forward layers; only
+      with ELMo.
+    - `kwargs`: see `TaskModel`.
+    """
+
+    default_predictor = "elmo_tasks_snli"
+
+    def __init__(
+        self,
+        vocab: Vocabulary,
+        input_encoder: InputEncoder,
+        *,
+        projection: nn.Linear,
+        composition: Seq2SeqEncoder,
+        dropout: float = 0.5,
+        attention_dropout: float = 0.5,
+        weight_l2: float = 1e-4,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(vocab, input_encoder, **kwargs)
+        check_width(composition, projection.out_features)
+        uses_elmo = self.lowest_layers.elmo is not None
+        self.attention_dropout = nn.Dropout(attention_dropout if uses_elmo else 0.0)
+        self.weight_l2 = weight_l2 if uses_elmo else 0.0
+        self.projection, self.composition = projection, composition
+        self.labels = complete_labels(vocab)
+        self.classifier = nn.Sequential(
+            nn.Dropout(dropout),
+            glorot(nn.Linear(4 * composition.get_output_dim(), projection.out_features)),
+            nn.ReLU(),
+            nn.Dropout(dropout),
+            glorot(nn.Linear(projection.out_features, len(self.labels))),
+        )
+        self._accuracy = EntailmentAccuracy()
+
+    @classmethod
+    def from_partial_objects(
+        cls,
+        vocab: Vocabulary,
+        input_encoder: InputEncoder,
+        *,
+        composition: Lazy[Seq2SeqEncoder],
+        hidden_size: int,
+        dropout: float = 0.5,
+        attention_dropout: float = 0.5,
+        weight_l2: float = 1e-4,
+        **kwargs: Any,
+    ) -> "EntailmentModel":
+        """From a config; `hidden_size` is H."""
+        projection = glorot(nn.Linear(4 * input_encoder.get_output_dim(), hidden_size))
+        kwargs |= {"dropout": dropout, "attention_dropout": attention_dropout, "weight_l2": weight_l2}
+        built = construct(composition, hidden_size)
+        return cls(vocab, input_encoder, projection=projection, composition=built, **kwargs)
+
+    def forward(
+        self,
+        premise: TextFieldTensors,
+        hypothesis: TextFieldTensors,
+        metadata: list[dict[str, Any]],
+        label: Tensor | None = None,
+    ) -> dict[str, Any]:
+        """
+        # Parameters
+
+        - `premise`, `hypothesis`: B sentences each.
+        - `metadata`: for each pair its words under `premise` and `hypothesis`.
+        - `label`, [B]: ids of the gold labels.
+
+        Returns `logits` and `probabilities` [B, 3]; `attention` [2B, T, T] of each word over the words of the other
+        sentence, premises first; the words of `premise` and `hypothesis`; with gold labels the `loss`, a scalar.
+        """
+        self.require_gold(label)
+        return self.answer(self.score(premise, hypothesis), metadata, label)
+
+    def score(self, premise: TextFieldTensors, hypothesis: TextFieldTensors, **_: Any) -> dict[str, Tensor]:
+        """`logits` [B, 3], and `attention` [2B, T, T]."""
+        h, _, mask = self.lowest_layers(stack(premise, hypothesis))  # [2B, T, D]
+        attended, attention = attend(h, mask)  # [2B, T, D], [2B, T, T]
+        enhanced = self.attention_dropout(enhance(h, attended))  # [2B, T, 4D]
+        composed = self.composition(self.projection(enhanced).relu(), mask)  # [2B, T, 2H]
+        logits = at_least_float32(self.classifier(pool_pairs(composed, mask)))  # [B, 3]
+        return {"logits": logits, "attention": at_least_float32(attention)}
+
+    def answer(
+        self, scores: dict[str, Tensor], metadata: list[dict[str, Any]], label: Tensor | None = None, **_: Any
+    ) -> dict[str, Any]:
+        """The outputs of `forward`, from what `score` returns; updates the metric."""
+        logits = scores["logits"]
+        output: dict[str, Any] = {**scores, "probabilities": logits.softmax(1)}
+        output |= {name: [pair[name] for pair in metadata] for name in ("premise", "hypothesis")}
+        if label is not None:
+            output["loss"] = functional.cross_entropy(logits, label)
+            self._accuracy(self._names(logits.argmax(1)), self._names(label))
+        return output
+
+    def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
+        """
+        Names the labels, and removes padding from the attention: `premise_attention` has a row of weights over the
+        hypothesis for each word of the premise, `hypothesis_attention` the reverse. Checks the scores with
+        `require_finite`.
+        """
+        self.require_finite(output_dict["logits"])
+        probabilities, attention = output_dict.pop("probabilities"), output_dict.pop("attention")
+        lengths = [(len(p), len(h)) for p, h in zip(output_dict["premise"], output_dict["hypothesis"], strict=True)]
+        over_hypothesis, over_premise = attention.chunk(2)
+        output_dict["label"] = self._names(probabilities.argmax(1))
+        output_dict["probabilities"] = [dict(zip(self.labels, row, strict=True)) for row in probabilities.tolist()]
+        output_dict["premise_attention"] = [
+            weights[:p, :h].tolist() for weights, (p, h) in zip(over_hypothesis, lengths, strict=True)
+        ]
+        output_dict["hypothesis_attention"] = [
+            weights[:h, :p].tolist() for weights, (p, h) in zip(over_premise, lengths, strict=True)
+        ]
+        return output_dict
+
+    def get_metrics(self, reset: bool = False) -> dict[str, float]:
+        """
+        Returns `accuracy`; at the end of a pass (`reset`) also the recall of each class and ELMo's learned weights.
+        Raises `InputError` at the end of an evaluation in which no pair had a gold label.
+        """
+        if reset and not self.training and not self._accuracy.total:
+            hint = "use `elmo-tasks predict` for pairs without labels"
+            raise InputError("nothing to score: no pair has a gold label", hint=hint)
+        scores = self._accuracy.get_metric(reset)
+        return scores | self.lowest_layers.describe() if reset else {"accuracy": scores["accuracy"]}
+
+    def get_regularization_penalty(self) -> Tensor | None:
+        """See `TaskModel`; with ELMo also the penalty on weight matrices."""
+        configured = super().get_regularization_penalty()
+        if not self.weight_l2:
+            return configured
+        penalty = self.weight_l2 * torch.stack([matrix.square().sum() for matrix in self.weight_matrices()]).sum()
+        return penalty if configured is None else penalty + configured
+
+    def weight_matrices(self) -> list[nn.Parameter]:
+        """All weight matrices of the recurrent and feed-forward layers: no biases, embeddings or parts of ELMo."""
+        layers = (self.lowest_layers.encoder, self.projection, self.composition, self.classifier)
+        return [weights for layer in layers for weights in layer.parameters() if weights.dim() > 1]
+
+    def _names(self, ids: Tensor) -> list[str]:
+        return [self.labels[index] for index in ids.tolist()]
+
+
+def complete_labels(vocab: Vocabulary) -> list[str]:
+    """Adds missing labels to the vocabulary, and returns all labels in the order of their ids."""
+    for label in LABELS:
+        vocab.add_token_to_namespace(label, NAMESPACE)
+    return list(vocab.get_token_to_index_vocabulary(NAMESPACE))
+
+
+def stack(premise: TextFieldTensors, hypothesis: TextFieldTensors) -> TextFieldTensors:
+    """One text field of 2B sentences, padded to the longest: the B premises, then the B hypotheses."""
+    return {
+        key: {name: _stack_tensors(name, tensor, hypothesis[key][name]) for name, tensor in of_indexer.items()}
+        for key, of_indexer in premise.items()
+    }
+
+
+def _stack_tensors(name: str, first: Tensor, second: Tensor) -> Tensor:
+    if name == KEY:  # zeros in a word's slots would be characters
+        slots = max(first.shape[2], second.shape[2])
+        first, second = fit_slots(first, slots), fit_slots(second, slots)
+    widths = [max(sizes) for sizes in zip(first.shape[1:], second.shape[1:], strict=True)]
+    stacked = first.new_zeros(len(first) + len(second), *widths)  # [2B, T, ...]
+    for rows, tensor in ((stacked[: len(first)], first), (stacked[len(first) :], second)):
+        rows[tuple(slice(size) for size in tensor.shape)] = tensor
+    return stacked
+
+
+def attend(h: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+    """
+    Dot-product attention of each word to the other sentence (Chen et al. 2017, equations 11 to 13). h [2B, T, D] and
+    its mask [2B, T] are of B sentences, then of the B sentences paired with them. Returns the weighted sums [2B, T, D]
+    and the weights [2B, T, T], which are 0 for padding; rows of padding are undefined.
+    """
+    other, other_mask = _swap(h), _swap(mask)
+    scores = h @ other.transpose(1, 2)  # [2B, T, T]
+    # Without memory_efficient, masked scores become 0, which may exceed real ones.
+    weights = masked_softmax(scores, other_mask[:, None], memory_efficient=True)  # [2B, T, T]
+    return weights @ other, weights
+
+
+def _swap(sentences: Tensor) -> Tensor:
+    first, second = sentences.chunk(2)
+    return torch.cat([second, first])
+
+
+def enhance(h: Tensor, attended: Tensor) -> Tensor:
+    """`[h; attended; h - attended; h * attended]`: [.., D] -> [.., 4D] (Chen et al. 2017, equations 14 and 15)."""
+    return torch.cat([h, attended, h - attended, h * attended], -1)
+
+
+def pool_pairs(composed: Tensor, mask: Tensor) -> Tensor:
+    """
+    Averages and maxima over the words of both sentences (Chen et al. 2017, equations 18 to 20): [2B, T, D] and its mask
+    [2B, T] -> [B, 4D], the premise's average and maximum, then the hypothesis's.
+    """
+    words = mask[:, :, None]
+    mean = masked_mean(composed, words, 1).to(composed.dtype)  # AllenNLP returns at least float32
+    pooled = torch.cat([mean, masked_max(composed, words, 1)], -1)  # [2B, 2D]
+    return torch.cat(pooled.chunk(2), -1)  # [B, 4D]

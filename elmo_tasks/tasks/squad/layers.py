@@ -1,0 +1,63 @@
+"""Layers of the SQuAD model: residual self-attention and chained pointers."""
+
+import torch
+from allennlp.modules import InputVariationalDropout
+from torch import Tensor, nn
+
+from elmo_tasks.nn.attention import SelfAttention
+from elmo_tasks.nn.gru import Gru
+from elmo_tasks.nn.initialization import glorot
+
+
+class ResidualSelfAttention(nn.Module):
+    """
+    `y = x + ReLU(W [a; g; a * g] + b)` with `g = GRU(x)` and `a` its self-attention (paper, appendix A.4; Clark and
+    Gardner 2017, section 2).
+
+    # Parameters
+
+    - `size`: GRU units per direction; x and y have twice that size.
+    - `dropout`: variational dropout before and after the GRU.
+    """
+
+    def __init__(self, *, size: int, dropout: float) -> None:
+        super().__init__()
+        self.gru = Gru(input_size=2 * size, hidden_size=size)
+        self.attention = SelfAttention(2 * size)
+        self.merge = relu_layer(6 * size, 2 * size)
+        self.dropout = InputVariationalDropout(dropout)
+
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        """x [B, T, D] and its mask [B, T], bool -> y [B, T, D]."""
+        g = self.dropout(self.gru(self.dropout(x), mask))  # [B, T, D]
+        a = self.attention(g, mask)  # [B, T, D]
+        return x + self.merge(torch.cat([a, g, a * g], -1))
+
+
+class ChainedPointers(nn.Module):
+    """
+    Logits of the answer's first and last token: a GRU over x for the start, another over x and the first GRU's output
+    for the end (Clark and Gardner 2017; the paper mentions only the linear layers).
+
+    # Parameters
+
+    - `size`: GRU units per direction; x has twice that size.
+    """
+
+    def __init__(self, *, size: int) -> None:
+        super().__init__()
+        self.start_gru = Gru(input_size=2 * size, hidden_size=size)
+        self.end_gru = Gru(input_size=4 * size, hidden_size=size)
+        # The softmax is invariant to a bias.
+        self.start, self.end = (glorot(nn.Linear(2 * size, 1, bias=False)) for _ in range(2))
+
+    def forward(self, x: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        """x [B, T, D] and its mask [B, T], bool -> start and end logits, [B, T] each."""
+        starts = self.start_gru(x, mask)  # [B, T, D]
+        ends = self.end_gru(torch.cat([x, starts], -1), mask)  # [B, T, D]
+        return self.start(starts).squeeze(-1), self.end(ends).squeeze(-1)
+
+
+def relu_layer(width: int, size: int) -> nn.Sequential:
+    """A linear layer and ReLU."""
+    return nn.Sequential(glorot(nn.Linear(width, size)), nn.ReLU())

@@ -1,0 +1,111 @@
+"""The official SQuAD files: questions from a data file, answers into a predictions file."""
+
+import json
+from collections.abc import Iterator, Mapping
+from io import StringIO
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import BaseModel, FailFast, TypeAdapter
+
+from elmo_tasks.errors import InputError, shown
+from elmo_tasks.files import atomic_write
+from elmo_tasks.formats.text_files import open_text
+from elmo_tasks.tasks.json_input import NOT_JSON, Text, json_problem, loaded, validate
+
+CORPUS_HINT = "SQuAD v1.1 is at https://rajpurkar.github.io/SQuAD-explorer/"
+
+
+class Answer(NamedTuple):
+    """A gold answer: its text, and the character of the paragraph where it starts."""
+
+    text: str
+    start: int
+
+
+class Question(NamedTuple):
+    """A question about a paragraph, its context."""
+
+    id: str  # unique in its file
+    text: str
+    context: str
+    answers: tuple[Answer, ...]  # one or more, possibly equal; none if the question has no answer
+    where: str  # article, paragraph and question, for error messages
+
+
+class _Answer(BaseModel):
+    text: Text
+    answer_start: int
+
+
+class _Question(BaseModel):
+    id: Text
+    question: Text
+    answers: Annotated[list[_Answer], FailFast()]
+
+
+class _Paragraph(BaseModel):
+    context: Text
+    qas: Annotated[list[_Question], FailFast()]
+
+
+class _Article(BaseModel):
+    title: str = ""
+    paragraphs: Annotated[list[_Paragraph], FailFast()]
+
+
+class _File(BaseModel):
+    data: Annotated[list[Any], FailFast()]
+
+
+_FILE, _ARTICLE = TypeAdapter(_File), TypeAdapter(_Article)
+
+
+def read_questions(file: str | Path) -> Iterator[Question]:
+    """
+    All questions of a file in the format of SQuAD v1.1 or v2.0, plain or gzip. Raises `InputError` as `open_text` does;
+    if the file is not JSON; with the path of the value, if one is missing or invalid; if an answer starts outside its
+    paragraph, an id occurs twice, or there is no question.
+    """
+    seen: set[str] = set()
+    articles = validate(_FILE, _json(file), "the file", file=file).data
+    for place, article in enumerate(articles):
+        for question in _questions(validate(_ARTICLE, article, f"data[{place}]", file=file), place, file):
+            if question.id in seen:
+                raise InputError(f"{question.where}: duplicate id", file=file)
+            seen.add(question.id)
+            yield question
+    if not seen:
+        raise InputError("expected questions, got none", file=file, hint=CORPUS_HINT)
+
+
+def write_predictions(file: str | Path, predictions: Mapping[str, str]) -> None:
+    """
+    Writes the file that the official script scores, one object from id to text, atomically. Raises `InputError` if it
+    cannot be written.
+    """
+    with atomic_write(file) as temporary:
+        temporary.write_text(json.dumps(predictions, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _json(file: str | Path) -> Any:
+    text = StringIO()  # takes less memory than a list of lines
+    for _, line in open_text(file, corpus_hint=CORPUS_HINT, longest=None):
+        text.write(f"{line}\n")
+    try:
+        return loaded(text.getvalue())
+    except NOT_JSON as error:
+        number = getattr(error, "lineno", None)
+        raise InputError(f"expected JSON, got invalid text: {json_problem(error)}", file=file, line=number) from None
+
+
+def _questions(article: _Article, place: int, file: str | Path) -> Iterator[Question]:
+    name = f"article {shown(article.title)}" if article.title else f"article {place + 1}"
+    for number, paragraph in enumerate(article.paragraphs, start=1):
+        for asked in paragraph.qas:
+            where = f"{name}, paragraph {number}, question {asked.id[:60]}"
+            golds = tuple(Answer(answer.text, answer.answer_start) for answer in asked.answers)
+            if any(not 0 <= gold.start < len(paragraph.context) for gold in golds):
+                problem = f"expected answer_start below {len(paragraph.context)}, the length of the paragraph"
+                raise InputError(f"{where}: {problem}, got {[gold.start for gold in golds]!r:.60}", file=file)
+            yield Question(asked.id, asked.question, paragraph.context, golds, where)

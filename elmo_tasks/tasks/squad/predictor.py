@@ -1,0 +1,36 @@
+"""Passage and question -> the best spans with offsets."""
+
+from allennlp.common.util import JsonDict
+from allennlp.data import Instance
+from allennlp.predictors import Predictor
+
+from elmo_tasks.tasks.json_input import JsonLinesPredictor, metadata_of, text_of
+
+_EXPECTED = '{"passage": "raw text", "question": "raw text"}'
+
+
+@Predictor.register("elmo_tasks_squad")
+class SquadPredictor(JsonLinesPredictor):
+    """
+    Takes `{"passage": "raw text", "question": "raw text"}` and returns
+
+    - `question`, and for instances of the reader their `id`;
+    - the best span: `text`, `start` and `end` in characters, `token_start` and `token_end` in tokens, `score` (the sum
+      of two logits) and `probability` (among all spans within the length limit);
+    - `n_best`: the same for the model's `n_best` best spans, best first.
+
+    Ends are exclusive: `passage[start:end]` is `text`.
+    """
+
+    keys = ("passage", "question")
+    gold_fields = ("span_start", "span_end")
+
+    def result(self, instance: Instance, outputs: JsonDict) -> JsonDict:
+        identifier = metadata_of(instance)["id"]  # AllenNLP would convert it to a string
+        named = {} if identifier is None else {"id": identifier}
+        spans = outputs["spans"]
+        return {**named, "question": outputs["question"], **spans[0], "n_best": spans}
+
+    def _json_to_instance(self, json_dict: JsonDict) -> Instance:
+        passage, question = (text_of(json_dict, key, expected=_EXPECTED) for key in ("passage", "question"))
+        return self._dataset_reader.text_to_instance(question, passage)

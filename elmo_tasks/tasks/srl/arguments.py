@@ -1,0 +1,39 @@
+"""Arguments of a proposition, with the continuation rule of srl-eval.pl."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from elmo_tasks.formats.spans import spans_from_tags
+
+CONTINUATION = "C-"
+VERB = "V"
+"""The label of the predicate."""
+
+
+class Argument(NamedTuple):
+    """An argument of a proposition, in one or more pieces."""
+
+    label: str  # without C-
+    pieces: tuple[tuple[int, int], ...]  # start and end of each, in order
+
+
+def arguments_from_tags(tags: Sequence[str]) -> list[Argument]:
+    """
+    The arguments of a sequence of BIO tags; an I that continues nothing begins a span.
+
+    Each span `C-X` joins the last argument X before it, or starts an argument X if there is none. Adjacent pieces stay
+    separate: such an argument differs from one that covers the same words in one piece. `R-X` is an ordinary label.
+
+    Raises `ValueError` if a tag is invalid.
+    """
+    arguments: list[tuple[str, list[tuple[int, int]]]] = []
+    for start, end, label in spans_from_tags(tags):
+        plain = label.removeprefix(CONTINUATION)
+        pieces = None
+        if label != plain:
+            pieces = next((pieces for name, pieces in reversed(arguments) if name == plain), None)
+        if pieces is None:
+            arguments.append((plain, [(start, end)]))
+        else:
+            pieces.append((start, end))
+    return [Argument(label, tuple(pieces)) for label, pieces in arguments]

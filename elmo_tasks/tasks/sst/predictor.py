@@ -1,0 +1,30 @@
+"""SST predictor: raw text or tokens -> a distribution over the labels."""
+
+from allennlp.common.util import JsonDict
+from allennlp.data import Instance
+from allennlp.predictors import Predictor
+
+from elmo_tasks.formats.trees import NAMES
+from elmo_tasks.tasks.sentence_input import SentencePredictor
+
+
+@Predictor.register("elmo_tasks_sst")
+class SstPredictor(SentencePredictor):
+    """
+    Input: `{"sentence": "raw text"}` or `{"tokens": [...]}`. Output:
+
+    - `tokens`, T words;
+    - `label`, the most probable one: `very negative`, `negative`, `neutral`, `positive` or `very positive`;
+    - `probabilities`, by these names, from the most negative to the most positive.
+
+    Tokens should follow the Penn Treebank; raw text is tokenized by nearly the same rules.
+    """
+
+    gold_fields = ("label",)
+
+    def result(self, instance: Instance, outputs: JsonDict) -> JsonDict:
+        probabilities = {name: outputs["probabilities"][label] for label, name in NAMES.items()}
+        return {"tokens": outputs["words"], "label": NAMES[outputs["label"]], "probabilities": probabilities}
+
+    def _json_to_instance(self, json_dict: JsonDict) -> Instance:
+        return self._dataset_reader.text_to_instance(self.read(json_dict).words)

@@ -1,0 +1,95 @@
+"""SST reader: trees -> labelled phrases or sentences (paper, appendix A.8)."""
+
+import logging
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any, Optional
+
+from allennlp.data import DatasetReader, Field, Instance, TokenIndexer
+from allennlp.data.dataset_readers.dataset_reader import PathOrStr
+from allennlp.data.fields import LabelField, MetadataField, TextField
+
+from elmo_tasks.errors import InputError, require_sizes
+from elmo_tasks.formats.trees import NAMES, Phrase, SentimentTree, read_trees
+from elmo_tasks.nn.elmo_indexer import CharacterIndexer
+from elmo_tasks.nn.word_indexer import WordIndexer, shared_token
+
+logger = logging.getLogger(__name__)
+
+
+@DatasetReader.register("elmo_tasks_sst")
+class SstReader(DatasetReader):
+    """
+    Reads the treebank's files, `train.txt`, `dev.txt` and `test.txt`, plain or gzip.
+
+    By default each sentence is an instance, as dev and test are scored. With `min_phrase_length`, for training, each
+    phrase of at least so many words is one; duplicates are kept.
+
+    # Parameters
+
+    - `token_indexers`: by default `tokens` (word ids) and `elmo` (the biLM's characters).
+    - `min_phrase_length`: read phrases of at least so many words instead of sentences. The paper trains with 4.
+
+    Raises `InputError` if `min_phrase_length` is out of range.
+    """
+
+    def __init__(
+        self,
+        *,
+        token_indexers: Optional[dict[str, TokenIndexer]] = None,
+        min_phrase_length: int | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(manual_distributed_sharding=True, manual_multiprocess_sharding=True, **kwargs)
+        require_sizes(min_phrase_length=min_phrase_length)
+        self._token_indexers = token_indexers or {"tokens": WordIndexer(), "elmo": CharacterIndexer()}
+        self._min_phrase_length = min_phrase_length
+
+    def _read(self, file_path: PathOrStr) -> Iterable[Instance]:
+        """Raises `InputError` with file and line, if a file is invalid or has no instance."""
+        file = str(file_path)
+        trees = list(read_trees(file))
+        labels = Counter(phrase.label for tree in trees for phrase in self._phrases(tree))
+        phrases = sum(len(tree.phrases) for tree in trees)
+        counts = f"{len(trees)} sentences, {phrases} phrases in all, {labels.total()} instances"
+        logger.info("%s: %s (%s)", file, counts, ", ".join(f"{label} {n}" for label, n in sorted(labels.items())))
+        if not labels:
+            shortest = "sentence" if self._min_phrase_length is None else f"phrase of {self._min_phrase_length} words"
+            raise InputError(f"no {shortest} in {len(trees)} trees", file=file)
+        chosen = ((tree, phrase) for tree in trees for phrase in self._phrases(tree))
+        for tree, phrase in self.shard_iterable(chosen):
+            words = tree.words[phrase.start : phrase.end]
+            yield self.text_to_instance(words, phrase.label, file=file, line=tree.line)
+
+    def text_to_instance(
+        self,
+        tokens: Sequence[str],
+        label: str | None = None,
+        *,
+        file: str | None = None,
+        line: int | None = None,
+    ) -> Instance:
+        """
+        An instance with the fields `tokens` (T tokens), `label` (if given: `0` to `4`), and `metadata`, a dictionary of
+        `words`, `label`, and `file` and `line` of the tree, None where unknown. Raises `InputError` if there is no
+        token, or the label is invalid.
+        """
+        if not tokens:
+            raise InputError("expected at least one token, got an empty text", file=file, line=line)
+        metadata = {"words": list(tokens), "label": label, "file": file, "line": line}
+        text = TextField([shared_token(word) for word in tokens])
+        fields: dict[str, Field] = {"tokens": text, "metadata": MetadataField(metadata)}
+        if label is not None:
+            if label not in NAMES:
+                raise InputError(f"expected one of the labels {', '.join(NAMES)}, got {label!r}", file=file, line=line)
+            fields["label"] = LabelField(label)
+        return Instance(fields)
+
+    def apply_token_indexers(self, instance: Instance) -> None:
+        """Sets the token indexers, which are not sent between processes."""
+        instance.fields["tokens"].token_indexers = self._token_indexers
+
+    def _phrases(self, tree: SentimentTree) -> list[Phrase]:
+        """The phrases of a tree that become instances."""
+        shortest = self._min_phrase_length
+        return [tree.root] if shortest is None else [phrase for phrase in tree.phrases if phrase.length >= shortest]

@@ -1,0 +1,105 @@
+"""Base class of the models that tag tokens."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+from allennlp.data import TextFieldTensors
+from allennlp.nn.util import get_text_field_mask
+from torch import Tensor, nn
+
+from elmo_tasks.nn.precision import at_least_float32
+from elmo_tasks.tasks.labelled_f1 import LabelledF1
+from elmo_tasks.tasks.task_model import TaskModel
+
+LABELS = "labels"
+"""The vocabulary namespace of the tags."""
+
+
+class Tagger(TaskModel):
+    """
+    A linear layer on h scores the tags of each token.
+
+    A subclass sets `tags`, `score_tags` and `f1` in its constructor and defines `decode` and `loss`. The tags' names
+    are those of the vocabulary's namespace `LABELS`, in its order, with any added tags after them.
+    """
+
+    shown: tuple[str, ...] = ("words",)
+    """The metadata that are part of the output."""
+
+    tags: list[str]
+    """The tags by id."""
+
+    score_tags: nn.Linear
+    """From h to a score for each tag."""
+
+    f1: LabelledF1
+    """The metric, called with the predicted and the gold tags of each sentence."""
+
+    @abstractmethod
+    def decode(self, logits: Tensor, mask: Tensor) -> list[list[str]]:
+        """The predicted tags of each sentence, from scores [B, T, tags] and mask [B, T]."""
+
+    @abstractmethod
+    def loss(self, logits: Tensor, tags: Tensor, mask: Tensor) -> Tensor:
+        """The loss, a scalar, from scores [B, T, tags], gold tags [B, T] and mask [B, T]."""
+
+    def forward(
+        self, tokens: TextFieldTensors, metadata: list[dict[str, Any]], tags: Tensor | None = None
+    ) -> dict[str, Any]:
+        """
+        # Parameters
+
+        - `tokens`: B sentences of T words.
+        - `metadata`: for each sentence the entries that are `shown`, and, if known, the gold tags as strings under
+          `tags`.
+        - `tags`, [B, T]: the ids of the gold tags; `UNKNOWN_LABEL` for tags that are not in the vocabulary. They count
+          as misses in the metric and are left out of the loss.
+
+        Returns `logits` [B, T, tags]; the metadata that are `shown`; `tags`, the predicted tags of each sentence as
+        strings (not during training); with gold tags the `loss`, a scalar.
+        """
+        self.require_gold(tags)
+        return self.answer(self.score(tokens), tokens, metadata, tags)
+
+    def score(self, tokens: TextFieldTensors, **_: Any) -> dict[str, Tensor]:
+        """`logits` [B, T, tags]."""
+        h, _, _ = self.lowest_layers(tokens)
+        return {"logits": at_least_float32(self.score_tags(h))}
+
+    def answer(
+        self,
+        scores: dict[str, Tensor],
+        tokens: TextFieldTensors,
+        metadata: list[dict[str, Any]],
+        tags: Tensor | None = None,
+    ) -> dict[str, Any]:
+        """The outputs of `forward`, from `logits`; updates the metric."""
+        mask, logits = get_text_field_mask(tokens), scores["logits"]
+        output: dict[str, Any] = {"logits": logits}
+        output |= {name: [sentence[name] for sentence in metadata] for name in self.shown}
+        if not self.training:
+            output["tags"] = self.decode(logits, mask)
+        if tags is not None:
+            output["loss"] = self.loss(logits, tags, mask)
+            self._count(output.get("tags"), metadata)
+        return output
+
+    def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
+        """Removes the scores, after checking them with `require_finite`."""
+        self.require_finite(output_dict.pop("logits"))
+        return output_dict
+
+    def get_metrics(self, reset: bool = False) -> dict[str, float]:
+        """
+        Except during training overall `precision`, `recall` and `f1`. At the end of a pass (`reset`) also the
+        scores of each label and ELMo's learned weights, for which AllenNLP's progress bar has no room.
+        """
+        scores = {} if self.training else self.f1.get_metric(reset)
+        if reset:
+            return scores | self.lowest_layers.describe()
+        return {name: value for name, value in scores.items() if "-" not in name}
+
+    def _count(self, predicted: list[list[str]] | None, metadata: Sequence[dict[str, Any]]) -> None:
+        if predicted is not None:
+            self.f1(predicted, [sentence["tags"] for sentence in metadata])

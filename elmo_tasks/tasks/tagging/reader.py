@@ -1,0 +1,142 @@
+"""CoNLL-U or any column file -> instances with a tag for each word."""
+
+import logging
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Optional, Union
+
+from allennlp.data import DatasetReader, Field, Instance, Token, TokenIndexer
+from allennlp.data.dataset_readers.dataset_reader import PathOrStr
+from allennlp.data.fields import MetadataField, TextField
+from allennlp.data.token_indexers import TokenCharactersIndexer
+
+from elmo_tasks.errors import InputError
+from elmo_tasks.formats.columns import read_columns
+from elmo_tasks.formats.raw_text import blank_pipeline
+from elmo_tasks.formats.spans import Scheme, detect_scheme, spans_from_tags, to_bioul
+from elmo_tasks.formats.tagged import read_tagged
+from elmo_tasks.nn.elmo_indexer import CharacterIndexer
+from elmo_tasks.nn.word_indexer import WordIndexer
+from elmo_tasks.tasks.labels import OpenSequenceLabelField
+from elmo_tasks.tasks.tokenizer import FirstCharacters
+
+logger = logging.getLogger(__name__)
+
+_Tagged = tuple[Sequence[str], Sequence[str], int]
+"""Words, tags, and the line of the first word, 0 if unknown."""
+
+
+@DatasetReader.register("elmo_tasks_tagger")
+class ColumnReader(DatasetReader):
+    """
+    Reads sentences with a tag for each word, plain or gzip.
+
+    # Parameters
+
+    - `tag`: for CoNLL-U `upos`, `xpos`, `lemma`, `deprel` or a feature such as `feats:Case` (`_` where a word has
+      none). For files with other columns the number of the tags' column, counted from 0, or from the last one with -1.
+    - `word`: the number of the words' column, for files with other columns than CoNLL-U.
+    - `spans`: whether the tags of a column encode spans in IOB1, BIO, BIOUL or BIOES, detected from the whole file,
+      regardless of `max_instances`. They become BIOUL.
+    - `token_indexers`: by default `tokens` (word ids), `token_characters` (for the character CNN, with marks for the
+      beginning and end of a word, so that a filter of width 3 fits every word) and `elmo` (the biLM's characters).
+    - `language`: of the rules that split raw text in predictions; see `blank_pipeline`.
+
+    Raises `InputError` if `spans` is true for CoNLL-U. While reading: whatever `read_tagged`, `read_columns` or
+    `detect_scheme` raises; if a line has no such column. Logs a warning if most words are numbers.
+    """
+
+    corpus_hint: Optional[str] = None
+    """Where to get the corpus, for errors."""
+
+    def __init__(
+        self,
+        *,
+        tag: Union[str, int] = "upos",
+        word: int = 0,
+        spans: bool = False,
+        token_indexers: Optional[dict[str, TokenIndexer]] = None,
+        language: str = "en",
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(manual_distributed_sharding=True, manual_multiprocess_sharding=True, **kwargs)
+        if spans and isinstance(tag, str):
+            raise InputError(f"expected the number of a column as tag where spans is true, got {tag!r}")
+        self._tag, self._word, self.spans = tag, word, spans
+        self._token_indexers = token_indexers or _default_indexers()
+        self.language = language
+        if language != "en":
+            blank_pipeline(language)
+
+    def _read(self, file_path: PathOrStr) -> Iterable[Instance]:
+        file = str(file_path)
+        sentences = list(self._sentences(file))
+        of_spans = [(line, tags) for _, tags, line in sentences]
+        self._log_counts(file, sentences, detect_scheme(of_spans, file=file) if self.spans else None)
+        for words, tags, line in self.shard_iterable(sentences):
+            yield self.text_to_instance(words, to_bioul(tags) if self.spans else tags, file=file, line=line)
+
+    def _sentences(self, file: str) -> Iterator[_Tagged]:
+        if isinstance(self._tag, str):
+            yield from ((*sentence, 0) for sentence in read_tagged(file, form="conllu", tag=self._tag))
+            return
+        for sentence in read_columns(file, corpus_hint=self.corpus_hint):
+            try:
+                columns = sentence.columns[self._word], sentence.columns[self._tag]
+            except IndexError:
+                problem = f"expected columns {self._word} and {self._tag}, counted from 0, got {len(sentence.columns)}"
+                raise InputError(problem, file=file, line=sentence.line) from None
+            yield *columns, sentence.line
+
+    def _log_counts(self, file: str, sentences: Sequence[_Tagged], scheme: Scheme | None) -> None:
+        words = [word for words, _, _ in sentences for word in words]
+        found = f"{len({tag for _, tags, _ in sentences for tag in tags})} tags"
+        if scheme is not None:
+            by_type = Counter(span.label for _, tags, _ in sentences for span in spans_from_tags(tags))
+            listed = ", ".join(f"{label} {count}" for label, count in sorted(by_type.items()))
+            name = scheme.name if by_type else "unknown scheme"
+            found = f"{name}, {by_type.total()} entities ({listed})"
+        logger.info(f"{file}: {len(sentences)} sentences, {len(words)} tokens, {found}")
+        if sum(word.isdecimal() for word in words) > len(words) / 2:
+            advice = "set word and tag of the dataset reader to the numbers of the columns"
+            logger.warning(f"{file}: most words of column {self._word} are numbers: {advice}")
+
+    def text_to_instance(
+        self,
+        tokens: Sequence[str | Token],
+        tags: Sequence[str] | None = None,
+        *,
+        file: str | None = None,
+        line: int | None = None,
+    ) -> Instance:
+        """
+        T words and, if known, T gold tags, of spans in BIOUL; `file` and `line` locate the sentence.
+
+        Returns an instance with the fields `tokens` (T tokens), `tags` (T labels, if given, which need not be in the
+        vocabulary), and `metadata`, a dictionary of `words`, `tags`, `file` and `line`, None if not given. Raises
+        `InputError` if there is no token, or not one tag for each.
+        """
+        if not tokens:
+            raise InputError("expected a token, got an empty sentence", file=file, line=line)
+        if tags is not None and len(tags) != len(tokens):
+            raise InputError(f"expected a tag for each of {len(tokens)} tokens, got {len(tags)}", file=file, line=line)
+        text = TextField([word if isinstance(word, Token) else Token(word) for word in tokens])
+        gold = None if tags is None else list(tags)
+        metadata = {"words": [token.text for token in text], "tags": gold, "file": file, "line": line}
+        fields: dict[str, Field] = {"tokens": text, "metadata": MetadataField(metadata)}
+        if gold is not None:
+            fields["tags"] = OpenSequenceLabelField(gold, text, label_namespace="labels")
+        return Instance(fields)
+
+    def apply_token_indexers(self, instance: Instance) -> None:
+        """Sets the indexers of the text field, which are not sent between processes."""
+        instance.fields["tokens"].token_indexers = self._token_indexers
+
+
+def _default_indexers() -> dict[str, TokenIndexer]:
+    characters = FirstCharacters(marked=True)
+    return {
+        "tokens": WordIndexer(),
+        "token_characters": TokenCharactersIndexer(character_tokenizer=characters, min_padding_length=3),
+        "elmo": CharacterIndexer(),
+    }

@@ -1,0 +1,134 @@
+"""Base class of the six task models: the input encoder and the config keys that they share (section 3.3)."""
+
+from abc import abstractmethod
+from collections.abc import Callable
+from inspect import signature
+from os import PathLike
+from pathlib import Path
+from typing import Any, ClassVar, Optional
+
+from allennlp.common import Params
+from allennlp.common.from_params import create_kwargs
+from allennlp.data import Vocabulary
+from allennlp.models import Model
+from allennlp.nn import RegularizerApplicator
+from allennlp.nn.parallel import DdpAccelerator
+from torch import Tensor
+
+from elmo_tasks.errors import InputError
+from elmo_tasks.nn.input_encoder import InputEncoder
+from elmo_tasks.training.archives import explained, require_state
+
+
+class TaskModel(Model):
+    """
+    An AllenNLP model on top of an `InputEncoder`. Subclasses pass the arguments that are not theirs on as `**kwargs`.
+
+    # Parameters
+
+    - `input_encoder`: becomes `lowest_layers`. In a config, the keys of `InputEncoder.from_partial_objects` stand among
+      the model's own.
+    - `regularizer`, `serialization_dir`, `ddp_accelerator`: see AllenNLP's `Model`.
+
+    Raises `InputError` if a key is unknown. The ranges of numbers are checked before a training (`training.checks`).
+    """
+
+    inlined: ClassVar[dict[str, Callable[..., Any]]] = {"input_encoder": InputEncoder.from_partial_objects}
+    """The argument whose keys stand among the model's own in a config, and what constructs it."""
+
+    input_defaults: ClassVar[dict[str, Any]] = {}
+    """Keys of the input encoder whose default in a config is another for this model."""
+
+    _version = 1
+    """Version of the format of the state dict, which torch stores with the weights. Older versions stay loadable."""
+
+    def __init__(
+        self,
+        vocab: Vocabulary,
+        input_encoder: InputEncoder,
+        *,
+        regularizer: Optional[RegularizerApplicator] = None,
+        serialization_dir: str | None = None,
+        ddp_accelerator: Optional[DdpAccelerator] = None,
+        **unknown: Any,
+    ) -> None:
+        if unknown:
+            raise InputError(f"{type(self).__name__} has no key {', '.join(sorted(unknown))}", hint="is it misspelt?")
+        super().__init__(vocab, regularizer, serialization_dir, ddp_accelerator)
+        self.lowest_layers = input_encoder
+
+    @classmethod
+    def from_params(cls, params: Params, *constructors: Any, **extras: Any) -> "TaskModel":
+        """From a config; constructs the input encoder first."""
+        construct = InputEncoder.from_partial_objects
+        keys = signature(construct).parameters.keys() & params.params.keys()
+        own = cls.input_defaults | {key: params.params.pop(key) for key in keys}
+        shared = {name: value for name, value in extras.items() if not name.startswith("constructor_to_")}
+        arguments = create_kwargs(construct, InputEncoder, Params(own, params.history), **shared)
+        return super().from_params(params, *constructors, input_encoder=construct(**arguments), **extras)
+
+    def get_regularization_penalty(self) -> Tensor | None:
+        """
+        The penalties of the `regularizer` and on the weights of ELMo's layers (section 3.3), which the trainer adds to
+        the loss and reports as `reg_loss`; `None` without both.
+        """
+        configured, elmo = super().get_regularization_penalty(), self.lowest_layers.elmo
+        if elmo is None or not elmo.l2:
+            return configured
+        return elmo.penalty() if configured is None else elmo.penalty() + configured
+
+    def require_gold(self, gold: object) -> None:
+        """Raises `InputError` during training, if there are no gold answers (`None`)."""
+        if self.training and gold is None:
+            raise InputError("training needs gold answers, and the data have none")
+
+    def require_finite(self, *scores: Tensor) -> None:
+        """Raises `InputError` if any of the scores behind a prediction is NaN or infinite."""
+        if not all(tensor.isfinite().all() for tensor in scores):
+            raise InputError(
+                "the model gives no finite numbers: expected finite scores, got NaN or infinity",
+                hint="train it with a lower learning rate, or compute in float32 where float16 overflows",
+            )
+
+    @classmethod
+    def _load(
+        cls,
+        config: Params,
+        serialization_dir: str | PathLike[str],
+        weights_file: str | PathLike[str] | None = None,
+        cuda_device: int = -1,
+    ) -> Model:
+        """Called by AllenNLP for an archive; raises `InputError` if weights and config do not go together."""
+        require_state(Path(weights_file or Path(serialization_dir) / "best.th"))
+        with explained():
+            return super()._load(config, serialization_dir, weights_file, cuda_device)
+
+    def _load_from_state_dict(
+        self, state_dict: dict[str, Any], prefix: str, local_metadata: dict[str, Any], *rest: Any
+    ) -> None:
+        """Raises `InputError` if a newer elmo_tasks wrote the weights."""
+        if (found := local_metadata.get("version", 1)) > self._version:
+            raise InputError(
+                f"the model is of version {found} of its format, and {self._version} is the newest that is known here",
+                hint="load it with a newer elmo_tasks",
+            )
+        super()._load_from_state_dict(state_dict, prefix, local_metadata, *rest)
+
+
+class SoftmaxModel(TaskModel):
+    """
+    A task model whose scores a softmax turns into probabilities, so that several models can form an ensemble. It splits
+    `forward` into `score` and `answer`; an ensemble calls `answer` of one model with the combined scores of all. Both
+    accept the fields of a batch as keyword arguments.
+    """
+
+    @abstractmethod
+    def score(self, *args: Any, **kwargs: Any) -> dict[str, Tensor]:
+        """
+        Scores [..., K] for the softmax over the last axis, under names that end in `logits`; other names are outputs
+        that are not combined.
+        """
+
+    @abstractmethod
+    def answer(self, scores: dict[str, Tensor], *args: Any, **kwargs: Any) -> dict[str, Any]:
+        """The outputs of `forward`, from what `score` returns; updates the metric."""

@@ -1,0 +1,67 @@
+"""Tokenizers that need no downloaded model."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from allennlp.data.tokenizers import CharacterTokenizer, Token, Tokenizer
+
+from elmo_tasks.errors import InputError
+from elmo_tasks.formats.raw_text import blank_pipeline
+
+
+@Tokenizer.register("elmo_tasks_spacy")
+class BlankSpacyTokenizer(Tokenizer):
+    """
+    spaCy's tokenization rules for a language, without a model and without a maximum length.
+
+    AllenNLP's `spacy` tokenizer downloads a model in its constructor, so that archives would not load offline. Tokens
+    have offsets: `text[token.idx : token.idx_end] == token.text`. White space is not a token.
+
+    # Parameters
+
+    - `language`: see `blank_pipeline`.
+    """
+
+    def __init__(self, language: str = "en") -> None:
+        self._language, self._tokenizer = language, blank_pipeline(language).tokenizer
+
+    def tokenize(self, text: str) -> list[Token]:
+        """The tokens of `text`; none for white space."""
+        return [
+            Token(token.text, idx=token.idx, idx_end=token.idx + len(token.text))
+            for token in self._tokenizer(text)
+            if not token.is_space
+        ]
+
+    def _to_params(self) -> dict[str, Any]:
+        return {"type": "elmo_tasks_spacy", "language": self._language}
+
+
+class FirstCharacters(CharacterTokenizer):
+    """
+    The first characters of a word, for a character CNN: a batch is as wide as its longest word, and web text contains
+    words of thousands of characters.
+
+    # Parameters
+
+    - `limit`: the number of characters; the default is that of AllenNLP's ELMo.
+    - `marked`: whether to add `<w>` before and `</w>` after them.
+    """
+
+    def __init__(self, *, limit: int = 50, marked: bool = False) -> None:
+        super().__init__(start_tokens=["<w>"] if marked else None, end_tokens=["</w>"] if marked else None)
+        self._limit = limit
+
+    def tokenize(self, text: str) -> list[Token]:
+        tokens: list[Token] = super().tokenize(text[: self._limit])
+        return tokens
+
+
+def offsets_of(tokens: Sequence[Token]) -> list[tuple[int, int]]:
+    """
+    The first character of each token, and the one after its last. Raises `InputError` if the tokenizer does not set
+    offsets.
+    """
+    if any(token.idx is None for token in tokens):
+        raise InputError("expected a tokenizer that sets the offsets of tokens (idx), as the default one does")
+    return [(token.idx, token.idx_end or token.idx + len(token.ensure_text())) for token in tokens]

@@ -1,0 +1,208 @@
+"""Loading an archive (`model.tar.gz`) or the folder of a run: nothing in it is executed, each fault is one error."""
+
+import argparse
+import importlib.util
+import json
+import os
+import shutil
+import tempfile
+import zipfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from pickle import UnpicklingError
+from typing import Any
+
+import torch
+from allennlp.common import Registrable
+from allennlp.common.file_utils import cached_path
+from allennlp.common.meta import META_NAME, Meta
+from allennlp.models import archival
+from allennlp.models.archival import CONFIG_NAME, Archive
+
+from elmo_tasks.errors import InputError
+from elmo_tasks.formats.unpacking import ARCHIVED, require_regular, unpack
+
+HINT = "copy it again, or write it again with `elmo-tasks train --recover`"
+STATE_PREFIXES = ("Error(s) in loading state_dict", "Error loading state dict")
+DATA_PATHS = ("train_data_path", "validation_data_path", "test_data_path")
+"""Keys of a config that are not read when its model is loaded."""
+
+DATA_LOADERS = ("data_loader", "validation_data_loader")
+
+
+def load_archive(
+    file: str | Path, *, cuda_device: int = -1, overrides: str = "", weights_file: str | None = None
+) -> Archive:
+    """
+    AllenNLP's `load_archive`, which also constructs any class that a config names, executes its Jsonnet, and unpacks to
+    any path. Raises `InputError` if the archive is damaged or unsafe, or the overrides do not fit.
+    """
+    if weights_file:
+        require_regular(weights_file)
+    with unpacked(file) as folder, explained(), _no_standard_input():
+        weights = Path(weights_file or archival.get_weights_path(folder))
+        if not weights.is_file():
+            raise InputError("the archive lacks weights.th", file=file, hint=HINT)
+        require_state(weights)
+        return archival.load_archive(folder, cuda_device, overrides, weights_file)
+
+
+@contextmanager
+def unpacked(file: str | Path) -> Iterator[Path]:
+    """
+    A temporary folder with the contents of an archive, or with links to those of a run's folder; its config is checked,
+    and plain JSON without a layer cache. Raises `InputError` if the archive is damaged or unsafe.
+    """
+    folder = Path(tempfile.mkdtemp())
+    try:
+        _gather(Path(cached_path(file)), folder)
+        config = folder / CONFIG_NAME
+        config.write_text(archived_config(config.read_bytes(), file), "utf-8")
+        _require_version(folder / META_NAME, file)
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def files_of(args: argparse.Namespace) -> list[str | Path]:
+    """The files of the trained model that a command reads, which its outputs must not replace."""
+    archive = Path(args.archive_file)
+    inside = archive.rglob("*") if archive.is_dir() else ()
+    return [archive, *inside, *([args.weights_file] if args.weights_file else [])]
+
+
+def _gather(source: Path, folder: Path) -> None:
+    if source.is_dir():
+        for path in (path for pattern in ARCHIVED for path in source.glob(pattern)):
+            require_regular(path)
+            place = folder / path.relative_to(source)
+            place.parent.mkdir(exist_ok=True)
+            if path.name == CONFIG_NAME:
+                shutil.copy(path, place)
+            else:
+                place.symlink_to(path.absolute())
+    else:
+        unpack(source, folder, ARCHIVED, file=source)
+    sound = {CONFIG_NAME: (folder / CONFIG_NAME).is_file(), "vocabulary": (folder / "vocabulary").is_dir()}
+    if lacking := [name for name, is_there in sound.items() if not is_there]:
+        raise InputError(f"the archive lacks {', '.join(lacking)}", file=source, hint=HINT)
+
+
+def archived_config(content: bytes, file: str | Path) -> str:
+    """
+    The config of an archive as canonical JSON, without the folder of the layer cache. Raises `InputError` if it is not
+    a JSON object, or names code to run: a class by its Python path instead of its registered name, another archive.
+    """
+    try:
+        config = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"the archive's {CONFIG_NAME} is no JSON: {error}", file=file, hint=HINT) from None
+    if not isinstance(config, dict):
+        raise InputError(f"the archive's {CONFIG_NAME} is no JSON object", file=file, hint=HINT)
+    registered = {name for names in Registrable._registry.values() for name in names}
+    for path, key, value in _leaves("", "", config):
+        if path not in DATA_PATHS and _names_code(key, value, registered):
+            raise InputError(
+                f"the archive's {CONFIG_NAME} names code to run, {path}: {value!r}",
+                file=file,
+                hint="expected a registered name; --include-package registers more",
+            )
+    for loader in (config.get(name) for name in DATA_LOADERS):
+        if isinstance(loader, dict):  # `evaluate` names the data, and starts no processes that an archive asks for
+            loader.pop("data_path", None)
+            loader.pop("num_workers", None)
+    if isinstance(model := config.get("model"), dict) and isinstance(elmo := model.get("elmo"), dict):
+        elmo.pop("cache_dir", None)
+    return json.dumps(config, indent=1)
+
+
+def _leaves(path: str, key: str, value: Any) -> Iterator[tuple[str, str, Any]]:
+    """Path, key and value of everything in a config; the items of a list have the key of the list."""
+    yield path, key, value
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for name, part in items:
+        yield from _leaves(f"{path}.{name}".lstrip("."), name if isinstance(name, str) else key, part)
+
+
+def _names_code(key: str, value: Any, registered: set[str]) -> bool:
+    if key in ("_pretrained", "trust_remote_code"):
+        return bool(value)
+    if not isinstance(value, str) or value in registered - {"from_archive"}:
+        return False
+    if key == "type":
+        return "." in value or value == "from_archive"
+    if "." not in value or "/" in value:  # AllenNLP imports no other name
+        return False
+    try:
+        return importlib.util.find_spec(value.partition(".")[0]) is not None
+    except (ImportError, ValueError, AttributeError):
+        return True
+
+
+@contextmanager
+def _no_standard_input() -> Iterator[None]:
+    """Transformers asks there whether to run a model's code."""
+    try:
+        saved = os.dup(0)
+    except OSError:  # closed
+        yield
+        return
+    with open(os.devnull, "rb") as nothing:
+        os.dup2(nothing.fileno(), 0)
+    try:
+        yield
+    finally:
+        os.dup2(saved, 0)
+        os.close(saved)
+
+
+def _require_version(meta: Path, file: str | Path) -> None:
+    if not meta.is_file():  # old archives have none
+        return
+    try:
+        archival._parse_version(Meta.from_path(meta).version)
+    except (AttributeError, TypeError, ValueError, RecursionError) as error:
+        raise InputError(f"the archive's {META_NAME} is damaged: {error}", file=file, hint=HINT) from None
+
+
+def require_state(weights: Path) -> None:
+    """Raises `InputError` unless a file contains a state dictionary."""
+    try:
+        is_zip = zipfile.is_zipfile(weights)  # else an older format, which cannot be memory-mapped
+        state = torch.load(weights, map_location="cpu", mmap=is_zip, weights_only=True)
+        if not isinstance(state, Mapping) or not all(isinstance(key, str) for key in state):
+            raise TypeError(f"expected tensors by name, got {type(state).__name__}")
+    except FileNotFoundError:
+        raise InputError("the archive lacks weights.th", hint=HINT) from None
+    except (RuntimeError, OSError, EOFError, UnpicklingError, TypeError, ValueError) as error:
+        reason = str(error).split("\n")[0] or type(error).__name__
+        raise InputError(f"the archive's {weights.name} is damaged: {reason}", hint=HINT) from error
+
+
+@contextmanager
+def fitting() -> Iterator[None]:
+    """Raises `InputError` for weights that torch cannot load into a model."""
+    try:
+        yield
+    except RuntimeError as error:
+        first, *rest = [line.strip() for line in str(error).split("\n")]
+        if not first.startswith(STATE_PREFIXES):
+            raise
+        hint = "overrides (-o) of a trained model must change neither its sizes nor the place of ELMo"
+        problem = f"the weights do not fit the configuration: {rest[0] if rest else first}"
+        raise InputError(problem, hint=hint) from error
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    """Raises `InputError` for errors of AllenNLP's loading, which are about the archive or the overrides."""
+    try:
+        with fitting():
+            yield
+    except (InputError, torch.OutOfMemoryError):
+        raise
+    except (RuntimeError, TypeError, ValueError, LookupError, AttributeError) as error:
+        first = str(error).split("\n")[0]
+        problem = f"no model can be built from the archive: {type(error).__name__}: {first}"
+        raise InputError(problem, hint="ELMO_TASKS_TRACEBACK=1 shows the traceback") from error

@@ -1,0 +1,76 @@
+"""The checks of a config before its training reads data."""
+
+import copy
+import logging
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from allennlp.commands.train import TrainModel
+from allennlp.common import Params
+from allennlp.common.util import prepare_environment
+
+from elmo_tasks.errors import InputError
+from elmo_tasks.resources import configs_root, fixtures_root
+from elmo_tasks.training.checks.files import device_problems, file_problems
+from elmo_tasks.training.checks.problem import Problem, get
+from elmo_tasks.training.checks.schema import shape_problems
+from elmo_tasks.training.seeds import SEED, spread_seed
+
+logger = logging.getLogger(__name__)
+
+
+@TrainModel.register("elmo_tasks", constructor="from_partial_objects")
+class CheckedTrainModel(TrainModel):
+    """
+    AllenNLP's training with the same keys, and `seed`, for a config with `type: "elmo_tasks"`: AllenNLP constructs the
+    model after reading all data, this reports all problems of the config before. `elmo-tasks train` checks by itself.
+    """
+
+    @classmethod
+    def from_params(cls, params: Params, *arguments: Any, **extras: Any) -> "CheckedTrainModel":
+        """Raises `InputError` for an invalid config."""
+        if has_seed := SEED in params:
+            spread_seed(params)
+        check_config(config := params.as_dict(quiet=True))
+        logger.info(describe(config))
+        if has_seed:
+            prepare_environment(params)
+        return super().from_params(params, *arguments, **extras)
+
+
+def describe(config: Mapping[str, Any], scale: str | None = None) -> str:
+    """What a config trains on, at which scale, and where the paper's config is."""
+    data, elmo = str(config.get("train_data_path")), get(dict(config), "model.elmo")
+    scale = "mini" if os.path.abspath(data).startswith(str(fixtures_root())) else scale
+    name = str(get(dict(config), "model.type")).removeprefix("elmo_tasks_") + ("_elmo" if elmo else "")
+    file = configs_root() / "paper" / f"{name}.jsonnet"
+    paper = "" if scale == "paper" else f"; the paper's config: {file if file.is_file() else file.parent}"
+    return f"{f'scale {scale}: ' if scale else ''}training on {data}{paper}"
+
+
+def is_ours(config: Mapping[str, Any]) -> bool:
+    """Whether a config trains a model of this package, or one that is misspelt."""
+    model = config.get("model")
+    name = model.get("type") if isinstance(model, Mapping) else model
+    return str(name).startswith(("elmo_tasks.", "elmo_tasks_"))
+
+
+def check_config(config: Mapping[str, Any], *, resumed: bool = False) -> None:
+    """
+    Raises `InputError`, which lists all problems: missing GPUs and, of our models, invalid keys (unless the run is
+    resumed) and missing files.
+    """
+    plain = copy.deepcopy(dict(config))
+    problems = [*device_problems(plain)]
+    if is_ours(plain):
+        problems += [*([] if resumed else shape_problems(plain)), *file_problems(plain)]
+    require_none(sorted(problems, key=lambda problem: problem.path))
+
+
+def require_none(found: Iterable[Problem]) -> None:
+    """Raises `InputError`, which lists all problems, if there are any."""
+    if problems := list(found):
+        lines = "".join(f"\n  {problem}" for problem in problems)
+        count = "one problem" if len(problems) == 1 else f"{len(problems)} problems"
+        raise InputError(f"the config has {count}, nothing was read or written:{lines}")

@@ -1,0 +1,129 @@
+"""Finding and reading a config, its overrides, and the differences between two configs."""
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from allennlp.common import Params
+from allennlp.common.file_utils import cached_path
+from allennlp.common.params import _environment_variables, evaluate_file, evaluate_snippet, with_overrides
+
+from elmo_tasks.errors import InputError
+from elmo_tasks.resources import DATA_VARIABLE, SCALES, configs_root, data_root
+from elmo_tasks.training.checks.files import strings
+from elmo_tasks.training.checks.problem import nearest
+
+
+def find_config(name: str, scale: str | None = None) -> str:
+    """
+    The file that a command line names: a path, or a config of this package, such as `ner_elmo`, at a scale (`mini`).
+    Raises `InputError` if there is none of this name, or a path has a scale.
+    """
+    is_file = os.path.exists(name) and not os.path.isdir(name)
+    if not name or is_file or Path(name).name != name or Path(name).suffix:
+        if scale is not None:
+            hint = "the folder of a config says its scale"
+            raise InputError(f"--scale: expected the name of a config with it, got the path {name}", hint=hint)
+        return name
+    return find_embedded(name, scale or SCALES[0])
+
+
+def find_embedded(name: str, folder: str) -> str:
+    """A file in a folder of `training_config`. Raises `InputError` if there is none."""
+    file = configs_root() / folder / f"{name}.jsonnet"
+    if not file.is_file():
+        near = nearest(name, [path.stem for path in file.parent.glob("*.jsonnet")])
+        hint = (f"nearest: {near}; " if near else "") + "`elmo-tasks configs` lists all"
+        raise InputError(f"expected a file, or a name in training_config/{folder}, got {name}", hint=hint)
+    return str(file)
+
+
+def read_config(file: str | os.PathLike[str], overrides: str = "") -> Params:
+    """
+    The config in a Jsonnet file, changed by the Jsonnet object `overrides`, as `Params.from_file`. Raises `InputError`
+    as `evaluate` does, or if either is not an object, or the file is not a regular one: Jsonnet aborts the process on a
+    folder, and waits for a pipe.
+    """
+    path = Path(file)
+    if not os.fspath(file):
+        raise InputError("expected a configuration file, got an empty name")
+    if path.exists() and not path.is_file():
+        kind = "a folder" if path.is_dir() else "a pipe or a device"
+        raise InputError(f"expected a configuration file, got {kind}", file=path)
+    config = _require_object(evaluate(file), "", path)
+    if not overrides:
+        return Params(config)
+    changes = _require_object(json.loads(evaluate_snippet("", overrides, ext_vars=_variables())), " in -o")
+    try:
+        return Params(with_overrides(config, changes))
+    except (ValueError, TypeError, AttributeError, LookupError) as error:
+        raise InputError(f"the overrides (-o) do not fit the config: {error}") from error
+
+
+def evaluate(file: str | os.PathLike[str], **variables: str) -> Any:
+    """
+    The value of a Jsonnet file, in which `std.thisFile` and the data root are absolute, so that it holds in any folder.
+    Raises `InputError` if it needs the data root and there is none; `RuntimeError` for Jsonnet's errors.
+    """
+    path, given = os.path.abspath(cached_path(file)), _variables() | variables
+    try:
+        return _normalized(json.loads(evaluate_file(path, ext_vars=given)))
+    except RuntimeError as error:
+        if DATA_VARIABLE in given or f"undefined external variable: {DATA_VARIABLE}" not in str(error):
+            raise
+        hint = f"it names the folder of {', '.join(files_needed(path, **variables))}; see `elmo-tasks data`"
+        raise InputError(f"{DATA_VARIABLE} is not set", file=path, hint=hint) from None
+
+
+def files_needed(file: str | os.PathLike[str], **variables: str) -> list[str]:
+    """What a Jsonnet file names below the data root."""
+    root = "/DATA/"
+    found = json.loads(evaluate_file(os.fspath(file), ext_vars=variables | {DATA_VARIABLE: root[:-1]}))
+    return sorted({text.removeprefix(root) for _, text in strings("", found) if text.startswith(root)})
+
+
+def scale_of(file: str | os.PathLike[str]) -> str | None:
+    """The scale of one of our configs, or of a file that imports one: the hidden field `scale`."""
+    if not Path(file).is_file():
+        return None
+    code = f"std.get(import {json.dumps(os.path.abspath(file))}, 'scale')"
+    return found if (found := json.loads(evaluate_snippet("", code, ext_vars=_variables()))) in SCALES else None
+
+
+def _variables() -> dict[str, str]:
+    root = data_root()
+    others = {name: value for name, value in _environment_variables().items() if name != DATA_VARIABLE}
+    return others | ({} if root is None else {DATA_VARIABLE: str(root)})
+
+
+def _normalized(value: Any) -> Any:
+    """The value without `/../` in its absolute paths."""
+    if isinstance(value, dict):
+        return {key: _normalized(part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_normalized(part) for part in value]
+    return os.path.normpath(value) if isinstance(value, str) and value.startswith("/") and "/../" in value else value
+
+
+def _require_object(value: Any, place: str, file: Path | None = None) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise InputError(f"expected a JSON object{place}, got {json.dumps(value)}", file=file)
+    return value
+
+
+def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    """What differs between two configs, a line for each key: `model.elmo.mix: "weighted" -> "last"`."""
+    old, new = (Params(without_type(config)).as_flat_dict() for config in (before, after))
+    pairs = {key: (old.get(key, ...), new.get(key, ...)) for key in {**old, **new}}
+    return [f"{key}: {_shown(one)} -> {_shown(other)}" for key, (one, other) in pairs.items() if one != other]
+
+
+def without_type(config: Mapping[str, Any]) -> dict[str, Any]:
+    """The config without the key for AllenNLP's own `train`, which decides nothing and which earlier versions lack."""
+    return {key: value for key, value in config.items() if (key, value) != ("type", "elmo_tasks")}
+
+
+def _shown(value: Any) -> str:
+    return "nothing" if value is ... else json.dumps(value, ensure_ascii=False)

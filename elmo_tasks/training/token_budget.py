@@ -1,0 +1,57 @@
+"""Batches of instances of similar length, with at most a number of instances and tokens."""
+
+import random
+from collections.abc import Iterable, Sequence
+
+from allennlp.data import Instance
+from allennlp.data.samplers import BatchSampler
+
+from elmo_tasks.elmo.batches import batches_by_length
+from elmo_tasks.errors import InputError, require_sizes
+
+
+@BatchSampler.register("elmo_tasks_token_budget")
+class TokenBudgetSampler(BatchSampler):
+    """
+    Sorts the instances by the length of one field and cuts them into batches. These are the same in each epoch; only
+    their order is random (as in the code of Clark and Gardner 2017, on which the paper's SQuAD model builds).
+
+    # Parameters
+
+    - `batch_size`: the maximum number of instances in a batch.
+    - `sorting_key`: the text field whose length counts.
+    - `max_tokens`: the maximum number of tokens of that field in a batch, with padding. A longer instance is a batch
+      alone.
+    - `shuffle`: whether the order of the batches is random; otherwise the shortest are first.
+
+    Raises `InputError` if a number is below 1; while batching, if an instance does not have the field.
+    """
+
+    def __init__(
+        self, *, batch_size: int, sorting_key: str, max_tokens: int | None = None, shuffle: bool = True
+    ) -> None:
+        require_sizes(batch_size=batch_size, max_tokens=max_tokens)
+        self.batch_size, self.max_tokens = batch_size, max_tokens
+        self._sorting_key, self._shuffle = sorting_key, shuffle
+
+    def get_batch_indices(self, instances: Sequence[Instance]) -> Iterable[list[int]]:
+        batches = self._batches(instances)
+        if self._shuffle:
+            random.shuffle(batches)
+        return batches
+
+    def get_num_batches(self, instances: Sequence[Instance]) -> int:
+        return len(self._batches(instances))
+
+    def get_batch_size(self) -> int:
+        return self.batch_size
+
+    def _batches(self, instances: Sequence[Instance]) -> list[list[int]]:
+        lengths = [self._length(instance) for instance in instances]
+        return list(batches_by_length(lengths, batch_size=self.batch_size, max_tokens=self.max_tokens))
+
+    def _length(self, instance: Instance) -> int:
+        if self._sorting_key not in instance.fields:
+            found = ", ".join(sorted(instance.fields))
+            raise InputError(f"sorting_key must be a field of the instances ({found}), got {self._sorting_key!r}")
+        return len(instance.fields[self._sorting_key])

@@ -1,0 +1,87 @@
+"""`elmo-tasks bilm`: arguments and output."""
+
+import re
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from elmo_tasks.errors import InputError
+from elmo_tasks.pretraining.export import EXPORTED
+from elmo_tasks.resources import embedded_bilm
+from tests.pretraining import toy
+from tests.test_flow import elmo_tasks
+
+bilm = partial(elmo_tasks, "bilm")
+
+WORDS = ["the", "cook", "bakes", "."]
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    toy.fake_run(tmp_path / "run", WORDS)
+    return tmp_path / "run"
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> Path:
+    path = tmp_path / "text.txt"
+    path.write_text("the cook bakes .\nthe sailor bakes .\n")
+    return path
+
+
+def test_export_then_perplexity(run: Path, text: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "out"
+    bilm("export", run, out)
+    shown = capsys.readouterr().out
+    assert f"weights of {run / 'best.th'}" in shown
+    assert re.findall(r"bytes +(\S+)", shown) == [str(out / name) for name in EXPORTED]
+    bilm("perplexity", run, text)
+    of_run = capsys.readouterr().out.splitlines()
+    bilm("perplexity", out, text)
+    of_export = capsys.readouterr().out.splitlines()
+    assert of_run[1:] == of_export[1:]
+    tokens, unknown, forward, backward, mean, _, low, high, batches, name = of_run[2].split()
+    assert (tokens, unknown, name) == ("10", "10.00", str(text))
+    assert float(mean) == pytest.approx((float(forward) * float(backward)) ** 0.5, rel=1e-3)
+    assert len(of_run) == 3 and (low, high, batches) == ("nan", "nan", "1")
+
+
+def test_perplexity_in_bfloat16_is_near(text: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    means = []
+    for precision in ("float32", "bfloat16"):
+        bilm("perplexity", embedded_bilm()[0].parent, text, "--precision", precision)
+        means.append(float(capsys.readouterr().out.split()[-6]))
+    assert means[0] != means[1] == pytest.approx(means[0], rel=0.01)
+
+
+@pytest.mark.parametrize(("name", "content"), [("zz.txt", b"\n"), ("binary.txt", b"a\0b\n"), ("gone.txt", None)])
+def test_all_files_are_checked_before_the_first_is_measured(
+    run: Path, text: Path, name: str, content: bytes | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if content is not None:
+        (text.parent / name).write_bytes(content)
+    with pytest.raises(InputError, match=name):
+        bilm("perplexity", run, text, text.parent / name)
+    assert str(text) not in capsys.readouterr().out
+
+
+def test_incomplete_folders(run: Path, text: Path, tmp_path: Path) -> None:
+    bilm("export", run, tmp_path / "out")
+    (tmp_path / "out" / "options.json").unlink()
+    with pytest.raises(InputError, match=r"out: .*options\.json"):
+        bilm("perplexity", tmp_path / "out", text)
+    with pytest.raises(InputError, match=r"config\.json"):
+        bilm("export", tmp_path, tmp_path / "other")
+    assert not (tmp_path / "other").exists()
+
+
+def test_plan_keeps_an_edited_file_and_score_prints_nothing_before_an_error(
+    run: Path, text: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "plan.jsonnet").write_text("edited")
+    with pytest.raises(InputError, match=r"plan\.jsonnet: the file exists.* \(--force overwrites it\)"):
+        bilm("plan", text, "--heldout", text, "-o", tmp_path / "plan.jsonnet", "--base", text)
+    with pytest.raises(InputError, match=r"missing\.jsonl: no such file"):
+        bilm("score", run, tmp_path / "missing.jsonl", "--pairs")
+    assert capsys.readouterr().out == "" and (tmp_path / "plan.jsonnet").read_text() == "edited"

@@ -1,0 +1,184 @@
+"""`elmo-tasks elmo`: what the user types, reads and gets."""
+
+import gzip
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from elmo_tasks.bilm import BiLM, batch_to_ids
+from elmo_tasks.bilm.weights import file_sha256
+from elmo_tasks.elmo import ElmoVectors
+from elmo_tasks.elmo.transformer import Transformer
+from elmo_tasks.errors import InputError, Interrupted
+from elmo_tasks.resources import fixtures_root
+from tests.elmo.cove_samples import write_cove
+from tests.elmo.samples import write_bilm
+from tests.elmo.transformer_samples import write_transformer
+from tests.test_flow import elmo_tasks
+
+elmo = partial(elmo_tasks, "elmo")
+
+ROOT = Path(__file__).resolve().parents[2]
+TEXT = "The harbour froze over.\n\none two three four five six\n"
+
+
+@pytest.fixture
+def bilm(tmp_path: Path) -> tuple[str, ...]:
+    (tmp_path / "bilm").mkdir()
+    options_file, weight_file = write_bilm(tmp_path / "bilm")
+    return "--options-file", options_file, "--weight-file", weight_file
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> Path:
+    (tmp_path / "in.txt").write_text(TEXT)
+    return tmp_path / "in.txt"
+
+
+def test_output_and_file(bilm: tuple[str, ...], text: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "out.hdf5"
+    elmo(text, out, *bilm, "--max-length", 4, "--overlap", 2)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:3] == [
+        "3 sentences, 10 tokens",
+        "1 lines have no tokens: their datasets are empty",
+        "1 lines of more than 4 tokens are split into overlapping windows",
+    ]
+    assert lines[3] == f"{out}: {out.stat().st_size:,} bytes"
+    with ElmoVectors(out) as vectors:
+        assert [vectors.tokens(index) for index in range(3)] == [line.split() for line in TEXT.splitlines()]
+        expected = {"weights_sha256": file_sha256(bilm[3]), "options_sha256": file_sha256(bilm[1])}
+        expected |= {"text_sha256": file_sha256(text), "tokenizer": "white space", "input": str(text)}
+        assert expected.items() <= vectors.info.items()
+    elmo(text, out, *bilm, "--max-length", 4, "--overlap", 2)
+    assert capsys.readouterr().out == f"{out} is already complete\n"
+
+
+def test_transformers_and_cove(text: Path, tmp_path: Path) -> None:
+    """Files of a call with the same options resume; those with another way to pool are not mixed up."""
+    options = ["--source", "transformer", "--model", write_transformer(tmp_path / "bert")]
+    elmo(text, tmp_path / "bert.hdf5", *options)
+    with ElmoVectors(tmp_path / "bert.hdf5") as vectors:
+        assert vectors[2].shape == (4, 6, 16) and vectors.layer_names[0] == "layer 0, embeddings"
+        assert json.loads(vectors.info["options"])["model_type"] == "bert"
+        expected = Transformer(options[-1])(batch_to_ids([TEXT.splitlines()[2].split()])).layers[:, 0]
+        assert np.allclose(vectors[2], expected, atol=1e-5)
+    with pytest.raises(InputError, match="word_pieces was 'mean', is 'last'"):
+        elmo(text, tmp_path / "bert.hdf5", *options, "--pieces", "last")
+    (tmp_path / "cove").mkdir()
+    vectors_file, weight_file = write_cove(tmp_path / "cove")
+    elmo(text, tmp_path / "cove.hdf5", "--cove-vectors", vectors_file, "--weight-file", weight_file)
+    assert ElmoVectors(tmp_path / "cove.hdf5")[0].shape == (3, 4, 10)
+
+
+def test_flags_of_allennlp(bilm: tuple[str, ...], text: Path, tmp_path: Path) -> None:
+    shapes = {"--all": (3, 4, 12), "--average": (4, 12)}
+    for flag, shape in shapes.items():
+        elmo(text, tmp_path / flag, *bilm, flag, "--float16", "--batch-size", 1, "--cuda-device", -1)
+        array = ElmoVectors(tmp_path / flag)[0]
+        assert (array.shape, array.dtype) == (shape, np.float16)
+
+
+def test_raw_text_json_and_gzip(bilm: tuple[str, ...], tmp_path: Path) -> None:
+    lines = {"text": "He can't.", "json": '["New York", "can\'t"]', "tokens": "He can't."}
+    expected = {"text": ["He", "ca", "n't", "."], "json": ["New York", "can't"], "tokens": ["He", "can't."]}
+    for name, line in lines.items():
+        (tmp_path / name).write_bytes(gzip.compress(line.encode()))
+        elmo(tmp_path / name, tmp_path / f"{name}.hdf5", *bilm, "--input-format", name)
+        assert ElmoVectors(tmp_path / f"{name}.hdf5").tokens(0) == expected[name]
+
+
+def test_the_embedded_bilm_is_the_default(text: Path, tmp_path: Path) -> None:
+    elmo(text.rename(tmp_path / "no UTF-8: \udcff"), tmp_path / "out", "--top")
+    assert ElmoVectors(tmp_path / "out").info["input"] == str(tmp_path / "no UTF-8: \\udcff")
+    folder = fixtures_root() / "bilm"
+    embedded = BiLM.from_files(folder / "options.json", folder / "weights.hdf5")
+    expected = embedded(batch_to_ids([TEXT.split("\n")[0].split()])).layers[-1, 0].numpy()
+    assert np.allclose(ElmoVectors(tmp_path / "out")[0], expected, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "message"),
+    [
+        (b"one\n\xff\n", (), ":2: expected UTF-8 text"),
+        (b'["a"]\n"a b"\n', ("--input-format", "json"), ":2: expected a JSON list of tokens, got"),
+        (b'["a"]\n["a", ""]\n', ("--input-format", "json"), ":2: expected a JSON list of tokens, got"),
+        (b'["a"]\n["a\\u0000b"]\n', ("--input-format", "json"), ":2: HDF5 cannot store a token with a NUL"),
+        (b"", (), "expected at least one sentence, got none"),
+    ],
+)
+def test_invalid_lines(
+    content: bytes, options: tuple[str, ...], message: str, bilm: tuple[str, ...], tmp_path: Path
+) -> None:
+    (tmp_path / "in").write_bytes(content)
+    with pytest.raises(InputError, match=message):
+        elmo(tmp_path / "in", tmp_path / "out", *bilm, *options)
+    assert sorted(os.listdir(tmp_path)) == ["bilm", "in"]
+
+
+def test_invalid_arguments(bilm: tuple[str, ...], text: Path, tmp_path: Path) -> None:
+    part = tmp_path / "in.part"
+    part.write_text(TEXT)
+    out = tmp_path / "out"
+    for arguments, message in (
+        ((text, out, *bilm[:2]), "--options-file and --weight-file"),
+        ((text, out, *bilm, "--cuda-device", 99), "--cuda-device 99: "),
+        ((text, out, *bilm, "--overlap", 300), "overlap: expected a number from 0 to half of max_length"),
+        ((text, out, *bilm, "--max-length", 10**20), f"max_length.* {10**20}"),
+        ((text, text, *bilm, "--force"), "in.txt: "),
+        ((text, bilm[3], *bilm, "--force"), "weights.hdf5: "),
+        ((part, tmp_path / "in", *bilm, "--force"), "in.part: "),
+        ((text, tmp_path, *bilm), f"{tmp_path}: "),
+        ((text, "", *bilm), "empty"),
+        ((text, "/dev/null", *bilm, "--force"), "/dev/null: "),
+        ((tmp_path / "gone", out, *bilm), "gone: no such file"),
+    ):
+        with pytest.raises(InputError, match=message):
+            elmo(*arguments)
+    assert text.read_text() == part.read_text() == TEXT
+    assert sorted(os.listdir(tmp_path)) == ["bilm", "in.part", "in.txt"]
+
+
+def test_an_interruption_says_how_to_resume(
+    bilm: tuple[str, ...], text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("elmo_tasks.elmo.hdf5_writer.VectorWriter.write_all", interrupted)
+    with pytest.raises(Interrupted, match="the same command, without --force, resumes"):
+        elmo(text, tmp_path / "out", *bilm)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["bilm", "in.txt", "out.part"]
+
+
+def test_a_pipe_that_is_killed(bilm: tuple[str, ...], tmp_path: Path) -> None:
+    """Reading a pipe, killed while it writes, and resumed."""
+    text = "".join(f"{'word ' * (number % 30)}{number}\n" for number in range(300)).encode()
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+    (tmp_path / "in").write_bytes(text)
+
+    def start(out: Path) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", "elmo_tasks", "elmo", "-", str(out), *bilm, "--batch-size", "8"]
+        with (tmp_path / "in").open("rb") as pipe:
+            return subprocess.Popen(command, cwd=ROOT, env=environment, stdin=pipe, stdout=subprocess.DEVNULL)
+
+    process = start(tmp_path / "out")
+    part = tmp_path / "out.part"
+    while process.poll() is None and not part.exists():
+        time.sleep(0.02)
+    process.send_signal(signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL
+    assert not (tmp_path / "out").exists()
+    elmo(tmp_path / "in", tmp_path / "whole", *bilm, "--batch-size", 8)
+    elmo(tmp_path / "in", tmp_path / "out", *bilm, "--batch-size", 8)
+    one, other = ElmoVectors(tmp_path / "out"), ElmoVectors(tmp_path / "whole")
+    assert (len(one), one.info["input"]) == (300, "-")
+    assert all(np.array_equal(*pair) for pair in zip(one, other, strict=True))

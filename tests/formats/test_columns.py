@@ -1,0 +1,120 @@
+"""Column files, and reading text files in general."""
+
+import gzip
+import os
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from elmo_tasks.errors import InputError
+from elmo_tasks.formats.columns import ColumnSentence, read_columns
+from elmo_tasks.formats.text_files import open_text
+
+Write = Callable[[bytes], Path]
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    def write_file(content: bytes) -> Path:
+        path = tmp_path / "corpus.txt"
+        path.write_bytes(content)
+        return path
+
+    return write_file
+
+
+def words(path: Path) -> list[tuple[str, ...]]:
+    return [sentence.columns[0] for sentence in read_columns(path)]
+
+
+def test_tabs_blanks_and_empty_lines(write: Write) -> None:
+    content = b"\n \t \nred \t  O\nkite\tO  \n\t\n\n\nflew O"
+    expected = [
+        ColumnSentence(columns=(("red", "kite"), ("O", "O")), line=3),
+        ColumnSentence(columns=(("flew",), ("O",)), line=8),
+    ]
+    assert list(read_columns(write(content))) == expected
+    assert list(read_columns(write(b"\xef\xbb\xbf" + content.replace(b"\n", b"\r\n")))) == expected
+
+
+def test_document_starts_and_unicode_blanks(write: Write) -> None:
+    assert words(write(b"-DOCSTART-\nred O\n-DOCSTART- -X- -X- O\nkite O\n-DOCSTART-\n")) == [("red",), ("kite",)]
+    path = write("a\u00a0b O\nc\u2028d O\ne\x85f\x1c O\n".encode())
+    assert words(path) == [("a\u00a0b", "c\u2028d", "e\x85f\x1c")]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"red -X- O\nkite O\n", ":2: expected 3 columns as on line 1, got 2"),
+        (b"\nred\n", ":2: expected at least 2 columns, got 1"),
+        (b"", "expected token lines"),
+        (b"\n-DOCSTART- -X- -X- O\n\n", "expected token lines"),
+        (b"red O\nca\xe9 O\n", ":2: expected UTF-8 text, got 0xe9 as byte 3"),
+        (b"red O\n\x00\x01 O\n", ":2: expected text, got binary"),
+        ("red O\n".encode("utf-16"), ":1: expected UTF-8 text, got UTF-16"),
+        (b"red O\rkite O\r", ":1: carriage return"),
+        (b"red O\n" + b"x" * (2**20 - 1) + b" O\n", ":2: expected lines of at most 1,048,576 characters"),
+        (b"red O\n\n" + b"red O\n" * (2**15 + 1), ":3: expected sentences of at most 32,768 tokens"),
+    ],
+)
+def test_invalid_content(write: Write, content: bytes, message: str) -> None:
+    with pytest.raises(InputError, match=f"corpus.txt(: )?{message}"):
+        list(read_columns(write(content)))
+
+
+def test_longest_line_and_sentence(write: Write) -> None:
+    assert words(write(b"x" * (2**20 - 2) + b" O\n"))
+    assert words(write(b"red O\n" * 2**15 + b"\nred O\n"))
+
+
+@pytest.mark.parametrize("share", [0.002, 0.1, 0.5, 0.99999])
+def test_truncated_gzip_yields_all_complete_lines_before_the_error(write: Write, share: float) -> None:
+    whole = gzip.compress(b"".join(b"%d %s\n" % (number, os.urandom(6).hex().encode()) for number in range(20_000)))
+    kept = whole[: int(share * len(whole))]
+    lines = zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(kept).decode().split("\n")[:-1]
+    found = []
+    with pytest.raises(InputError, match="the gzip stream is truncated or damaged") as error:
+        for _, line in open_text(write(kept)):
+            found.append(line)
+    assert found == lines and len(lines) > 20
+    assert error.value.line == len(lines) + 1
+
+
+@pytest.mark.parametrize("position", [-6, 10], ids=["checksum", "data"])
+def test_damaged_gzip(write: Write, position: int) -> None:
+    content = bytearray(gzip.compress(b"red O\n" * 50, mtime=0))
+    content[position] ^= 0xFF
+    with pytest.raises(InputError, match="the gzip stream is truncated or damaged"):
+        words(write(bytes(content)))
+
+
+@pytest.mark.parametrize("text", [(b"red " * 1000 + b"\n") * 700, b"x" * 2_800_000], ids=["lines", "one line"])
+def test_decompression_bomb(write: Write, text: bytes) -> None:
+    with pytest.raises(InputError, match="unpacks to more than 100 times its size"):
+        list(open_text(write(gzip.compress(text)), longest=None))
+    for content in (text[:2_000_000], os.urandom(30_000).hex().encode() + text):
+        assert list(open_text(write(gzip.compress(content)), longest=None))
+
+
+def test_missing_file(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="eng.train: no such file .check the path.*; Kites come from the shop"):
+        list(open_text(tmp_path / "ner" / "eng.train", corpus_hint="Kites come from the shop"))
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        (".", "expected a file, got a folder"),
+        ("file/below", "cannot open the file: Not a directory"),
+        ("a\0b", r"invalid path 'a\\x00b'"),
+        ("/proc/self/mem", "cannot read the file"),
+    ],
+)
+def test_paths_that_cannot_be_read(path: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").touch()
+    with pytest.raises(InputError, match=message):
+        list(open_text(path))

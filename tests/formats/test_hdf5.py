@@ -1,0 +1,51 @@
+"""HDF5 files: rounding, links, and a full disk."""
+
+import io
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+
+from elmo_tasks.errors import InputError
+from elmo_tasks.formats.hdf5 import own_dataset, round_mantissa, write_hdf5
+from tests.disk import file_size_limit
+
+
+@pytest.mark.parametrize("bits", [0, 10, 22])
+def test_rounding_to_nearest(bits: int) -> None:
+    exact = np.random.default_rng(1).standard_normal(20_000).astype(np.float32)
+    rounded = round_mantissa(exact, bits)
+    relative = np.abs(rounded - exact) / np.abs(exact)
+    assert relative.max() <= 2.0 ** -(bits + 1)
+    assert relative.max() > 2.0 ** -(bits + 1) * 0.4
+    assert np.array_equal(round_mantissa(rounded, bits), rounded)
+    assert not (rounded.view(np.uint32) & ((1 << (23 - bits)) - 1)).any()
+
+
+def test_ties_to_even_and_23_bits() -> None:
+    ties = np.array([1.25, 1.75, -1.25, 0.0], np.float32)
+    assert round_mantissa(ties, 1).tolist() == [1.0, 2.0, -1.0, 0.0]
+    assert round_mantissa(ties, 23) is ties and round_mantissa(ties, None) is ties
+    with pytest.raises(ValueError, match="mantissa_bits: expected 0 to 23, got 24"):
+        round_mantissa(ties, 24)
+
+
+def test_linked_group_is_rejected(tmp_path: Path) -> None:
+    with h5py.File(tmp_path / "file", "w") as file:
+        file["own/array"] = np.zeros(2)
+        file["linked"] = h5py.SoftLink("/own")
+        assert own_dataset(file, "own/array").shape == (2,)
+        with pytest.raises(InputError, match="file: expected 'linked/array' in the file itself, got a soft link "):
+            own_dataset(file, "linked/array")
+
+
+def test_failed_write_leaves_no_view_of_the_buffer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python 3.12 crashes when it collects a traceback that holds a view of a `BytesIO`."""
+    images: list[io.BytesIO] = []
+    monkeypatch.setattr(io, "BytesIO", lambda original=io.BytesIO: images.append(original()) or images[-1])
+    array = np.random.default_rng(1).standard_normal((300, 300)).astype(np.float32)
+    with file_size_limit(4096), pytest.raises(InputError, match="w.hdf5: cannot write: File too large") as error:
+        write_hdf5({"array": array}, tmp_path / "w.hdf5")
+    assert error.tb is not None
+    images[0].close()  # raises BufferError while there is a view

@@ -1,0 +1,160 @@
+"""CoNLL-2012 columns: documents, frames, mentions, brackets, invalid files."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from elmo_tasks.errors import InputError
+from elmo_tasks.formats.brackets import BracketError, brackets_from_spans, mentions_from_brackets, spans_from_brackets
+from elmo_tasks.formats.ontonotes import Frame, OntonotesSentence, find_files, read_documents
+from elmo_tasks.formats.spans import Span
+from tests.tiny import FIXTURES
+
+TALE = FIXTURES / "srl" / "tale.v4_gold_conll"
+
+Write = Callable[..., Path]
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    def write_file(*lines: str) -> Path:
+        path = tmp_path / "a.gold_conll"
+        path.write_text("".join(f"{line}\n" for line in lines))
+        return path
+
+    return write_file
+
+
+def row(word: str, frameset: str = "-", *arguments: str, coref: str = "-") -> str:
+    lemma = "-" if frameset == "-" else word
+    return " ".join(["doc", "0", "0", word, "VB", "*", lemma, frameset, "-", "-", "*", *arguments, coref])
+
+
+def sentences(path: Path) -> list[OntonotesSentence]:
+    return [sentence for document in read_documents(path) for sentence in document.sentences]
+
+
+def test_documents_parts_and_columns() -> None:
+    documents = list(read_documents(TALE))
+    assert [(one.key, one.part, len(one.sentences)) for one in documents] == [
+        ("bn/tale/00/tale_0001", 0, 2),
+        ("bn/tale/00/tale_0001", 1, 1),
+    ]
+    assert [sentence.line for one in documents for sentence in one.sentences] == [2, 16, 32]
+    sentence = documents[0].sentences[0]
+    assert sentence.words[:4] == ("Mira", ",", "who", "keeps")
+    assert sentence.pos[:4] == ("NNP", ",", "WP", "VBZ")
+    assert set(sentence.speakers) == {"Anna"}
+    assert sentence.mentions() == (Span(0, 6, "4"), Span(7, 10, "7"))
+
+
+def test_frames() -> None:
+    first, second, third = sentences(TALE)
+    assert first.frames() == (
+        Frame(3, "keep", "04", (Span(0, 1, "ARG0"), Span(2, 3, "R-ARG0"), Span(3, 4, "V"), Span(4, 5, "ARG1"))),
+        Frame(6, "sell", "01", (Span(0, 6, "ARG0"), Span(6, 7, "V"), Span(7, 10, "ARG2"), Span(10, 12, "ARG1"))),
+    )
+    give, plan, said, lose = second.frames()
+    assert give == Frame(0, "give", "08", (Span(0, 2, "V"), Span(2, 4, "ARG1")))
+    assert plan == Frame(3, "plan", "01", (Span(2, 3, "ARG0"), Span(3, 4, "V")))
+    parts = (Span(0, 4, "ARG1"), Span(5, 6, "ARG0"), Span(6, 7, "V"), Span(8, 12, "C-ARG1"))
+    assert said == Frame(6, "say", "01", parts)
+    assert lose.predicate == 9
+    assert second.mentions() == (Span(2, 4, "9"), Span(2, 3, "4"), Span(5, 6, "7"), Span(10, 12, "12"))
+    assert third.frames() == ()
+
+
+def test_words_outside_a_document_belong_to_the_one_in_their_columns(write: Write) -> None:
+    lines = (row("a"), "", row("b"), "#begin document (other); part 003", row("c"), "#end document", row("d"))
+    found = [(one.key, one.part, [s.words[0] for s in one.sentences]) for one in read_documents(write(*lines))]
+    assert found == [("doc", 0, ["a", "b"]), ("other", 3, ["c"]), ("doc", 0, ["d"])]
+
+
+def test_documents_that_differ_in_their_part_alone(write: Write) -> None:
+    lines = [f"#begin document (k); part 00{part}\n{row('a', coref='(1)')}\n\n#end document" for part in (1, 2)]
+    assert [(one.key, one.part) for one in read_documents(write(*lines))] == [("k", 1), ("k", 2)]
+    with pytest.raises(InputError, match=r"a\.gold_conll:5: the document \(k\); part 001 already begins on line 1"):
+        list(read_documents(write(lines[0], lines[0])))
+
+
+def test_comments_and_words_that_begin_with_a_hash(write: Write) -> None:
+    hashed = row("c").replace("doc", "#doc", 1)
+    (document,) = read_documents(write("# made by hand", row("a"), "# a note", row("b"), hashed))
+    assert [sentence.words for sentence in document.sentences] == [("a", "b", "c")]
+
+
+@pytest.mark.parametrize(
+    ("lines", "warnings"),
+    [([row("a"), "#end document"], 0), ([row("a"), "#begin document (l); part 000", row("a")], 2)],
+)
+def test_warns_of_a_document_without_end(
+    lines: list[str], warnings: int, write: Write, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert list(read_documents(write("#begin document (k); part 000", *lines)))
+    assert len(caplog.messages) == warnings
+    assert all("the document that begins here" in message for message in caplog.messages)
+
+
+def test_finds_files_of_a_folder_a_pattern_and_a_name(tmp_path: Path) -> None:
+    (tmp_path / "b" / "c").mkdir(parents=True)
+    (tmp_path / "empty").mkdir()
+    for name in ("b/x.v4_gold_conll", "b/c/y.gold_conll.gz", "a.gold_conll", "b/x.v4_auto_conll", "b/x.txt"):
+        (tmp_path / name).touch()
+    names = lambda found: [str(file.relative_to(tmp_path)) for file in found]  # noqa: E731
+    assert names(find_files(tmp_path)) == ["a.gold_conll", "b/c/y.gold_conll.gz", "b/x.v4_gold_conll"]
+    assert names(find_files(str(tmp_path / "**" / "*.v4_*"))) == ["b/x.v4_auto_conll", "b/x.v4_gold_conll"]
+    assert names(find_files(tmp_path / "b" / "x.txt")) == ["b/x.txt"]
+    with pytest.raises(InputError, match=r"no file in this folder .*LDC2013T19"):
+        find_files(tmp_path / "empty")
+    with pytest.raises(InputError, match=r"no file matches this pattern"):
+        find_files(tmp_path / "*.auto_conll")
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ([row("a\rb")], ":1: carriage return"),
+        (["#begin document (k); part " + "9" * 5000], ":1: expected '#begin document .KEY.; part 000', got .{,70}$"),
+        (["#begin document (a); part 000", "", "#end document"], ": expected sentences"),
+        ([row("a"), "doc 0 1 b VB * - - - - *"], ":2: expected at least 12 columns, got 11"),
+        ([row("a"), "", row("b"), row("c", "-", "*")], ":4: expected 12 columns as on line 3, got 13"),
+        ([row("a", coref="(1"), row("b", coref="2)")], ":2: coreference: '2.' closes a bracket that was not opened"),
+        ([row("a"), row("run", "01")], ":1: expected a column of arguments for each of 1 framesets, got 0"),
+        ([row("a", "-", "(V*)"), row("run", "01", "*")], ":2: column 12 has no '.V' over its predicate 'run'"),
+        ([row("a", "-", "(ARG0*"), row("run", "01", "(V*)")], ":1: column 12: the bracket '.ARG0' is not closed"),
+    ],
+)
+def test_invalid_files(write: Write, lines: list[str], message: str) -> None:
+    with pytest.raises(InputError, match=f"a.gold_conll{message}"):
+        for sentence in sentences(write(*lines)):
+            sentence.mentions()
+            sentence.frames()
+
+
+def test_brackets() -> None:
+    assert spans_from_brackets(["(A(B*", "*)", "(C)", "*)"]) == (Span(0, 4, "A"), Span(0, 2, "B"), Span(2, 3, "C"))
+    assert spans_from_brackets(["-", "*"]) == ()
+    crossing = ["(1|(2", "(1)", "1)", "2)|(1)"]
+    assert mentions_from_brackets(crossing) == (Span(0, 4, "2"), Span(0, 3, "1"), Span(1, 2, "1"), Span(3, 4, "1"))
+    assert mentions_from_brackets(["(1|(1", "1)", "1)"]) == (Span(0, 3, "1"), Span(0, 2, "1"))
+    assert brackets_from_spans([Span(0, 1, "A"), Span(1, 3, "C-A")], length=4) == ["(A*)", "(C-A*", "*)", "*"]
+
+
+@pytest.mark.parametrize("cell", ["(1|", "1", "((1", "(1))", "()", "(" + "\x1b[31m" * 999])
+def test_invalid_mentions(cell: str) -> None:
+    with pytest.raises(BracketError) as error:
+        mentions_from_brackets(["-", cell])
+    assert error.value.token == 1
+    assert len(str(error.value)) < 150 and str(error.value).isprintable()
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(1, 3), st.sampled_from(["V", "ARG0", "C-ARG1"])), max_size=5))
+def test_brackets_round_trip(drawn: list[tuple[int, int, str]]) -> None:
+    spans, start = [], 0
+    for gap, length, label in drawn:
+        spans.append(Span(start + gap, start + gap + length, label))
+        start += gap + length
+    assert spans_from_brackets(brackets_from_spans(spans, length=start + 1)) == tuple(spans)

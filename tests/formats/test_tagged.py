@@ -1,0 +1,67 @@
+"""Tagged files in three formats, and invalid files."""
+
+from pathlib import Path
+
+import pytest
+
+from elmo_tasks.errors import InputError
+from elmo_tasks.formats.tagged import read_tagged
+from tests.tiny import FIXTURES
+
+POS = FIXTURES / "pos"
+ROW = "{}\t{}\t_\t_\t{}\t_\t_\t_\t_\t_\n"
+
+
+def test_the_same_sentences_in_all_formats() -> None:
+    from_columns, from_lines = (list(read_tagged(POS / name)) for name in ("train.conllu", "train.slash"))
+    assert from_columns == from_lines and len(from_columns) == 12
+    assert list(read_tagged(POS / "dev.underscore")) == list(read_tagged(POS / "dev.conllu"))
+    assert from_columns[9].words[5:7] == ["(", "it"] and from_columns[9].tags[5:7] == ["-LRB-", "PRP"]
+    assert from_columns[6].words[1:3] == ["captain", "'s"], "the row of captain's stands for two words"
+
+
+def test_the_last_separator_counts(tmp_path: Path) -> None:
+    file = tmp_path / "x.txt"
+    file.write_text("1\\/2/CD and\\/or/CC //:\n")
+    (sentence,) = read_tagged(file)
+    assert (sentence.words, sentence.tags) == (["1/2", "and/or", "/"], ["CD", "CC", ":"])
+    file.write_text("1/2_CD snake_case_NN\n")
+    (sentence,) = read_tagged(file, form="underscore")
+    assert (sentence.words, sentence.tags) == (["1/2", "snake_case"], ["CD", "NN"])
+
+
+def test_empty_nodes_and_a_last_line_without_end(tmp_path: Path) -> None:
+    file = tmp_path / "x"
+    rows = ROW.format(1, "a b", "X") + ROW.format("1.1", "gone", "_") + ROW.format(2, "c", "Y").rstrip("\n")
+    file.write_text("# text = a b c\n" + rows)
+    assert list(read_tagged(file)) == [(["a b", "c"], ["X", "Y"])]
+
+
+def test_other_columns(tmp_path: Path) -> None:
+    file = tmp_path / "x"
+    file.write_text(
+        "1\ta\tb\tDET\tDT\tCase=Nom|Number=Sing\t0\troot\t_\t_\n2\tc\td\tNOUN\tNN\tNumber=Plur\t1\tobj\t_\t_\n"
+    )
+    expected = {"upos": ["DET", "NOUN"], "lemma": ["b", "d"], "deprel": ["root", "obj"], "feats:Case": ["Nom", "_"]}
+    assert {tag: next(read_tagged(file, tag=tag)).tags for tag in expected} == expected
+    with pytest.raises(InputError, match="tag to be one of .* got 'pos'"):
+        next(read_tagged(file, tag="pos"))
+
+
+@pytest.mark.parametrize(
+    ("text", "form", "problem"),
+    [
+        ("a/X b/Y\nc/X d\n", "auto", ":2: expected word/tag, got 'd'"),
+        ("a/X /Y\n", "slash", ":1: expected word/tag, got '/Y'"),
+        ("\nplain text\n", "auto", ":2: .*got 'plain text'"),
+        (ROW.format(1, "a", "X") + "2\tb\tY\n", "auto", ":2: expected 10 columns .* got 3"),
+        (ROW.format(1, "a", "X") + ROW.format(3, "b", "X"), "auto", ":2: expected ID 2, got '3'"),
+        (ROW.format(1, "a", "_"), "auto", ":1: .*got 'a' and '_'"),
+        ("\n\n", "auto", ": no sentence"),
+        ("a/X\n", "xml", "one of auto, conllu, slash, underscore, got 'xml'"),
+    ],
+)
+def test_invalid_files(tmp_path: Path, text: str, form: str, problem: str) -> None:
+    (tmp_path / "x.txt").write_text(text)
+    with pytest.raises(InputError, match=problem):
+        list(read_tagged(tmp_path / "x.txt", form=form))

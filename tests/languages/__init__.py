@@ -1,1 +1,0 @@
-"""Tests of the tools for a biLM of any language."""

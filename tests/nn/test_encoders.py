@@ -1,0 +1,210 @@
+"""All encoders: padding, gradients, widths, invalid settings; each against its equations, and its initialization."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
+from torch import Tensor, nn
+
+from elmo_tasks.errors import InputError
+from elmo_tasks.nn.character_cnn import CharacterCnn
+from elmo_tasks.nn.coupled_lstm import CoupledLstm
+from elmo_tasks.nn.gru import Gru
+from elmo_tasks.nn.highway_lstm import HighwayLstm
+from elmo_tasks.nn.initialization import glorot
+from elmo_tasks.nn.stacked_lstm import StackedLstm
+
+ENCODERS: dict[str, tuple[dict[str, Any], int]] = {
+    "coupled_lstm": ({"hidden_size": 3}, 6),
+    "feedforward_lstm": ({"feedforward_size": 5, "hidden_sizes": [4, 3]}, 6),
+    "gru": ({"hidden_size": 4}, 8),
+    "highway_lstm": ({"hidden_size": 5, "num_layers": 3}, 5),
+    "stacked_lstm": ({"hidden_sizes": [6, 3]}, 6),
+}
+"""The settings of each encoder, and the width of its output."""
+LENGTHS = [3, 5, 1, 0, 5]
+MASK = torch.arange(5)[None] < torch.tensor(LENGTHS)[:, None]
+
+
+def make(name: str, **keys: Any) -> Seq2SeqEncoder:
+    torch.manual_seed(2)
+    return Seq2SeqEncoder.by_name(f"elmo_tasks_{name}")(input_size=4, **{**ENCODERS[name][0], **keys})
+
+
+@pytest.mark.parametrize("name", ENCODERS)
+def test_padding_has_no_effect(name: str) -> None:
+    encoder, inputs = make(name), torch.randn(5, 5, 4)
+    outputs = encoder(inputs, MASK)
+    assert torch.equal(encoder(inputs.masked_fill(~MASK[:, :, None], 1e6), MASK), outputs)
+    assert not outputs[~MASK].any()
+    for row, length in enumerate(LENGTHS):
+        if length:
+            alone = encoder(inputs[row : row + 1, :length], MASK[row : row + 1, :length])
+            assert torch.allclose(outputs[row, :length], alone[0], atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ENCODERS)
+def test_widths_and_gradients(name: str) -> None:
+    encoder = make(name)
+    assert (encoder.get_input_dim(), encoder.get_output_dim()) == (4, ENCODERS[name][1])
+    inputs = torch.randn(5, 5, 4, requires_grad=True)
+    outputs = encoder(inputs, MASK)
+    assert outputs.shape == (5, 5, encoder.get_output_dim())
+    outputs.pow(2).sum().backward()
+    assert inputs.grad is not None and inputs.grad[MASK].any(1).all() and not inputs.grad[~MASK].any()
+    assert all(parameter.grad is not None and parameter.grad.any() for parameter in encoder.parameters())
+
+
+@pytest.mark.parametrize(
+    ("name", "keys"), [("highway_lstm", {"precision": "float16"}), ("stacked_lstm", {"hidden_sizes": []})]
+)
+def test_invalid_settings(name: str, keys: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match=next(iter(keys))):
+        make(name, **keys)
+
+
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [
+        ("coupled_lstm", "dropout"),
+        ("feedforward_lstm", "dropout"),
+        ("feedforward_lstm", "feedforward_dropout"),
+        ("highway_lstm", "dropout"),
+        ("stacked_lstm", "dropout"),
+    ],
+)
+def test_dropout_is_for_training_only(name: str, key: str) -> None:
+    encoder, inputs = make(name, **{key: 0.5}), torch.randn(5, 5, 4)
+    assert not torch.allclose(encoder(inputs, MASK), make(name)(inputs, MASK))
+    assert torch.equal(encoder.eval()(inputs, MASK), make(name).eval()(inputs, MASK))
+
+
+Direction = Callable[[Tensor, int], Tensor]
+
+
+def both_directions(inputs: Tensor, direction: Direction) -> Tensor:
+    """Outputs [B, T, 2H] of a loop over a sentence [T, D], which is reversed for direction 1."""
+    expected = torch.zeros(0)
+    for row, length in enumerate(LENGTHS):
+        if length:
+            forward, backward = direction(inputs[row, :length], 0), direction(inputs[row, :length].flip(0), 1).flip(0)
+            expected = expected if expected.numel() else torch.zeros(5, 5, 2 * forward.shape[1])
+            expected = expected.index_put((torch.tensor(row), torch.arange(length)), torch.cat([forward, backward], 1))
+    return expected
+
+
+def check_equal(encoder: Seq2SeqEncoder, direction: Direction) -> None:
+    """Outputs and gradients of an encoder against a loop."""
+    inputs, weights, found = torch.randn(5, 5, 4), torch.randn(5, 5, encoder.get_output_dim()), []
+    outputs, expected = encoder(inputs, MASK), both_directions(inputs, direction)
+    assert torch.allclose(outputs, expected, atol=1e-6)
+    for output in (outputs, expected):
+        encoder.zero_grad()
+        (output * weights).sum().backward()
+        found.append([p.grad.clone() for p in encoder.parameters() if p.grad is not None])
+    assert len(found[0]) == len(list(encoder.parameters()))
+    for ours, theirs in zip(*found, strict=True):
+        assert ours.any() and torch.allclose(ours, theirs, atol=1e-5)
+
+
+def test_coupled_lstm_equals_its_equations() -> None:
+    lstm = make("coupled_lstm").eval()
+    assert isinstance(lstm, CoupledLstm)
+
+    def direction(words: Tensor, side: int) -> Tensor:
+        cell, hidden, outputs = lstm.first_cell[side, 0], lstm.first_hidden[side, 0], []
+        for word in words:
+            i, j, o = (torch.cat([word, hidden]) @ lstm.kernel[side] + lstm.bias[side]).chunk(3)
+            cell = (1 - i.sigmoid()) * cell + i.sigmoid() * j.tanh()
+            hidden = o.sigmoid() * cell.tanh()
+            outputs.append(hidden)
+        return torch.stack(outputs)
+
+    check_equal(lstm, direction)
+
+
+def test_gru_equals_torchs() -> None:
+    gru, inputs = make("gru"), torch.randn(5, 5, 4)
+    assert isinstance(gru, Gru)
+    theirs = nn.GRU(4, 4, batch_first=True, bidirectional=True)
+    backward = {f"{name}_reverse": value for name, value in gru.backward.state_dict().items()}
+    theirs.load_state_dict(gru.onward.state_dict() | backward)
+    assert torch.allclose(gru(inputs, torch.ones(5, 5).bool()), theirs(inputs)[0], atol=1e-6)
+    gru(inputs.masked_fill(~MASK[:, :, None], torch.nan), MASK).sum().backward()
+    assert all(p.grad is not None and p.grad.isfinite().all() for p in gru.parameters())
+
+
+def test_stacked_lstm_equals_torchs() -> None:
+    stack, inputs = make("stacked_lstm", hidden_sizes=[3]), torch.randn(2, 5, 4)
+    assert isinstance(stack, StackedLstm)
+    assert torch.allclose(stack(inputs, torch.ones(2, 5).bool()), stack.layers[0](inputs)[0], atol=1e-6)
+
+
+def test_stacked_lstms_dropout_is_variational_before_each_layer() -> None:
+    stack, seen = make("stacked_lstm", dropout=0.5), []
+    assert isinstance(stack, StackedLstm)
+    stack.dropout.register_forward_hook(lambda module, inputs, output: seen.append((inputs[0], output)))
+    stack(torch.ones(8, 5, 4), torch.ones(8, 5).bool())
+    assert [tuple(after.shape) for _, after in seen] == [(8, 5, 4), (8, 5, 12)]
+    for before, after in seen:
+        dropped = (after == 0) & (before != 0)
+        assert torch.equal(dropped[:, :1].expand_as(dropped), dropped)
+        assert 0.2 < dropped.float().mean() < 0.8 and not torch.equal(dropped[0], dropped[1])
+
+
+def test_coupled_lstms_dropout_is_recurrent_and_variational() -> None:
+    lstm = make("coupled_lstm", dropout=0.5)
+    assert isinstance(lstm, CoupledLstm)
+    with torch.no_grad():
+        lstm.kernel[:, :4] = 0.0  # only the recurrence is left
+    torch.manual_seed(1)
+    outputs = lstm(torch.zeros(400, 3, 4), torch.ones(400, 3).bool())[:, :, :3].detach()  # forward
+    kinds = {tuple(row.flatten().mul(1e5).round().tolist()) for row in outputs}
+    assert len(kinds) == 2**3, "a mask of 3 units for each sentence, constant over its words"
+
+
+def assert_orthogonal(*blocks: Tensor) -> None:
+    for block in blocks:
+        assert torch.allclose(block @ block.T, torch.eye(len(block)), atol=1e-5)
+
+
+def test_initialization() -> None:
+    layer = HighwayLstm(input_size=9, hidden_size=6, num_layers=1).layers[0]
+    assert layer.bias.tolist() == [0.0] * 6 + [1.0] * 6 + [0.0] * 24
+    assert_orthogonal(*layer.input_weight.chunk(6), *layer.hidden_weight.chunk(5))
+    for lstm in StackedLstm(input_size=4, hidden_sizes=[6, 3]).layers:
+        size = lstm.hidden_size
+        for suffix in ("l0", "l0_reverse"):
+            assert_orthogonal(*getattr(lstm, f"weight_hh_{suffix}").chunk(4))
+            biases = getattr(lstm, f"bias_ih_{suffix}") + getattr(lstm, f"bias_hh_{suffix}")
+            assert biases.tolist() == [0.0] * size + [1.0] * size + [0.0] * 2 * size
+    coupled = CoupledLstm(input_size=40, hidden_size=30)
+    for direction in coupled.kernel:
+        assert_orthogonal(*(gate.T for gate in direction.chunk(3, 1)))
+    for parameter, fans in ((coupled.bias, 180), (coupled.first_hidden, 31)):
+        assert 0.6 * (6 / fans) ** 0.5 < parameter.abs().max() <= (6 / fans) ** 0.5
+    earlier = CoupledLstm(input_size=40, hidden_size=30, orthonormal_input=False)
+    assert_orthogonal(*(gate.T for direction in earlier.kernel[:, 40:] for gate in direction.chunk(3, 1)))
+    assert earlier.kernel[:, :40].std().item() == pytest.approx((2 / (40 + 90)) ** 0.5, rel=0.03)
+    assert earlier.bias.var().item() == pytest.approx(2 * 2 / 180, rel=0.3), "the sum of two"
+    gru = Gru(input_size=200, hidden_size=90)
+    weights = torch.cat([p.flatten() for name, p in gru.named_parameters() if "weight" in name])
+    assert weights.abs().max() <= 0.1 and 0.042 < weights.std() < 0.046, "N(0, 0.05) truncated at 0.1 has 0.044"
+    linear = glorot(nn.Linear(400, 200))
+    assert linear.weight.std().item() == pytest.approx((2 / 600) ** 0.5, rel=0.02) and not linear.bias.any()
+
+
+def test_character_cnn_equals_loops() -> None:
+    cnn = CharacterCnn(embedding_dim=2, num_filters=3, width=3)
+    weight, bias = cnn.convolution.weight, cnn.convolution.bias
+    assert bias is not None and (cnn.get_input_dim(), cnn.get_output_dim()) == (2, 3)
+    bias.data = torch.tensor([0.1, -0.2, 0.3])
+    tokens, mask = torch.randn(4, 5, 2), torch.arange(5)[None] < torch.tensor([[5], [2], [1], [0]])
+    tokens[~mask] = torch.nan
+    vectors = cnn(tokens, mask)
+    for row, length in enumerate(mask.sum(1).tolist()):  # words may be shorter than the filters
+        padded = torch.cat([tokens[row, :length], torch.zeros(2, 2)])
+        windows = [(weight * padded[start : start + 3].T).sum((1, 2)) + bias for start in range(length)]
+        torch.testing.assert_close(vectors[row], torch.stack([torch.zeros(3), *windows]).amax(0))

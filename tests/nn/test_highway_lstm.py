@@ -1,0 +1,127 @@
+"""The highway LSTM against a step-by-step reference and AllenNLP's: values, gradients, dropout, precision."""
+
+from typing import Any
+
+import pytest
+import torch
+from allennlp.modules.stacked_alternating_lstm import StackedAlternatingLstm
+from allennlp.nn.util import get_dropout_mask
+from torch import Tensor
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from elmo_tasks.nn.highway_lstm import HighwayLstm, HighwayLstmLayer
+
+LENGTHS = [3, 6, 1, 5]
+
+
+def mask_of(lengths: list[int]) -> Tensor:
+    return torch.arange(max(lengths))[None] < torch.tensor(lengths)[:, None]
+
+
+def encoder(layers: int = 3, **keys: Any) -> HighwayLstm:
+    torch.manual_seed(3)
+    built = HighwayLstm(input_size=4, hidden_size=5, num_layers=layers, **keys)
+    with torch.no_grad():
+        for name, parameter in built.named_parameters():
+            if name.endswith("bias"):
+                parameter.normal_()
+    return built
+
+
+def words(dtype: torch.dtype = torch.float32) -> Tensor:
+    return torch.randn(len(LENGTHS), max(LENGTHS), 4, dtype=dtype, generator=torch.Generator().manual_seed(7))
+
+
+def slow_layer(layer: HighwayLstmLayer, inputs: Tensor, kept: Tensor) -> Tensor:
+    """One sentence [T, D], one word at a time, as in He et al.'s `HighwayLSTMLayer._step`: `h_t` is masked last."""
+    size = kept.shape[0]
+    cell, hidden, outputs = torch.zeros(size), torch.zeros(size), [torch.zeros(size)] * len(inputs)
+    places = range(len(inputs))
+    for place in reversed(places) if layer.backward else places:
+        from_input = layer.input_weight @ inputs[place] + layer.bias
+        from_hidden = layer.hidden_weight @ hidden
+        i, f, g, o, t = (from_input[: 5 * size] + from_hidden).split(size)
+        cell = f.sigmoid() * cell + i.sigmoid() * g.tanh()
+        hidden = kept * (t.sigmoid() * (o.sigmoid() * cell.tanh()) + (1 - t.sigmoid()) * from_input[5 * size :])
+        outputs[place] = hidden
+    return torch.stack(outputs)
+
+
+def slow(stack: HighwayLstm, inputs: Tensor, lengths: list[int], dropout: float) -> Tensor:
+    """The masks [B, H] of the layers are drawn in order, their rows longest sentence first."""
+    outputs = torch.zeros(len(lengths), max(lengths), stack.get_output_dim())
+    masks = [get_dropout_mask(dropout, outputs[:, 0]) for _ in stack.layers]
+    for place, row in enumerate(torch.tensor(lengths).argsort(descending=True).tolist()):
+        hidden = inputs[row, : lengths[row]]
+        for layer, mask in zip(stack.layers, masks, strict=True):
+            assert isinstance(layer, HighwayLstmLayer)
+            hidden = slow_layer(layer, hidden, mask[place])
+        outputs[row, : lengths[row]] = hidden
+    return outputs
+
+
+def gradients(stack: HighwayLstm, outputs: Tensor, inputs: Tensor) -> list[Tensor]:
+    weights = torch.linspace(-1, 1, outputs.numel()).view_as(outputs)
+    return list(torch.autograd.grad((outputs * weights).sum(), [inputs, *stack.parameters()]))
+
+
+@pytest.mark.parametrize("dropout", [0.0, 0.4])
+def test_equals_he_et_al_step_by_step(dropout: float) -> None:
+    stack, inputs = encoder(layers=4, dropout=dropout), words().requires_grad_()
+    torch.manual_seed(11)
+    fast = stack(inputs, mask_of(LENGTHS))
+    torch.manual_seed(11)
+    expected = slow(stack, inputs, LENGTHS, dropout)
+    assert torch.allclose(fast, expected, atol=1e-6)
+    for ours, theirs in zip(gradients(stack, fast, inputs), gradients(stack, expected, inputs), strict=True):
+        assert theirs.any()
+        assert torch.allclose(ours, theirs, atol=1e-5)
+
+
+def allennlp_twin(stack: HighwayLstm, dropout: float) -> StackedAlternatingLstm:
+    """AllenNLP's encoder with our weights. Its bias on the recurrence is 0."""
+    twin = StackedAlternatingLstm(4, 5, len(stack.layers), dropout, use_input_projection_bias=True)
+    with torch.no_grad():
+        for layer, theirs in zip(stack.layers, twin.lstm_layers, strict=True):
+            assert isinstance(layer, HighwayLstmLayer)
+            theirs.cell.input_linearity.weight.copy_(layer.input_weight)
+            theirs.cell.state_linearity.weight.copy_(layer.hidden_weight)
+            theirs.cell.input_linearity.bias.copy_(layer.bias)
+            theirs.cell.state_linearity.bias.zero_()
+    return twin
+
+
+@pytest.mark.parametrize("dropout", [0.0, 0.4])
+def test_equals_allennlp_with_the_same_weights_and_masks(dropout: float) -> None:
+    stack, mask = encoder(dropout=dropout, dropout_outputs=False), mask_of(LENGTHS)
+    twin, inputs, copy = allennlp_twin(stack, dropout), words().requires_grad_(), words().requires_grad_()
+    torch.manual_seed(11)
+    outputs = stack(inputs, mask)
+    torch.manual_seed(11)  # both draw one mask [B, H] per layer, rows longest first
+    order = torch.tensor(LENGTHS).argsort(descending=True)
+    packed = pack_padded_sequence(copy[order], torch.tensor(LENGTHS)[order], batch_first=True)
+    expected, _ = pad_packed_sequence(twin(packed)[0], batch_first=True)
+    expected = expected[order.argsort()]
+    assert torch.allclose(outputs, expected, atol=1e-5)
+    weights = torch.linspace(-1, 1, outputs.numel()).view_as(outputs)
+    (outputs * weights).sum().backward()
+    (expected * weights).sum().backward()
+    assert inputs.grad is not None and copy.grad is not None and copy.grad.any()
+    assert torch.allclose(inputs.grad, copy.grad, atol=1e-5)
+
+
+@pytest.mark.parametrize("how", ["precision", "autocast"])
+def test_bfloat16_products_are_close_and_all_else_is_float32(how: str) -> None:
+    exact, mask = encoder(), mask_of(LENGTHS)
+    stack = encoder(precision="bfloat16") if how == "precision" else encoder()
+    inputs, copy = words().requires_grad_(), words().requires_grad_()
+    with torch.autocast("cpu", dtype=torch.bfloat16, enabled=how == "autocast"):
+        outputs = stack(inputs, mask)
+    expected = exact(copy, mask)
+    assert outputs.dtype == torch.float32
+    assert 0 < (outputs - expected).abs().max() < 0.05
+    outputs.sum().backward()
+    expected.sum().backward()
+    for ours, theirs in zip(stack.parameters(), exact.parameters(), strict=True):
+        assert ours.grad is not None and theirs.grad is not None and ours.grad.dtype == torch.float32
+        assert torch.nn.functional.cosine_similarity(ours.grad.flatten(), theirs.grad.flatten(), dim=0) > 0.99

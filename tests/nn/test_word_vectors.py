@@ -1,0 +1,193 @@
+"""The word vector embedder: look-up, trained and fixed words, saved and extended vocabularies."""
+
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from allennlp.common import Params
+from allennlp.data import Token, Vocabulary
+from allennlp.modules.token_embedders import TokenEmbedder
+
+from elmo_tasks.errors import InputError
+from elmo_tasks.nn.word_indexer import WordIndexer
+from elmo_tasks.nn.word_vectors import FIXED, ConcatenatedVectors, WordVectors
+from tests.tiny import heard
+
+TEXT = "the 1 2 3\nmay -1 -2 -3\nHarrow 0.5 0.5 1e-1\nferry 4 4 4\nthe 9 9 9\n"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "vectors.txt"
+    path.write_text(TEXT)
+    return path
+
+
+def vocabulary(*words: str) -> Vocabulary:
+    return Vocabulary(counter={"tokens": {word: len(words) - place for place, word in enumerate(words)}})
+
+
+def embedder(file: Path | None, vocab: Vocabulary, **keys: Any) -> WordVectors:
+    given = {"type": "elmo_tasks_word_vectors", "embedding_dim": 3, **keys}
+    if file is not None:
+        given["pretrained_file"] = str(file)
+    built = TokenEmbedder.from_params(Params(given), vocab=vocab)
+    assert isinstance(built, WordVectors)
+    return built
+
+
+def vectors_of(built: WordVectors, vocab: Vocabulary, *words: str) -> list[list[float]]:
+    ids = torch.tensor([[vocab.get_token_index(word) for word in words]])
+    return built(ids)[0].tolist()
+
+
+def test_looks_up_the_word_then_the_lower_cased_word_then_the_mean(file: Path) -> None:
+    vocab = vocabulary("May", "may", "Harrow", "harrow", "sloop")
+    built = embedder(file, vocab)
+    mean = torch.tensor([[-1.0, -2, -3], [-1, -2, -3], [0.5, 0.5, 0.1]]).mean(0)
+    found = torch.tensor(vectors_of(built, vocab, "May", "may", "Harrow", "harrow", "sloop", "unseen"))
+    expected = [[-1.0, -2, -3], [-1, -2, -3], [0.5, 0.5, 0.1], mean.tolist(), mean.tolist(), mean.tolist()]
+    assert torch.allclose(found, torch.tensor(expected))
+    assert built(torch.tensor([[0]])).tolist() == [[[0.0, 0.0, 0.0]]]
+    assert built.get_output_dim() == 3
+    assert built.fixed.shape == (1, 3)
+
+
+def test_trained_and_fixed_words(file: Path) -> None:
+    vocab = vocabulary("the", "sloop")
+    built = embedder(file, vocab, keep_all_pretrained=True)
+    assert vocab.get_token_index(FIXED) == len(built.weight) == 4
+    assert vectors_of(built, vocab, "ferry", "the") == [[4, 4, 4], [1, 2, 3]]
+    ids = torch.tensor([[vocab.get_token_index(word) for word in ("ferry", "the", "sloop")] + [0]])
+    built(ids).pow(2).sum().backward()
+    assert built.weight.grad is not None
+    assert built.weight.grad.any(1).tolist() == [False, False, True, True]
+    assert "fixed" in built.state_dict() and [name for name, _ in built.named_parameters()] == ["weight"]
+    assert not embedder(file, vocabulary("the"), trainable=False).weight.requires_grad
+
+
+def test_two_embedders_of_a_vocabulary(file: Path) -> None:
+    vocab = vocabulary("the")
+    assert [len(embedder(file, vocab).weight) for _ in range(2)] == [3, 3]
+
+
+def test_saved_vocabulary_without_the_file(file: Path, tmp_path: Path) -> None:
+    vocab = vocabulary("the", "sloop")
+    built = embedder(file, vocab, keep_all_pretrained=True)
+    vocab.save_to_files(str(tmp_path / "vocabulary"))
+    loaded = Vocabulary.from_files(str(tmp_path / "vocabulary"))
+    again = embedder(None, loaded, keep_all_pretrained=True)
+    again.load_state_dict(built.state_dict())
+    words = ("the", "sloop", "ferry", "Harrow", "unseen")
+    assert vectors_of(again, loaded, *words) == vectors_of(built, vocab, *words)
+    resumed = embedder(file, Vocabulary.from_files(str(tmp_path / "vocabulary")), keep_all_pretrained=True)
+    assert resumed.weight.shape == built.weight.shape
+
+
+def test_extended_vocabulary(file: Path) -> None:
+    vocab = vocabulary("the")
+    built = embedder(file, vocab)
+    built.extend_vocab(vocab)
+    assert built.fixed.shape == (1, 3)
+    for word in ("Ferry", "sloop"):
+        vocab.add_token_to_namespace(word)
+    built.extend_vocab(vocab)
+    assert vectors_of(built, vocab, "Ferry", "sloop", "the") == [[4, 4, 4], [1, 2, 3], [1, 2, 3]]
+
+
+def test_normalized_vectors_have_length_1(file: Path) -> None:
+    file.write_text("sea 3 4\nnil 0 0\n")
+    vocab = vocabulary("sea", "nil")
+    built = embedder(file, vocab, embedding_dim=2, normalize=True)
+    assert built.weight[2:4].tolist() == [pytest.approx([0.6, 0.8]), [0.0, 0.0]]
+    vocab.add_token_to_namespace("lake", "tokens")
+    file.write_text("lake 6 8\n")
+    built.extend_vocab(vocab)
+    assert built.fixed[-1].tolist() == pytest.approx([0.6, 0.8])
+
+
+@pytest.mark.parametrize(("unknown", "row"), [("mean", [2.0, 3.0]), ("zero", [0.0, 0.0])])
+def test_words_without_a_vector_start_as_stated(unknown: str, row: list[float], file: Path) -> None:
+    file.write_text("sea 1 2\nship 3 4\n")
+    built = embedder(file, vocabulary("sea", "ship", "wave"), embedding_dim=2, unknown=unknown)
+    table = built(torch.arange(5)[None])[0]  # [5, 2]: padding, unknown, sea, ship, wave
+    assert table.tolist() == [[0.0, 0.0], row, [1.0, 2.0], [3.0, 4.0], row]
+
+
+def test_random_start_has_the_statistics_of_the_vectors_found(file: Path) -> None:
+    file.write_text("sea 10 12\nship 12 14\n")
+    vocab = vocabulary("sea", "ship", *(f"new{i}" for i in range(2000)))
+    built = embedder(file, vocab, embedding_dim=2, unknown="random")
+    new = built.weight[4:2004].detach()  # [2000, 2]
+    assert new.mean().item() == pytest.approx(12, abs=0.1) and new.std().item() == pytest.approx(2**0.5, abs=0.1)
+
+
+def as_archived(built: WordVectors, file: Path, vocab: Vocabulary, **keys: Any) -> tuple[WordVectors, Vocabulary]:
+    """What AllenNLP makes of an archive: no `pretrained_file`, a copy of the vocabulary, the saved state."""
+    copied = Vocabulary(counter={"tokens": {}})
+    copied.extend_from_vocab(vocab)
+    loaded = embedder(None, copied, lookup_file=str(file), **keys)
+    loaded.load_state_dict(built.state_dict())
+    return loaded, copied
+
+
+def look_up(built: torch.nn.Module, vocab: Vocabulary, *words: str) -> list[list[float]]:
+    """As evaluation does: all words are indexed, then embedded."""
+    indexer = WordIndexer()
+    indexed = indexer.tokens_to_indices([Token(word) for word in words], vocab)
+    padded = indexer.as_padded_tensor_dict(indexed, indexer.get_padding_lengths(indexed))
+    found: list[list[float]] = built(**{name: tensor[None] for name, tensor in padded.items()})[0].tolist()
+    return found
+
+
+@pytest.mark.parametrize("normalize", [True, False])
+def test_words_that_an_archive_lacks_have_the_vectors_that_it_would_have_had(normalize: bool, file: Path) -> None:
+    words, keys = ("the", "Ferry", "may", "sloop", "MAY", "Harrow", "\ud800", "é" * 501), {"normalize": normalize}
+    vocab = vocabulary("the", "dock")
+    lean, saved = as_archived(embedder(file, vocab, unknown="zero", **keys), file, vocab, **keys)
+    everything = vocabulary("the", "dock")
+    whole = embedder(file, everything, keep_all_pretrained=True, unknown="zero", **keys)
+    assert look_up(lean, saved, *words) == look_up(whole, everything, *words)
+    assert len(lean.weight) + len(lean.fixed) == saved.get_vocab_size() == 5, "no other word of the file"
+
+
+def test_archive_without_its_file_warns_once(file: Path, caplog: pytest.LogCaptureFixture) -> None:
+    vocab = vocabulary("the", "dock")
+    lean, saved = as_archived(embedder(file, vocab), file.with_name("gone.txt"), vocab)
+    with heard(caplog, "elmo_tasks.nn.word_vectors"):
+        for _ in range(2):
+            found = look_up(lean, saved, "the", "ferry", "may", "may")
+    assert found == [[1, 2, 3]] + [lean.weight[1].tolist()] * 3
+    (message,) = {(id(record), record.getMessage()) for record in caplog.records if record.levelname == "WARNING"}
+    assert message[1].startswith("words of the text are unknown") and "gone.txt" in message[1]
+
+
+def test_files_are_concatenated(file: Path, tmp_path: Path) -> None:
+    (other := tmp_path / "other.txt").write_text("may 3 4\ndock 6 8\n")
+    parts = [
+        {"pretrained_file": str(file), "embedding_dim": 3, "unknown": "zero"},
+        {"pretrained_file": str(other), "embedding_dim": 2, "unknown": "mean", "normalize": True},
+    ]
+    vocab = vocabulary("the", "may")
+    whole: dict[str, Any] = {"type": "elmo_tasks_concatenated_vectors"}
+    whole["parts"] = [{"type": "elmo_tasks_word_vectors", **part} for part in parts]
+    built = TokenEmbedder.from_params(Params(deepcopy(whole)), vocab=vocab)
+    assert isinstance(built, ConcatenatedVectors) and built.get_output_dim() == 5
+    near = [pytest.approx(row) for row in ([1, 2, 3, 0.6, 0.8], [-1, -2, -3, 0.6, 0.8], [0, 0, 0, 0.6, 0.8])]
+    assert look_up(built, vocab, "the", "may", "other") == near
+    lean = ConcatenatedVectors(
+        [
+            embedder(None, vocab, lookup_file=part.pop("pretrained_file"), **part)  # type: ignore[arg-type]
+            for part in map(dict, parts)
+        ]
+    )
+    lean.load_state_dict(built.state_dict())
+    assert look_up(lean, vocab, "ferry", "dock") == [
+        pytest.approx([4, 4, 4, 0.6, 0.8]),
+        pytest.approx([0] * 3 + [0.6, 0.8]),
+    ]
+    whole["parts"][1]["keep_all_pretrained"] = True
+    with pytest.raises(InputError, match="remove keep_all_pretrained"):
+        TokenEmbedder.from_params(Params(whole), vocab=vocabulary("the", "may"))

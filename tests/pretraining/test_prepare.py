@@ -1,0 +1,121 @@
+"""Corpora in each format become the same text; held-out blocks; repeated and damaged calls."""
+
+import gzip
+import json
+from pathlib import Path
+
+import pyarrow as arrow
+import pyarrow.parquet as parquet
+import pytest
+
+from elmo_tasks.errors import InputError
+from elmo_tasks.pretraining.prepare import BLOCK, prepare
+from tests.memory import grown
+
+TEXTS = ["Gallia est omnis divisa. Incolunt Belgae!", "Aquitani tertiam?\n\nEt cetera."]
+SPLIT = ["Gallia est omnis divisa .", "Incolunt Belgae !", "Aquitani tertiam ?", "Et cetera ."]
+
+
+def text_of(folder: Path, split: str = "train") -> list[str]:
+    """The lines of all files of a split."""
+    return [
+        line
+        for file in sorted(folder.glob(f"{split}.*"))
+        for line in gzip.decompress(file.read_bytes()).decode().splitlines()
+    ]
+
+
+def write(file: Path) -> Path:
+    """`TEXTS` in the format that the suffix names."""
+    lines = [json.dumps({"id": 1, "body": text}) for text in TEXTS] if ".jsonl" in file.suffixes else TEXTS
+    raw = "".join(f"{line}\n" for line in lines).encode()
+    if file.suffix == ".zst":
+        raw = arrow.compress(raw, codec="zstd", asbytes=True)
+    file.write_bytes(gzip.compress(raw) if file.suffix == ".gz" else raw)
+    return file
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.txt.gz", "a.txt.zst", "a.jsonl", "a.jsonl.gz", "a.jsonl.zst"])
+def test_text_and_json_lines(tmp_path: Path, name: str) -> None:
+    prepare([str(write(tmp_path / name))], tmp_path / "out", language="la", text_field="body")
+    assert text_of(tmp_path / "out") == SPLIT
+
+
+def test_parquet_and_saved_datasets(tmp_path: Path) -> None:
+    table = arrow.table({"body": [*TEXTS, None]})
+    (tmp_path / "corpus").mkdir()
+    parquet.write_table(table, tmp_path / "corpus/a.parquet")
+    with arrow.OSFile(str(tmp_path / "corpus/b.arrow"), "wb") as out, arrow.ipc.new_stream(out, table.schema) as stream:
+        stream.write_table(table)
+    prepare([str(tmp_path / "corpus")], tmp_path / "out", language="la", text_field="body", heldout=0, workers=2)
+    assert text_of(tmp_path / "out") == SPLIT * 2
+    with pytest.raises(InputError, match="a column 'text', got body"):
+        prepare([str(tmp_path / "corpus")], tmp_path / "other")
+
+
+def test_blocks_are_held_out_and_a_second_call_keeps_finished_files(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("".join(f"line {n}\n" for n in range(5 * BLOCK)))
+    prepare([str(tmp_path / "a.txt")], tmp_path / "out", heldout=3)
+    held = text_of(tmp_path / "out", "heldout")
+    assert held == [f"line {n}" for n in (*range(BLOCK, 2 * BLOCK), *range(4 * BLOCK, 5 * BLOCK))]
+    assert len(held) + len(text_of(tmp_path / "out")) == 5 * BLOCK
+    (tmp_path / "out/.train.a.txt.gz.999999999.tmp").touch()  # of a process that was killed
+    before = {file: file.stat().st_mtime_ns for file in (tmp_path / "out").glob("*.gz")}
+    prepare([str(tmp_path / "a.txt")], tmp_path / "out", heldout=3)
+    assert before == {file: file.stat().st_mtime_ns for file in before}
+    assert not list((tmp_path / "out").glob(".*"))
+    (tmp_path / "b.txt").write_text("other\n")
+    (tmp_path / "a.other.txt").write_text("other\n")
+    for name, language in (("a.txt", "la"), ("b.txt", None), ("a.other.txt", None)):
+        with pytest.raises(InputError, match="name another folder"):
+            prepare([str(tmp_path / name)], tmp_path / "out", language=language, heldout=3)
+
+
+def test_one_short_file_in_n_is_held_out(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    for number in range(4):
+        (tmp_path / f"{number}.txt").write_text(f"text {number}\n")
+    for _ in range(2):  # the output is not read
+        prepare([str(tmp_path)], tmp_path / "out", heldout=3)
+    assert text_of(tmp_path / "out") == ["text 0", "text 2", "text 3"]
+    assert text_of(tmp_path / "out", "heldout") == ["text 1"]
+    prepare([str(tmp_path / "0.txt")], tmp_path / "none", heldout=3)
+    assert "nothing is held out" in caplog.text
+
+
+def test_lines_that_are_no_text_are_skipped(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (tmp_path / "a.txt").write_bytes(b"unus duo\n\xff\ntres\0\nquattuor\n")
+    (tmp_path / "b.jsonl").write_text('{"text": "quinque\\u0000"}\n')
+    prepare([str(tmp_path / "a.txt"), str(tmp_path / "b.jsonl")], tmp_path / "out", heldout=0)
+    assert text_of(tmp_path / "out") == ["unus duo", "quattuor", "quinque"]
+    assert "no text: 2, the first is" in caplog.text and "a.txt:2" in caplog.text
+
+
+def test_invalid_corpora_leave_no_files(tmp_path: Path) -> None:
+    cases = {
+        "a.jsonl": ('{"body": 3}\n', ":1: expected 'text' to be|:1: expected a JSON object with 'text'"),
+        "b.txt": ("\n \n", "expected text, got none"),
+        "c.txt.zst": (b"\x28\xb5\x2f\xfdnot zstd", "ZSTD decompress failed"),
+        "e.txt.zst": (arrow.compress(b"text" * 99, codec="zstd", asbytes=True)[:-2], "Truncated compressed stream"),
+        "f.jsonl": ("[" * 9999, "a JSON object with 'text'"),
+        "d.parquet": ("not a table", "cannot read the table"),
+    }
+    for number, (name, (text, problem)) in enumerate(cases.items()):
+        (tmp_path / name).write_bytes(text if isinstance(text, bytes) else text.encode())
+        with pytest.raises(InputError, match=problem):
+            prepare([str(tmp_path / name)], tmp_path / str(number))
+        assert [file.name for file in (tmp_path / str(number)).iterdir()] == ["prepared.json"]
+    with pytest.raises(InputError, match="at most .* on this machine, got 100000"):
+        prepare([str(tmp_path / "a.jsonl")], tmp_path / "out", workers=100_000)
+    with pytest.raises(InputError, match=r"rules for \(af, .*la, .*got 'zz'"):
+        prepare([str(tmp_path / "b.txt")], tmp_path / "out", language="zz")
+
+
+def test_tables_that_repeat_a_text_need_little_memory(tmp_path: Path) -> None:
+    table = arrow.table({"text": arrow.DictionaryArray.from_arrays([0] * 20_000, ["word " * 20_000])})
+    parquet.write_table(table, tmp_path / "a.parquet", compression="zstd")
+    parquet.write_table(arrow.table({"text": ["word " * 2**24]}), tmp_path / "b.parquet", compression="zstd")
+    for name in ("a.parquet", "b.parquet"):
+        with grown() as memory, pytest.raises(InputError, match=f"{name}: the file unpacks to more than 100 times"):
+            prepare([str(tmp_path / name)], tmp_path / "out", language=None)
+        assert memory[0] < 2**25
+        (tmp_path / "out/prepared.json").unlink()

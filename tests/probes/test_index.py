@@ -1,0 +1,161 @@
+"""The index of a corpus: its contents, resuming an interrupted build, and mismatches."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from filelock import FileLock
+from torch import Tensor
+
+from elmo_tasks.bilm import batch_to_ids
+from elmo_tasks.bilm.bilm import BiLMOutput
+from elmo_tasks.elmo.store import TABLE, VALUES
+from elmo_tasks.errors import InputError
+from elmo_tasks.experiments.probes import layers
+from elmo_tasks.experiments.probes.corpus_text import STARTS, TYPES
+from elmo_tasks.experiments.probes.index import LOCK, CorpusIndex, open_index
+from elmo_tasks.experiments.probes.layers import Source
+from tests.elmo.samples import random_bilm
+from tests.probes.samples import source_of
+from tests.processes import DEAD
+
+LINES = ["The play ended .", "", "  They play   chess in Åbo . ", "a play is a play", "The play ended ."] * 4
+WIDTH = 12
+
+
+@pytest.fixture(scope="module")
+def source() -> Source:
+    return source_of(random_bilm().eval().requires_grad_(False))
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    file = tmp_path / "corpus.txt"
+    file.write_text("\n".join(LINES))
+    return file
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(layers, "BLOCK_TOKENS", 20)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.name != LOCK}
+
+
+def sentences() -> list[list[str]]:
+    return [line.split() for line in LINES if line]
+
+
+@pytest.mark.parametrize("layer", [0, None])
+def test_vectors(tmp_path: Path, corpus: Path, source: Source, layer: int | None) -> None:
+    index = open_index(tmp_path / "index", corpus, source, layer=layer)
+    chosen = 2 if layer is None else layer
+    expected = [source.encoder(batch_to_ids([words])).layers[chosen, 0].numpy() for words in sentences()]
+    np.testing.assert_allclose(index.vectors, np.concatenate(expected), rtol=6e-4, atol=1e-5)
+    assert (index.vectors.dtype, index.layer) == (np.float16, chosen)
+    assert isinstance(index.vectors, np.memmap) and isinstance(index.text.types, np.memmap)
+
+
+def test_text(tmp_path: Path, corpus: Path, source: Source) -> None:
+    text = open_index(tmp_path / "index", corpus, source).text
+    assert [text.sentence(number) for number in range(len(text))] == sentences() == list(text.sentences(0))
+    assert list(text.sentences(14)) == sentences()[14:]
+    words = [word for sentence in sentences() for word in sentence]
+    for word in ("play", "PLAY", "the", "Åbo", "gone"):
+        expected = [place for place, other in enumerate(words) if other.lower() == word.lower()]
+        assert text.occurrences(word).tolist() == expected
+    starts = np.cumsum([0, *map(len, sentences())])
+    for token in range(len(words)):
+        number = text.sentence_of(token)
+        assert starts[number] <= token < starts[number + 1]
+    assert text.same_sentences(["The", "play", "ended", "."]).tolist() == [0, 3, 4, 7, 8, 11, 12, 15]
+    assert text.same_sentences(["The", "play", "ended", "gone"]).tolist() == []
+    assert text.same_sentences(["play", "The", "ended", "."]).tolist() == []
+
+
+class Killed(BaseException):
+    pass
+
+
+def dying(source: Source, *, after: int) -> Source:
+    """The same source, which fails after so many batches."""
+    left = iter(range(after))
+
+    def encode(character_ids: Tensor) -> BiLMOutput:
+        if next(left, None) is None:
+            raise Killed
+        return source.encoder(character_ids)
+
+    return source._replace(encoder=encode)
+
+
+@pytest.mark.parametrize("after", [1, 2])
+def test_an_interrupted_build_is_resumed(tmp_path: Path, corpus: Path, source: Source, after: int) -> None:
+    open_index(tmp_path / "whole", corpus, source)
+    with pytest.raises(Killed):
+        open_index(tmp_path / "killed", corpus, dying(source, after=after))
+    assert ((tmp_path / "killed" / VALUES).stat().st_size > 0) == (after > 1)
+    open_index(tmp_path / "killed", corpus, source)
+    assert contents(tmp_path / "killed") == contents(tmp_path / "whole")
+    open_index(tmp_path / "killed", corpus, dying(source, after=1))  # the one call is for the shape
+
+
+@pytest.mark.parametrize(("sentences", "tokens"), [(0, 0.3), (1, 4), (3, 23.7), (11, 71), (15, 76)])
+def test_a_killed_build(tmp_path: Path, corpus: Path, source: Source, sentences: int, tokens: float) -> None:
+    """Some rows of the table, half a row, and vectors that have no row yet."""
+    folder = tmp_path / "index"
+    open_index(folder, corpus, source)
+    whole = contents(folder)
+    (folder / "words.txt").unlink()
+    (folder / f".words.txt.{DEAD}.tmp").write_text("half of th")
+    (folder / TABLE).write_bytes(whole[TABLE][: 32 * sentences + 7])
+    (folder / VALUES).write_bytes(whole[VALUES][: int(2 * WIDTH * tokens)] + b"torn")
+    open_index(folder, corpus, source)
+    assert contents(folder) == whole
+
+
+def test_the_index_of_something_else(tmp_path: Path, corpus: Path, source: Source) -> None:
+    folder, other = tmp_path / "index", tmp_path / "other.txt"
+    other.write_text("another play\n")
+    open_index(folder, corpus, source)
+    whole = contents(folder)
+    for problem, text, changed in (
+        ("corpus_sha256: expected", other, source),
+        ("weights_sha256: expected v, got w", corpus, source._replace(weights_sha256="v")),
+        ("options_sha256: expected p, got o", corpus, source._replace(options_sha256="p")),
+    ):
+        with pytest.raises(InputError, match=rf"the index of something else: {problem}.*--rebuild"):
+            open_index(folder, text, changed)
+        assert contents(folder) == whole
+    assert open_index(folder, other, source, layer=1, rebuild=True).layer == 1
+
+
+def test_invalid_arguments(tmp_path: Path, corpus: Path, source: Source) -> None:
+    (tmp_path / "empty.txt").write_text("\n \n")
+    for folder, file, layer, message in (
+        (tmp_path, corpus, None, r"expected the folder of an index or an empty one, got 'corpus\.txt'"),
+        (tmp_path / "index", corpus, 3, "expected a layer from 0 to 2, got 3"),
+        (tmp_path / "index", tmp_path / "gone.txt", None, r"gone\.txt: the corpus does not exist"),
+        (corpus / "index", corpus, None, "the index cannot be written"),
+        (tmp_path / "new", tmp_path / "empty.txt", None, r"empty\.txt: expected one tokenized sentence per line"),
+    ):
+        with pytest.raises(InputError, match=message):
+            open_index(folder, file, source, layer=layer)
+
+
+@pytest.mark.parametrize("name", [VALUES, STARTS, TYPES])
+def test_damaged_files(name: str, tmp_path: Path, corpus: Path, source: Source) -> None:
+    folder = tmp_path / "index"
+    open_index(folder, corpus, source)
+    (folder / name).write_bytes((folder / name).read_bytes()[:-1])
+    with pytest.raises(InputError, match=r"the index is damaged: .*--rebuild"):
+        open_index(folder, corpus, source)
+    assert isinstance(open_index(folder, corpus, source, rebuild=True), CorpusIndex)
+
+
+def test_concurrent_builds(tmp_path: Path, corpus: Path, source: Source) -> None:
+    (tmp_path / "index").mkdir()
+    with FileLock(tmp_path / "index" / LOCK), pytest.raises(InputError, match="another process is building this index"):
+        open_index(tmp_path / "index", corpus, source)

@@ -1,0 +1,58 @@
+"""Blocks of layers against one sentence at a time."""
+
+import pytest
+import torch
+
+from elmo_tasks.bilm import batch_to_ids
+from elmo_tasks.bilm.bilm import BiLM
+from elmo_tasks.elmo.sources import open_source
+from elmo_tasks.errors import InputError
+from elmo_tasks.experiments.probes import layers
+from elmo_tasks.experiments.probes.layers import Source, encode_blocks, to_half
+from tests.elmo.samples import random_bilm
+from tests.tiny import bilm_files
+
+SENTENCES = [text.split() for text in ("a b c d e f g", "one", "the mill by the sea", "x y", "long " * 12, "z")]
+
+
+@pytest.fixture(scope="module")
+def bilm() -> BiLM:
+    return random_bilm().eval().requires_grad_(False)
+
+
+def test_all_layers_in_the_order_of_the_text(bilm: BiLM, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(layers, "BLOCK_TOKENS", 13)
+    monkeypatch.setattr(layers, "BATCH_TOKENS", 8)
+    found = list(encode_blocks(bilm, iter(SENTENCES), words=list))
+    assert [block.items for block in found] == [SENTENCES[:3], SENTENCES[3:5], SENTENCES[5:]]
+    for block in found:
+        ends = [*block.starts[1:], block.layers.shape[1]]
+        for words, start, end in zip(block.items, block.starts, ends, strict=True):
+            alone = bilm(batch_to_ids([words])).layers[:, 0]  # [L+1, T, D]
+            torch.testing.assert_close(block.layers[:, start:end], alone)
+
+
+def test_long_sentences_are_rejected(bilm: BiLM, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(layers, "MAX_SENTENCE", 6)
+    with pytest.raises(InputError, match="at most 6 tokens, got one of 7: a b c d e f g"):
+        list(encode_blocks(bilm, SENTENCES, words=list))
+
+
+def test_the_source_of_a_bilm(tmp_path) -> None:
+    source = Source.of(*open_source("bilm", bilm_files(tmp_path)))
+    assert (source.shape(), source.name, len(source.options_sha256)) == ((3, 12), "biLM", 64)
+    assert source.weights_sha256 != Source.of(*open_source("bilm", bilm_files(tmp_path, seed=4))).weights_sha256
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_layers_of_a_gpu_are_those_of_the_cpu(tmp_path) -> None:
+    ids, files = batch_to_ids(SENTENCES), bilm_files(tmp_path)
+    devices = map(torch.device, ("cuda:0", "cpu"))
+    on_gpu, on_cpu = (Source.of(*open_source("bilm", files), device).encoder(ids) for device in devices)
+    torch.testing.assert_close(on_gpu, on_cpu, atol=1e-4, rtol=1e-4)
+
+
+def test_values_outside_float16_are_rejected() -> None:
+    for value in (7e4, float("nan")):
+        with pytest.raises(InputError, match="outside the range of float16"):
+            to_half(torch.tensor([[1.0, value]]))

@@ -1,0 +1,93 @@
+"""Nearest neighbors with known results: occurrences in a corpus, and words of a file of vectors."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from elmo_tasks.errors import InputError
+from elmo_tasks.experiments.probes import neighbors
+from elmo_tasks.experiments.probes.index import CorpusIndex, open_index
+from elmo_tasks.experiments.probes.neighbors import (
+    Occurrence,
+    cosines,
+    nearest_occurrences,
+    nearest_words,
+    occurrence_in_corpus,
+    occurrence_in_sentence,
+)
+from tests.probes.samples import encoder_of, source_of
+
+ANGLES = {"east": 0, "northeast": 45, "north": 90, "west": 180}
+LINES = ["east play", "west play", "northeast Play here", "east play", "north play", "northeast rest"]
+
+
+def by_word_before(words: list[str], t: int) -> list[list[float]]:
+    """The top layer is the direction that the previous word names; layer 0 is constant."""
+    angle = math.radians(ANGLES.get(words[t - 1] if t else "", 270))
+    return [[1.0, 1.0], [2 * math.cos(angle), 2 * math.sin(angle)]]
+
+
+SOURCE = source_of(encoder_of(by_word_before))
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> CorpusIndex:
+    (tmp_path / "corpus.txt").write_text("\n".join(LINES))
+    return open_index(tmp_path / "index", tmp_path / "corpus.txt", SOURCE)
+
+
+def shown(found: list[Occurrence]) -> list[tuple[str, int | None, float]]:
+    return [(" ".join(o.words), o.number, round(o.cosine or 0, 2)) for o in found]
+
+
+def test_nearest_occurrences(index: CorpusIndex, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of `east play`; the other `east play` is left out as the same sentence."""
+    question = occurrence_in_corpus(index, "play", 1)
+    assert question.source == Occurrence(["east", "play"], 1, 1)
+    assert nearest_occurrences(index, "play", question, top=1)[0].place == 1
+    expected = [("northeast Play here", 3, 0.71), ("north play", 5, 0.0), ("west play", 2, -1.0)]
+    for chunk in (1, 2, 100):
+        monkeypatch.setattr(neighbors, "_CHUNK", chunk)
+        assert shown(nearest_occurrences(index, "play", question, top=9)) == expected
+        assert shown(nearest_occurrences(index, "play", question, top=2)) == expected[:2]
+
+
+def test_any_word(index: CorpusIndex) -> None:
+    found = nearest_occurrences(index, "play", occurrence_in_corpus(index, "play", 1), top=2, any_word=True)
+    assert shown(found) == [("northeast Play here", 3, 0.71), ("northeast rest", None, 0.71)]
+
+
+def test_a_new_sentence(index: CorpusIndex) -> None:
+    question = occurrence_in_sentence(index, SOURCE.encoder, "PLAY", ["a", "north", "play"])
+    assert question.source == Occurrence(["a", "north", "play"], 2)
+    found = shown(nearest_occurrences(index, "PLAY", question, top=2))
+    assert found == [("north play", 5, 1.0), ("northeast Play here", 3, 0.71)]
+    same = occurrence_in_sentence(index, SOURCE.encoder, "play", ["north", "play"])
+    assert shown(nearest_occurrences(index, "play", same, top=1)) == [("northeast Play here", 3, 0.71)]
+
+
+def test_missing_occurrences(index: CorpusIndex) -> None:
+    for word, number, count in (("play", 0, 5), ("play", 6, 5), ("gone", 1, 0)):
+        with pytest.raises(InputError, match=f"occurrence {number} of '{word}', the corpus has {count}"):
+            occurrence_in_corpus(index, word, number)
+    with pytest.raises(InputError, match=r"expected a sentence with 'play', got 'a play\.'"):
+        occurrence_in_sentence(index, SOURCE.encoder, "play", ["a", "play."])
+
+
+def test_nearest_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "vectors.txt"
+    file.write_text("sea 1 0\nPlay 0 1\nplay 0 2\ngame 1 9\nland -1 1\n")
+    for chunk in (1, 3, 100):
+        monkeypatch.setattr(neighbors, "_CHUNK", chunk)
+        found = nearest_words(file, "play", top=3)
+        assert found is not None
+        assert [(word, round(cosine, 2)) for word, cosine in found] == [("Play", 1.0), ("game", 0.99), ("land", 0.71)]
+    assert nearest_words(file, "Sea", top=1) == [("game", pytest.approx(1 / math.sqrt(82)))]
+    assert nearest_words(file, "gone", top=1) is None
+
+
+def test_the_cosine_of_a_zero_vector_is_zero() -> None:
+    rows = np.array([[0.0, 0.0], [0.0, 3.0]], np.float32)
+    assert cosines(rows, np.array([0.0, 1.0], np.float32)).tolist() == [0.0, 1.0]

@@ -1,0 +1,59 @@
+"""Parts of speech: accuracy by layer, on seen and unseen words, and overlapping files."""
+
+from pathlib import Path
+
+import pytest
+
+from elmo_tasks.errors import InputError
+from elmo_tasks.experiments.probes.pos import BASELINE, PosReport, probe_pos
+from tests.probes.samples import encoder_of, source_of
+from tests.tiny import FIXTURES
+
+TRAIN = FIXTURES / "pos" / "train.conllu"
+
+
+def lengths(words: list[str], t: int) -> list[list[float]]:
+    """Layer 0 is constant, layer 1 the length of the word, layer 2 that of the previous word."""
+    return [[1.0], [float(len(words[t]))], [float(len(words[t - 1])) if t else 0.0]]
+
+
+SOURCE = source_of(encoder_of(lengths))
+
+
+def probe(folder: Path, train: str, test: str) -> PosReport:
+    for name, text in (("train", train), ("test", test)):
+        (folder / name).write_text(text)
+    return probe_pos(SOURCE, folder / "train", folder / "test")
+
+
+def scores(report: PosReport) -> dict[str, tuple[float | None, ...]]:
+    return {row.name: (row.accuracy, row.seen, row.unseen) for row in report.rows}
+
+
+def test_accuracy(tmp_path: Path) -> None:
+    """Short words are S, long ones L, except `ox`, which is L after a long word."""
+    train = "a/S harbour/L ox/L it/S\nb/S c/S ferries/L ox/L ox/S ox/S\n" * 10
+    report = probe(tmp_path, train, "ox/S a/S steamers/L\ncoal/X\n")
+    found = scores(report)
+    assert found["biLM 1"] == (75, 100, 50)
+    assert found["biLM 0"] == (50, 100, 0)  # always S, which is more frequent
+    assert found[BASELINE] == (50, 100, 0)  # no word was seen once, so that unseen words get the most frequent tag: S
+    assert (report.tags, report.train_tokens, report.test_tokens, report.unseen_tokens) == (2, 100, 4, 2)
+
+
+def test_the_most_frequent_tag(tmp_path: Path) -> None:
+    """`ox` is most often S; of the words seen once, two are L and one is S, so that unseen words such as `Ox` are L."""
+    report = probe(tmp_path, "ox/S ox/S ox/L harbour/L ferry/L a/S\n", "ox/L ox/S Ox/L it/S\n")
+    assert scores(report)[BASELINE] == (50, 50, 50)
+    assert scores(probe(tmp_path, "ox/S ferry/L\n", "ferry/L ox/S\n"))["biLM 1"] == (100, 100, None)
+
+
+def test_the_training_file_is_not_scored(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"train\.slash: expected text that was not trained on, 100%"):
+        probe_pos(SOURCE, TRAIN, FIXTURES / "pos" / "train.slash")
+    train = "Yes/UH ./.\nfine/JJ ./.\n"
+    assert probe(tmp_path, train, "Yes/UH ./.\nno/UH ./.\nthe/DT ox/NN ./.\n").shared == pytest.approx(1 / 3)
+    with pytest.raises(InputError, match="67% of its sentences"):
+        probe(tmp_path, train, "Yes/UH ./.\nfine/RB ./.\nthe/DT ox/NN ./.\n")
+    with pytest.raises(InputError, match="at least two different tags, got 'UH' alone"):
+        probe(tmp_path, "Yes/UH no/UH\n", "Yes/UH\n")

@@ -1,0 +1,173 @@
+"""`elmo-tasks ablate`: what it plans, skips, prints and writes, without training."""
+
+import io
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from elmo_tasks.cli.ablate import dry_run
+from elmo_tasks.errors import InputError
+from elmo_tasks.experiments.tables import local, run_dir
+from elmo_tasks.experiments.tables.progress import Progress
+from elmo_tasks.experiments.tables.runs import Run
+from elmo_tasks.experiments.tables.session import Session
+from tests.tables.tables import LAST, finish, planner, row, write_table
+from tests.test_flow import elmo_tasks
+
+Shown = Callable[..., str]
+
+
+class FakeProcess:
+    """A run that finishes at once, unless its row is in `failing` or `interrupting`."""
+
+    started: list[str] = []
+    failing: set[str] = set()
+    interrupting: dict[str, type[BaseException]] = {}
+
+    def __init__(self, run: Run, slot: int, workers: int) -> None:
+        run_dir.prepare_run_dir(run)
+        self.run = run
+        FakeProcess.started.append(run.label)
+
+    def poll(self) -> int:
+        if interrupt := self.interrupting.get(self.run.row.name):
+            raise interrupt
+        if self.run.row.name in self.failing:
+            run_dir.write_failure(self.run.folder, "a.txt:1: no tag")
+            return 1
+        finish(self.run, f1=0.1 * self.run.seed, curve=[0.1])
+        return 0
+
+
+@pytest.fixture(autouse=True)
+def fake(monkeypatch: pytest.MonkeyPatch) -> None:
+    FakeProcess.started, FakeProcess.failing, FakeProcess.interrupting = [], set(), {}
+    monkeypatch.setattr(local, "_start", FakeProcess)
+    monkeypatch.setattr(local, "_stop", lambda process: None)
+    monkeypatch.setattr(local, "POLL_SECONDS", 0.01)
+
+
+@pytest.fixture
+def ablate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Shown:
+    rows = [row("baseline", minutes=2, paper=90.15), row("last", changes=LAST, minutes=6)]
+    table = write_table(tmp_path, rows)
+
+    def call(*arguments: object) -> str:
+        elmo_tasks("ablate", table, "-s", tmp_path / "out", *arguments)
+        return capsys.readouterr().out
+
+    return call
+
+
+def test_dry_run(ablate: Shown, tmp_path: Path) -> None:
+    shown = ablate("--dry-run", "--seeds", "3", "--workers", "2")
+    assert "last: ner_elmo.jsonnet; 3 to run, each 6 min" in shown
+    assert '    model.elmo.mix: "weighted" -> "last"' in shown
+    assert "6 runs, 2 at a time: 12 min" in shown
+    assert FakeProcess.started == [] and not (tmp_path / "out").exists()
+    rows = [row("last", changes=LAST), row("again", changes=LAST), row("lacking", needs=[str(tmp_path / "none")])]
+    rows += [row("of", ensemble={"of": "lacking", "members": 2})]
+    planned = dry_run(Session(str(write_table(tmp_path, rows)), tmp_path / "out"))
+    assert "again: ner_elmo.jsonnet; 1 to run" in planned and "of: missing, as files that lacking needs" in planned
+
+
+def test_output_and_files(ablate: Shown, tmp_path: Path) -> None:
+    shown = ablate("--seeds", "2")
+    assert "started: last, seed 1" in shown
+    assert "[3/4] last, seed 1: f1 10.0, 60 s;" in shown
+    assert "ours   15.0 ± 7.1 (n=2)  15.0 ± 7.1 (n=2)" in shown
+    out = tmp_path / "out"
+    assert shown.rstrip().endswith(str(out / "report.html"))
+    records = [json.loads(line) for line in (out / "results.jsonl").read_text().splitlines()]
+    assert [record["row"] + str(record["seed"]) for record in records] == ["baseline1", "baseline2", "last1", "last2"]
+    assert "15.0 ± 7.1 (n=2)" in (out / "table.md").read_text()
+    command = f"elmo-tasks ablate {tmp_path}/table.jsonnet --scale mini -s {out} --seeds 2</code>"
+    assert command in (out / "report.html").read_text()
+
+
+def test_finished_runs_are_skipped(ablate: Shown) -> None:
+    ablate("--rows", "last")
+    assert FakeProcess.started == ["last, seed 1"]
+    shown = ablate("--seeds", "2")
+    assert FakeProcess.started[1:] == ["baseline, seed 1", "baseline, seed 2", "last, seed 2"]
+    assert "4 runs, 1 finished" in shown
+    ablate("--seeds", "1")
+    assert len(FakeProcess.started) == 4
+
+
+def test_a_failed_run_is_retried(ablate: Shown, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    FakeProcess.failing = {"baseline"}
+    with pytest.raises(SystemExit) as stopped:
+        ablate()
+    assert stopped.value.code == 1
+    shown = capsys.readouterr().out
+    assert "[1/2] baseline, seed 1: FAILED: a.txt:1: no tag;" in shown
+    assert "failed" in shown and "10.0 (n=1)" in shown
+    assert '"failed": "a.txt:1: no tag"' in (tmp_path / "out" / "results.jsonl").read_text()
+    FakeProcess.failing = set()
+    ablate()
+    assert FakeProcess.started[2:] == ["baseline, seed 1"]
+    assert "failed" not in (tmp_path / "out" / "results.jsonl").read_text()
+
+
+def test_interrupt(ablate: Shown, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    FakeProcess.interrupting = {"last": KeyboardInterrupt}
+    with pytest.raises(SystemExit) as stopped:
+        ablate()
+    assert stopped.value.code == 130
+    assert "interrupted; the same command resumes" in capsys.readouterr().out
+    assert "10.0 (n=1)" in (tmp_path / "out" / "table.md").read_text()
+    FakeProcess.interrupting = {}
+    ablate()
+    assert FakeProcess.started[2:] == ["last, seed 1"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--rows", "nobody"], "no row matches 'nobody'"),
+        (["--seeds", "0"], "seeds: .*0"),
+        (["-s", os.fsdecode(b"out\xff")], r"expected a path in UTF-8, got '.*out\\udcff'"),
+    ],
+)
+def test_invalid_arguments(arguments: list[str], message: str, ablate: Shown) -> None:
+    with pytest.raises(InputError, match=message):
+        ablate(*arguments)
+    assert FakeProcess.started == []
+
+
+def test_the_folder_is_checked_before_the_runs(ablate: Shown, tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("a file")
+    with pytest.raises(InputError, match=r"out.*: cannot write"):
+        ablate("--runs", tmp_path / "runs")
+    assert FakeProcess.started == []
+
+
+def test_a_locked_run_has_not_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_dir, "LOCK_TIMEOUT", 0.0)
+    (tmp_path / run_dir.PLAN).write_text("{}")
+    with run_dir.lock(tmp_path), pytest.raises(SystemExit) as stopped:
+        elmo_tasks("ablate-run", tmp_path)
+    assert stopped.value.code == local.HELD
+    assert not (tmp_path / run_dir.FAILURE).exists()
+
+
+def test_progress_on_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    planned = planner(tmp_path, [row("baseline", changes={"trainer.num_epochs": 5})])
+    (run,) = planned.runs(planned.table.rows, 1)
+    monkeypatch.setattr("sys.stdout", shown := Terminal())
+    with Progress(lambda run: 90.0) as progress:
+        progress.show(run)
+        for epoch, f1 in enumerate([0.1, 0.5]):
+            run_dir.write_json(run.folder / run_dir.MODEL / f"metrics_epoch_{epoch}.json", {"validation_f1": f1})
+        progress.show(run)
+    first, second, *_ = shown.getvalue().strip().split("\r")
+    assert first.startswith("baseline, seed 1: 0 of 5 epochs, 0 s; 90 s left")
+    assert second.startswith("baseline, seed 1: 2 of 5 epochs, f1 50.0, 0 s; 0 s left")

@@ -1,0 +1,203 @@
+"""Runs as processes: their order, failures, interrupts, and the files of a run."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from elmo_tasks.experiments.tables import local, run_dir
+from elmo_tasks.experiments.tables.runs import Run, runnable
+from elmo_tasks.experiments.tables.schema import Row
+from tests.tables.tables import finish
+
+WORKER = """
+import json, pathlib, sys, time
+folder = pathlib.Path(sys.argv[1])
+plan = json.loads((folder / "plan.json").read_text())
+config = plan["config"]
+while any(not (folder.parent / name).exists() for name in config.get("wait_for", [])):
+    time.sleep(0.01)
+if config.get("taken") and not (folder / "taken").exists():
+    (folder / "taken").touch()
+    sys.exit(75)
+if config.get("failure"):
+    (folder / "failure.json").write_text(json.dumps({"reason": config["failure"]}))
+elif not config.get("code"):
+    keys = dict.fromkeys(("commit", "device", "seconds", "epochs", "peak_memory", "scores", "curve"))
+    result = {"row": "x", "seed": 1, "hash": folder.name.rpartition("-")[2]} | keys
+    (folder / "result.json").write_text(json.dumps(result))
+sys.exit(config.get("code", 0))
+"""
+
+
+@pytest.fixture(autouse=True)
+def worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs without imports, which do what their config says."""
+    monkeypatch.setattr(local, "POLL_SECONDS", 0.01)
+    monkeypatch.setattr(local, "command", lambda folder: [sys.executable, "-S", "-c", WORKER, str(folder)])
+
+
+def run(folder: Path, name: str, after: list[Run] | None = None, **config: Any) -> Run:
+    members = [other.digest for other in after or []]
+    ensemble = {"members": members} if members else None
+    plan = {"config": {"name": name, **config}, "bilm_of": None, "ensemble": ensemble}
+    row = Row.model_validate({"name": name, "config": "x.jsonnet", "column": "x", "metric": "f1"})
+    return Run(row, 1, plan, folder)
+
+
+def events(runs: list[Run], *, workers: int) -> list[str]:
+    """`+a` when the run a starts, `-a` when it finishes; then a file named after it appears."""
+    found = []
+    for event in local.run_all(runs, workers=workers):
+        name = event.run.row.name
+        if event.state == "finished":
+            found.append(f"-{name}" + (f": {event.failure}" if event.failure else ""))
+            (event.run.folder.parent / name).touch()
+        elif event.state == "started":
+            found.append(f"+{name}")
+    return found
+
+
+def test_two_workers(tmp_path: Path) -> None:
+    runs = [run(tmp_path, "a", wait_for=["b", "c"]), run(tmp_path, "b"), run(tmp_path, "c")]
+    assert events(runs, workers=2) == ["+a", "+b", "-b", "+c", "-c", "-a"]
+
+
+def test_needed_runs_come_first(tmp_path: Path) -> None:
+    first = run(tmp_path, "first", wait_for=["other"])
+    found = events([run(tmp_path, "ensemble", [first]), first, run(tmp_path, "other")], workers=2)
+    assert found == ["+first", "+other", "-other", "-first", "+ensemble", "-ensemble"]
+
+
+def test_failure(tmp_path: Path) -> None:
+    """Only the runs that need a failed run are skipped."""
+    first = run(tmp_path, "first", code=1, failure="ValueError: no such layer")
+    second = run(tmp_path, "second", [first])
+    found = events([first, second, run(tmp_path, "other")], workers=1)
+    skipped = "-second: a run that it needs failed"
+    assert found == ["+first", "-first: ValueError: no such layer", skipped, "+other", "-other"]
+
+
+def test_a_run_of_another_process_is_awaited(tmp_path: Path) -> None:
+    """Its result is read; if it has none, the run is taken over. So is one that was taken while it started."""
+    runs = [run(tmp_path, "a"), run(tmp_path, "b"), run(tmp_path, "c", taken=True)]
+    for one in runs[:2]:
+        run_dir.prepare_run_dir(one)
+    with ExitStack() as first, ExitStack() as second:
+        first.enter_context(run_dir.lock(runs[0].folder))
+        second.enter_context(run_dir.lock(runs[1].folder))
+        found = []
+        for event in local.run_all(runs, workers=1):
+            found += [f"{event.run.row.name} {event.state}"] if event.state != "running" else []
+            assert event.failure is None
+            if found[-1] == "c finished":
+                finish(runs[0])
+                first.close()
+            if found[-1] == "a finished":
+                second.close()
+    expected = ["a held", "b held", "c started", "c started", "c finished"]
+    assert found == [*expected, "a finished", "b started", "b finished"]
+
+
+def test_a_killed_run_leaves_no_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    code = "import os, subprocess; print(subprocess.Popen(['sleep', '60']).pid, flush=True); os.kill(os.getpid(), 9)"
+    monkeypatch.setattr(local, "command", lambda folder: [sys.executable, "-c", code])
+    one = run(tmp_path, "a")
+    log = one.home / one.folder.name / run_dir.LOG
+    assert events([one], workers=1) == ["+a", f"-a: killed (out of memory?), see {log}"]
+    assert not _alive(int(log.read_text()))
+
+
+def test_failure_without_recorded_reason(tmp_path: Path) -> None:
+    one = run(tmp_path, "a")
+    run_dir.prepare_run_dir(one)
+    run_dir.write_failure(one.folder, "of another process")
+    reason = f"killed (out of memory?), see {one.folder / run_dir.LOG}"
+    assert run_dir.failure_of(one.folder, -9) == reason
+    assert run_dir.read_json(one.folder / run_dir.FAILURE) == {"row": "a", "seed": 1, "reason": reason}
+
+
+def test_an_incomplete_result_is_ignored(tmp_path: Path) -> None:
+    one = run(tmp_path, "a")
+    finish(one, f1=0.5, curve=[0.5])
+    result = run_dir.read_result(one.folder)
+    assert result is not None
+    del result["scores"]
+    for text in ('{"hash": ', json.dumps(result)):
+        (one.folder / run_dir.RESULT).write_text(text)
+        assert run_dir.read_result(one.folder) is None
+
+
+def test_workers_share_cores_and_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 8)
+    monkeypatch.setattr(local.torch.cuda, "device_count", lambda: 2)
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    for given, workers, threads in (("", 2, "4"), ("", 20, "1"), ("3", 2, "3")):
+        monkeypatch.setenv("OMP_NUM_THREADS", given)
+        assert local.environment(0, workers=workers)["OMP_NUM_THREADS"] == threads
+    assert [local.environment(slot, workers=3)["CUDA_VISIBLE_DEVICES"] for slot in range(3)] == ["0", "1", "0"]
+    assert "CUDA_VISIBLE_DEVICES" not in local.environment(0, workers=1)
+
+
+def test_closing_stops_processes_and_their_children(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    code = "import subprocess, sys; p = subprocess.Popen(['sleep', '60']); print(p.pid, flush=True); p.wait()"
+    monkeypatch.setattr(local, "command", lambda folder: [sys.executable, "-c", code])
+    generator = local.run_all([run(tmp_path, "a"), run(tmp_path, "b")], workers=2)
+    logs = [next(generator).run.folder / run_dir.LOG for _ in range(2)]
+    while not all(log.read_text() for log in logs):
+        time.sleep(0.05)
+    generator.close()
+    assert not any(_alive(int(log.read_text())) for log in logs)
+
+
+def _alive(pid: int) -> bool:
+    """Whether the process still exists after two seconds."""
+    for _ in range(40):
+        state = Path(f"/proc/{pid}/stat")
+        if not state.exists() or state.read_text().split()[2] == "Z":
+            return False
+        time.sleep(0.05)
+    return True
+
+
+_PARENT = """
+import os, subprocess, sys
+command = [sys.executable, "-c", sys.argv[1], str(os.getpid())]
+child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)
+print(child.pid, child.stdout.readline(), flush=True)
+child.wait()
+"""
+
+
+def test_a_run_and_its_children_exit_with_its_parent() -> None:
+    worker = (
+        "import subprocess, sys; from elmo_tasks import processes; processes.POLL_SECONDS = 0.05;"
+        " processes.exit_with_parent(int(sys.argv[1])); p = subprocess.Popen(['sleep', '60']);"
+        " print(p.pid, flush=True); p.wait()"
+    )
+    parent = subprocess.Popen([sys.executable, "-c", _PARENT, worker], stdout=subprocess.PIPE, text=True)
+    assert parent.stdout is not None
+    children = [int(pid) for pid in parent.stdout.readline().split()]
+    os.kill(parent.pid, signal.SIGKILL)
+    parent.wait()
+    assert len(children) == 2 and not any(map(_alive, children))
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_moved_training_is_resumed_and_another_is_kept(seed: int, tmp_path: Path) -> None:
+    plan: dict[str, Any] = {"config": {"random_seed": 1, "model": {"elmo": {}}}, "cached": True, "bilm_of": None}
+    model = tmp_path / "moved" / "a-1" / run_dir.MODEL
+    run_dir.write_json(model / "config.json", runnable(plan, tmp_path) | {"random_seed": seed})
+    (model / "best.th").write_text("weights")
+    config = runnable(plan, tmp_path / "moved")
+    assert run_dir.prepare_model_dir(model.parent, plan, config) == (seed == 1)
+    kept = model if seed == 1 else model.with_name("model.old-1")
+    assert (kept / "best.th").read_text() == "weights"
+    assert seed == 2 or run_dir.read_json(model / "config.json") == config

@@ -1,0 +1,160 @@
+"""Rows to runs: configs are resolved, checked, hashed and shared."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from elmo_tasks.errors import InputError
+from elmo_tasks.experiments.tables import run_dir
+from elmo_tasks.experiments.tables.runs import Planner, runnable
+from elmo_tasks.experiments.tables.table import read_table
+from tests.tables.tables import CONFIGS, LAST, finish, planner, row, write_table
+
+FINETUNE = "bilm_finetune"
+
+
+def test_runs_have_a_row_a_seed_and_a_folder(tmp_path: Path) -> None:
+    planned = planner(tmp_path, [row("baseline"), row("last", changes=LAST)])
+    runs = planned.runs(planned.table.rows, 2)
+    assert [(run.row.name, run.seed) for run in runs] == [("baseline", 1), ("baseline", 2), ("last", 1), ("last", 2)]
+    assert len({run.folder for run in runs}) == 4
+    assert runs[3].folder.name == f"last-2-{runs[3].digest}"
+    config = runs[3].plan["config"]
+    assert [config[key] for key in ("random_seed", "numpy_seed", "pytorch_seed")] == [2, 2, 2]
+    assert (config["model"]["elmo"]["mix"], config["model"]["elmo"]["l2"]) == ("last", None)
+
+
+def test_hash(tmp_path: Path) -> None:
+    base = tmp_path / "base.jsonnet"
+
+    def digest(text: str, **keys: Any) -> str:
+        base.write_text(text)
+        planned = planner(tmp_path, [row("a", config=str(base), **keys)])
+        return planned.runs(planned.table.rows, 1)[0].digest
+
+    plain = "{ trainer: { num_epochs: %d } }"
+    first = digest(plain % 3)
+    assert digest(plain % 4) != first, "the base config has changed"
+    assert digest(plain % 3) == first
+    assert digest("{ type: 'elmo_tasks', trainer: { num_epochs: 3 } }") == first, (
+        "plans of earlier versions have no type"
+    )
+    assert digest(plain % 4, changes={"trainer.num_epochs": 3}) == first, "it resolves to the same config"
+    assert digest("{ seed: 7, trainer: { num_epochs: 3 } }") == first, "the row's seed instead of the config's"
+    assert digest("{ seed: 7, trainer: { num_epochs: 3 } }", seed_keys=["seed"], changes={"seed": 5}) == first
+    assert digest(plain % 3, split="test", file=__file__) != first, "another score"
+
+
+def test_rows_of_other_tables_share_runs(tmp_path: Path) -> None:
+    runs = [planned.run(planned.table.rows[0], 1) for planned in (planner(tmp_path, [row(it)]) for it in ("b", "c"))]
+    for run in runs:  # planned, and then started, at the same time
+        run_dir.prepare_run_dir(run)
+    assert [path.name for path in runs[1].home.iterdir() if path.is_dir()] == [f"b-1-{runs[0].digest}"]
+    finish(runs[0], f1=0.5)
+    (runs[0].home / f"a-1-{runs[0].digest}").mkdir()
+    assert runs[1].folder == runs[0].folder, "the finished one"
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"model.elmo.mx": "last"}, r"model\.elmo\.mx: .*nearest: mix"),
+        ({"trainer.num_epochs": "one"}, r'trainer\.num_epochs: .*"one"'),
+        ({"trainer.optimizer": {"type": "sgd", "momentun": 0.9}}, r"optimizer\.momentun: .*nearest: momentum"),
+    ],
+)
+def test_invalid_changes(changes: dict[str, Any], message: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=f"row wrong: .*{message}"):
+        planner(tmp_path, [row("right"), row("wrong", changes=changes)])
+
+
+def test_configs_are_paths_or_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for folder in (tmp_path / name for name in ("here", "tables", "small")):
+        folder.mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "here")
+    file = write_table(tmp_path / "tables", [row("a", config="ner")])
+    assert read_table(file, "small").row("a").config == CONFIGS / "small/ner.jsonnet"
+    for place in ("small/ner.jsonnet", "here/ner", "tables/ner"):
+        (tmp_path / place).write_text(f"import '{CONFIGS}/ner.jsonnet'")
+        assert read_table(file, "small").row("a").config == tmp_path / place
+
+
+def test_differences(tmp_path: Path) -> None:
+    share = {"data_loader.type": "elmo_tasks_share", "data_loader.share": 0.1}
+    planned = planner(tmp_path, [row("last", changes=LAST | share | {"trainer.patience": 3})])
+    found = planned.differences(planned.table.rows[0])
+    assert {'model.elmo.mix: "weighted" -> "last"', "model.elmo.l2: 0.1 -> null"} < set(found)
+    assert {"trainer.patience: nothing -> 3", "data_loader.share: nothing -> 0.1"} < set(found) and len(found) == 5
+
+
+def test_layers_are_cached_where_the_config_allows_it(tmp_path: Path) -> None:
+    rows = [
+        row("baseline"),
+        row("elmo"),
+        row("carry", changes={"model.elmo.state": "carry"}),
+        row("batch", changes={"model.elmo.layer_norm": "batch"}),
+        row("own", changes={"model.elmo.cache_dir": "own"}),
+    ]
+    planned = planner(tmp_path, rows)
+    runs = planned.runs(planned.table.rows, 1)
+    models = [runnable(run.plan, planned.home)["model"] for run in runs]
+    folders = [model.get("elmo", {}).get("cache_dir") for model in models]
+    assert folders == [None, str(tmp_path / "runs" / "layers"), None, None, "own"]
+    elsewhere = Planner(planned.table, tmp_path / "other")
+    assert elsewhere.run(planned.table.row("elmo"), 1).digest == runs[1].digest
+    plain = Planner(planned.table, tmp_path / "runs", cached=False)
+    assert plain.run(planned.table.row("elmo"), 1).digest != runs[1].digest, "rounded layers are another run"
+
+
+def test_runs_that_ensembles_and_tuned_bilms_need(tmp_path: Path) -> None:
+    snli = str(CONFIGS / "snli_elmo.jsonnet")
+    rows = [
+        row("elmo", config=snli),
+        row("together", config=snli, ensemble={"of": "elmo", "members": 3}),
+        row("lm", config=FINETUNE, finetune=True),
+        row("tuned", bilm_of="lm"),
+    ]
+    planned = planner(tmp_path, rows)
+    runs = planned.runs([planned.table.row("together")], 5)
+    assert [(run.row.name, run.seed) for run in runs] == [("elmo", 1), ("elmo", 2), ("elmo", 3), ("together", 1)]
+    assert runs[-1].after == [run.digest for run in runs[:-1]]
+    tuned = planned.runs([planned.table.row("tuned")], 2)
+    assert [(run.row.name, run.seed) for run in tuned] == [("lm", 1), ("tuned", 1), ("tuned", 2)]
+    assert tuned[1].after == tuned[2].after == [tuned[0].digest]
+    with pytest.raises(InputError, match="the tuned biLM is missing"):
+        runnable(tuned[1].plan, planned.home)
+    finish(tuned[0])
+    files = runnable(tuned[1].plan, planned.home)["model"]["elmo"]
+    assert files["weight_file"] == str(tuned[0].folder / "model" / "exported" / "weights.hdf5")
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([row("a", seed_keys=["random_sed"])], r"row a: random_sed: .*nearest: random_seed"),
+        (
+            [row("a", changes={"trainer.num_epoch": 3}), row("b", config="nowhere.jsonnet")],
+            r"row a: .*row b: no such config: .*nowhere\.jsonnet",
+        ),
+        (
+            [row(name, changes={"trainer.num_epoch": 3}) for name in ("a", "b")],
+            r"^rows a, b: trainer\.num_epoch: .*\(table A table\)$",
+        ),
+        (
+            [row("lm", config=FINETUNE, finetune=True), row("baseline", bilm_of="lm")],
+            "row baseline: bilm_of needs a config with model.elmo",
+        ),
+        (
+            [row("a"), row("b", changes={"trainer.num_epochs": 3}, ensemble={"of": "a", "members": 2})],
+            "row b: an ensemble must have the same config as its members, row a",
+        ),
+        (
+            [row("a"), row("b", ensemble={"of": "a", "members": 2})],
+            "row b: an ensemble needs probabilities; elmo_tasks_ner has none",
+        ),
+    ],
+)
+def test_invalid_rows(rows: list[dict[str, Any]], message: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=message):
+        planner(tmp_path, rows)

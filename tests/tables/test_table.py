@@ -1,0 +1,115 @@
+"""The paper's tables, and invalid ones."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from elmo_tasks import resources
+from elmo_tasks.errors import InputError
+from elmo_tasks.experiments.tables.runs import Planner
+from elmo_tasks.experiments.tables.table import choose_rows, read_table
+from tests.elmo.transformer_samples import write_transformer
+from tests.tables.tables import CONFIGS, row, write_table
+from tests.tiny import FIXTURES
+
+TABLES = sorted(path.stem for path in (CONFIGS / "tables").glob("*.jsonnet"))
+
+
+def planned_table(name: str, home: Path, scale: str = "mini") -> Planner:
+    return Planner(read_table(name, scale), home)
+
+
+@pytest.fixture(autouse=True)
+def data_root(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(resources.DATA_VARIABLE, str(FIXTURES / "miniworld"))
+
+
+@pytest.mark.parametrize(
+    ("name", "scale"),
+    [*((name, "mini") for name in TABLES), ("figure1", "small"), ("figure1", "paper")],
+)
+def test_tables_resolve(name: str, scale: str, tmp_path: Path) -> None:
+    planned = planned_table(name, tmp_path, scale)
+    runs = planned.runs(planned.table.rows, 1)
+    assert len(runs) >= sum(not row.missing for row in planned.table.rows) > 1
+    assert all(scale == "paper" or run.row.split == "dev" for run in runs)
+    assert planned.table.about.rstrip().endswith(".")
+
+
+def test_table1_scores_test_data_at_paper(tmp_path: Path) -> None:
+    splits = {row.name: (row.split, row.file) for row in planned_table("table1", tmp_path, "paper").table.rows}
+    assert splits["ner-elmo"] == ("test", f"{FIXTURES}/miniworld/ner/eng.testb")
+    assert splits["squad-elmo"] == ("dev", None)
+    assert sum(split == "test" for split, _ in splits.values()) == 10
+
+
+def test_tables_share_the_tuned_bilms_at_paper(tmp_path: Path) -> None:
+    found: dict[str, dict[str, set[str]]] = {"squad": {}, "snli": {}}
+    for name in ("ensembles", "epochs", "figure1", "gamma", "table1", "table2", "table3", "wordvectors"):
+        planned = planned_table(name, tmp_path, "paper")
+        for run in planned.runs(planned.table.rows, 1):
+            task = run.row.name.partition("-")[0]
+            if task in found and run.seed == 1 and run.plan["config"]["model"].get("elmo"):
+                assert run.row.bilm_of == f"{task}-lm", (name, run.row.name)
+                found[task].setdefault(run.row.name, set()).add(run.digest)
+                found[task].setdefault("lm", set()).add(run.plan["bilm_of"])
+                elmo = run.plan["config"]["model"]["elmo"]
+                assert bool(elmo["layer_norm"]) == (task == "snli" and elmo["mix"] == "weighted")
+    assert [len(runs["lm"]) for runs in found.values()] == [1, 1]
+    assert len(found["squad"]["squad-elmo"]) == 1, "ensembles, table1 and wordvectors"
+    assert len(found["snli"]["snli-elmo"]) == 2, "scored on dev data or on test data"
+
+
+def test_table2(tmp_path: Path) -> None:
+    planned = planned_table("table2", tmp_path)
+    last = planned.resolved["srl-last"]["model"]["elmo"]
+    assert (last["mix"], last["l2"]) == ("last", None)
+    lambdas = [planned.resolved[f"squad-lambda-{value}"]["model"]["elmo"]["l2"] for value in ("1", "0.001")]
+    assert lambdas == [1.0, 0.001]
+    cove = planned.table.row("snli-cove-last")
+    assert cove.missing and not planned.runs([cove], 1)
+
+
+def test_encoders(tmp_path: Path) -> None:
+    """The rows of a transformer in a folder of one's own; CoVe's files are missing here."""
+    bert = write_transformer(tmp_path / "bert")
+    table = tmp_path / "own.jsonnet"
+    table.write_text(f"(import '{CONFIGS}/tables/encoders.jsonnet') {{ models:: {{ 'My BERT': '{bert}' }} }}")
+    planned = Planner(read_table(table), tmp_path)
+    assert len(planned.runs(planned.table.rows, 1)) == 6 * 5 and len(planned.table.rows) == 6 * 7
+    assert planned.table.columns[-2:] == ["My BERT, weighted", "My BERT, last"]
+    for task, place in {"squad": "both", "snli": "both", "srl": "input", "coref": "input", "sst": "both"}.items():
+        elmo = planned.resolved[f"{task}-my-bert-last"]["model"]["elmo"]
+        assert (elmo["source"], elmo["model"], elmo["at"], elmo["mix"]) == ("transformer", bert, place, "last")
+
+
+@pytest.mark.parametrize(
+    ("rows", "keys", "message"),
+    [
+        ([row("a", metrc="f1")], {}, r"row a: metrc: unknown key \(nearest: metric\)"),
+        ([row("a"), row("a")], {}, "2 rows have the name a"),
+        ([row("a", split="test")], {}, "row a: split test needs the key file"),
+        ([row("a", split="train")], {}, "row a: split: expected .*'dev' or 'test', got \"train\""),
+        ([row("a", bilm_of="bb")], {}, r"row a: no row 'bb' \(known: a\)"),
+        ([row("a", bilm_of="a", finetune=True)], {}, "row a: a row with finetune cannot use other rows"),
+        ([row("a", ensemble={"of": "a", "members": 2})], {}, "row a: .* needs a row with seeds, a has one run"),
+        ([row("a")], {"increase": {"of": "a", "over": "b"}}, "increase: no row has the column 'b'"),
+        ([row("a")], {"figure": "share"}, "figure 'share' needs rows with the key fraction"),
+        ([row("a", metric="passes")], {}, "row a: cells.0: metric 'passes' and the key over"),
+        ([row("a", column="x"), row("b", column="x")], {}, "2 cells have the row_label 'NER' and the column 'x'"),
+        ([3], {}, "row 0: expected .*got 3"),
+    ],
+)
+def test_an_invalid_table_is_one_error(
+    rows: list[dict[str, Any]], keys: dict[str, Any], message: str, tmp_path: Path
+) -> None:
+    file = write_table(tmp_path, rows, **keys)
+    with pytest.raises(InputError, match=f"table.jsonnet: .*{message}"):
+        read_table(file)
+
+
+def test_choose_rows(tmp_path: Path) -> None:
+    table = read_table(write_table(tmp_path, [row("snli-a"), row("snli-b"), row("srl-a")]))
+    assert [chosen.name for chosen in choose_rows(table, ["*-a"])] == ["snli-a", "srl-a"]
+    assert len(choose_rows(table, [])) == 3

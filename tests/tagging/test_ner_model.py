@@ -1,0 +1,120 @@
+"""The NER tagger: loss and decoding against enumeration, padding, unknown tags, gradients, ELMo."""
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise, product
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from allennlp.data import Instance, Vocabulary
+
+from elmo_tasks.errors import InputError
+from elmo_tasks.formats.spans import Scheme
+from elmo_tasks.tasks.tagging import ner as ner_model
+from elmo_tasks.tasks.tagging.ner import NerTagger
+from elmo_tasks.tasks.tagging.ner_reader import NerReader
+from tests.models import WORDS, tensors, word_encoder
+
+FIXTURE = Path(__file__).resolve().parents[2] / "fixtures" / "ner" / "eng.bio"
+TINY: dict[str, Any] = {
+    "type": "elmo_tasks_ner",
+    "text_field_embedder": {
+        "token_embedders": {
+            "tokens": {"type": "elmo_tasks_word_vectors", "embedding_dim": 4},
+            "token_characters": {
+                "type": "character_encoding",
+                "embedding": {"embedding_dim": 3, "vocab_namespace": "token_characters"},
+                "encoder": {"type": "cnn", "embedding_dim": 3, "num_filters": 5, "ngram_filter_sizes": [3]},
+            },
+        }
+    },
+    "encoder": {"type": "elmo_tasks_stacked_lstm", "hidden_sizes": [6, 4], "dropout": 0.3},
+}
+
+
+def instances(*tagged: str) -> list[Instance]:
+    """Sentences written as `word/TAG word/TAG`."""
+    pairs = [[token.rsplit("/", 1) for token in sentence.split()] for sentence in tagged]
+    reader = NerReader(token_indexers=WORDS)
+    made = [reader.text_to_instance([word for word, _ in pair], [tag for _, tag in pair]) for pair in pairs]
+    for one in made:
+        reader.apply_token_indexers(one)
+    return made
+
+
+def build(*tagged: str) -> NerTagger:
+    vocab = Vocabulary.from_instances(instances(*tagged))
+    return NerTagger(vocab, word_encoder(vocab)).eval()
+
+
+def best_and_all(model: NerTagger, logits: list[list[float]]) -> tuple[list[str], float]:
+    """The best legal path of one sentence and the log-sum-exp over all paths, by enumeration."""
+    everything = {path: score(model, logits, path) for path in product(range(len(model.tags)), repeat=len(logits))}
+    tagged = {tuple(model.tags[tag] for tag in path): value for path, value in everything.items()}
+    legal = {tags: value for tags, value in tagged.items() if is_legal(tags)}
+    return list(max(legal, key=legal.__getitem__)), math.log(sum(math.exp(value) for value in everything.values()))
+
+
+def score(model: NerTagger, logits: list[list[float]], path: Sequence[int]) -> float:
+    transitions = model.crf.transitions.tolist()
+    steps = sum(transitions[before][after] for before, after in pairwise(path))
+    return sum(logits[place][tag] for place, tag in enumerate(path)) + steps
+
+
+def is_legal(tags: Sequence[str]) -> bool:
+    return all(Scheme.BIOUL.allows(before, after) for before, after in pairwise(["O", *tags, "O"]))
+
+
+def test_loss_and_decoding_equal_enumeration() -> None:
+    model = build("Mira/B-PER Oakes/L-PER left/O")
+    assert sorted(model.tags) == ["B-PER", "I-PER", "L-PER", "O", "U-PER"]
+    gold = [["B-PER", "I-PER", "L-PER", "O"], ["U-PER"], ["O", "I-PER", "U-PER"]]
+    logits, mask = torch.randn(3, 4, 5) * 2, torch.arange(4)[None] < torch.tensor([[4], [1], [3]])
+    tags = torch.zeros(3, 4, dtype=torch.long)
+    decoded, expected = model.decode(logits, mask), 0.0
+    for row, expected_tags in enumerate(gold):
+        path = [model.tags.index(tag) for tag in expected_tags]
+        tags[row, : len(path)] = torch.tensor(path)
+        scores = logits[row, : len(path)].tolist()
+        best, everything = best_and_all(model, scores)
+        expected += everything - score(model, scores, path)
+        assert decoded[row] == best
+    assert model.loss(logits, tags, mask).item() == pytest.approx(expected, rel=1e-5)
+
+
+def test_missing_tags_of_known_types_are_added() -> None:
+    model = build("Oakes/I-PER")
+    assert model.tags == ["I-PER", "O", "B-PER", "L-PER", "U-PER"]
+    assert list(model.vocab.get_token_to_index_vocabulary("labels")) == model.tags
+    assert model.decode(torch.full((1, 1, 5), 9.0), torch.ones(1, 1, dtype=torch.bool))[0] in (["O"], ["U-PER"])
+
+
+def test_unknown_gold_types_are_misses_without_loss() -> None:
+    known = instances("Mira/B-PER Oakes/L-PER left/O")
+    model = build("Mira/B-PER Oakes/L-PER left/O")
+    foreign = instances("the/O Gull/U-SHIP sank/O")
+    batch = tensors(model.vocab, [*known, *foreign])
+    assert model(**batch)["loss"].item() == pytest.approx(model(**tensors(model.vocab, known))["loss"].item(), rel=1e-5)
+    model.get_metrics(reset=True)
+    model(**batch)
+    assert model.f1.report()["labels"]["SHIP"]["gold"] == 1
+    assert model.get_metrics(reset=True)["recall-SHIP"] == 0.0
+    alone = model(**tensors(model.vocab, foreign))
+    assert alone["loss"].item() == 0.0
+    alone["loss"].backward()
+
+
+def test_warns_of_unknown_gold_types_and_rejects_them_alone(caplog: pytest.LogCaptureFixture) -> None:
+    model = build("Mira/U-PER left/O")
+    model(**tensors(model.vocab, instances("Mira/U-PER Harrow/U-LOC Bay/U-LOC")))
+    ner_model.logger.addHandler(caplog.handler)
+    assert model.get_metrics(reset=True)["recall-LOC"] == 0.0
+    ner_model.logger.removeHandler(caplog.handler)
+    assert "gold entities of types that the model does not know: LOC 2" in caplog.text
+    model(**tensors(model.vocab, instances("left/O")))
+    assert model.get_metrics(reset=True)["f1"] == 0.0
+    model(**tensors(model.vocab, instances("Harrow/U-LOC")))
+    with pytest.raises(InputError, match="expected gold entities of the types PER, got LOC 1 "):
+        model.get_metrics(reset=True)

@@ -1,0 +1,75 @@
+"""The NER reader: fields, tag schemes, counts, real corpora."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from allennlp.data import Instance, Vocabulary
+
+from elmo_tasks.errors import InputError
+from elmo_tasks.tasks.tagging.ner_reader import NerReader
+from tests import tiny
+
+FIXTURES = tiny.FIXTURES / "ner"
+
+WORDS = [
+    ["Mira", "Oakes", "left", "Harrow", "for", "Lantern", "Bay", "Ferries", "."],
+    ["Reporters", "asked", "Tobin", "Mira", "Oakes", "twice", "."],
+    ["Harrow", "Rowing", "Club", "won", "the", "Saltmarsh", "Cup"],
+]
+TAGS = [
+    ["B-PER", "L-PER", "O", "U-LOC", "O", "B-ORG", "I-ORG", "L-ORG", "O"],
+    ["O", "O", "U-PER", "B-PER", "L-PER", "O", "O"],
+    ["U-LOC", "B-ORG", "L-ORG", "O", "O", "B-MISC", "L-MISC"],
+]
+
+
+def metadata(instance: Instance) -> dict[str, Any]:
+    return instance["metadata"].metadata
+
+
+@pytest.mark.parametrize("scheme", ["iob1", "bio", "bioul"])
+def test_fields_of_each_scheme(scheme: str, caplog: pytest.LogCaptureFixture) -> None:
+    file = FIXTURES / f"eng.{scheme}"
+    with tiny.heard(caplog, "elmo_tasks.tasks.tagging.reader"):
+        instances = list(NerReader().read(file))
+    assert [[t.text for t in i["tokens"]] for i in instances] == WORDS
+    assert [i["tags"].labels for i in instances] == TAGS
+    assert [metadata(i) for i in instances] == [
+        {"words": words, "tags": tags, "file": str(file), "line": line}
+        for words, tags, line in zip(WORDS, TAGS, (3, 13, 23), strict=True)
+    ]
+    counts = f"3 sentences, 23 tokens, {scheme.upper()}, 8 entities (LOC 2, MISC 1, ORG 2, PER 3)"
+    assert counts in caplog.text
+
+
+def test_words_that_are_numbers(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (tmp_path / "x").write_text("1 Mira B-PER\n2 left O\n")
+    list(NerReader(word=1).read(tmp_path / "x"))
+    assert "numbers" not in caplog.text
+    list(NerReader().read(tmp_path / "x"))
+    assert "x: most words of column 0 are numbers: set word and tag" in caplog.text
+
+
+def test_short_words_have_three_characters_with_their_marks() -> None:
+    instance = NerReader().text_to_instance(["a", "."])
+    assert "tags" not in instance.fields
+    assert metadata(instance)["tags"] is None
+    NerReader().apply_token_indexers(instance)
+    instance.index_fields(Vocabulary.from_instances([instance]))
+    tokens: Any = instance.as_tensor_dict()["tokens"]
+    assert tokens["token_characters"]["token_characters"].shape == (2, 3)
+
+
+@pytest.mark.parametrize(
+    ("content", "keys", "message"),
+    [
+        ("Mira\n", {}, ":1: expected at least 2 columns, got 1"),
+        ("Mira B-PER\n\nOakes Z-PER\n", {}, ":3: expected a tag such as .* got 'Z-PER'"),
+        ("Mira B-PER\n\nOakes I-PER\n", {"max_instances": 1}, ":3: expected tags of one scheme"),
+    ],
+)
+def test_invalid_files(tmp_path: Path, content: str, keys: dict[str, Any], message: str) -> None:
+    (tmp_path / "eng.train").write_text(content)
+    with pytest.raises(InputError, match=f"eng.train{message}"):
+        list(NerReader(**keys).read(tmp_path / "eng.train"))

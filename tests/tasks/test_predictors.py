@@ -1,0 +1,127 @@
+"""What the predictors of all six tasks have in common, with stored models."""
+
+import json
+from functools import cache
+from typing import Any
+
+import pytest
+import torch
+from allennlp.models import load_archive
+from allennlp.predictors import Predictor
+
+from elmo_tasks.errors import InputError
+from elmo_tasks.tasks.tagger_predictor import TaggerPredictor
+from elmo_tasks.tasks.tagging.reader import ColumnReader
+from tests.archives.make import STORED, TASKS
+from tests.archives.test_stored import assert_close
+
+OTHERS: dict[str, dict[str, Any]] = {
+    "ner": {"tokens": ["Mira", "left"]},
+    "snli": {"premise": ["Don't", "shout"], "hypothesis": "Don't shout"},
+    "sst": {"sentence": "It isn't bad"},
+    "srl": {"tokens": ["nothing"]},
+    "squad": {"passage": "Mira.", "question": "Who?", "id": 2.5},
+    "coref": {"text": "Mira left. Mira came."},
+}
+"""A second input of each task."""
+
+
+@cache
+def stored(task: str) -> Predictor:
+    return Predictor.from_archive(load_archive(STORED / "1" / f"{task}.tar.gz"))
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_a_batch_equals_single_inputs(task: str) -> None:
+    inputs = [OTHERS[task], TASKS[task][2], TASKS[task][2]]
+    batch = stored(task).predict_batch_json(inputs)
+    assert_close(batch, [stored(task).predict_json(one) for one in inputs])
+    assert [one.get("id") for one in batch] == [one.get("id") for one in inputs]
+    assert json.loads(json.dumps(batch)) == batch
+
+
+def spans(output: Any) -> list[dict[str, Any]]:
+    """All mentions, entities, arguments and answers in an output."""
+    if not isinstance(output, dict | list):
+        return []
+    inner = output.values() if isinstance(output, dict) else output
+    return [output] * ("token_start" in output) + [span for one in inner for span in spans(one)]
+
+
+@pytest.mark.parametrize(
+    ("task", "inputs"),
+    [
+        ("ner", {"sentence": "  Captain  Oakes (\U0001f600) said Mira   sold the\told ferry. "}),
+        ("srl", {"sentence": "  Captain  Oakes (\U0001f600) said Mira   sold the\told ferry. "}),
+        ("squad", {"passage": "  Mira  sold the “old \U0001f600 ferry” — in\n\nMay.", "question": "Who?"}),
+        ("coref", {"text": "  Mira  sold it. She left\n\n Mira (\U0001f600) knew the old  pilot. He left."}),
+    ],
+)
+def test_offsets_count_characters(task: str, inputs: dict[str, str]) -> None:
+    text, output = next(iter(inputs.values())), stored(task).predict_json(inputs)
+    words = output.get("tokens") or [word for sentence in output.get("sentences", []) for word in sentence]
+    assert spans(output)
+    for span in spans(output):
+        assert text[span["start"] : span["end"]] == span["text"]
+        pieces = words[span["token_start"] : span["token_end"]] or span["text"].split()
+        assert "".join(pieces) == "".join(span["text"].split())
+
+
+@pytest.mark.parametrize(
+    ("task", "inputs"),
+    [
+        ("ner", {"tokens": ["Captain", "Oakes", "left"]}),
+        ("srl", {"tokens": ["Mira", "sold", "it"]}),
+        ("coref", TASKS["coref"][2]),
+    ],
+)
+def test_tokens_have_no_character_offsets(task: str, inputs: dict[str, Any]) -> None:
+    found = spans(stored(task).predict_json(inputs))
+    assert found and not any("start" in span for span in found)
+
+
+def test_a_taggers_output_is_without_padding() -> None:
+    predictor = TaggerPredictor(torch.nn.Linear(1, 1), ColumnReader())
+    text, words = (predictor._json_to_instance(one) for one in ({"sentence": "Oakes left."}, {"tokens": ["Oakes"]}))
+    offsets = [[0, 5], [6, 10], [10, 11]]
+    expected = {"tokens": ["Oakes", "left", "."], "tags": ["A", "B", "C"], "offsets": offsets}
+    assert predictor.result(text, {"tags": ["A", "B", "C", "padding"]}) == expected
+    assert predictor.result(words, {"tags": ["A"]}) == {"tokens": ["Oakes"], "tags": ["A"]}
+    with pytest.raises(InputError, match="output has 'tags', got one with label"):
+        predictor.result(words, {"label": "A"})
+
+
+def test_speakers_and_genre_of_a_document() -> None:
+    speakers = [["Anna", "Anna"], ["Tobin"]]
+    instance = stored("coref")._json_to_instance(
+        {"sentences": [["a", "b"], ["c"]], "speakers": speakers, "genre": "nw"}
+    )
+    assert instance["speakers"].tensor.tolist() == [0, 0, 1] and instance["genre"].label == "nw"
+
+
+@pytest.mark.parametrize(
+    ("task", "inputs", "message"),
+    [
+        ("ner", {}, r"expected \{\"sentence\": .*, got \{\}"),
+        ("ner", {"text": "Mira"}, "expected the keys 'sentence', 'tokens', 'id', got the unknown 'text'"),
+        ("ner", {"sentence": "Mira", "tokens": ["Mira"]}, "got .'sentence'"),
+        ("ner", ["x" * 500], r"got \['x{58}\.\.\.$"),
+        ("ner", {"sentence": " \n\t "}, "'sentence': expected a word"),
+        ("ner", {"sentence": "a \ud800"}, "'sentence': expected valid Unicode"),
+        ("sst", {"tokens": ["a", 7]}, r"'tokens'\[1\]: expected a valid string, got 7"),
+        ("srl", {"tokens": ["a"], "predicates": [True]}, "'predicates'.* got .*True"),
+        ("srl", {"tokens": ["a"], "predicates": [1]}, "'predicates' from 0 to 0, got 1"),
+        ("srl", {"tokens": ["a"], "predicates": [0, 0]}, r"distinct 'predicates', got \[0, 0\]"),
+        ("snli", {"premise": "a"}, '"hypothesis": .* got .*premise'),
+        ("snli", {"premise": "a", "hypothesis": ["b", 7]}, "'hypothesis'.* 7"),
+        ("squad", {"passage": " \n", "question": "x"}, "'passage': expected a word"),
+        ("squad", {"passage": "x", "question": "x", "id": float("nan")}, "'id'.* got nan"),
+        ("coref", {"text": "a", "speakers": [["x"]]}, "'speakers' only with 'sentences'"),
+        ("coref", {"text": "a", "genre": 3}, "'genre'.* 3"),
+        ("coref", {"sentences": [["Mira"], []]}, "'sentences'"),
+        ("coref", {"sentences": [["Mira"]], "speakers": [["x", "y"]]}, "one speaker for each word"),
+    ],
+)
+def test_invalid_input(task: str, inputs: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        stored(task).predict_batch_json([TASKS[task][2], inputs])

@@ -1,0 +1,252 @@
+"""Properties of all six task models, on the fixtures and with stored models."""
+
+import copy
+import json
+import pickle
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from allennlp.common import Params
+from allennlp.common.util import sanitize
+from allennlp.data import DatasetReader, Instance
+from allennlp.models import Model, load_archive
+from allennlp.nn.util import move_to_device
+from allennlp.predictors import Predictor
+from torch import nn
+
+from elmo_tasks.cli.predict import LinePredictions
+from elmo_tasks.errors import InputError
+from elmo_tasks.tasks.task_model import SoftmaxModel
+from tests.archives.make import STORED, TASKS
+from tests.archives.test_stored import assert_close
+from tests.models import fit, make_model, tensors
+from tests.tiny import FIXTURES
+
+DEVICES = [
+    "cpu",
+    pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")),
+]
+LOW = [torch.float16, torch.bfloat16]
+BILM = {"options_file": str(FIXTURES / "bilm/options.json"), "weight_file": str(FIXTURES / "bilm/weights.hdf5")}
+BOTH = {"at": "both", "layer_norm": "sentence"}
+
+SUMMED = ("coref", "ner")
+"""Tasks whose loss is the sum over a batch, not the mean."""
+
+PARAMETERS = {"coref": 29, "ner": 23, "snli": 23, "squad": 49, "srl": 13, "sst": 26}
+SCORES = {"ner": "f1", "snli": "accuracy", "squad": "em", "srl": "f1", "sst": "accuracy"}
+WIDER = {
+    "srl": {"encoder": {"type": "elmo_tasks_highway_lstm", "hidden_size": 16, "num_layers": 2}},
+    "sst": {"head": {"hidden_sizes": [20, 20], "dropout": [0.0, 0.0]}},
+}
+"""Keys with which a small model can learn its fixture."""
+
+for_all_tasks = pytest.mark.parametrize("task", TASKS)
+
+
+def corpus(task: str) -> list[Instance]:
+    """New instances: those that are indexed give no labels to another vocabulary."""
+    return list(DatasetReader.from_params(Params({"type": f"elmo_tasks_{task}"})).read(TASKS[task][1]))
+
+
+def build(task: str, folder: Path, elmo: dict[str, Any] | None = None, **keys: Any) -> Model:
+    """A small model with random weights, in evaluation mode."""
+    return make_model(TASKS[task][0], corpus(task), folder, elmo, **keys)
+
+
+def stored(task: str) -> Predictor:
+    """A trained model with its own biLM at the input and the output."""
+    return Predictor.from_archive(load_archive(STORED / "1" / f"{task}.tar.gz"))
+
+
+def prediction(predictor: Predictor, task: str) -> Any:
+    """The prediction for a line of JSON."""
+    return predictor.load_line(predictor.dump_line(predictor.predict_json(TASKS[task][2])))
+
+
+@pytest.mark.parametrize("elmo", [None, BOTH], ids=["none", "both"])
+@for_all_tasks
+def test_a_batch_equals_its_instances(task: str, elmo: dict[str, Any] | None, tmp_path: Path) -> None:
+    model = build(task, tmp_path, elmo)
+    singles = [model.forward_on_instances([one])[0] for one in corpus(task)]
+    assert_close(sanitize(singles), sanitize(model.forward_on_instances(corpus(task))))
+    losses = [model(**tensors(model.vocab, [one]))["loss"].item() for one in corpus(task)]
+    expected = sum(losses) / (1 if task in SUMMED else len(losses))
+    assert model(**tensors(model.vocab, corpus(task)))["loss"].item() == pytest.approx(expected, rel=1e-4)
+
+
+@pytest.mark.parametrize(("elmo", "count"), [(None, 0), ({"at": "input"}, 2), (BOTH, 4)], ids=["none", "input", "both"])
+@for_all_tasks
+def test_all_parameters_get_gradients(task: str, elmo: dict[str, Any] | None, count: int, tmp_path: Path) -> None:
+    model = build(task, tmp_path, elmo)
+    if task == "sst":
+        model.pool.score.bias.requires_grad_(False)  # a softmax cancels it
+    for _ in range(5 if task == "coref" else 1):
+        model.train()(**tensors(model.vocab, corpus(task)))["loss"].backward()
+    parameters = [p for p in model.parameters() if p.requires_grad]
+    assert len(parameters) == PARAMETERS[task] + count
+    assert all(p.grad is not None and p.grad.any() and p.grad.isfinite().all() for p in parameters)
+
+
+@for_all_tasks
+def test_null_elmo_is_the_baseline(task: str, tmp_path: Path) -> None:
+    params, losses = TASKS[task][0], []
+    for given in (params, {**params, "elmo": None}):
+        model = make_model(given, corpus(task), tmp_path, None).train()
+        torch.manual_seed(3)
+        losses.append(model(**tensors(model.vocab, corpus(task)))["loss"].item())
+    assert losses[0] == losses[1] > 0.5
+
+
+@for_all_tasks
+def test_the_penalty_includes_elmos(task: str, tmp_path: Path) -> None:
+    penalties, regularizer = [], {"regexes": [["lowest_layers.elmo.input_mix.gamma", {"type": "l2", "alpha": 2.0}]]}
+    for l2, keys in ((None, {}), (0.1, {}), (0.1, {"regularizer": regularizer})):
+        model = build(task, tmp_path, {"at": "input", "l2": l2}, **keys)
+        model.lowest_layers.elmo.input_mix.weights.data = torch.tensor([2.0, 1.0, 0.0])
+        penalties.append(model.get_regularization_penalty())
+    assert (penalties[0] is None) == (task != "snli")  # which penalizes its weight matrices, too
+    others = 0.0 if penalties[0] is None else penalties[0].item()
+    assert [penalty.item() - others for penalty in penalties[1:]] == pytest.approx([0.1 * 5, 0.1 * 5 + 2.0])
+
+
+@for_all_tasks
+def test_metrics_include_elmos_weights_at_the_end_of_a_pass(task: str, tmp_path: Path) -> None:
+    model = build(task, tmp_path, {"at": "input"})
+    model(**tensors(model.vocab, corpus(task)))
+    assert not any(name.startswith("elmo") for name in model.get_metrics())
+    learned = {f"elmo_input_{name}" for name in ("s0", "s1", "s2", "gamma")}
+    assert learned <= set(model.get_metrics(reset=True))
+    assert learned <= set(model.train().get_metrics(reset=True))
+
+
+@for_all_tasks
+def test_outputs_without_gold_answers(task: str, tmp_path: Path) -> None:
+    model = build(task, tmp_path)
+    batch = tensors(model.vocab, corpus(task))
+    for name in ("label", "tags", "span_start", "span_end"):
+        batch.pop(name, None)
+    for known in batch["metadata"] if task == "coref" else []:
+        known["clusters"] = None
+    output = model(**batch)
+    assert "loss" not in output and model.make_output_human_readable(output)
+    with pytest.raises(InputError, match="training needs gold answers"):
+        model.train()(**batch)
+
+
+@for_all_tasks
+def test_unknown_keys_are_rejected(task: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="has no key word_vector"):
+        build(task, tmp_path, word_vector=False)
+    model_class, _ = Model.resolve_class_name(f"elmo_tasks_{task}")
+    assert model_class.default_predictor == f"elmo_tasks_{task}"
+
+
+@pytest.mark.parametrize(
+    ("task", "keys", "message"),
+    [
+        ("coref", {"spans_per_word": 0.0}, "spans_per_word"),
+        ("coref", {"head_values": "all"}, "head_values"),
+        ("squad", {"n_best": 0}, "n_best"),
+        ("squad", {"encoder": {"type": "gru", "hidden_size": 3}}, "expected an encoder with an even output size"),
+        ("snli", {"encoder": {"type": "lstm", "hidden_size": 4, "input_size": 99}}, "of width 4, got 99 .*input_size"),
+        ("snli", {"composition": {"type": "lstm", "hidden_size": 4, "input_size": 99}}, "of width 5, got 99"),
+        ("snli", {"word_vectors": False}, "nothing is left to embed"),
+        ("srl", {"word_vectors": False}, "nothing is left to embed"),
+    ],
+)
+def test_invalid_settings(task: str, keys: dict[str, Any], message: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=message):
+        build(task, tmp_path, **keys)
+
+
+@pytest.mark.parametrize("task", [task for task in TASKS if task not in SUMMED])
+def test_answer_of_score_is_forward(task: str, tmp_path: Path) -> None:
+    model = build(task, tmp_path)
+    assert isinstance(model, SoftmaxModel)
+    batch = tensors(model.vocab, corpus(task))
+    output, scores = model(**batch), model.score(**batch)
+    answer = model.answer(scores, **batch)
+    assert answer.keys() == output.keys() and torch.equal(answer["loss"], output["loss"])
+    forced = {name: scores.flip(-1) if name.endswith("logits") else scores for name, scores in scores.items()}
+    assert not torch.equal(model.answer(forced, **batch)["loss"], output["loss"])
+
+
+def test_dropout_is_variational_except_in_coreference(tmp_path: Path) -> None:
+    for task in TASKS:
+        layers = build(task, tmp_path, input_dropout=0.5).lowest_layers
+        assert (type(layers.input_dropout) is nn.Dropout) == (task == "coref") and layers.input_dropout.p == 0.5
+    layers = build("coref", tmp_path, variational_dropout=True).lowest_layers
+    assert type(layers.input_dropout) is not nn.Dropout
+
+
+@pytest.mark.parametrize("task", SCORES)
+def test_learns_the_fixture(task: str, tmp_path: Path) -> None:
+    model = build(task, tmp_path, **WIDER.get(task, {}))
+    for module in model.modules():
+        if isinstance(module, nn.Dropout):
+            module.p = 0.0
+        elif isinstance(getattr(module, "dropout", None), float):
+            module.dropout = 0.0
+    fit(model, tensors(model.vocab, corpus(task)[:4]), lr=0.05, steps=60)
+    assert model.get_metrics(reset=True)[SCORES[task]] == 1.0
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("dtype", LOW, ids=str)
+@for_all_tasks
+def test_trains_under_autocast(task: str, dtype: torch.dtype, device: str, tmp_path: Path) -> None:
+    model = build(task, tmp_path, {**BILM, **BOTH}).to(device)
+    batch = move_to_device(tensors(model.vocab, corpus(task)), torch.device(device))
+    optimizer = torch.optim.Adam([p for p in model.parameters() if p.requires_grad], lr=0.01)
+    exact = model(**batch)["loss"].item()
+    with torch.autocast(device, dtype=dtype):
+        assert model(**batch)["loss"].item() == pytest.approx(exact, rel=0.01)
+        assert all("loss" in output for output in model.forward_on_instances(corpus(task)[:1]))
+        loss = model.train()(**batch)["loss"]
+    loss.backward()
+    optimizer.step()
+    assert loss.isfinite()
+    assert [name for name, p in model.named_parameters() if not p.isfinite().all()] == []
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("dtype", [*LOW, torch.float64], ids=str)
+@for_all_tasks
+def test_other_dtypes_of_weights(task: str, dtype: torch.dtype, device: str) -> None:
+    predictor = stored(task)
+    exact, model = prediction(predictor, task), predictor._model.to(device, dtype)
+    assert_close(prediction(predictor, task), exact, atol=0.02, rtol=0.1)
+    batch = move_to_device(tensors(model.vocab, corpus(task)), torch.device(device))
+    loss = model.train()(**batch)["loss"]
+    loss.backward()
+    assert loss.isfinite() and loss.dtype == torch.promote_types(dtype, torch.float32)
+    assert all(p.grad.isfinite().all() for p in model.parameters() if p.grad is not None)
+
+
+@for_all_tasks
+def test_copies_predict_the_same(task: str) -> None:
+    predictor = stored(task)
+    expected = prediction(predictor, task)
+    predictor._model = pickle.loads(pickle.dumps(copy.deepcopy(predictor._model)))
+    assert prediction(predictor, task) == expected
+
+
+@pytest.mark.parametrize("value", [torch.nan, torch.inf])
+@for_all_tasks
+def test_scores_that_are_not_finite_are_an_error_for_each_line(task: str, value: float, tmp_path: Path) -> None:
+    predictor = stored(task)
+    for parameter in predictor._model.parameters():
+        parameter.data.fill_(value)
+    given, output = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    given.write_text(f"{json.dumps(TASKS[task][2])}\n" * 2)
+    with pytest.raises(InputError, match="2 of the lines could not be used"):
+        LinePredictions(predictor, str(given), str(output), 2, False, False).run()
+    first, second = map(json.loads, output.read_text().splitlines())
+    message = "the model gives no finite numbers: expected finite scores, got NaN or infinity"
+    assert (first["line"], second["line"]) == (1, 2) and message in first["error"]
+    assert first["error"] == second["error"]
+    model = predictor._model
+    assert not model(**tensors(model.vocab, corpus(task)))["loss"].isfinite()

@@ -1,0 +1,22 @@
+"""Out-of-memory errors name the longest instance; other errors are not changed."""
+
+import pytest
+import torch
+
+from elmo_tasks.errors import InputError, explain_oom
+
+MESSAGE = r"out of memory on a batch of 3 instances padded to 9 tokens, the length of b: .* \(do this\)$"
+
+
+@pytest.mark.parametrize("error", [None, torch.cuda.OutOfMemoryError("CUDA out of memory.\nmore"), MemoryError()])
+def test_out_of_memory(error: Exception | None) -> None:
+    with pytest.raises(InputError, match=MESSAGE), explain_oom([3, 9, 4], ["a", "b", "c"], hint="do this"):
+        if error is None:
+            torch.empty(2**50, dtype=torch.uint8)
+        else:
+            raise error
+
+
+def test_other_errors() -> None:
+    with pytest.raises(RuntimeError, match="^shapes differ$"), explain_oom([1], ["a"], hint="do this"):
+        raise RuntimeError("shapes differ")

@@ -1,0 +1,143 @@
+"""Archives that are damaged, unsafe, or do not match the overrides."""
+
+import json
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from allennlp.predictors import Predictor
+
+from elmo_tasks.errors import InputError
+from elmo_tasks.training.archives import archived_config, load_archive, unpacked
+from tests.fuzz.subjects import ARCHIVE as SOUND
+from tests.fuzz.subjects import with_member
+
+DATA = SOUND.read_bytes()
+
+
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("archive", "message"),
+    [
+        (b"", "the archive cannot be unpacked: "),
+        (DATA[: len(DATA) * 99 // 100], "the archive cannot be unpacked: "),
+        (("weights.th", None), "the archive lacks weights.th"),
+        (("vocabulary", b""), "the archive lacks vocabulary"),
+        (("meta.json", b"[]"), "the archive's meta.json is damaged: .* must be a mapping"),
+        (("weights.th", bytes(2**26 + 1)), "the file unpacks to more than 100 times its size"),
+    ],
+)
+def test_invalid_archive_is_not_unpacked(archive: Any, message: str, temporary: Path, tmp_path: Path) -> None:
+    (tmp_path / "model.tar.gz").write_bytes(archive if isinstance(archive, bytes) else with_member(*archive))
+    with pytest.raises(InputError, match=rf"model\.tar\.gz: {message}"):
+        load_archive(tmp_path / "model.tar.gz")
+    assert not list(temporary.iterdir()) and not (tmp_path / "escaped").exists()
+
+
+def test_truncated_weights_below_64_kb(tmp_path: Path) -> None:
+    (tmp_path / "model.tar.gz").write_bytes(with_member("weights.th", b"PK\3\4" + bytes(9999)))
+    with pytest.raises(InputError, match=r"the archive's weights\.th is damaged: "):
+        load_archive(tmp_path / "model.tar.gz")
+
+
+@pytest.mark.parametrize(
+    ("overrides", "message"),
+    [
+        ({"model.input_dropout": "x"}, "no model can be built .*: TypeError: .*input_dropout.* numeric"),
+        ({"model.elmo.at": "input"}, r"the weights do not fit .*: size mismatch for .* \(overrides .* ELMo"),
+    ],
+)
+def test_override_that_does_not_fit(overrides: dict[str, str], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        load_archive(SOUND, overrides=json.dumps(overrides))
+
+
+HOSTILE = {
+    "reader": {"dataset_reader": {"type": "subprocess.Popen", "args": ["touch", "X"]}},
+    "string": {"dataset_reader": "subprocess.Popen"},
+    "list": {"model": {"type": "elmo_tasks_ner", "encoder": [{"type": "os.abort"}]}},
+    "another archive": {"model": {"type": "from_archive", "archive_file": "http://x/y.tar.gz"}},
+    "pretrained": {"model": {"type": "elmo_tasks_ner", "encoder": {"_pretrained": {"archive_path": "x"}}}},
+    "under a key for a file": {"model": {"token_embedders": {"file": "code.interact"}}},
+    "trailing dot": {"model": {"token_embedders": {"x": "antigravity."}}},
+    "this program": {"model": {"encoder": "__main__.x"}},
+    "remote code": {"dataset_reader": {"type": "elmo_tasks_ner", "kwargs": {"trust_remote_code": True}}},
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_archive_that_names_code(name: str, tmp_path: Path) -> None:
+    file = tmp_path / "model.tar.gz"
+    file.write_bytes(with_member("config.json", json.dumps(HOSTILE[name]).encode()))
+    with pytest.raises(InputError, match=r"config.json names code to run, .*--include-package registers more"):
+        load_archive(file)
+
+
+def test_config_of_an_archive_is_json_and_no_jsonnet(tmp_path: Path) -> None:
+    file = tmp_path / "model.tar.gz"
+    file.write_bytes(with_member("config.json", b'{"model": importstr "/etc/passwd"}'))
+    with pytest.raises(InputError, match=r"model.tar.gz: the archive's config.json is no JSON"):
+        load_archive(file)
+
+
+def test_prediction_writes_no_layer_cache(tmp_path: Path) -> None:
+    with unpacked(SOUND) as folder:
+        config = json.loads((folder / "config.json").read_text())
+    config["model"]["elmo"]["cache_dir"] = str(tmp_path / "layers")
+    file = tmp_path / "model.tar.gz"
+    file.write_bytes(with_member("config.json", json.dumps(config).encode()))
+    Predictor.from_archive(load_archive(file)).predict_json({"sentence": "Brackwater lies there ."})
+    assert not (tmp_path / "layers").exists()
+
+
+def test_names_of_data_files_are_no_code() -> None:
+    config = {"train_data_path": "test.txt", "model": {"vectors": "glove.6B.100d.txt", "files": ["/data/test.py"]}}
+    assert json.loads(archived_config(json.dumps(config).encode(), "x")) == config
+
+
+def test_evaluate_reads_the_data_that_it_is_given() -> None:
+    config = {"validation_data_loader": {"data_path": "x", "num_workers": 99, "batch_size": 1}}
+    kept = json.loads(archived_config(json.dumps(config).encode(), "x"))
+    assert kept == {"validation_data_loader": {"batch_size": 1}}
+
+
+def test_standard_input_does_not_answer_questions_of_a_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = []
+
+    def ask(*arguments: object) -> None:
+        answers.append(os.read(0, 10))
+        raise ValueError("asked")
+
+    monkeypatch.setattr("elmo_tasks.training.archives.archival.load_archive", ask)
+    reading, writing = os.pipe()
+    os.write(writing, b"y\n")
+    saved = os.dup(0)
+    os.dup2(reading, 0)
+    try:
+        with pytest.raises(InputError, match="asked"):
+            load_archive(SOUND)
+        assert answers == [b""] and os.read(0, 10) == b"y\n"
+    finally:
+        os.dup2(saved, 0)
+        for descriptor in (reading, writing, saved):
+            os.close(descriptor)
+
+
+@pytest.mark.parametrize("name", ["config.json", "meta.json", "vocabulary/zz.txt", "weights.th"])
+def test_folder_with_a_device(name: str, tmp_path: Path) -> None:
+    with unpacked(SOUND) as folder:
+        shutil.copytree(folder, tmp_path / "run")
+    (tmp_path / "run" / name).unlink(missing_ok=True)
+    (tmp_path / "run" / name).symlink_to("/dev/zero")
+    with pytest.raises(InputError, match="expected a regular file"):
+        load_archive(tmp_path / "run")

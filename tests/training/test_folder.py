@@ -1,0 +1,177 @@
+"""Who may train in a folder, and what `--recover` and `--force` find and remove there."""
+
+import json
+import os
+import signal
+from multiprocessing import Pipe, get_context
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+import pytest
+from allennlp.common import Params
+
+from elmo_tasks.errors import InputError
+from elmo_tasks.training import run as train
+from elmo_tasks.training.folder import LOCK, exclusive, prepare, require_plain_name
+from tests.processes import DEAD
+
+CONFIG = {"model": {"type": "m", "size": 3}, "trainer": {"num_epochs": 2}, "train_data_path": "a"}
+CHANGED = {**CONFIG, "trainer": {"num_epochs": 5}}
+
+
+class Killed(BaseException):
+    """In the middle of a write."""
+
+
+def start(folder: Path, config: dict[str, Any] = CONFIG, *, recover: bool = False, force: bool = False) -> None:
+    with exclusive(folder) as known:
+        prepare(folder, Params(dict(config)), recover=recover, force=force, known=known)
+
+
+def names(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()} - {LOCK}
+
+
+def stored(folder: Path) -> Any:
+    return json.loads((folder / "config.json").read_text())
+
+
+@pytest.fixture
+def begun(tmp_path: Path) -> Path:
+    """The folder of a run with a checkpoint, and a file of the user."""
+    start(tmp_path / "run")
+    for name in ("out.log", "model_state_e1_b0.th", "training_state_e1_b0.th", "best.th", "metrics_epoch_0.json"):
+        (tmp_path / "run" / name).touch()
+    (tmp_path / "run" / "vocabulary").mkdir()
+    (tmp_path / "run" / "notes.txt").touch()
+    return tmp_path / "run"
+
+
+@pytest.mark.parametrize("half", ["", "{"])
+def test_run_that_was_killed_while_its_config_was_written(tmp_path: Path, half: str) -> None:
+    (tmp_path / f".config.json.{DEAD}.tmp").write_text("{")
+    (tmp_path / "config.json").write_text(half)
+    start(tmp_path, recover=True)
+    assert names(tmp_path) == {"config.json", "meta.json"} and stored(tmp_path) == CONFIG
+
+
+def test_same_config_is_resumed(begun: Path) -> None:
+    before = names(begun)
+    kept = [".hidden", "notes.tmp", f".model_state_e1_b0.th.{os.getppid()}.tmp"]
+    for name in [f".model_state_e1_b0.th.{DEAD}.tmp", *kept]:
+        (begun / name).touch()
+    start(begun, recover=True)
+    assert names(begun) == before | set(kept)
+
+
+def test_another_config_is_an_error_with_the_keys(begun: Path) -> None:
+    before = names(begun)
+    changed = {**CHANGED, "model": {"type": "m", "sise": 3}}
+    differing = "model.size: 3 -> nothing; trainer.num_epochs: 2 -> 5; model.sise: nothing -> 3"
+    with pytest.raises(InputError, match=f"config.json: .*{differing}"):
+        start(begun, changed, recover=True)
+    assert names(begun) == before and stored(begun) == CONFIG
+
+
+def test_relative_paths_of_plain_allennlp_are_the_same_config(begun: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(begun.parent)
+    (begun / "config.json").write_text(json.dumps({**CONFIG, "train_data_path": "mini/../data/a.txt"}))
+    start(begun, {**CONFIG, "train_data_path": str(begun.parent / "data/a.txt")}, recover=True)
+
+
+def test_run_with_a_checkpoint_is_kept(begun: Path) -> None:
+    before = names(begun)
+    (begun / "notes.txt").unlink()
+    with pytest.raises(InputError, match=r"expected an empty folder, got model_state_e1_b0.th.*\(--recover resumes"):
+        start(begun, CHANGED)
+    assert names(begun) == before - {"notes.txt"}
+
+
+def test_run_that_failed_before_its_first_step_is_replaced(begun: Path) -> None:
+    for path in [*begun.glob("*.th"), begun / "metrics_epoch_0.json", begun / "notes.txt"]:
+        path.unlink()
+    start(begun, CHANGED)
+    assert stored(begun) == CHANGED and names(begun) == {"config.json", "meta.json"}
+
+
+def test_force_removes_a_run_and_no_other_file(begun: Path) -> None:
+    start(begun, CHANGED, force=True)
+    assert names(begun) == {"config.json", "meta.json", "notes.txt"} and stored(begun) == CHANGED
+
+
+@pytest.mark.parametrize("file", ["config.json", "vocabulary/tokens.txt", "link.txt"])
+def test_force_does_not_remove_what_is_read(begun: Path, file: str) -> None:
+    (begun / "link.txt").symlink_to(begun / "best.th")
+    before = names(begun)
+    with exclusive(begun), pytest.raises(InputError, match="the run would replace .*, which it reads"):
+        prepare(begun, Params(CHANGED), recover=False, force=True, read=[begun / file])
+    assert names(begun) == before and stored(begun) == CONFIG
+
+
+def test_folder_of_something_else(tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").touch()
+    with pytest.raises(InputError, match=r"expected an empty folder, got thesis.tex"):
+        start(tmp_path)
+    (tmp_path / "best.th").touch()
+    with pytest.raises(InputError, match=r"expected a run with config.json, got best.th, thesis.tex"):
+        start(tmp_path, recover=True)
+    assert names(tmp_path) == {"thesis.tex", "best.th"}
+
+
+def train_until_killed(run: Path, ready: Connection) -> None:
+    """In another process, with a worker that outlives it; sends the worker's id when the run has started."""
+    with exclusive(run):
+        prepare(run, Params(dict(CONFIG)), recover=False, force=False)
+        if worker := os.fork():
+            ready.send(worker)
+        signal.alarm(60)
+        signal.pause()
+
+
+def test_folder_in_which_another_process_trains(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    here, there = Pipe()
+    other = get_context("fork").Process(target=train_until_killed, args=(run, there))
+    other.start()
+    worker, before = here.recv(), sorted(tmp_path.rglob("*"))
+    for options in ({}, {"recover": True}, {"force": True}):
+        with pytest.raises(InputError, match="run: another process is training in this folder"):
+            start(run, **options)
+    assert sorted(tmp_path.rglob("*")) == before
+    other.kill()
+    other.join()
+    start(run, recover=True)
+    os.kill(worker, signal.SIGKILL)
+    start(run, force=True)
+
+
+def test_folder_in_which_checkpoints_would_not_be_found(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"expected the path of a folder without \*, \?, \["):
+        require_plain_name(tmp_path / "run[1]")
+
+
+def test_machines_of_one_run_do_not_lock_each_other_out(tmp_path: Path) -> None:
+    with exclusive(tmp_path, shared=True), exclusive(tmp_path, shared=True):
+        assert list(tmp_path.iterdir()) == []
+
+
+def test_archive_is_written_atomically(begun: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    archive = begun / "model.tar.gz"
+    archive.write_text("earlier")
+    with monkeypatch.context() as patch, pytest.raises(Killed):
+        patch.setattr(Path, "replace", lambda *_: (_ for _ in ()).throw(Killed))
+        train.write_archive(begun, CONFIG)
+    assert archive.read_text() == "earlier" and not list(begun.glob(".*.tmp"))
+    train.write_archive(begun, CONFIG)
+    assert archive.read_text("latin-1") != "earlier"
+
+
+@pytest.mark.parametrize("force", [False, True])
+def test_files_of_somebody_else_with_the_names_of_a_run(tmp_path: Path, force: bool) -> None:
+    for name in ("log", "options.json", "config.json"):
+        (tmp_path / name).touch()
+    for _ in range(2):  # the first attempt does not mark the folder as that of a run
+        with pytest.raises(InputError, match="expected an empty folder, got config.json, log, options.json"):
+            train.train(Params(dict(CONFIG)), tmp_path, force=force)
+    assert {path.name for path in tmp_path.iterdir()} == {"log", "options.json", "config.json"}

@@ -1,0 +1,81 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from allennlp.common import Params
+from allennlp.data import DataLoader, DatasetReader, Vocabulary
+from allennlp.data.dataset_readers import dataset_reader
+
+from elmo_tasks.errors import InputError
+from elmo_tasks.tasks.snli.reader import SnliReader
+from elmo_tasks.training.subsampling import ShareDataLoader, SubsamplingReader
+
+COUNT = 50
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "pairs.jsonl"
+    pairs = ({"sentence1": f"a{n}", "sentence2": "b", "gold_label": "neutral"} for n in range(COUNT))
+    path.write_text("".join(json.dumps(pair) + "\n" for pair in pairs))
+    return path
+
+
+def names(instances: Any) -> list[str]:
+    return [instance["metadata"]["premise"][0] for instance in instances]
+
+
+def sample(file: Path, share: float, *, seed: int = 0, **keys: Any) -> list[str]:
+    return names(SubsamplingReader(SnliReader(**keys), share=share, seed=seed).read(file))
+
+
+def test_samples_are_nested_and_in_file_order(file: Path) -> None:
+    samples = [sample(file, share) for share in (0.001, 0.1, 0.3, 1.0)]
+    assert [len(found) for found in samples] == [1, 5, 15, COUNT]
+    for smaller, larger in zip(samples, samples[1:], strict=False):
+        assert set(smaller) < set(larger)
+        assert [name for name in larger if name in smaller] == smaller
+    assert samples[-1] == [f"a{n}" for n in range(COUNT)]
+
+
+def test_max_instances_is_applied_before_sampling(file: Path) -> None:
+    found = sample(file, 0.5, max_instances=10)
+    assert len(found) == 5 and set(found) <= {f"a{n}" for n in range(10)}
+
+
+def test_distributed_processes_share_the_sample(
+    file: Path, monkeypatch: pytest.MonkeyPatch, processes: int = 3
+) -> None:
+    whole = sample(file, 0.3)
+    monkeypatch.setattr(dataset_reader.util, "is_distributed", lambda: True)
+    monkeypatch.setattr(dataset_reader.dist, "get_world_size", lambda: processes)
+    parts = []
+    for rank in range(processes):
+        monkeypatch.setattr(dataset_reader.dist, "get_rank", lambda rank=rank: rank)
+        parts.append(sample(file, 0.3))
+    assert all(parts)
+    assert sorted(name for part in parts for name in part) == sorted(whole)
+
+
+def loader(file: Path, **keys: Any) -> DataLoader:
+    reader = DatasetReader.from_params(Params({"type": "elmo_tasks_snli"}))
+    params = Params({"type": "elmo_tasks_share", "batch_size": 4, **keys})
+    built = DataLoader.from_params(params, reader=reader, data_path=str(file))
+    built.index_with(Vocabulary.from_instances(built.iter_instances()))
+    return built
+
+
+def test_data_loader(file: Path) -> None:
+    built = loader(file, share=0.2)
+    assert names(built.iter_instances()) == sample(file, 0.2)
+    assert [len(batch["metadata"]) for batch in built] == [4, 4, 2]
+    assert names(loader(file, share=0.2, share_seed=3).iter_instances()) == sample(file, 0.2, seed=3)
+    workers = loader(file, share=0.2, num_workers=2)
+    assert sorted(names(workers.iter_instances())) == sorted(sample(file, 0.2))
+
+
+@pytest.mark.parametrize("share", [0, 1.5, "half", True])
+def test_invalid_shares(file: Path, share: Any) -> None:
+    with pytest.raises(InputError, match="share must be above 0 and at most 1, got "):
+        ShareDataLoader(SnliReader(), str(file), share=share, batch_size=2)
