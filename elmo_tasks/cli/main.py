@@ -36,6 +36,9 @@ MODULES = {"ablate-run": "elmo_tasks.cli.ablate"}
 LIGHT = ("elmo",)
 """Commands without AllenNLP."""
 
+EAGER = ("ablate", "ablate-run", "bilm")
+"""Commands whose modules import AllenNLP; the help of the others needs nothing."""
+
 INSTALL = "pip install 'elmo-tasks[tasks]' && pip install --no-deps allennlp==2.10.1"
 TRACEBACK_VARIABLE = "ELMO_TASKS_TRACEBACK"
 
@@ -74,7 +77,7 @@ def run(arguments: list[str]) -> None:
     name = arguments[0] if arguments and arguments[0] in COMMANDS else None
     if name in ("train", "ablate-run") and (not sys.stderr.isatty() or {"-q", "--quiet"} & set(arguments)):
         os.environ.setdefault("TQDM_DISABLE", "1")  # read when tqdm is imported
-    if name not in (None, "train", *LIGHT):  # their arguments need nothing
+    if name in EAGER:
         _require_allennlp()
     parser = argparse.ArgumentParser(
         prog="elmo-tasks",

@@ -18,6 +18,7 @@ from tests.test_flow import elmo_tasks
 from tests.tiny import FIXTURES, ROOT
 
 ARCHIVE = STORED / "1" / "sst.tar.gz"
+SRL = (STORED / "1" / "srl.tar.gz", "-o", '{"evaluation": {"type": "elmo_tasks_srl"}}')
 CONFIG = str(ROOT / "training_config" / "sst.jsonnet")
 
 
@@ -35,18 +36,22 @@ def given(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("option", "target"), [("--output-file", "model.tar.gz"), ("--predictions-output-file", "second.txt")]
+    ("option", "output", "target"),
+    [("--output-file", "model.tar.gz", "model.tar.gz"), ("--predictions-output-file", "data", "data.gold")],
 )
-def test_evaluate_does_not_overwrite_its_input(option: str, target: str, tmp_path: Path) -> None:
-    archive, *data = [tmp_path / name for name in ("model.tar.gz", "first.txt", "second.txt")]
-    shutil.copy(ARCHIVE, archive)
-    for file in data:
-        shutil.copy(FIXTURES / "sst" / "trees.txt", file)
+def test_evaluate_does_not_overwrite_its_input(option: str, output: str, target: str, tmp_path: Path) -> None:
+    archive, data = tmp_path / "model.tar.gz", tmp_path / "data.gold"
+    shutil.copy(SRL[0], archive)
+    shutil.copy(FIXTURES / "srl" / "tale.v4_gold_conll", data)
     before = (tmp_path / target).read_bytes()
-    outputs = f"{tmp_path / 'out'},{tmp_path / target}"
-    error = message("evaluate", archive, ",".join(map(str, data)), option, outputs)
-    assert error.startswith(f"{tmp_path / target}: ")
+    assert message("evaluate", archive, data, *SRL[1:], option, tmp_path / output).startswith(f"{tmp_path / target}: ")
     assert (tmp_path / target).read_bytes() == before
+
+
+def test_evaluate_writes_both_files_of_the_official_scorer(tmp_path: Path) -> None:
+    data, out = FIXTURES / "srl" / "tale.v4_gold_conll", tmp_path / "out" / "found"
+    elmo_tasks("evaluate", SRL[0], data, *SRL[1:], "--predictions-output-file", out)
+    assert sorted(path.name for path in out.parent.iterdir()) == ["found", "found.gold"]
 
 
 @pytest.mark.parametrize(

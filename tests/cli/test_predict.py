@@ -11,7 +11,7 @@ from unittest.mock import Mock
 import pytest
 from allennlp.common.util import JsonDict
 
-from elmo_tasks.cli.predict import LinePredictions
+from elmo_tasks.cli.line_predictions import LinePredictions
 from elmo_tasks.errors import InputError
 from elmo_tasks.tasks.json_input import JsonLinesPredictor
 from tests.memory import resident
@@ -117,7 +117,7 @@ def test_invalid_options_and_missing_files_leave_the_files_unchanged(tmp_path: P
     for file in (read, written):
         file.write_text('{"n": 1}\n')
     for error, words, message in (
-        (InputError, (read, "--batch-size", 0), "--batch-size .* 0"),
+        (InputError, (read, "--batch-size", 0), "batch_size: .* 0"),
         (InputError, (read, "--output-file", read), "in.jsonl: "),
         (InputError, (tmp_path / "gone.jsonl", "--output-file", written), "gone.jsonl"),
         (FileNotFoundError, (read, "--output-file", written), "none.tar.gz"),
