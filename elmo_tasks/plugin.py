@@ -17,8 +17,7 @@ REGISTERING_MODULES: dict[str, tuple[str, ...]] = {
     ),
     "training": (
         "checks.training",
-        "moving_average",
-        "schedule",
+        "optimization",
         "subsampling",
         "token_budget",
         "trainer",

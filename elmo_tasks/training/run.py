@@ -19,8 +19,8 @@ from allennlp.models.archival import CONFIG_NAME, META_NAME, verify_include_in_a
 
 from elmo_tasks.errors import InputError, Interrupted
 from elmo_tasks.files import atomic_write
+from elmo_tasks.processes import keep_freed_memory
 from elmo_tasks.training import folder as run_folder
-from elmo_tasks.training.allocation import keep_freed_memory
 from elmo_tasks.training.archives import archived_config
 from elmo_tasks.training.checks.files import paths_read
 from elmo_tasks.training.checks.training import check_config, describe

@@ -23,10 +23,15 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.files import atomic_write
 from elmo_tasks.training.checkpointer import AtomicCheckpointer, damage
 from elmo_tasks.training.distributed import all_gather_objects, process_count, process_rank
-from elmo_tasks.training.epoch_lines import EpochLines
+from elmo_tasks.training.logs import EpochLines
 from elmo_tasks.training.resumable import make_resumable
-from elmo_tasks.training.rng_state import random_state, set_random_state
-from elmo_tasks.training.runtime_state import load_runtime_state, on_cpu, save_runtime_state
+from elmo_tasks.training.runtime_state import (
+    load_runtime_state,
+    on_cpu,
+    random_state,
+    save_runtime_state,
+    set_random_state,
+)
 
 KEYS = {*inspect.signature(GradientDescentTrainer.__init__).parameters, "run_sanity_checks"}
 """The arguments of AllenNLP's trainer, which ignores others."""

@@ -6,7 +6,7 @@ import pytest
 
 PAGE_FAULTS_OF_LARGE_TENSORS = """
 import resource, sys, torch
-from elmo_tasks.training.allocation import keep_freed_memory
+from elmo_tasks.processes import keep_freed_memory
 if sys.argv[1:]: keep_freed_memory()
 count = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_minflt
 for _ in range(20): torch.ones(2**24)
