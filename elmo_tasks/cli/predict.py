@@ -58,7 +58,7 @@ def predict(args: argparse.Namespace) -> None:
     archive = load_archive(
         args.archive_file, cuda_device=args.cuda_device, overrides=args.overrides, weights_file=args.weights_file
     )
-    with explained():
+    with explained(args.archive_file):
         predictor = Predictor.from_archive(
             archive, args.predictor, dataset_reader_to_load=args.dataset_reader_choice, extra_args=options
         )

@@ -15,7 +15,6 @@ from typing import Any
 import torch
 from allennlp.common import Registrable
 from allennlp.common.file_utils import cached_path
-from allennlp.common.meta import META_NAME, Meta
 from allennlp.common.util import prepare_environment
 from allennlp.data import DataLoader
 from allennlp.evaluation import Evaluator
@@ -42,7 +41,7 @@ def load_archive(
     """
     if weights_file:
         require_regular(weights_file)
-    with unpacked(file) as folder, explained(), _no_standard_input():
+    with unpacked(file) as folder, explained(file), _no_standard_input():
         _require_state(Path(weights_file or archival.get_weights_path(folder)), file)
         return archival.load_archive(folder, cuda_device, overrides, weights_file)
 
@@ -83,7 +82,6 @@ def unpacked(file: str | Path) -> Iterator[Path]:
         _gather(Path(cached_path(file)), folder)
         config = folder / CONFIG_NAME
         config.write_text(archived_config(config.read_bytes(), file), "utf-8")
-        _require_version(folder / META_NAME, file)
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -112,11 +110,9 @@ def archived_config(content: bytes, file: str | Path) -> str:
     a JSON object, or names code to run: a class by its Python path instead of its registered name, another archive.
     """
     try:
-        config = json.loads(content)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"the archive's {CONFIG_NAME} is no JSON: {error}", file=file, hint=HINT) from None
-    if not isinstance(config, dict):
-        raise InputError(f"the archive's {CONFIG_NAME} is no JSON object", file=file, hint=HINT)
+        config = dict(json.loads(content))
+    except (ValueError, TypeError, RecursionError) as error:
+        raise InputError(f"the archive's {CONFIG_NAME} is no JSON object: {error}", file=file, hint=HINT) from None
     registered = {name for names in Registrable._registry.values() for name in names}
     for path, key, value in _leaves("", "", config):
         if path not in DATA_PATHS and _names_code(key, value, registered):
@@ -174,15 +170,6 @@ def _no_standard_input() -> Iterator[None]:
         os.close(saved)
 
 
-def _require_version(meta: Path, file: str | Path) -> None:
-    if not meta.is_file():  # old archives have none
-        return
-    try:
-        archival._parse_version(Meta.from_path(meta).version)
-    except (AttributeError, TypeError, ValueError, RecursionError) as error:
-        raise InputError(f"the archive's {META_NAME} is damaged: {error}", file=file, hint=HINT) from None
-
-
 def _require_state(weights: Path, file: str | Path) -> None:
     """Raises `InputError` unless the weights of the archive `file` are a state dictionary."""
     try:
@@ -198,17 +185,17 @@ def _require_state(weights: Path, file: str | Path) -> None:
 
 
 @contextmanager
-def explained() -> Iterator[None]:
-    """Raises `InputError` for errors of AllenNLP's loading, which are about the archive or the overrides."""
+def explained(file: str | Path) -> Iterator[None]:
+    """Raises `InputError` for errors of AllenNLP's loading, which are about the archive `file` or the overrides."""
     try:
         yield
     except (InputError, torch.OutOfMemoryError):
         raise
     except (RuntimeError, TypeError, ValueError, LookupError, AttributeError) as error:
-        first, *rest = [line.strip() for line in str(error).split("\n")]
+        first, *rest = map(str.strip, str(error).split("\n"))
         problem = f"no model can be built from the archive: {type(error).__name__}: {first}"
         hint = "ELMO_TASKS_TRACEBACK=1 shows the traceback"
         if first.startswith(STATE_PREFIXES):
             problem = f"the weights do not fit the configuration: {rest[0] if rest else first}"
             hint = "overrides (-o) of a trained model must change neither its sizes nor the place of ELMo"
-        raise InputError(problem, hint=hint) from error
+        raise InputError(problem, file=file, hint=hint) from error
