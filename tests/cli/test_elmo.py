@@ -10,6 +10,7 @@ import time
 from functools import partial
 from pathlib import Path
 
+import h5py
 import numpy as np
 import pytest
 
@@ -145,6 +146,14 @@ def test_invalid_arguments(bilm: tuple[str, ...], text: Path, tmp_path: Path) ->
             elmo(*arguments)
     assert text.read_text() == part.read_text() == TEXT
     assert sorted(os.listdir(tmp_path)) == ["bilm", "in.part", "in.txt"]
+
+
+def test_vectors_that_overflow(bilm: tuple[str, ...], text: Path, tmp_path: Path) -> None:
+    with h5py.File(bilm[3], "r+") as weights:
+        weights["CNN_proj/W_proj"][:] = 3e38
+    with pytest.raises(InputError, match=f"^{bilm[3]}: line 1: expected finite vectors, got infinity or NaN"):
+        elmo(text, tmp_path / "out", *bilm)
+    assert not (tmp_path / "out").exists()
 
 
 def test_an_interruption_says_how_to_resume(

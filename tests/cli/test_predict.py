@@ -14,7 +14,6 @@ from allennlp.common.util import JsonDict
 from elmo_tasks.cli.line_predictions import LinePredictions
 from elmo_tasks.errors import InputError
 from elmo_tasks.tasks.json_input import JsonLinesPredictor
-from tests.memory import resident
 from tests.test_flow import elmo_tasks
 
 
@@ -60,28 +59,6 @@ def test_invalid_lines(batch_size: int, tmp_path: Path, capsys: pytest.CaptureFi
     assert capsys.readouterr().err.splitlines()[1] == "line 6: -1 was found"
     run(b'{"n": -1}\n' * 100, tmp_path, batch_size=batch_size)
     assert len(capsys.readouterr().err.splitlines()) == 10, "the first errors are printed"
-
-
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the memory of a process is read from /proc")
-def test_many_lines_in_order_and_in_flat_memory(tmp_path: Path) -> None:
-    read, written = tmp_path / "in.jsonl.gz", tmp_path / "out.jsonl"
-    with gzip.open(read, "wt", compresslevel=1) as file:
-        file.writelines(f'{{"n": {number}, "text": "{"x" * 800}"}}\n' for number in range(50_000))
-    memory: list[int] = []
-
-    class Watching(Doubling):
-        """Doubles, and measures the memory of the process."""
-
-        def predict_batch_json(self, inputs: list[JsonDict]) -> list[JsonDict]:
-            if inputs[0]["n"] % 10_000 == 0:
-                memory.append(resident())
-            return super().predict_batch_json(inputs)
-
-    LinePredictions(Watching(), str(read), str(written), 50, False, False).run()
-    lines = written.read_text().splitlines()
-    assert len(lines) == 50_000
-    assert all(json.loads(line) == {"twice": 2 * number} for number, line in enumerate(lines))
-    assert len(memory) == 5 and memory[-1] - memory[1] < 4e6, "the lines are 42 MB"
 
 
 def test_standard_input(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
