@@ -1,7 +1,6 @@
 """`elmo-tasks predict`: predictions of a trained model for the lines of a file."""
 
 import argparse
-import json
 
 from elmo_tasks.cli.actions import Command, add_model, model_files
 from elmo_tasks.errors import InputError, require_sizes
@@ -25,9 +24,7 @@ class Predict(Command):
         add("--silent", action="store_true", help="do not print the predictions")
         add("--batch-size", type=int, default=1, metavar="N", help="lines at a time (1)")
         add("--use-dataset-reader", action="store_true", help="FILE has the format of the training data")
-        add("--dataset-reader-choice", choices=("train", "validation"), default="validation", help="(validation)")
         add("--predictor", metavar="NAME", help="another predictor than the model's")
-        add("--predictor-args", default="", metavar="JSON", help="arguments of the predictor")
         parser.set_defaults(func=predict)
 
 
@@ -48,18 +45,10 @@ def predict(args: argparse.Namespace) -> None:
         open_binary(file).close()
     if args.output_file:
         check_output_path(args.output_file, read=[*model_files(args), file], device=True)
-    try:
-        options = json.loads(args.predictor_args or "{}")
-    except ValueError as error:
-        raise InputError(f"--predictor-args: expected JSON, got {args.predictor_args!r} ({error})") from None
-    if not isinstance(options, dict):
-        raise InputError(f"--predictor-args: expected a JSON object, got {args.predictor_args}")
     require_device(args.cuda_device)
     archive = load_archive(
         args.archive_file, cuda_device=args.cuda_device, overrides=args.overrides, weights_file=args.weights_file
     )
     with explained(args.archive_file):
-        predictor = Predictor.from_archive(
-            archive, args.predictor, dataset_reader_to_load=args.dataset_reader_choice, extra_args=options
-        )
+        predictor = Predictor.from_archive(archive, args.predictor)
     LinePredictions(predictor, file, args.output_file, args.batch_size, not args.silent, args.use_dataset_reader).run()

@@ -63,8 +63,7 @@ def logged(folder: Path, shown: str) -> Iterator[None]:
 class EpochLines(TrainerCallback):
     """Logs loss, score, best score and time left after each epoch, and the best epoch at the end."""
 
-    _began = 0.0
-    _epochs = 0
+    _began, _epochs = 0.0, 0
 
     def on_start(self, trainer: Any, is_primary: bool = True, **kwargs: Any) -> None:
         self._began, self._epochs = time.perf_counter(), 0
@@ -75,36 +74,21 @@ class EpochLines(TrainerCallback):
         if not is_primary or "training_loss" not in metrics:
             return
         self._epochs += 1
-        parts = [f"epoch {epoch + 1} of {trainer._num_epochs}", f"loss {metrics['training_loss']:.4g}"]
-        for name in _tracked(trainer):
-            if f"validation_{name}" in metrics:
-                best = metrics.get(f"best_validation_{name}", metrics[f"validation_{name}"])
-                parts.append(f"{name} {_shown(metrics[f'validation_{name}'])} (best {_shown(best)})")
         left = (trainer._num_epochs - epoch - 1) * (time.perf_counter() - self._began) / self._epochs
-        logger.info("%s, at most %s left", ", ".join(parts), timedelta(seconds=round(left)))
+        shown = [f"epoch {epoch + 1} of {trainer._num_epochs}", f"loss {metrics['training_loss']:.4g}"]
+        for name, value in _scores(trainer, metrics, "validation_"):
+            shown.append(f"{name} {value:.4g} (best {metrics.get(f'best_validation_{name}', value):.4g})")
+        logger.info("%s, at most %s left", ", ".join(shown), timedelta(seconds=round(left)))
 
     def on_end(
-        self,
-        trainer: Any,
-        metrics: dict[str, Any] | None = None,
-        epoch: int | None = None,
-        is_primary: bool = True,
-        **kwargs: Any,
+        self, trainer: Any, metrics: dict[str, Any] | None = None, epoch: Any = None, is_primary: bool = True, **_: Any
     ) -> None:
-        if not is_primary or not metrics or "best_epoch" not in metrics:
-            return
-        scores = [
-            f"{name} {_shown(metrics[f'best_validation_{name}'])}"
-            for name in _tracked(trainer)
-            if f"best_validation_{name}" in metrics
-        ]
-        logger.info("best epoch %s: %s", metrics["best_epoch"] + 1, ", ".join(scores) or "no validation")
+        if is_primary and metrics and "best_epoch" in metrics:
+            scores = [f"{name} {value:.4g}" for name, value in _scores(trainer, metrics, "best_validation_")]
+            logger.info("best epoch %s: %s", metrics["best_epoch"] + 1, ", ".join(scores) or "no validation")
 
 
-def _tracked(trainer: Any) -> list[str]:
-    """The names of the validation metrics that decide which epoch is the best."""
-    return [name for _, name in trainer._metric_tracker.tracked_metrics]
-
-
-def _shown(value: float) -> str:
-    return f"{value:.4g}"
+def _scores(trainer: Any, metrics: dict[str, Any], prefix: str) -> list[tuple[str, float]]:
+    """Name and value of the validation metrics that decide which epoch is the best."""
+    names = [name for _, name in trainer._metric_tracker.tracked_metrics]
+    return [(name, metrics[prefix + name]) for name in names if prefix + name in metrics]
