@@ -157,11 +157,3 @@ def test_report_names_what_is_missing(tmp_path: Path, capsys: pytest.CaptureFixt
         "squad",
     ]
     assert lines[6] == "  invalid  squad/train-v1.1.json: no questions can be counted (KeyError: 'data')"
-
-
-def test_unknown_task_and_missing_root_are_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(InputError, match="expected one of squad"):
-        data.report(Namespace(tasks=["pos"], root=tmp_path, fetch=False))
-    monkeypatch.setenv(resources.DATA_VARIABLE, "")
-    with pytest.raises(InputError, match="no data root"):
-        data.report(Namespace(tasks=[], root=None, fetch=False))

@@ -114,14 +114,6 @@ def test_damaged_checkpoint_is_reported_and_the_previous_one_used(
     assert damage(path) is None, "written again"
 
 
-def test_trainer_state_without_a_model_is_ignored(tmp_path: Path) -> None:
-    trainer_in(tmp_path, epochs=3).train()
-    (tmp_path / "model_state_e3_b0.th").unlink()
-    resumed = trainer_in(tmp_path, epochs=4)
-    resumed.train()
-    assert torch.equal(weights_of(resumed), uninterrupted(tmp_path))
-
-
 def test_resumed_run_saves_the_same_checkpoints(tmp_path: Path) -> None:
     """After the second and the fourth of five batches, not after the third."""
     saved = []

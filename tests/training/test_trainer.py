@@ -209,12 +209,3 @@ def test_only_the_default_checkpointer_is_replaced(tmp_path: Path) -> None:
     Checkpointer.register("own", exist_ok=True)(OwnCheckpointer)
     assert type(trainer_in(tmp_path, checkpointer={"type": "own"})._checkpointer) is OwnCheckpointer
     assert trainer_in(tmp_path, checkpointer=None)._checkpointer is None
-
-
-def test_completed_epochs_are_not_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    train(tmp_path, num_epochs=3)
-    made = []
-    original = MultiProcessDataLoader._iter_batches
-    monkeypatch.setattr(MultiProcessDataLoader, "_iter_batches", lambda self: made.append(1) or original(self))
-    train(tmp_path, num_epochs=4)
-    assert len(made) == 2, "one pass of training and one of validation"
