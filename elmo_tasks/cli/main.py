@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 import tempfile
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
@@ -55,6 +56,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     signal.signal(signal.SIGTERM, terminate)
     logging.basicConfig(format="%(levelname)s: %(message)s", level=os.environ.get("ALLENNLP_LOG_LEVEL", "WARNING"))
     logging.getLogger("filelock").setLevel(logging.WARNING)
+    warnings.filterwarnings("ignore", r"`torch\.cuda\.amp", FutureWarning)  # AllenNLP's trainer
     try:
         run(arguments)
     except KeyboardInterrupt as interrupt:

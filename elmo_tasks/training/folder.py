@@ -38,16 +38,12 @@ AFTER_FIRST_STEP = (
 
 
 @contextmanager
-def exclusive(folder: Path, *, shared: bool = False) -> Iterator[bool]:
+def exclusive(folder: Path) -> Iterator[bool]:
     """
     Locks a folder, which is made if need be, and tells whether a training has locked it before; `InputError` if another
-    process trains in it. The machines of one training have it as `shared`, and not locked.
+    process trains in it.
     """
     known = (folder / LOCK).exists()
-    if shared:
-        folder.mkdir(parents=True, exist_ok=True)
-        yield known
-        return
     lock = FileLock(folder / LOCK)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -77,6 +73,7 @@ def prepare(
     run that has begun; with `recover`, if the run has another config; with `force`, if a file in `read` would go.
     `force` has no effect with `recover`.
     """
+    folder.mkdir(parents=True, exist_ok=True)
     config = folder / CONFIG_NAME
     begun = _matching(folder, AFTER_FIRST_STEP)
     written = [*_matching(folder, BEFORE_FIRST_STEP), *begun]

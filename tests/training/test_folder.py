@@ -144,11 +144,6 @@ def test_folder_in_which_checkpoints_would_not_be_found(tmp_path: Path) -> None:
         require_plain_name(tmp_path / "run[1]")
 
 
-def test_machines_of_one_run_do_not_lock_each_other_out(tmp_path: Path) -> None:
-    with exclusive(tmp_path, shared=True), exclusive(tmp_path, shared=True):
-        assert list(tmp_path.iterdir()) == []
-
-
 def test_archive_is_written_atomically(begun: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     archive = begun / "model.tar.gz"
     archive.write_text("earlier")
