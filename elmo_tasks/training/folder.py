@@ -73,7 +73,6 @@ def prepare(
     run that has begun; with `recover`, if the run has another config; with `force`, if a file in `read` would go.
     `force` has no effect with `recover`.
     """
-    folder.mkdir(parents=True, exist_ok=True)
     config = folder / CONFIG_NAME
     begun = _matching(folder, AFTER_FIRST_STEP)
     written = [*_matching(folder, BEFORE_FIRST_STEP), *begun]

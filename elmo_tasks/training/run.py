@@ -6,7 +6,6 @@ import logging
 import sys
 import tarfile
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -69,9 +68,8 @@ def train(
     run_folder.require_plain_name(folder)
     if recover and not folder.is_dir():
         raise InputError("expected the folder of a run to resume, got none", file=folder)
-    nodes = (config.get("distributed") or {}).get("num_nodes", 1)
     read = [*paths_read(config), *([config_file] if config_file else [])]
-    with run_folder.exclusive(folder) if nodes == 1 else nullcontext(False) as known:  # several may share a folder
+    with run_folder.exclusive(folder) as known:
         try:
             run_folder.prepare(folder, params, recover=recover, force=force, known=known, read=read)
         except BaseException:
