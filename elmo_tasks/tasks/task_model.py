@@ -70,7 +70,7 @@ class TaskModel(Model):
         the loss and reports as `reg_loss`; `None` without both.
         """
         configured, elmo = super().get_regularization_penalty(), self.lowest_layers.elmo
-        if elmo is None or not elmo.l2:
+        if elmo is None or not elmo.settings.l2:
             return configured
         return elmo.penalty() if configured is None else elmo.penalty() + configured
 

@@ -25,8 +25,8 @@ class NerTagger(Tagger):
     """
     The biLSTM-CRF tagger.
 
-    The loss is the negative log-likelihood of the gold tags, summed over the batches of all processes; `elmo.l2` is
-    relative to that sum, as in AllenNLP's model. The CRF has no start and end transitions. Viterbi decoding, but not
+    The loss is the negative log-likelihood of the gold tags, summed over the batches of all processes; ELMo's penalty
+    is relative to that sum, as in AllenNLP's model. The CRF has no start and end transitions. Viterbi decoding, but not
     the loss, is restricted to legal BIOUL sequences.
 
     Tags of known types that are missing in the vocabulary are added, so that every sentence has a legal sequence. For
