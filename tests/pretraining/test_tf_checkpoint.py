@@ -72,14 +72,14 @@ def test_softmax_is_written_beside_the_bilm(variables: dict[str, np.ndarray], fo
 
 def test_sizes_that_differ_are_an_error(variables: dict[str, np.ndarray], folder: Path) -> None:
     (folder / "words.txt").write_text("\n".join([*WORDS, "bakes"]) + "\n")
-    with pytest.raises(InputError, match=r"expected the shapes \[\(6, 2\)"):
+    with pytest.raises(InputError, match=r"expected the shapes .*: \(6, 2\)"):
         import_softmax("model.ckpt-1", folder / "words.txt", folder)
     assert not (folder / "softmax.hdf5").exists()
 
 
 def test_checkpoint_that_cannot_be_read(variables: dict[str, np.ndarray], folder: Path) -> None:
     del variables["lm/softmax/b"]
-    with pytest.raises(InputError, match="model.ckpt-1: expected a variable lm/softmax/b; found lm/softmax/W"):
+    with pytest.raises(InputError, match=r"model.ckpt-1.index: expected the shapes .*softmax/b"):
         import_softmax("model.ckpt-1.index", folder / "words.txt", folder)
     sys.modules["tensorflow"].train.load_checkpoint = Mock(side_effect=OpError("Data loss"))  # type: ignore[attr-defined]
     with pytest.raises(InputError, match="model.ckpt-1: expected a checkpoint of TensorFlow: Data loss"):
