@@ -24,7 +24,7 @@ REGISTERING_MODULES: dict[str, tuple[str, ...]] = {
         "vocabulary",
     ),
     "tasks": ("tagger_predictor", "tokenizer"),
-    "pretraining": ("data_loader", "model", "progress", "task_text", "tuning"),
+    "pretraining": ("callbacks", "data_loader", "model"),
     "tasks.coref": ("evaluator", "metric", "model", "predictor", "reader", "schedule"),
     "tasks.snli": ("metric", "model", "predictor", "reader"),
     "tasks.squad": ("evaluator", "metric", "model", "predictor", "reader", "tokenization"),

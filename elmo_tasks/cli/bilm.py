@@ -7,9 +7,8 @@ from elmo_tasks.bilm import BiLM
 from elmo_tasks.bilm.packed_linear import INFERENCE_PRECISIONS
 from elmo_tasks.cli.actions import ActionsCommand
 from elmo_tasks.cli.language_actions import add_plan, add_prepare, add_score
-from elmo_tasks.pretraining.card import ADDED, check_card, write_card
 from elmo_tasks.pretraining.evaluation import ROWS, PerplexityReport, perplexity
-from elmo_tasks.pretraining.export import EXPORTED, export_run, load_trained
+from elmo_tasks.pretraining.export import ADDED, EXPORTED, check_card, export_run, load_trained, write_card
 from elmo_tasks.pretraining.sentences import expand_files
 from elmo_tasks.pretraining.tf_checkpoint import import_softmax
 

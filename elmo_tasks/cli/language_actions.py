@@ -10,9 +10,9 @@ from typing import Any
 from elmo_tasks.errors import InputError
 from elmo_tasks.files import check_output_path
 from elmo_tasks.formats.text_files import open_text
+from elmo_tasks.pretraining.evaluation import Words, score_pairs, score_sentences
 from elmo_tasks.pretraining.export import load_trained
 from elmo_tasks.pretraining.prepare import prepare, sentence_splitter
-from elmo_tasks.pretraining.score import Words, score_pairs, score_sentences
 from elmo_tasks.pretraining.sentences import expand_files
 from elmo_tasks.pretraining.sizes import Training, choose_training, sample_corpus, write_config
 from elmo_tasks.resources import configs_root

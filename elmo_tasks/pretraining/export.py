@@ -1,33 +1,41 @@
-"""A trained language model -> files: the official biLM, and what perplexity and fine-tuning need besides."""
+"""A trained language model -> files: the official biLM, what perplexity and fine-tuning need besides, a model card."""
 
 import json
+import logging
+import math
 import pickle
 import re
 import tempfile
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import resources
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import h5py
+import jinja2
 import numpy as np
 import torch
+from safetensors.torch import save
 
 from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.bilm.options import BiLMOptions
-from elmo_tasks.bilm.weights import local_path
+from elmo_tasks.bilm.weights import file_sha256, local_path
 from elmo_tasks.errors import InputError
-from elmo_tasks.files import atomic_write_folder
+from elmo_tasks.files import atomic_write, atomic_write_folder
 from elmo_tasks.formats.hdf5 import own_dataset, reading, write_hdf5
 from elmo_tasks.formats.unpacking import ARCHIVED, unpack
 from elmo_tasks.pretraining.language_model import BiLanguageModel
 from elmo_tasks.pretraining.softmax import OutputSoftmax
-from elmo_tasks.pretraining.vocabulary import WordVocabulary
+from elmo_tasks.pretraining.vocabulary import SPECIALS, UNKNOWN, WordVocabulary
+
+logger = logging.getLogger(__name__)
 
 OPTIONS_FILE, WEIGHT_FILE = "options.json", "weights.hdf5"
 VOCABULARY_FILE, SOFTMAX_FILE = "vocabulary.txt", "softmax.hdf5"
 EXPORTED = (OPTIONS_FILE, WEIGHT_FILE, VOCABULARY_FILE, SOFTMAX_FILE)
+CURVE_FILE = "curve.jsonl"
 
 TUNED_TYPE = "elmo_tasks_tuned_bilm"
 MODEL_TYPES = ("elmo_tasks_bilm", TUNED_TYPE)
@@ -194,3 +202,106 @@ def _array(file: Path, name: str, shape: tuple[int, ...]) -> np.ndarray:
         if found == shape:
             return np.asarray(dataset[...], dtype=np.float32)
     raise InputError(f"expected {name} of shape {shape}, got {found}", file=file)
+
+
+FILE_KEYS = {"options_file", "weight_file"}
+
+
+class Checkpoint(NamedTuple):
+    """A biLM, and its softmax with the vocabulary if they are known."""
+
+    bilm: BiLM
+    softmax: OutputSoftmax | None = None
+    vocabulary: WordVocabulary | None = None
+
+    @classmethod
+    def load(cls, source: str | dict[str, str]) -> "Checkpoint":
+        """
+        Load the folder of an `elmo-tasks train` run, its archive, an exported folder (as published elsewhere: without
+        `softmax.hdf5`), or an object of `options_file` and `weight_file`.
+
+        Raises `InputError` if there is no biLM, or only half of a softmax.
+        """
+        if isinstance(source, dict):
+            if source.keys() != FILE_KEYS:
+                raise InputError(
+                    f"expected bilm with {' and '.join(sorted(FILE_KEYS))}, got {', '.join(sorted(source))}"
+                )
+            return cls(BiLM.from_files(source["options_file"], source["weight_file"]))
+        folder = Path(str(source))
+        ours = any((folder / name).is_file() for name in ("config.json", SOFTMAX_FILE))
+        if not ours and all((folder / name).is_file() for name in (OPTIONS_FILE, WEIGHT_FILE)):
+            return cls(BiLM.from_files(folder / OPTIONS_FILE, folder / WEIGHT_FILE))
+        trained = load_trained(folder)
+        return cls(trained.model.bilm, trained.model.softmax, trained.vocabulary)
+
+    @torch.no_grad()
+    def fill_softmax(self, softmax: OutputSoftmax, words: WordVocabulary) -> bool:
+        """
+        Copy the rows of this softmax into a new one: for words in both vocabularies their row, for new words the row of
+        `<UNK>`. `<UNK>` and the new words share its probability equally, so that the other words keep theirs.
+        Nothing is copied if there is no softmax. New words are logged. Returns whether both vocabularies are equal.
+        """
+        if self.softmax is None or self.vocabulary is None:
+            logger.warning("the biLM has no softmax: initializing one for %s words at random", f"{len(words):,}")
+            return False
+        rows = torch.tensor([self.vocabulary.id(word) for word in words.words])  # [V], ids in the old softmax
+        softmax.weight.copy_(self.softmax.weight[rows])
+        softmax.bias.copy_(self.softmax.bias[rows])
+        if words.words == self.vocabulary.words:
+            return True
+        new = sum(word not in self.vocabulary.ids for word in words.words)
+        softmax.bias[rows == UNKNOWN] -= math.log(new + 1)
+        counts = f"{len(words):,} words instead of {len(self.vocabulary):,}"
+        logger.warning("new softmax: %s; %s unseen words start as <UNK>", counts, f"{new:,}")
+        return False
+
+
+ADDED = CARD_FILE, SAFETENSORS_FILE = "README.md", "weights.safetensors"
+
+_CARD = resources.files(__package__).joinpath("card.md.jinja")
+
+
+def check_card(**fields: str | None) -> None:
+    """Raises `InputError` unless the `name` is that of a repository and all fields of a card are given."""
+    missing = [name for name, value in fields.items() if not value or "\n" in value]
+    if missing:
+        raise InputError(f"expected {' and '.join(missing)} for the card, one line each")
+    name = fields["name"] or ""
+    if name.count("/") != 1 or not all(name.split("/")):
+        raise InputError(f"expected the name of a repository such as owner/name, got {name!r}")
+
+
+def write_card(folder: Path, run: Path, *, name: str, language: str, license: str, corpus: str) -> None:
+    """
+    Add `README.md` and `weights.safetensors` to an exported folder.
+
+    # Parameters
+
+    - `folder`: with the files of `export_run`.
+    - `run`: the run's folder, whose `curve.jsonl` has tokens and perplexities.
+    - `name`: where it will be shared: `owner/name`.
+    - `language`, `license`, `corpus`: language code, licence identifier as on the Hub, and the text in words.
+    """
+    bilm = BiLM.from_files(folder / OPTIONS_FILE, folder / WEIGHT_FILE)
+    with atomic_write(folder / SAFETENSORS_FILE) as temporary:
+        temporary.write_bytes(save(bilm.state_dict()))  # save_file makes it private
+    text = jinja2.Template(_CARD.read_text("utf-8"), trim_blocks=True, keep_trailing_newline=True).render(
+        name=name,
+        language=language,
+        license=license,
+        corpus=corpus,
+        options=bilm.options,
+        words=len(WordVocabulary.from_file(folder / VOCABULARY_FILE)) - len(SPECIALS),
+        best=_best_point(run),
+        files={file: file_sha256(folder / file) for file in (*EXPORTED, SAFETENSORS_FILE)},
+    )
+    with atomic_write(folder / CARD_FILE) as temporary:
+        temporary.write_text(text, "utf-8")
+
+
+def _best_point(run: Path) -> dict[str, Any]:
+    """The best validation of a run, whose weights are exported; empty if there was none."""
+    curve = run / CURVE_FILE
+    lines = curve.read_text("utf-8").splitlines() if curve.is_file() else []
+    return min(map(json.loads, lines), key=lambda point: point["perplexity"], default={})

@@ -10,9 +10,9 @@ from allennlp.nn.util import dist_reduce_sum
 from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.bilm.options import BiLMOptions
 from elmo_tasks.errors import InputError
-from elmo_tasks.pretraining.checkpoint import Checkpoint
 from elmo_tasks.pretraining.data_loader import LmVocabulary
 from elmo_tasks.pretraining.evaluation import Perplexity
+from elmo_tasks.pretraining.export import Checkpoint
 from elmo_tasks.pretraining.language_model import BiLanguageModel, LmOutput
 from elmo_tasks.pretraining.softmax import OutputSoftmax
 from elmo_tasks.pretraining.stream import LmBatch

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.pretraining.evaluation import perplexity
+from elmo_tasks.pretraining.evaluation import perplexity, score_pairs, score_sentences, wilson_interval
 from elmo_tasks.pretraining.export import TrainedModel, load_run
-from elmo_tasks.pretraining.score import score_pairs, score_sentences, wilson_interval
 from tests.pretraining import toy
 
 WORDS = sorted({word for line in toy.sentences(100, seed=1) for word in line.split()})

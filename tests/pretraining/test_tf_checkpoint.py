@@ -13,10 +13,10 @@ import pytest
 import torch
 
 from elmo_tasks.errors import InputError
+from elmo_tasks.pretraining.callbacks import Tuning
 from elmo_tasks.pretraining.data_loader import LmVocabulary
 from elmo_tasks.pretraining.model import BiLMModel
 from elmo_tasks.pretraining.tf_checkpoint import import_softmax
-from elmo_tasks.pretraining.tuning import Tuning
 from elmo_tasks.pretraining.vocabulary import WordVocabulary
 from tests.pretraining import toy
 from tests.pretraining.test_tuning import exported
