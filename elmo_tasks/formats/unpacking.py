@@ -50,6 +50,13 @@ def bound(packed: int, least: int = SMALL) -> int:
     return max(least, MOST_RATIO * packed)
 
 
+def check_ratio(size: int, most: int, file: str | Path) -> None:
+    """Raises `InputError` if a file unpacks to `size` bytes, more than its `bound`."""
+    if size > most:
+        problem = f"the file unpacks to more than {MOST_RATIO} times its size"
+        raise InputError(problem, file=file, hint="if this is intended, unpack it yourself")
+
+
 def require_regular(file: str | Path) -> None:
     """Raises `InputError` if a path is a pipe or a device; opening a pipe would wait for ever. `OSError` if missing."""
     mode = os.stat(file).st_mode
@@ -163,9 +170,7 @@ class _Bounded(io.RawIOBase):
         found = self._read(len(buffer)) or b""
         buffer[: len(found)] = found
         self._size += len(found)
-        if self._size > bound(self._packed.count, self._least):
-            problem = f"the file unpacks to more than {MOST_RATIO} times its size"
-            raise InputError(problem, file=self._file, hint="if this is intended, unpack it yourself")
+        check_ratio(self._size, bound(self._packed.count, self._least), self._file)
         if self._size > self._allowed:
             raise InputError("expected an archive, got a member with a huge name or header", file=self._file)
         return len(found)
