@@ -1,12 +1,11 @@
 """Files of `formats.corpora` from the web: resumed, verified, unpacked to their place below the data root."""
 
 import hashlib
-import io
 import shutil
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
-from typing import IO, Any
+from typing import IO
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.files import atomic_write
@@ -41,7 +40,7 @@ def _download(source: Download, part: Path) -> None:
 
     begin = part.stat().st_size if part.exists() else 0
     try:
-        with _AtMost(part, source.size) as out:
+        with part.open("ab") as out:
             http_get(source.url, out, resume_size=begin, expected_size=source.size)
     except OSError as error:
         hint = f"call again to resume, or remove {part}"
@@ -52,19 +51,6 @@ def _download(source: Download, part: Path) -> None:
         raise InputError(
             f"expected sha256 {source.sha256}, got {found}", file=part, hint="remove the file and call again"
         )
-
-
-class _AtMost(io.FileIO):
-    """A file to append to; an `OSError` for more than so many bytes, which a server may send without end."""
-
-    def __init__(self, path: Path, most: int | None) -> None:
-        super().__init__(path, "a")
-        self._most = most
-
-    def write(self, data: Any) -> int:
-        if self._most is not None and self.tell() + len(data) > self._most:
-            raise OSError(f"expected {self._most:,} bytes, got more")
-        return super().write(data)
 
 
 def _unzip(archive: Path, files: Sequence[DataFile], root: Path) -> None:

@@ -134,9 +134,7 @@ def _check_settings(file: Path, settings: dict[str, Any]) -> None:
         temporary.write_text(json.dumps(settings), "utf-8")
 
 
-def _prepare_file(
-    file: Path, place: int, *, folder: Path, language: str | None, text_field: str, heldout: int
-) -> None:
+def _prepare_file(file: Path, place: int, *, folder: Path, language: str | None, text_field: str, heldout: int) -> None:
     """Write the two files of one, that for training last. The number keeps equal names apart."""
     split, sentences = sentence_splitter(language), [0, 0]
     name = f"{place:04d}.{file.name.split('.')[0]}.txt.gz"
