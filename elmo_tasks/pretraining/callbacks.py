@@ -16,7 +16,7 @@ from elmo_tasks.errors import InputError, require_sizes
 from elmo_tasks.files import atomic_write
 from elmo_tasks.pretraining.data_loader import LmDataLoader
 from elmo_tasks.pretraining.evaluation import perplexity
-from elmo_tasks.pretraining.export import CURVE_FILE, OPTIONS_FILE, load_exported, write_exported
+from elmo_tasks.pretraining.export import CURVE_FILE, OPTIONS_FILE, load_trained, write_exported
 from elmo_tasks.pretraining.language_model import BiLanguageModel
 from elmo_tasks.pretraining.model import BiLMModel
 
@@ -175,7 +175,7 @@ class Tuning(TrainerCallback):
 
 @torch.no_grad()
 def _set_accumulators(optimizer: Any, model: BiLanguageModel, folder: str) -> None:
-    sums = load_exported(folder)[0].state_dict()
+    sums = load_trained(folder).model.state_dict()
     for name, parameter in model.named_parameters():
         slot = optimizer.state[parameter].get("sum")
         if slot is None or slot.shape != sums[name].shape:

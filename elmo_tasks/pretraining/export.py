@@ -61,11 +61,9 @@ def export_run(run: str | Path, out_dir: str | Path, *, mantissa_bits: int | Non
     The folder is created if necessary; its other files are kept. All four files are new or none. With `mantissa_bits`,
     numbers are rounded to so many bits (0..23) after the leading one, which makes the files smaller.
 
-    Raises `InputError` if the run has no usable weights, or the folder cannot be written.
+    Raises `InputError` if the run has no usable weights, the folder cannot be written, or the bits are invalid.
     """
-    if mantissa_bits is not None and not 0 <= mantissa_bits <= 23:
-        raise InputError(f"expected mantissa bits from 0 to 23, got {mantissa_bits}")
-    trained = load_run(run)
+    trained = _load_run(Path(run))
     with atomic_write_folder(Path(out_dir)) as folder:
         write_exported(trained.model, trained.vocabulary, folder, mantissa_bits=mantissa_bits)
     return trained.source
@@ -81,44 +79,34 @@ def write_exported(
     write_hdf5(arrays, folder / SOFTMAX_FILE, mantissa_bits=mantissa_bits)
 
 
-def load_exported(folder: str | Path) -> tuple[BiLanguageModel, WordVocabulary]:
-    """
-    The language model of an exported folder, in evaluation mode and trainable.
-
-    Raises `InputError` if a file is missing, damaged, or does not match the others.
-    """
-    place = Path(folder)
-    missing = [name for name in EXPORTED if not (place / name).is_file()]
-    if missing:
-        problem = f"expected an exported language model, missing: {', '.join(missing)}"
-        raise InputError(problem, file=place, hint="`elmo-tasks bilm export` writes all files")
-    bilm = BiLM.from_files(place / OPTIONS_FILE, place / WEIGHT_FILE).requires_grad_(True)
-    vocabulary = WordVocabulary.from_file(place / VOCABULARY_FILE)
-    softmax = OutputSoftmax(len(vocabulary), bilm.options.projection_dim)
-    _fill_softmax(softmax, place / SOFTMAX_FILE)
-    return BiLanguageModel(bilm, softmax).eval(), vocabulary
-
-
 def load_trained(place: str | Path) -> TrainedModel:
     """
-    The language model of an exported folder, also as `hf://owner/name`, of a run's folder or an archive. Raises
-    `InputError`.
+    The language model of an exported folder, also as `hf://owner/name`, of a run's folder (its best weights, else its
+    latest checkpoint) or of an archive; in evaluation mode and trainable.
+
+    Raises `InputError` if it is none of these, has another kind of model or no complete weights yet, or a file is
+    missing, damaged, or does not match the others.
     """
     if str(place).startswith("hf://"):
         place = [local_path(f"{place}/{name}") for name in EXPORTED][0].parent
     folder = Path(place)
-    if not (folder / "config.json").is_file() and any((folder / name).is_file() for name in EXPORTED):
-        return TrainedModel(*load_exported(folder), folder / WEIGHT_FILE)
-    return load_run(place)
+    is_exported = not (folder / "config.json").is_file() and any((folder / name).is_file() for name in EXPORTED)
+    return _load_exported(folder) if is_exported else _load_run(folder)
 
 
-def load_run(run: str | Path) -> TrainedModel:
-    """
-    The language model of a run's folder (its best weights, else its latest checkpoint) or of an archive.
+def _load_exported(folder: Path) -> TrainedModel:
+    missing = [name for name in EXPORTED if not (folder / name).is_file()]
+    if missing:
+        problem = f"expected an exported language model, missing: {', '.join(missing)}"
+        raise InputError(problem, file=folder, hint="`elmo-tasks bilm export` writes all files")
+    bilm = BiLM.from_files(folder / OPTIONS_FILE, folder / WEIGHT_FILE).requires_grad_(True)
+    vocabulary = WordVocabulary.from_file(folder / VOCABULARY_FILE)
+    softmax = OutputSoftmax(len(vocabulary), bilm.options.projection_dim)
+    _load_softmax(softmax, folder / SOFTMAX_FILE)
+    return TrainedModel(BiLanguageModel(bilm, softmax).eval(), vocabulary, folder / WEIGHT_FILE)
 
-    Raises `InputError` if `run` is neither, has another kind of model, or no complete weights yet.
-    """
-    place = Path(run)
+
+def _load_run(place: Path) -> TrainedModel:
     if not place.exists():
         raise InputError("expected the folder or archive of a run, got nothing", file=place)
     with _run_folder(place) as folder:
@@ -187,24 +175,17 @@ def _softmax_arrays(softmax: OutputSoftmax) -> dict[str, torch.Tensor]:
 
 
 @torch.no_grad()
-def _fill_softmax(softmax: OutputSoftmax, file: Path) -> None:
-    for name, parameter in _softmax_arrays(softmax).items():
-        values = _array(file, name, tuple(parameter.shape))
-        if not np.isfinite(values).all():
-            raise InputError(f"expected finite numbers in {name}", file=file)
-        parameter.copy_(torch.from_numpy(values))
-
-
-def _array(file: Path, name: str, shape: tuple[int, ...]) -> np.ndarray:
-    with reading(file, f"the dataset {name} cannot be read"), h5py.File(file, "r") as stored:
-        dataset = own_dataset(stored, name)
-        found = dataset.shape  # checked before it is read: a damaged file may declare any size
-        if found == shape:
-            return np.asarray(dataset[...], dtype=np.float32)
-    raise InputError(f"expected {name} of shape {shape}, got {found}", file=file)
-
-
-FILE_KEYS = {"options_file", "weight_file"}
+def _load_softmax(softmax: OutputSoftmax, file: Path) -> None:
+    with reading(file, "the softmax cannot be read"), h5py.File(file, "r") as stored:
+        for name, parameter in _softmax_arrays(softmax).items():
+            dataset = own_dataset(stored, name)
+            shape = tuple(parameter.shape)
+            if dataset.shape != shape:  # checked before it is read: a damaged file may declare any size
+                raise InputError(f"expected {name} of shape {shape}, got {dataset.shape}", file=file)
+            values = np.asarray(dataset[...], dtype=np.float32)
+            if not np.isfinite(values).all():
+                raise InputError(f"expected finite numbers in {name}", file=file)
+            parameter.copy_(torch.from_numpy(values))
 
 
 class Checkpoint(NamedTuple):
@@ -223,10 +204,8 @@ class Checkpoint(NamedTuple):
         Raises `InputError` if there is no biLM, or only half of a softmax.
         """
         if isinstance(source, dict):
-            if source.keys() != FILE_KEYS:
-                raise InputError(
-                    f"expected bilm with {' and '.join(sorted(FILE_KEYS))}, got {', '.join(sorted(source))}"
-                )
+            if source.keys() != {"options_file", "weight_file"}:
+                raise InputError(f"expected bilm with options_file and weight_file, got {', '.join(sorted(source))}")
             return cls(BiLM.from_files(source["options_file"], source["weight_file"]))
         folder = Path(str(source))
         ours = any((folder / name).is_file() for name in ("config.json", SOFTMAX_FILE))

@@ -27,7 +27,7 @@ def test_ties_to_even_and_23_bits() -> None:
     ties = np.array([1.25, 1.75, -1.25, 0.0], np.float32)
     assert round_mantissa(ties, 1).tolist() == [1.0, 2.0, -1.0, 0.0]
     assert round_mantissa(ties, 23) is ties and round_mantissa(ties, None) is ties
-    with pytest.raises(ValueError, match="mantissa_bits: expected 0 to 23, got 24"):
+    with pytest.raises(InputError, match="mantissa_bits: expected 0 to 23, got 24"):
         round_mantissa(ties, 24)
 
 

@@ -9,7 +9,7 @@ import torch
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.pretraining.evaluation import Perplexity, first_sentences, perplexity
-from elmo_tasks.pretraining.export import TrainedModel, load_run
+from elmo_tasks.pretraining.export import TrainedModel, load_trained
 from elmo_tasks.pretraining.language_model import LmOutput
 from elmo_tasks.pretraining.stream import LmBatch, LmStates
 from tests.pretraining import toy
@@ -56,7 +56,7 @@ def test_the_interval_is_near_that_of_a_bootstrap() -> None:
 @pytest.fixture
 def trained(tmp_path: Path) -> TrainedModel:
     toy.fake_run(tmp_path / "run", WORDS)
-    return load_run(tmp_path / "run")
+    return load_trained(tmp_path / "run")
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.pretraining.evaluation import perplexity, score_pairs, score_sentences, wilson_interval
-from elmo_tasks.pretraining.export import TrainedModel, load_run
+from elmo_tasks.pretraining.export import TrainedModel, load_trained
 from tests.pretraining import toy
 
 WORDS = sorted({word for line in toy.sentences(100, seed=1) for word in line.split()})
@@ -18,7 +18,7 @@ SENTENCES = [("the", "cook", "bakes", "."), ("salt",), ("the", "cook", "unheard"
 @pytest.fixture
 def trained(tmp_path: Path) -> TrainedModel:
     toy.fake_run(tmp_path / "run", WORDS)
-    return load_run(tmp_path / "run")
+    return load_trained(tmp_path / "run")
 
 
 def test_scores_are_the_perplexity_of_each_sentence(trained: TrainedModel, tmp_path: Path) -> None:
