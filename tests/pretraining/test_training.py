@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 import torch
-from allennlp.data import Vocabulary
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.pretraining.data_loader import LmDataLoader, LmReader, LmVocabulary
@@ -132,17 +131,3 @@ def test_loss_scale_does_not_change_the_metric(corpus: Path) -> None:
     assert outputs["loss"].item() == pytest.approx(20 * float(outputs["nll"]))
     assert model.get_metrics(reset=True)["perplexity"] == pytest.approx(math.exp(float(outputs["nll"])), rel=1e-5)
     assert model.get_metrics() == {}
-
-
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda path: loader(path, steps_per_epoch=0), "steps_per_epoch"),
-        (lambda path: loader(path, max_tokens=5), "max_tokens requires"),
-        (lambda path: BiLMModel(Vocabulary(), toy.OPTIONS), "expected the vocabulary elmo_tasks_words, got Vocab"),
-        (lambda path: LmVocabulary.from_corpus(files=path, file="b"), "expected either files"),
-    ],
-)
-def test_invalid_settings(corpus: Path, make: Any, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        make(str(corpus / "lm" / "train.*.txt"))
