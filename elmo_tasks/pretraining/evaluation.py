@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import torch
 from allennlp.training.metrics import Metric
+from scipy.stats import binomtest
 from tqdm import tqdm
 
 from elmo_tasks.bilm.bilm import DIRECTIONS
@@ -238,22 +239,13 @@ def score_pairs(
 
 
 def _accuracy(group: str, scored: list[tuple[str, SentenceScore, SentenceScore]]) -> PairAccuracy:
-    totals = [(good.totals, bad.totals) for _, good, bad in scored]
-    forward, backward, mean = (
-        100 * sum(good[way] > bad[way] for good, bad in totals) / len(totals) for way in range(3)
-    )
+    totals, n = [(good.totals, bad.totals) for _, good, bad in scored], len(scored)
+    right = [sum(good[way] > bad[way] for good, bad in totals) for way in range(3)]
+    low, high = binomtest(right[2], n).proportion_ci(0.95, "wilson")
     ties = sum(good[2] == bad[2] for good, bad in totals)
     unknown = sum(good.unknown + bad.unknown > 0 for _, good, bad in scored)
-    n, (low, high) = len(scored), wilson_interval(mean / 100, len(scored))
+    forward, backward, mean = (100 * count / n for count in right)
     return PairAccuracy(group, n, forward, backward, mean, 100 * low, 100 * high, ties, 100 * unknown / n)
-
-
-def wilson_interval(share: float, n: int) -> tuple[float, float]:
-    """The 95 % Wilson score interval of a share of `n`."""
-    z = 1.96
-    middle = (share + z**2 / (2 * n)) / (1 + z**2 / n)
-    half = z / (1 + z**2 / n) * math.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
-    return middle - half, middle + half
 
 
 def _read_pairs(file: str | Path, parse: Callable[[str], Words]) -> Iterator[tuple[str, tuple[Words, Words]]]:
