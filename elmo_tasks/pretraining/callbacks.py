@@ -14,11 +14,9 @@ from tqdm import tqdm
 from elmo_tasks.bilm.weights import save_options
 from elmo_tasks.errors import InputError, require_sizes
 from elmo_tasks.files import atomic_write
-from elmo_tasks.pretraining.data_loader import LmDataLoader
 from elmo_tasks.pretraining.evaluation import perplexity
 from elmo_tasks.pretraining.export import CURVE_FILE, OPTIONS_FILE, load_trained, write_exported
 from elmo_tasks.pretraining.language_model import BiLanguageModel
-from elmo_tasks.pretraining.model import BiLMModel
 
 logger = logging.getLogger(__name__)
 
@@ -37,7 +35,7 @@ class LmProgress(TrainerCallback):
     - `serialization_dir`: the run's folder, given by the trainer.
     - `every`: steps between two log lines.
 
-    Raises `InputError` if `every` is below 1, or the data loader is not `elmo_tasks_lm`.
+    Raises `InputError` if `every` is below 1.
     """
 
     def __init__(self, serialization_dir: str, every: int = 50) -> None:
@@ -50,9 +48,6 @@ class LmProgress(TrainerCallback):
 
     def on_start(self, trainer: Any, is_primary: bool = True, **kwargs: Any) -> None:
         """Called after the trainer has restored its checkpoint."""
-        if not isinstance(trainer.data_loader, LmDataLoader):
-            found = type(trainer.data_loader).__name__
-            raise InputError(f"elmo_tasks_lm_progress: expected the data loader elmo_tasks_lm, got {found}")
         self._steps_before, self._started = self.steps, time.perf_counter()
 
     def on_batch(
@@ -92,8 +87,7 @@ class LmProgress(TrainerCallback):
 
     def on_end(self, trainer: Any, *args: Any, **kwargs: Any) -> None:
         """Closes the corpus: Python reports files that are still open when it exits."""
-        if isinstance(trainer.data_loader, LmDataLoader):
-            trainer.data_loader.release()
+        trainer.data_loader.release()
 
     def state_dict(self) -> dict[str, Any]:
         return {"steps": self.steps, "tokens": self.tokens, "seconds": self._seconds(), "points": list(self._points)}
@@ -129,8 +123,6 @@ class Tuning(TrainerCallback):
 
     In the run's folder: `perplexities.json` with `perplexity_before` (unless the softmax is new) and `perplexity`;
     `exported`, as `elmo-tasks bilm export` writes it. In distributed training only the primary process does.
-
-    Raises `InputError` if the model or the data loader is not the language model's.
     """
 
     def __init__(self, serialization_dir: str, softmax_epochs: int = 0, accumulators: str | None = None) -> None:
@@ -139,7 +131,7 @@ class Tuning(TrainerCallback):
 
     def on_start(self, trainer: Any, is_primary: bool = True, **kwargs: Any) -> None:
         """Called after the trainer has restored its checkpoint; a resumed run has already measured."""
-        model, folder = _model_of(trainer), Path(self.serialization_dir)
+        model, folder = trainer.model, Path(self.serialization_dir)
         self.on_epoch(trainer, {}, trainer._start_after_epochs_completed - 1)
         if self._accumulators and not (folder / PERPLEXITIES).is_file():
             _set_accumulators(trainer.optimizer, model.language_model, self._accumulators)
@@ -155,7 +147,7 @@ class Tuning(TrainerCallback):
     ) -> None:
         """Called after an epoch: freezes the biLM for the next, or no longer."""
         if self._softmax_epochs:
-            _model_of(trainer).language_model.bilm.requires_grad_(epoch + 1 >= self._softmax_epochs)
+            trainer.model.language_model.bilm.requires_grad_(epoch + 1 >= self._softmax_epochs)
 
     def on_end(
         self, trainer: Any, metrics: dict[str, Any] | None = None, is_primary: bool = True, **kwargs: Any
@@ -163,7 +155,7 @@ class Tuning(TrainerCallback):
         """Called after the trainer has loaded the best weights; also after an error, and then does nothing."""
         if not is_primary or metrics is None:
             return
-        model, folder = _model_of(trainer), Path(self.serialization_dir)
+        model, folder = trainer.model, Path(self.serialization_dir)
         found = json.loads((folder / PERPLEXITIES).read_text("utf-8")) | {"perplexity": _measure(trainer)}
         _write(folder, found)
         logger.info("after fine-tuning: %s", found)
@@ -184,18 +176,9 @@ def _set_accumulators(optimizer: Any, model: BiLanguageModel, folder: str) -> No
 
 
 def _measure(trainer: Any) -> float:
-    model, loader = _model_of(trainer), trainer._validation_data_loader
-    if not isinstance(loader, LmDataLoader):
-        raise InputError(f"elmo_tasks_tuning: expected validation with elmo_tasks_lm, got {type(loader).__name__}")
-    *_, (_, report) = perplexity(model.language_model, model.vocab.to_words(), loader.files)
+    model, files = trainer.model, trainer._validation_data_loader.files
+    *_, (_, report) = perplexity(model.language_model, model.vocab.to_words(), files)
     return report.geometric
-
-
-def _model_of(trainer: Any) -> BiLMModel:
-    model = trainer.model
-    if not isinstance(model, BiLMModel):
-        raise InputError(f"elmo_tasks_tuning: expected the language model, got {type(model).__name__}")
-    return model
 
 
 def _write(folder: Path, found: dict[str, float]) -> None:

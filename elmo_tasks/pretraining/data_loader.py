@@ -185,10 +185,7 @@ class LmDataLoader(DataLoader):
     def iter_instances(self) -> Iterator[Instance]:
         return iter(())
 
-    def index_with(self, vocab: Vocabulary) -> None:
-        if not isinstance(vocab, LmVocabulary):
-            found = type(vocab).__name__
-            raise InputError(f"data loader elmo_tasks_lm: expected the vocabulary elmo_tasks_words, got {found}")
+    def index_with(self, vocab: LmVocabulary) -> None:
         self._words = vocab.to_words()
 
     def set_target_device(self, device: torch.device) -> None:
