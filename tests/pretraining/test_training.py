@@ -86,28 +86,6 @@ def test_epochs_continue_the_stream(corpus: Path) -> None:
     assert len(batches(loader(path))) == len(loader(path)) == count_predictions([Path(path)]) // 12 == 2000 // 12
 
 
-def test_resuming_after_several_passes(corpus: Path) -> None:
-    done = 400
-    path = str(corpus / "lm" / "train.*.txt")
-    first, second = (loader(path, steps_per_epoch=done + 3) for _ in range(2))
-    stream = iter(first)
-    for _ in range(done):
-        next(stream)
-    position = json.loads(json.dumps(first.position()))
-    expected = [item["batch"] for item in stream]
-    with pytest.raises(InputError, match="expected a checkpoint of batch_size 4, got one of 3"):
-        loader(path, batch_size=4).resume(position, batches=0)
-    second.resume(position, batches=done)
-    skipped_and_found = list(second)
-    assert skipped_and_found[:done] == [{}] * done
-    found = [item["batch"] for item in skipped_and_found[done:]]
-    assert len(found) == len(expected) == 3
-    for a, b in zip(found, expected, strict=True):
-        assert torch.equal(a.characters, b.characters)
-        assert torch.equal(a.forward_inputs, b.forward_inputs)
-        assert torch.equal(a.backward_targets, b.backward_targets)
-
-
 def test_each_stream_carries_its_states(corpus: Path) -> None:
     path = str(corpus / "lm" / "train.*.txt")
     made, resumed = (loader(path, steps_per_epoch=2) for _ in range(2))
