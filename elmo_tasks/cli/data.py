@@ -17,7 +17,7 @@ from elmo_tasks.files import atomic_write
 from elmo_tasks.formats.corpora import CORPORA, DataFile, Download, files_of, located_name
 from elmo_tasks.formats.ontonotes import find_files
 from elmo_tasks.formats.text_files import open_text
-from elmo_tasks.formats.unpacking import bound, unpack
+from elmo_tasks.formats.unpacking import check_ratio, unpack
 from elmo_tasks.resources import DATA_VARIABLE, data_root
 
 
@@ -175,8 +175,7 @@ def _unzip(archive: Path, files: Sequence[DataFile], root: Path) -> None:
             if not members:
                 raise InputError(f"expected a member {name}", file=archive)
             member = packed.getinfo(min(members, key=len))
-            if member.file_size > bound(member.compress_size):
-                raise InputError(f"unpacks to far more than its size: {name}", file=archive)
+            check_ratio(member.file_size, member.compress_size, archive)
             _copy(packed.open(member), root / file.name)
 
 

@@ -45,14 +45,9 @@ def unpacked(opened: io.BufferedReader, file: str | Path) -> io.BufferedReader:
     return io.BufferedReader(_Bounded(opened, file, SMALL), 2**16) if is_compressed(opened) else opened
 
 
-def bound(packed: int, least: int = SMALL) -> int:
-    """The most bytes that a file of `packed` bytes may unpack to."""
-    return max(least, MOST_RATIO * packed)
-
-
-def check_ratio(size: int, most: int, file: str | Path) -> None:
-    """Raises `InputError` if a file unpacks to `size` bytes, more than its `bound`."""
-    if size > most:
+def check_ratio(size: int, packed: int, file: str | Path, *, least: int = SMALL) -> None:
+    """Raises `InputError` if `packed` bytes unpack to `size`, more than `least` and a hundred times as many."""
+    if size > max(least, MOST_RATIO * packed):
         problem = f"the file unpacks to more than {MOST_RATIO} times its size"
         raise InputError(problem, file=file, hint="if this is intended, unpack it yourself")
 
@@ -80,7 +75,7 @@ def unpack(source: Path | BinaryIO, folder: str | Path, names: Iterable[str], *,
         if isinstance(source, Path):
             require_regular(source)
         with source.open("rb") if isinstance(source, Path) else nullcontext(source) as raw:
-            least = bound(raw.seek(0, io.SEEK_END), _SMALL_ARCHIVE)
+            least = max(_SMALL_ARCHIVE, MOST_RATIO * raw.seek(0, io.SEEK_END))
             raw.seek(0)
             stream = _Bounded(io.BufferedReader(raw), file, least)  # type: ignore[arg-type]
             _unpack(stream, Path(folder), list(names), file)
@@ -145,7 +140,7 @@ class _Counting(io.RawIOBase):
 
 
 class _Bounded(io.RawIOBase):
-    """The contents of a file, decompressed; an `InputError` if they are more than `bound`, or than was allowed."""
+    """The contents of a file, decompressed; an `InputError` as `check_ratio` raises it, or beyond what was allowed."""
 
     def __init__(self, opened: io.BufferedReader, file: str | Path, least: int) -> None:
         self._packed, self._file, self._least = _Counting(opened), file, least
@@ -170,7 +165,7 @@ class _Bounded(io.RawIOBase):
         found = self._read(len(buffer)) or b""
         buffer[: len(found)] = found
         self._size += len(found)
-        check_ratio(self._size, bound(self._packed.count, self._least), self._file)
+        check_ratio(self._size, self._packed.count, self._file, least=self._least)
         if self._size > self._allowed:
             raise InputError("expected an archive, got a member with a huge name or header", file=self._file)
         return len(found)

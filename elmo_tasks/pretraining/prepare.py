@@ -16,7 +16,7 @@ from elmo_tasks.errors import InputError, needs, require_workers
 from elmo_tasks.files import atomic_write, leftovers
 from elmo_tasks.formats.raw_text import blank_pipeline, sentence_pipeline, split_at_blanks
 from elmo_tasks.formats.text_files import lines_of, open_binary
-from elmo_tasks.formats.unpacking import bound, check_ratio
+from elmo_tasks.formats.unpacking import check_ratio
 from elmo_tasks.pretraining.sentences import expand_files
 from elmo_tasks.processes import worker_pool
 
@@ -179,12 +179,12 @@ def _read_table(file: Path, text_field: str) -> Iterator[str]:
     with needs("pyarrow"):
         import pyarrow as arrow
         from pyarrow import ipc, parquet
-    size, most = 0, bound(file.stat().st_size)
+    size, packed = 0, file.stat().st_size
     try:
         if file.suffix == ".parquet":
             metadata = parquet.read_metadata(file)
             groups = map(metadata.row_group, range(metadata.num_row_groups))
-            check_ratio(sum(group.total_byte_size for group in groups), most, file)
+            check_ratio(sum(group.total_byte_size for group in groups), packed, file)
             names = metadata.schema.to_arrow_schema().names
         else:
             batches = ipc.open_stream(arrow.memory_map(str(file)))
@@ -197,7 +197,7 @@ def _read_table(file: Path, text_field: str) -> Iterator[str]:
         for value in (value.as_py() for batch in batches for value in batch.column(text_field)):
             if value:
                 text = _checked(value, text_field, file)
-                check_ratio(size := size + len(text), most, file)
+                check_ratio(size := size + len(text), packed, file)
                 yield text
     except (arrow.ArrowException, OSError) as error:
         raise InputError(f"cannot read the table: {error}", file=file) from None
