@@ -32,9 +32,10 @@ _MOST_MEMBERS, _LONGEST_HEADER = 10_000, 2**16
 _HINT = "`tar tzf` lists its members; copy or write it again"
 
 
-def is_compressed(opened: io.BufferedReader) -> bool:
-    """Whether a file begins as gzip or zstd does. Does not move the position."""
-    return _compression(opened) is not None
+def compression(opened: io.BufferedReader) -> str | None:
+    """`gzip` or `zstd` if a file begins as these do. Does not move the position."""
+    start = opened.peek(4)
+    return next((name for magic, name in _MAGIC.items() if start.startswith(magic)), None)
 
 
 def unpacked(opened: io.BufferedReader, file: str | Path) -> io.BufferedReader:
@@ -42,7 +43,7 @@ def unpacked(opened: io.BufferedReader, file: str | Path) -> io.BufferedReader:
     The contents of a file, decompressed if it is gzip or zstd. Reading raises `InputError` as soon as it has unpacked
     to more than a hundred times what was read of it; `OSError`, `EOFError` or `zlib.error` if it is damaged.
     """
-    return io.BufferedReader(_Bounded(opened, file, SMALL), 2**16) if is_compressed(opened) else opened
+    return io.BufferedReader(_Bounded(opened, file, SMALL), 2**16) if compression(opened) else opened
 
 
 def check_ratio(size: int, packed: int, file: str | Path, *, least: int = SMALL) -> None:
@@ -119,11 +120,6 @@ def _write(archive: tarfile.TarFile, member: tarfile.TarInfo, folder: Path, name
         pass
 
 
-def _compression(opened: io.BufferedReader) -> str | None:
-    start = opened.peek(4)
-    return next((name for magic, name in _MAGIC.items() if start.startswith(magic)), None)
-
-
 class _Counting(io.RawIOBase):
     """Counts the bytes that were read; standard input has no `tell`."""
 
@@ -145,11 +141,10 @@ class _Bounded(io.RawIOBase):
     def __init__(self, opened: io.BufferedReader, file: str | Path, least: int) -> None:
         self._packed, self._file, self._least = _Counting(opened), file, least
         self._size, self._allowed = 0, sys.maxsize
-        compression = _compression(opened)
         self._read: Callable[[int], bytes | None] = self._packed.read
-        if compression == "gzip":
+        if (found := compression(opened)) == "gzip":
             self._read = gzip.GzipFile(fileobj=self._packed).read1
-        elif compression == "zstd":
+        elif found == "zstd":
             with needs("pyarrow"):
                 from pyarrow import CompressedInputStream
             self._read = CompressedInputStream(self._packed, "zstd").read1

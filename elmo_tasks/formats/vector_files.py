@@ -10,7 +10,7 @@ import numpy as np
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.text_files import decode_line, open_binary, open_text, raw_lines, refuse_carriage_return
-from elmo_tasks.formats.unpacking import is_compressed
+from elmo_tasks.formats.unpacking import compression
 
 VECTORS_HINT = "GloVe: https://nlp.stanford.edu/projects/glove/; any file with a word and its numbers per line works"
 
@@ -165,7 +165,7 @@ class VectorFile:
         """Line numbers and lines; appends the position of each."""
         start = 0
         with open_binary(self.file, VECTORS_HINT) as opened:
-            if is_compressed(opened):
+            if compression(opened):
                 raise InputError("expected plain text, got a compressed file", file=self.file, hint="unpack it")
             for number, raw in raw_lines(opened, self.file):
                 starts.append(start)

@@ -188,52 +188,47 @@ def _load_softmax(softmax: OutputSoftmax, file: Path) -> None:
             parameter.copy_(torch.from_numpy(values))
 
 
-class Checkpoint(NamedTuple):
-    """A biLM, and its softmax with the vocabulary if they are known."""
+def load_start(source: str | dict[str, str]) -> tuple[BiLM, TrainedModel | None]:
+    """
+    The biLM from which fine-tuning starts, and its language model if the softmax is known: of the folder of an
+    `elmo-tasks train` run, its archive, an exported folder (as published elsewhere: without `softmax.hdf5`), or an
+    object of `options_file` and `weight_file`.
 
-    bilm: BiLM
-    softmax: OutputSoftmax | None = None
-    vocabulary: WordVocabulary | None = None
+    Raises `InputError` if there is no biLM, or only half of a softmax.
+    """
+    if isinstance(source, dict):
+        if source.keys() != {"options_file", "weight_file"}:
+            raise InputError(f"expected bilm with options_file and weight_file, got {', '.join(sorted(source))}")
+        return BiLM.from_files(source["options_file"], source["weight_file"]), None
+    folder = Path(str(source))
+    ours = any((folder / name).is_file() for name in ("config.json", SOFTMAX_FILE))
+    if not ours and all((folder / name).is_file() for name in (OPTIONS_FILE, WEIGHT_FILE)):
+        return BiLM.from_files(folder / OPTIONS_FILE, folder / WEIGHT_FILE), None
+    trained = load_trained(folder)
+    return trained.model.bilm, trained
 
-    @classmethod
-    def load(cls, source: str | dict[str, str]) -> "Checkpoint":
-        """
-        Load the folder of an `elmo-tasks train` run, its archive, an exported folder (as published elsewhere: without
-        `softmax.hdf5`), or an object of `options_file` and `weight_file`.
 
-        Raises `InputError` if there is no biLM, or only half of a softmax.
-        """
-        if isinstance(source, dict):
-            if source.keys() != {"options_file", "weight_file"}:
-                raise InputError(f"expected bilm with options_file and weight_file, got {', '.join(sorted(source))}")
-            return cls(BiLM.from_files(source["options_file"], source["weight_file"]))
-        folder = Path(str(source))
-        ours = any((folder / name).is_file() for name in ("config.json", SOFTMAX_FILE))
-        if not ours and all((folder / name).is_file() for name in (OPTIONS_FILE, WEIGHT_FILE)):
-            return cls(BiLM.from_files(folder / OPTIONS_FILE, folder / WEIGHT_FILE))
-        trained = load_trained(folder)
-        return cls(trained.model.bilm, trained.model.softmax, trained.vocabulary)
-
-    @torch.no_grad()
-    def fill_softmax(self, softmax: OutputSoftmax, words: WordVocabulary) -> bool:
-        """
-        Copy the rows of this softmax into a new one: for words in both vocabularies their row, for new words the row of
-        `<UNK>`. `<UNK>` and the new words share its probability equally, so that the other words keep theirs.
-        Nothing is copied if there is no softmax. New words are logged. Returns whether both vocabularies are equal.
-        """
-        if self.softmax is None or self.vocabulary is None:
-            logger.warning("the biLM has no softmax: initializing one for %s words at random", f"{len(words):,}")
-            return False
-        rows = torch.tensor([self.vocabulary.id(word) for word in words.words])  # [V], ids in the old softmax
-        softmax.weight.copy_(self.softmax.weight[rows])
-        softmax.bias.copy_(self.softmax.bias[rows])
-        if words.words == self.vocabulary.words:
-            return True
-        new = sum(word not in self.vocabulary.ids for word in words.words)
-        softmax.bias[rows == UNKNOWN] -= math.log(new + 1)
-        counts = f"{len(words):,} words instead of {len(self.vocabulary):,}"
-        logger.warning("new softmax: %s; %s unseen words start as <UNK>", counts, f"{new:,}")
+@torch.no_grad()
+def fill_softmax(softmax: OutputSoftmax, words: WordVocabulary, start: TrainedModel | None) -> bool:
+    """
+    Copy the rows of the softmax of `start` into a new one: for words in both vocabularies their row, for new words the
+    row of `<UNK>`. `<UNK>` and the new words share its probability equally, so that the other words keep theirs.
+    Nothing is copied if there is no softmax. New words are logged. Returns whether both vocabularies are equal.
+    """
+    if start is None:
+        logger.warning("the biLM has no softmax: initializing one for %s words at random", f"{len(words):,}")
         return False
+    known, old = start.vocabulary, start.model.softmax
+    rows = torch.tensor([known.id(word) for word in words.words])  # [V], ids in the old softmax
+    softmax.weight.copy_(old.weight[rows])
+    softmax.bias.copy_(old.bias[rows])
+    if words.words == known.words:
+        return True
+    new = sum(word not in known.ids for word in words.words)
+    softmax.bias[rows == UNKNOWN] -= math.log(new + 1)
+    counts = f"{len(words):,} words instead of {len(known):,}"
+    logger.warning("new softmax: %s; %s unseen words start as <UNK>", counts, f"{new:,}")
+    return False
 
 
 ADDED = CARD_FILE, SAFETENSORS_FILE = "README.md", "weights.safetensors"

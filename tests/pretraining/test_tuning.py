@@ -13,7 +13,7 @@ from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.bilm.options import BiLMOptions
 from elmo_tasks.errors import InputError
 from elmo_tasks.pretraining.data_loader import LmVocabulary
-from elmo_tasks.pretraining.export import Checkpoint, load_trained, write_exported
+from elmo_tasks.pretraining.export import load_start, load_trained, write_exported
 from elmo_tasks.pretraining.language_model import BiLanguageModel
 from elmo_tasks.pretraining.model import BiLMModel
 from elmo_tasks.pretraining.softmax import OutputSoftmax
@@ -100,9 +100,9 @@ def test_incomplete_checkpoints_are_rejected(tmp_path: Path) -> None:
     exported(tmp_path / "bilm")
     (tmp_path / "bilm" / "vocabulary.txt").unlink()
     with pytest.raises(InputError, match="missing: vocabulary.txt"):
-        Checkpoint.load(str(tmp_path / "bilm"))
+        load_start(str(tmp_path / "bilm"))
     with pytest.raises(InputError, match="options_file and weight_file, got options_file, weights"):
-        Checkpoint.load({"options_file": "a", "weights": "b"})
+        load_start({"options_file": "a", "weights": "b"})
 
 
 @pytest.fixture(scope="module")
