@@ -12,7 +12,7 @@ from allennlp.predictors import Predictor
 from elmo_tasks.errors import InputError, one_line
 from elmo_tasks.nn.elmo_embedder import ElmoTokenEmbedder
 from elmo_tasks.training.archives import load_archive
-from elmo_tasks.web.worker import Answer
+from elmo_tasks.web.worker import Outcome
 
 TASKS = ("ner", "srl", "coref", "squad", "snli", "sst", "tagger")
 EXAMPLES: dict[str, list[Any]] = json.loads((Path(__file__).parent / "examples.json").read_text("utf-8"))
@@ -24,7 +24,7 @@ _WORD = re.compile(r"[^\W_]{1,50}|_|[^\w\s]")
 """Tokenizers may split at every sign; a word of more characters counts as several."""
 
 
-class TrainedModel:
+class ServedModel:
     """An archive's predictor. Raises `InputError` if the file is missing or damaged, or of another task."""
 
     def __init__(self, archive: Path) -> None:
@@ -58,7 +58,7 @@ class TrainedModel:
             raise InputError(f"expected at most {MAX_PAIRS:,} pairs of words of premise and hypothesis, got more")
         return data, sum(count for key, count in words.items() if key not in ("id", "genre", "speakers"))
 
-    def answers(self, inputs: Sequence[Any]) -> list[Answer]:
+    def answers(self, inputs: Sequence[Any]) -> list[Outcome]:
         """The lines that `elmo-tasks predict` writes. If a batch fails, its inputs are predicted one by one."""
         try:
             one = self.predictor

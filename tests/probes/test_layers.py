@@ -9,7 +9,7 @@ from elmo_tasks.elmo.source_types import SourceSettings
 from elmo_tasks.elmo.sources import open_source
 from elmo_tasks.errors import InputError
 from elmo_tasks.experiments.probes import layers
-from elmo_tasks.experiments.probes.layers import Source, encode_blocks, to_half
+from elmo_tasks.experiments.probes.layers import FrozenEncoder, encode_blocks, to_half
 from tests.elmo.samples import random_bilm
 from tests.tiny import bilm_files
 
@@ -40,10 +40,11 @@ def test_long_sentences_are_rejected(bilm: BiLM, monkeypatch: pytest.MonkeyPatch
 
 
 def test_the_source_of_a_bilm(tmp_path) -> None:
-    source = Source.of(*open_source(SourceSettings(**bilm_files(tmp_path))))
-    assert (source.shape(), source.name, len(source.options_sha256)) == ((3, 12), "biLM", 64)
+    encoder = FrozenEncoder.of(*open_source(SourceSettings(**bilm_files(tmp_path))))
+    assert (encoder.shape(), encoder.name, len(encoder.options_sha256)) == ((3, 12), "biLM", 64)
     assert (
-        source.weights_sha256 != Source.of(*open_source(SourceSettings(**bilm_files(tmp_path, seed=4)))).weights_sha256
+        encoder.weights_sha256
+        != FrozenEncoder.of(*open_source(SourceSettings(**bilm_files(tmp_path, seed=4)))).weights_sha256
     )
 
 
@@ -51,7 +52,7 @@ def test_the_source_of_a_bilm(tmp_path) -> None:
 def test_layers_of_a_gpu_are_those_of_the_cpu(tmp_path) -> None:
     ids, files = batch_to_ids(SENTENCES), bilm_files(tmp_path)
     devices = map(torch.device, ("cuda:0", "cpu"))
-    on_gpu, on_cpu = (Source.of(*open_source(SourceSettings(**files)), device).encoder(ids) for device in devices)
+    on_gpu, on_cpu = (FrozenEncoder.of(*open_source(SourceSettings(**files)), device).encode(ids) for device in devices)
     torch.testing.assert_close(on_gpu, on_cpu, atol=1e-4, rtol=1e-4)
 
 

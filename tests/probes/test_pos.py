@@ -6,7 +6,7 @@ import pytest
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.experiments.probes.pos import BASELINE, PosReport, probe_pos
-from tests.probes.samples import encoder_of, source_of
+from tests.probes.samples import encoder_of, frozen
 from tests.tiny import FIXTURES
 
 TRAIN = FIXTURES / "pos" / "train.conllu"
@@ -17,13 +17,13 @@ def lengths(words: list[str], t: int) -> list[list[float]]:
     return [[1.0], [float(len(words[t]))], [float(len(words[t - 1])) if t else 0.0]]
 
 
-SOURCE = source_of(encoder_of(lengths))
+ENCODER = frozen(encoder_of(lengths))
 
 
 def probe(folder: Path, train: str, test: str) -> PosReport:
     for name, text in (("train", train), ("test", test)):
         (folder / name).write_text(text)
-    return probe_pos(SOURCE, folder / "train", folder / "test")
+    return probe_pos(ENCODER, folder / "train", folder / "test")
 
 
 def scores(report: PosReport) -> dict[str, tuple[float | None, ...]]:
@@ -50,7 +50,7 @@ def test_the_most_frequent_tag(tmp_path: Path) -> None:
 
 def test_the_training_file_is_not_scored(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"train\.slash: expected text that was not trained on, 100%"):
-        probe_pos(SOURCE, TRAIN, FIXTURES / "pos" / "train.slash")
+        probe_pos(ENCODER, TRAIN, FIXTURES / "pos" / "train.slash")
     train = "Yes/UH ./.\nfine/JJ ./.\n"
     assert probe(tmp_path, train, "Yes/UH ./.\nno/UH ./.\nthe/DT ox/NN ./.\n").shared == pytest.approx(1 / 3)
     with pytest.raises(InputError, match="67% of its sentences"):

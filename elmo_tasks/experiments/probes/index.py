@@ -14,7 +14,7 @@ from elmo_tasks.bilm.weights import file_sha256
 from elmo_tasks.elmo.store import ROW_BYTES, TABLE, VALUES, LayerStore, file_size
 from elmo_tasks.errors import InputError
 from elmo_tasks.experiments.probes.corpus_text import STARTS, WORDS, CorpusText, read_corpus
-from elmo_tasks.experiments.probes.layers import Source, blocks, encode_blocks, to_half
+from elmo_tasks.experiments.probes.layers import FrozenEncoder, blocks, encode_blocks, to_half
 from elmo_tasks.files import atomic_write, leftovers
 
 FORMAT = 2
@@ -35,18 +35,18 @@ class CorpusIndex(NamedTuple):
     vectors: np.ndarray
 
 
-def index_layers(sentences: Iterable[list[str]], source: Source) -> list[CorpusIndex]:
+def index_layers(sentences: Iterable[list[str]], encoder: FrozenEncoder) -> list[CorpusIndex]:
     """The indices of all layers of a small text, in memory."""
     with TemporaryDirectory() as folder:
         CorpusText.write(sentences, Path(folder))
         text = CorpusText(Path(folder))  # stays mapped
-        blocks = encode_blocks(source.encoder, text.sentences(0), words=list, what="indexing")
+        blocks = encode_blocks(encoder.encode, text.sentences(0), words=list, what="indexing")
         vectors = np.concatenate([to_half(block.layers).numpy() for block in blocks], 1)  # [L+1, N, D]
     return [CorpusIndex(text, layer, rows) for layer, rows in enumerate(vectors)]
 
 
 def open_index(
-    folder: str | Path, corpus: str | Path, source: Source, *, layer: int | None = None, rebuild: bool = False
+    folder: str | Path, corpus: str | Path, encoder: FrozenEncoder, *, layer: int | None = None, rebuild: bool = False
 ) -> CorpusIndex:
     """
     Open the index of a corpus (see `read_corpus`) and a layer (default: the top one) in a folder, where it takes `2 D`
@@ -57,12 +57,12 @@ def open_index(
     is invalid, another process builds the index, or the folder cannot be written.
     """
     folder = Path(folder)
-    metadata = _metadata(corpus, source, layer)
+    metadata = _metadata(corpus, encoder, layer)
     try:
         if rebuild or _stored(folder) != metadata or not _is_complete(folder):
             folder.mkdir(parents=True, exist_ok=True)
             with FileLock(folder / LOCK, timeout=0):
-                _build(folder, corpus, source, metadata, rebuild=rebuild)
+                _build(folder, corpus, encoder, metadata, rebuild=rebuild)
     except Timeout:
         raise InputError("another process is building this index", file=folder) from None
     except OSError as error:
@@ -82,16 +82,16 @@ def _opened(folder: Path, metadata: Metadata) -> CorpusIndex:
         raise InputError(f"the index is damaged: {error}", file=folder, hint="--rebuild replaces it") from error
 
 
-def _metadata(corpus: str | Path, source: Source, layer: int | None) -> Metadata:
-    layers, width = source.shape()
+def _metadata(corpus: str | Path, encoder: FrozenEncoder, layer: int | None) -> Metadata:
+    layers, width = encoder.shape()
     layer = layers - 1 if layer is None else layer
     if not 0 <= layer < layers:
         raise InputError(f"expected a layer from 0 to {layers - 1}, got {layer}")
     if not Path(corpus).is_file():
         raise InputError("the corpus does not exist", file=corpus)
-    digests = {"options_sha256": source.options_sha256, "weights_sha256": source.weights_sha256}
-    if source.pieces is not None:
-        digests["pieces"] = source.pieces
+    digests = {"options_sha256": encoder.options_sha256, "weights_sha256": encoder.weights_sha256}
+    if encoder.pieces is not None:
+        digests["pieces"] = encoder.pieces
     return {"format": FORMAT, "corpus_sha256": file_sha256(corpus), **digests, "layer": layer, "width": width}
 
 
@@ -112,7 +112,7 @@ def _stored(folder: Path) -> Metadata | None:
     return stored if isinstance(stored, dict) else {}
 
 
-def _build(folder: Path, corpus: str | Path, source: Source, metadata: Metadata, *, rebuild: bool) -> None:
+def _build(folder: Path, corpus: str | Path, encoder: FrozenEncoder, metadata: Metadata, *, rebuild: bool) -> None:
     """Write the missing files: first the metadata, then the text, then the vectors."""
     for path in leftovers(folder):
         path.unlink()
@@ -125,7 +125,7 @@ def _build(folder: Path, corpus: str | Path, source: Source, metadata: Metadata,
             temporary.write_text(json.dumps(metadata, indent=2) + "\n", "utf-8")
     if not (folder / WORDS).exists():  # the last file of the text
         CorpusText.write(read_corpus(corpus), folder)
-    _write_vectors(folder, source, metadata)
+    _write_vectors(folder, encoder, metadata)
 
 
 def _check_replaceable(folder: Path, stored: Metadata | None, metadata: Metadata, rebuild: bool) -> None:
@@ -139,12 +139,12 @@ def _check_replaceable(folder: Path, stored: Metadata | None, metadata: Metadata
         raise InputError(f"this is the index of something else: {'; '.join(changes)}", file=folder, hint=hint)
 
 
-def _write_vectors(folder: Path, source: Source, metadata: Metadata) -> None:
+def _write_vectors(folder: Path, encoder: FrozenEncoder, metadata: Metadata) -> None:
     """Append the sentences of the blocks that are not complete."""
     text = CorpusText(folder)
     with closing(LayerStore(folder, create=True)) as store:
         sentence = _first_missing(text, len(store))
-        for block in encode_blocks(source.encoder, text.sentences(sentence), words=list, what="indexing"):
+        for block in encode_blocks(encoder.encode, text.sentences(sentence), words=list, what="indexing"):
             rows = to_half(block.layers[metadata["layer"]]).numpy()
             parts = np.split(rows, block.starts[1:])
             store.write({b"%016d" % number: part.tobytes() for number, part in enumerate(parts, start=sentence)})

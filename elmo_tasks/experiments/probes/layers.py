@@ -24,36 +24,36 @@ MAX_SENTENCE = 5_000
 
 CPU = torch.device("cpu")
 
-Encoder = Callable[[Tensor], BiLMOutput]
+Encode = Callable[[Tensor], BiLMOutput]
 """Character ids [B, T, C] -> layers [L+1, B, T, D] and mask [B, T]: a `BiLM` or anything with its signature."""
 
 Item = TypeVar("Item")
 
 
-class Source(NamedTuple):
-    """A frozen encoder, its name in tables (`biLM`, `CoVe`, `transformer`), and the SHA-256 of its files."""
+class FrozenEncoder(NamedTuple):
+    """A source of layers, its name in tables (`biLM`, `CoVe`, `transformer`), and the SHA-256 of its files."""
 
-    encoder: Encoder
+    encode: Encode
     name: str
     options_sha256: str
     weights_sha256: str
     pieces: str | None = None  # how a transformer pools them
 
     @classmethod
-    def of(cls, layers: sources.LayerSource, files: sources.SourceFiles, device: torch.device = CPU) -> "Source":
+    def of(cls, layers: sources.LayerSource, files: sources.SourceFiles, device: torch.device = CPU) -> "FrozenEncoder":
         """What was opened; layers are computed on the device, and kept on the CPU."""
         placed = layers if device == CPU else layers.to(device)
 
-        def encoder(ids: Tensor) -> BiLMOutput:
+        def encode(ids: Tensor) -> BiLMOutput:
             return BiLMOutput(*(tensor.cpu() for tensor in placed(ids.to(device))))
 
         digests = files.auxiliary_file.sha256, files.weight_file.sha256
-        return cls(encoder, files.label, *digests, getattr(layers, "pieces", None))
+        return cls(encode, files.label, *digests, getattr(layers, "pieces", None))
 
     def shape(self) -> tuple[int, int]:
         """The number of layers (L+1) and their width (D)."""
         with torch.inference_mode():
-            layers = self.encoder(batch_to_ids([["a"]])).layers
+            layers = self.encode(batch_to_ids([["a"]])).layers
         return layers.shape[0], layers.shape[3]
 
 
@@ -66,7 +66,7 @@ class Block(NamedTuple, Generic[Item]):
 
 
 def encode_blocks(
-    encoder: Encoder, items: Iterable[Item], *, words: Callable[[Item], Sequence[str]], what: str = ""
+    encode: Encode, items: Iterable[Item], *, words: Callable[[Item], Sequence[str]], what: str = ""
 ) -> Iterator[Block[Item]]:
     """
     All layers of all items, bitwise reproducible. Sentences of similar length within a block share a batch. Items are
@@ -75,7 +75,7 @@ def encode_blocks(
     with tqdm(desc=what, unit=" tokens", unit_scale=True, disable=None, leave=False) as progress:
         for block in blocks(items, words=words):
             sentences = [words(item) for item in block]
-            yield Block(block, *_encode(encoder, sentences))
+            yield Block(block, *_encode(encode, sentences))
             progress.update(sum(map(len, sentences)))
 
 
@@ -99,13 +99,13 @@ def blocks(items: Iterable[Item], *, words: Callable[[Item], Sequence[str]]) -> 
 
 
 @torch.inference_mode()
-def _encode(encoder: Encoder, sentences: list[Sequence[str]]) -> tuple[list[int], Tensor]:
+def _encode(encode: Encode, sentences: list[Sequence[str]]) -> tuple[list[int], Tensor]:
     """The start of each sentence, and all layers [L+1, N, D]."""
     lengths = torch.tensor([len(sentence) for sentence in sentences])  # [B]
     starts = lengths.cumsum(0) - lengths  # [B]
     flat = torch.empty(0)
     for places in batches_by_length(lengths.tolist(), max_tokens=BATCH_TOKENS):
-        layers, mask = encoder(batch_to_ids([list(sentences[place]) for place in places], longest=MOST_CHARACTERS))
+        layers, mask = encode(batch_to_ids([list(sentences[place]) for place in places], longest=MOST_CHARACTERS))
         if not len(flat):
             flat = layers.new_empty((layers.shape[0], int(lengths.sum()), layers.shape[3]))
         to = starts[places][:, None] + torch.arange(mask.shape[1])  # [B, T]

@@ -9,7 +9,7 @@ import numpy as np
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.experiments.probes.apart import check_overlap
-from elmo_tasks.experiments.probes.layers import Source, encode_blocks, to_half
+from elmo_tasks.experiments.probes.layers import FrozenEncoder, encode_blocks, to_half
 from elmo_tasks.experiments.probes.softmax import MAX_STEPS, LinearSoftmax, fit_softmax
 from elmo_tasks.formats.tagged import TaggedSentence, read_tagged
 
@@ -22,7 +22,7 @@ class PosRow(NamedTuple):
     and on the others; `None` if there are no such tokens.
     """
 
-    name: str  # `BASELINE`, or the source's name and the layer
+    name: str  # `BASELINE`, or the encoder's name and the layer
     accuracy: float | None
     seen: float | None
     unseen: float | None
@@ -53,14 +53,19 @@ class _Tagged(NamedTuple):
         words = [word for sentence in sentences for word in sentence.words]
         return cls(sentences, words, [tag for sentence in sentences for tag in sentence.tags])
 
-    def layers(self, source: Source) -> np.ndarray:
+    def layers(self, encoder: FrozenEncoder) -> np.ndarray:
         """The layers of all tokens: float16, [L+1, N, D]."""
-        blocks = encode_blocks(source.encoder, self.sentences, words=lambda s: s.words, what="encoding")
+        blocks = encode_blocks(encoder.encode, self.sentences, words=lambda s: s.words, what="encoding")
         return np.concatenate([to_half(block.layers).numpy() for block in blocks], 1)
 
 
 def probe_pos(
-    source: Source, train_file: str | Path, test_file: str | Path, *, form: str = "auto", max_steps: int = MAX_STEPS
+    encoder: FrozenEncoder,
+    train_file: str | Path,
+    test_file: str | Path,
+    *,
+    form: str = "auto",
+    max_steps: int = MAX_STEPS,
 ) -> PosReport:
     """
     Table 6 on these files: for every layer a softmax, trained on one file and scored on the other. Takes
@@ -78,19 +83,19 @@ def probe_pos(
     unseen = np.array([word not in known for word in test.words])  # [N]
     rows = [
         _row(name, predicted, test, unseen, fitted)
-        for name, predicted, fitted in _predictions(source, train, test, max_steps)
+        for name, predicted, fitted in _predictions(encoder, train, test, max_steps)
     ]
     return PosReport(rows, tags, len(train.words), len(test.words), int(unseen.sum()), shared)
 
 
 def _predictions(
-    source: Source, train: _Tagged, test: _Tagged, max_steps: int
+    encoder: FrozenEncoder, train: _Tagged, test: _Tagged, max_steps: int
 ) -> Iterator[tuple[str, Sequence[str] | np.ndarray, LinearSoftmax | None]]:
     """The name, the predicted tags and the softmax of each row."""
     yield BASELINE, _most_frequent(train, test.words), None
-    for layer, (features, scored) in enumerate(zip(train.layers(source), test.layers(source), strict=True)):
+    for layer, (features, scored) in enumerate(zip(train.layers(encoder), test.layers(encoder), strict=True)):
         fitted = fit_softmax(features, train.tags, max_steps=max_steps)
-        yield f"{source.name} {layer}", fitted.predict(scored), fitted
+        yield f"{encoder.name} {layer}", fitted.predict(scored), fitted
 
 
 def _row(

@@ -10,7 +10,7 @@ from torch.nn.functional import normalize
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.experiments.probes.apart import check_overlap
-from elmo_tasks.experiments.probes.layers import Encoder, Source, encode_blocks
+from elmo_tasks.experiments.probes.layers import Encode, FrozenEncoder, encode_blocks
 from elmo_tasks.experiments.probes.scorer import Score, score
 from elmo_tasks.experiments.probes.senses import (
     DATA_SUFFIX,
@@ -60,9 +60,9 @@ class SenseCorpus(NamedTuple):
         """The sentences, read from the file."""
         return read_senses(self.file)
 
-    def target_vectors(self, encoder: Encoder) -> Iterator[tuple[Target, Tensor]]:
+    def target_vectors(self, encode: Encode) -> Iterator[tuple[Target, Tensor]]:
         """Each target and the mean over its tokens in each layer: [L+1, D]."""
-        for block in encode_blocks(encoder, self.sentences(), words=lambda s: s.words, what=self.name):
+        for block in encode_blocks(encode, self.sentences(), words=lambda s: s.words, what=self.name):
             for sentence, start in zip(block.items, block.starts, strict=True):
                 for target in sentence.targets:
                     yield target, block.layers[:, start + target.start : start + target.end].mean(1)
@@ -71,7 +71,7 @@ class SenseCorpus(NamedTuple):
 class WsdRow(NamedTuple):
     """The scores of the first sense or of a layer."""
 
-    name: str  # `first sense`, or the source's name and the layer
+    name: str  # `first sense`, or the encoder's name and the layer
     scores: dict[str, Score]  # by evaluation set, and over several
     answers: Answers  # by set and id, in the order of the text; empty if there is no answer
 
@@ -93,10 +93,10 @@ class SenseVectors:
     keys counts for each of them.
     """
 
-    def __init__(self, corpus: SenseCorpus, encoder: Encoder) -> None:
+    def __init__(self, corpus: SenseCorpus, encode: Encode) -> None:
         self.by_lemma: dict[Lemma, dict[str, None]] = {}
         sums: dict[str, Tensor] = {}
-        for target, vectors in corpus.target_vectors(encoder):
+        for target, vectors in corpus.target_vectors(encode):
             senses = self.by_lemma.setdefault((target.lemma, target.pos), {})
             for key in corpus.keys[target.id]:
                 senses[key] = None
@@ -121,7 +121,7 @@ class SenseVectors:
 
 
 def probe_senses(
-    source: Source, train_file: str | Path, evaluation_files: Iterable[str | Path], index_sense: str | Path
+    encoder: FrozenEncoder, train_file: str | Path, evaluation_files: Iterable[str | Path], index_sense: str | Path
 ) -> WsdReport:
     """
     Table 5 on these files (`semcor.data.xml`, `senseval2.data.xml` and so on, with their keys in the same folders, and
@@ -136,12 +136,12 @@ def probe_senses(
     first_senses = read_first_senses(index_sense)
     trained = [sentence.words for sentence in train.sentences()]
     shared = {corpus.name: _check_overlap(trained, train, corpus) for corpus in sets}
-    vectors = SenseVectors(train, source.encoder)
-    layers = [f"{source.name} {layer}" for layer in range(source.shape()[0])]
+    vectors = SenseVectors(train, encoder.encode)
+    layers = [f"{encoder.name} {layer}" for layer in range(encoder.shape()[0])]
     answers: dict[str, dict[tuple[str, str], list[str]]] = {}
     unknown: list[str | None] = []  # WordNet's first senses for lemmas that are not in the training corpus
     for corpus in sets:
-        for target, found in corpus.target_vectors(source.encoder):
+        for target, found in corpus.target_vectors(encoder.encode):
             first = first_senses.get((target.lemma, target.pos))
             nearest: Sequence[str | None] | None = vectors.nearest(target, found)
             if nearest is None:

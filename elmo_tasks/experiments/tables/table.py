@@ -9,10 +9,10 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from elmo_tasks.errors import InputError, one_line
+from elmo_tasks.errors import InputError, one_line, shown
 from elmo_tasks.experiments.tables.schema import Cell, Ensemble, Increase, Paper, Row, Table
 from elmo_tasks.resources import SCALES, configs_root
-from elmo_tasks.training.checks.problem import nearest, shown
+from elmo_tasks.training.checks.problem import nearest
 from elmo_tasks.training.config import evaluate, find_embedded
 
 KEYS = {key for model in (Table, Row, Cell, Paper, Ensemble, Increase) for key in model.model_fields}
