@@ -29,7 +29,6 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-store",
-    "Connection": "close",  # a connection has one request, so that its time can be limited
 }
 
 _LOCAL = re.compile(r"|localhost|[\d.]+|\[[\da-f:.]+\]")

@@ -17,7 +17,6 @@ from typing import Any
 
 import torch
 import uvicorn
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from elmo_tasks.elmo.source_types import SourceSettings
 from elmo_tasks.elmo.sources import open_source
@@ -112,14 +111,6 @@ def _listening(host: str, port: int) -> socket.socket:
         raise InputError(f"cannot listen at {shown(host)}, port {port}: {error}", hint=hint) from None
 
 
-class _Protocol(H11Protocol):
-    """Ends a connection after the seconds of keep-alive, whatever its client sends and reads."""
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(transport)
-        self.loop.call_later(self.config.timeout_keep_alive, transport.abort)
-
-
 class _Server(uvicorn.Server):
     """
     Ends with status 0 on SIGTERM and Ctrl-C: what waits is answered for `drain` seconds, what runs for `timeout` more.
@@ -127,10 +118,9 @@ class _Server(uvicorn.Server):
     """
 
     def __init__(self, service: Service, timeout: float, drain: float) -> None:
-        options: dict[str, Any] = {"lifespan": "off", "ws": "none", "server_header": False, "limit_concurrency": 1000}
+        options: dict[str, Any] = {"http": "h11", "lifespan": "off", "ws": "none", "server_header": False}
         options |= {"log_level": "error", "timeout_graceful_shutdown": math.ceil(drain + timeout) + 1}
-        options |= {"http": _Protocol, "timeout_keep_alive": math.ceil(3 * timeout)}  # body, computation, reading
-        super().__init__(uvicorn.Config(service, **options))
+        super().__init__(uvicorn.Config(service, limit_concurrency=1000, **options))
         self._service, self._drain = service, drain
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
