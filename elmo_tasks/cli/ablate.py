@@ -9,9 +9,9 @@ from tqdm import tqdm
 from elmo_tasks.cli.actions import Command
 from elmo_tasks.experiments.tables.execute import execute
 from elmo_tasks.experiments.tables.local import HELD
+from elmo_tasks.experiments.tables.results import duration, terminal
 from elmo_tasks.experiments.tables.run_dir import Held
 from elmo_tasks.experiments.tables.session import Session
-from elmo_tasks.experiments.tables.text import duration, terminal
 from elmo_tasks.resources import SCALES
 
 INTERRUPTED = 130

@@ -14,7 +14,7 @@ import pytest
 
 from elmo_tasks.experiments.tables import local, run_dir
 from elmo_tasks.experiments.tables.runs import Run, runnable
-from elmo_tasks.experiments.tables.schema import Row
+from elmo_tasks.experiments.tables.table import Row
 from tests.tables.tables import finish
 
 WORKER = """

@@ -6,8 +6,7 @@ import pytest
 
 from elmo_tasks.experiments.tables.figures import curve_charts, layer_weights, share_charts
 from elmo_tasks.experiments.tables.report import report
-from elmo_tasks.experiments.tables.summary import Summary
-from elmo_tasks.experiments.tables.text import body
+from elmo_tasks.experiments.tables.results import Summary, body
 from tests.tables.tables import LAST, fail, finish, planner, row
 
 

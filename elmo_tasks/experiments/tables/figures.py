@@ -6,8 +6,8 @@ from math import ceil, floor, log10
 from statistics import mean
 from typing import NamedTuple
 
-from elmo_tasks.experiments.tables.schema import PERCENT, Row
-from elmo_tasks.experiments.tables.summary import Record, Summary, curve_metric
+from elmo_tasks.experiments.tables.results import Record, Summary, curve_metric
+from elmo_tasks.experiments.tables.table import PERCENT, Row
 
 
 class Point(NamedTuple):
@@ -113,7 +113,7 @@ def share_charts(summary: Summary) -> list[Chart]:
 
 def _share_points(summary: Summary, row_label: str) -> list[Point]:
     rows = [row for row in summary.table.rows if row.row_label == row_label and row.fraction is not None]
-    shown = [(100 * (row.fraction or 0), summary.shown(row, row.cells[0])) for row in rows]
+    shown = [(100 * (row.fraction or 0), summary.result(row, row.cells[0])) for row in rows]
     return sorted(Point(x, cell.mean, cell.deviation or 0.0) for x, cell in shown if cell.mean is not None)
 
 

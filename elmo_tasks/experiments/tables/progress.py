@@ -8,8 +8,8 @@ from collections.abc import Callable
 from tqdm import tqdm
 
 from elmo_tasks.experiments.tables import run_dir
+from elmo_tasks.experiments.tables.results import duration, run_scores
 from elmo_tasks.experiments.tables.runs import Run
-from elmo_tasks.experiments.tables.text import duration, run_scores
 
 
 class Progress:

@@ -9,18 +9,18 @@ from jinja2 import Environment, StrictUndefined
 
 from elmo_tasks import resources
 from elmo_tasks.experiments.tables.figures import curve_charts, layer_weights, share_charts
-from elmo_tasks.experiments.tables.schema import Row
-from elmo_tasks.experiments.tables.summary import Record, Summary
-from elmo_tasks.experiments.tables.text import (
+from elmo_tasks.experiments.tables.results import (
     FAILED,
     MISSING,
+    Record,
+    Summary,
     body,
     duration,
-    our_score,
     remarks,
     run_scores,
     short_commit,
 )
+from elmo_tasks.experiments.tables.table import Row
 from elmo_tasks.training.config import differences
 
 
@@ -48,15 +48,13 @@ def _row(summary: Summary, row: Row) -> dict[str, Any]:
     """A line of the table of rows."""
     config = summary.planner.resolved.get(row.name, {})
     data = _relative(str(row.file or config.get("validation_data_path") or ""))
-    shown = [(cell.metric, summary.shown(row, cell)) for cell in row.cells]
+    shown = [(cell.metric, summary.result(row, cell)) for cell in row.cells]
     return {
         "name": row.name,
         "config": row.config.name,
         "changes": [_relative(line) for line in _changes(summary, row)],
         "scored on": f"{row.split}, {data}" if data else row.split,
-        "scores": [
-            (f"{metric} {our_score(cell)}", ", ".join(f"{it:.1f}" for it in cell.values)) for metric, cell in shown
-        ],
+        "scores": [(f"{metric} {cell.ours}", ", ".join(f"{it:.1f}" for it in cell.values)) for metric, cell in shown],
     }
 
 

@@ -14,7 +14,7 @@ from allennlp.common.params import with_overrides
 
 from elmo_tasks.errors import InputError, one_line
 from elmo_tasks.experiments.tables.ensemble import require_probabilities
-from elmo_tasks.experiments.tables.schema import Row, Table
+from elmo_tasks.experiments.tables.table import Row, Table
 from elmo_tasks.training import config as configs
 from elmo_tasks.training.checks.schema import shape_problems
 from elmo_tasks.training.config import differences, without_type

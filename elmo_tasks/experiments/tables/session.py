@@ -13,10 +13,9 @@ from elmo_tasks.experiments.tables import local, run_dir
 from elmo_tasks.experiments.tables.local import Event
 from elmo_tasks.experiments.tables.progress import Progress
 from elmo_tasks.experiments.tables.report import report
+from elmo_tasks.experiments.tables.results import Summary, duration, markdown, run_scores
 from elmo_tasks.experiments.tables.runs import Planner, Run
-from elmo_tasks.experiments.tables.summary import Summary
 from elmo_tasks.experiments.tables.table import choose_rows, read_table
-from elmo_tasks.experiments.tables.text import duration, markdown, run_scores
 from elmo_tasks.files import atomic_write
 
 
