@@ -75,7 +75,8 @@ def test_dry_run(ablate: Shown, tmp_path: Path) -> None:
 
 
 def test_output_and_files(ablate: Shown, tmp_path: Path) -> None:
-    shown = ablate("--seeds", "2")
+    shown = ablate("--seeds", "2", "--figures", tmp_path / "figures")
+    assert (tmp_path / "figures" / "curve-NER-f1.png").is_file()
     assert "started: last, seed 1" in shown
     assert "[3/4] last, seed 1: f1 10.0, 60 s;" in shown
     assert "ours   15.0 ± 7.1 (n=2)  15.0 ± 7.1 (n=2)" in shown
@@ -84,7 +85,7 @@ def test_output_and_files(ablate: Shown, tmp_path: Path) -> None:
     records = [json.loads(line) for line in (out / "results.jsonl").read_text().splitlines()]
     assert [record["row"] + str(record["seed"]) for record in records] == ["baseline1", "baseline2", "last1", "last2"]
     assert "15.0 ± 7.1 (n=2)" in (out / "table.md").read_text()
-    command = f"elmo-tasks ablate {tmp_path}/table.jsonnet --scale mini -s {out} --seeds 2</code>"
+    command = f"elmo-tasks ablate {tmp_path}/table.jsonnet --scale mini -s {out} --seeds 2</dd>"
     assert command in (out / "report.html").read_text()
 
 
