@@ -3,7 +3,8 @@
 import io
 import json
 import os
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -11,10 +12,9 @@ import pytest
 from elmo_tasks.cli.ablate import dry_run
 from elmo_tasks.errors import InputError
 from elmo_tasks.experiments.tables import local, run_dir
-from elmo_tasks.experiments.tables.progress import Progress
-from elmo_tasks.experiments.tables.runs import Run
+from elmo_tasks.experiments.tables.runs import Event, Run
 from elmo_tasks.experiments.tables.session import Session
-from tests.tables.tables import LAST, finish, planner, row, write_table
+from tests.tables.tables import LAST, finish, row, write_table
 from tests.test_flow import elmo_tasks
 
 Shown = Callable[..., str]
@@ -161,14 +161,15 @@ def test_progress_on_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         def isatty(self) -> bool:
             return True
 
-    planned = planner(tmp_path, [row("baseline", changes={"trainer.num_epochs": 5})])
-    (run,) = planned.runs(planned.table.rows, 1)
     monkeypatch.setattr("sys.stdout", shown := Terminal())
-    with Progress(lambda run: 90.0) as progress:
-        progress.show(run)
+    table = write_table(tmp_path, [row("baseline", changes={"trainer.num_epochs": 5})])
+
+    def executor(runs: list[Run], *, workers: int) -> Iterator[Event]:
+        (run,) = runs
+        yield Event(run, "started")
         for epoch, f1 in enumerate([0.1, 0.5]):
             run_dir.write_json(run.folder / run_dir.MODEL / f"metrics_epoch_{epoch}.json", {"validation_f1": f1})
-        progress.show(run)
-    first, second, *_ = shown.getvalue().strip().split("\r")
-    assert first.startswith("baseline, seed 1: 0 of 5 epochs, 0 s; 90 s left")
-    assert second.startswith("baseline, seed 1: 2 of 5 epochs, f1 50.0, 0 s; 0 s left")
+        yield Event(run, "running")
+
+    list(Session(str(table), tmp_path / "out", executor=executor).run_all())
+    assert re.search(r"baseline, seed 1:  40%.* 2/5 .*f1 50\.0", shown.getvalue())

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple, Protocol
 
 from allennlp.common import Params
 from allennlp.common.params import with_overrides
@@ -60,6 +60,25 @@ class Run:
     def label(self) -> str:
         """The row's name and the seed, if it has several."""
         return self.row.name if self.row.once else f"{self.row.name}, seed {self.seed}"
+
+
+class Event(NamedTuple):
+    """A run has started, is running, is held by another process, or has finished; `failure` says why it failed."""
+
+    run: Run
+    state: Literal["started", "running", "held", "finished"]
+    failure: str | None = None
+
+
+class Executor(Protocol):
+    """
+    Executes runs, `workers` at a time and each after the runs that it needs: calls `run_dir.prepare_run_dir`, then
+    `elmo-tasks ablate-run FOLDER` somewhere, then `run_dir.failure_of`.
+    """
+
+    def __call__(self, runs: list[Run], *, workers: int) -> Iterator[Event]:
+        """Yields `started` before other events of a run, `finished` once for each; closing it stops what is running."""
+        ...
 
 
 class Planner:
