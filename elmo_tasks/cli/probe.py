@@ -17,10 +17,8 @@ from elmo_tasks.experiments.probes.neighbors import (
     occurrence_in_corpus,
     occurrence_in_sentence,
 )
-from elmo_tasks.experiments.probes.pos import PosRow, probe_pos
-from elmo_tasks.experiments.probes.softmax import MAX_STEPS
-from elmo_tasks.experiments.probes.wsd import probe_senses
-from elmo_tasks.experiments.probes.wsd_files import evaluation_files_in, train_file_in, write_answers
+from elmo_tasks.experiments.probes.pos import MAX_STEPS, PosRow, probe_pos
+from elmo_tasks.experiments.probes.wsd import evaluation_files_in, probe_senses, train_file_in, write_answers
 from elmo_tasks.files import atomic_write, check_output_path
 from elmo_tasks.formats.tagged import FORMATS
 

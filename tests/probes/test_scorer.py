@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from elmo_tasks.experiments.probes.scorer import Score, score
+from elmo_tasks.experiments.probes.wsd import Score, score
 
 
 def test_no_right_answer() -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from elmo_tasks.experiments.probes.softmax import fit_softmax
+from elmo_tasks.experiments.probes.pos import fit_softmax
 
 Data = tuple[np.ndarray, list[str]]
 

@@ -10,8 +10,14 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.experiments.probes import layers
 from elmo_tasks.experiments.probes.layers import FrozenEncoder
 from elmo_tasks.experiments.probes.senses import Target
-from elmo_tasks.experiments.probes.wsd import SenseCorpus, SenseVectors, WsdReport, probe_senses
-from elmo_tasks.experiments.probes.wsd_files import evaluation_files_in, train_file_in
+from elmo_tasks.experiments.probes.wsd import (
+    SenseCorpus,
+    SenseVectors,
+    WsdReport,
+    evaluation_files_in,
+    probe_senses,
+    train_file_in,
+)
 from tests.elmo.samples import random_bilm
 from tests.probes.samples import INDEX_SENSE, SEMCOR, SETS, encoder_of, frozen, write_wsd
 

@@ -1,18 +1,19 @@
 """Word senses by the nearest mean of a frozen layer's vectors (paper, section 5.3 and Table 5)."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.experiments.probes.apart import check_overlap
+from elmo_tasks.experiments.probes.corpus_text import check_overlap
 from elmo_tasks.experiments.probes.layers import Encode, FrozenEncoder, encode_blocks
-from elmo_tasks.experiments.probes.scorer import Score, score
 from elmo_tasks.experiments.probes.senses import (
+    CORPUS_HINT,
     DATA_SUFFIX,
     SenseSentence,
     Target,
@@ -21,6 +22,7 @@ from elmo_tasks.experiments.probes.senses import (
     read_keys,
     read_senses,
 )
+from elmo_tasks.files import atomic_write_folder
 
 ALL, TESTS, DEVELOPMENT = "all", "tests", "semeval2007"
 """Columns over several sets: all of them; all except the development set, as in the paper's Table 5."""
@@ -32,6 +34,19 @@ Lemma = tuple[str, str]
 
 TIE = 1e-6
 """Cosines that differ by less are equal: without context a word's senses often differ only by rounding."""
+
+_TRAIN_FOLDERS = ("SemCor", "Training_Corpora/SemCor")
+_CONCATENATION = "ALL"
+
+
+class Score(NamedTuple):
+    """Scores in percent, and the number of instances with an answer and of all instances."""
+
+    precision: float
+    recall: float
+    f1: float
+    answered: int
+    instances: int
 
 
 class SenseCorpus(NamedTuple):
@@ -171,3 +186,52 @@ def _scores(sets: Sequence[SenseCorpus], answers: Answers) -> dict[str, Score]:
         column: score({name: keys for name, keys in gold.items() if name[0] in members}, answers)
         for column, members in columns.items()
     }
+
+
+def score(gold: Mapping[Any, Collection[str]], answers: Mapping[Any, Collection[str]]) -> Score:
+    """
+    The score of each instance's answers against its gold keys, as the official scorer of Raganato et al. (2017) has it.
+    An answer is correct if it is one of these; several answers share an instance. Precision is over the answered
+    instances, recall over all. Answers to unknown instances are ignored.
+    """
+    given = {name: set(keys) for name, keys in answers.items() if keys and name in gold}
+    right = sum(len(keys & set(gold[name])) / len(keys) for name, keys in given.items())
+    precision = right / len(given) if given else 0.0
+    recall = right / len(gold) if gold else 0.0
+    f1 = 2 * precision * recall / (precision + recall) if right else 0.0
+    return Score(100 * precision, 100 * recall, 100 * f1, len(given), len(gold))
+
+
+def train_file_in(folder: Path) -> Path:
+    """SemCor in a folder of Raganato et al.'s layout, or directly in the folder. Raises `InputError`."""
+    for below in _TRAIN_FOLDERS:
+        if (path := folder / below / f"semcor{DATA_SUFFIX}").is_file():
+            return path
+    raise InputError(f"expected SemCor/semcor{DATA_SUFFIX} in the folder", file=folder, hint=CORPUS_HINT)
+
+
+def evaluation_files_in(folder: Path) -> list[Path]:
+    """Every evaluation set of the folder except `ALL`, the concatenation of the others. Raises `InputError`."""
+    files = sorted(folder.glob(f"Evaluation_Datasets/*/*{DATA_SUFFIX}"))
+    found = [file for file in files if file.parent.name != _CONCATENATION]
+    if not found:
+        problem = f"expected Evaluation_Datasets/NAME/NAME{DATA_SUFFIX} in the folder"
+        raise InputError(problem, file=folder, hint=CORPUS_HINT)
+    return found
+
+
+def write_answers(rows: Sequence[WsdRow], folder: Path) -> None:
+    """
+    Write the answers of each row for the official scorer: `senseval2.biLM-1.key.txt`, with lines `d000.s000.t000 KEY`
+    for all answered instances; for several sets also `ALL.biLM-1.key.txt`, with lines `senseval2.d000.s000.t000 KEY` as
+    in the published concatenation. All files are new or none; raises `InputError` if they cannot be written.
+    """
+    with atomic_write_folder(folder) as temporary:
+        for row in rows:
+            lines: dict[str, list[str]] = defaultdict(list)
+            for (of, id_), keys in row.answers.items():
+                line = f"{id_} {' '.join(keys)}\n" if keys else ""
+                lines[of].append(line)
+                lines[_CONCATENATION].append(line and f"{of}.{line}")
+            for of in lines if len(lines) > 2 else lines.keys() - {_CONCATENATION}:
+                (temporary / f"{of}.{row.name.replace(' ', '-')}.key.txt").write_text("".join(lines[of]), "utf-8")
