@@ -87,11 +87,11 @@ def test_encoders(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("rows", "keys", "message"),
     [
-        ([row("a", metrc="f1")], {}, r"row a: metrc: unknown key \(nearest: metric\)"),
+        ([row("a", metrc="f1")], {}, "row a: metrc: unknown key"),
         ([row("a"), row("a")], {}, "2 rows have the name a"),
         ([row("a", split="test")], {}, "row a: split test needs the key file"),
         ([row("a", split="train")], {}, "row a: split: expected .*'dev' or 'test', got 'train'"),
-        ([row("a", bilm_of="bb")], {}, r"row a: no row 'bb' \(known: a\)"),
+        ([row("a", bilm_of="bb")], {}, "row a: no row 'bb'"),
         ([row("a", bilm_of="a", finetune=True)], {}, "row a: a row with finetune cannot use other rows"),
         ([row("a", ensemble={"of": "a", "members": 2})], {}, "row a: .* needs a row with seeds, a has one run"),
         ([row("a")], {"increase": {"of": "a", "over": "b"}}, "increase: no row has the column 'b'"),

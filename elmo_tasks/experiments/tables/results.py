@@ -9,7 +9,7 @@ from typing import Any
 
 from elmo_tasks.experiments.tables import run_dir
 from elmo_tasks.experiments.tables.runs import Planner, Run
-from elmo_tasks.experiments.tables.table import PASSES, PERCENT, Cell, Paper, Row, Table, unknown
+from elmo_tasks.experiments.tables.table import PASSES, PERCENT, Cell, Paper, Row, Table
 
 MAX_SEEDS = 16
 """Results of earlier calls with more seeds are shown too, up to this seed."""
@@ -146,8 +146,8 @@ class Summary:
         yield from (f"seed {seed} failed: {reason}" for seed, reason in sorted(failures.items()))
         if records and not values:
             names = {name for record in records.values() for name in record["scores"]}
-            passes = cell.metric == PASSES
-            yield "never, or the other row is missing" if passes else f"no score {unknown(cell.metric, names)}"
+            other = f"no score {cell.metric!r}, but {', '.join(sorted(names))}"
+            yield "never, or the other row is missing" if cell.metric == PASSES else other
 
 
 def score(record: Record, cell: Cell) -> float | None:

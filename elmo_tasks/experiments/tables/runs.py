@@ -101,11 +101,13 @@ class Planner:
         self.bases: dict[str, dict[str, Any]] = {}
         self.resolved: dict[str, dict[str, Any]] = {}
         self._configs: dict[Path, dict[str, Any]] = {}
-        rows = [row for row in table.rows if not row.missing]
-        problems = [(row.name, problem) for row in rows for problem in self._resolve(row)]
-        problems = problems or list(self._ensemble_problems())
-        if problems:
-            raise InputError("; ".join(_grouped(problems)), hint=f"table {table.title}")
+        for row in table.rows:
+            if not row.missing:
+                try:
+                    self._resolve(row)
+                except (RuntimeError, ValueError, KeyError) as error:
+                    problem = f"row {row.name}: {one_line(error) or error}"
+                    raise InputError(problem, hint=f"table {table.title}") from None
 
     def runs(self, rows: Iterable[Row], seeds: int) -> list[Run]:
         """
@@ -140,35 +142,28 @@ class Planner:
             yield from (self.run(self.table.row(row.ensemble.of), n + 1) for n in range(row.ensemble.members))
         yield self.run(row, seed)
 
-    def _resolve(self, row: Row) -> Iterator[str]:
+    def _resolve(self, row: Row) -> None:
         if not row.config.is_file():
-            yield f"no such config: {row.config}, nor in the current folder, nor a name that `elmo-tasks configs` lists"
-            return
-        try:
-            base = self._configs.get(row.config) or self._configs.setdefault(row.config, read_config(row.config))
-            config = _spread(with_overrides(base, row.changes))
-            seeded = with_overrides(config, dict.fromkeys(_seed_keys(row), 1))
-        except (RuntimeError, ValueError, KeyError) as error:
-            yield one_line(error) or str(error)
-            return
+            hint = "nor is it in the current folder, or a name that `elmo-tasks configs` lists"
+            raise InputError(f"no such config: {row.config}", hint=hint)
+        base = self._configs.get(row.config) or self._configs.setdefault(row.config, read_config(row.config))
+        config = _spread(with_overrides(base, row.changes))
+        seeded = with_overrides(config, dict.fromkeys(_seed_keys(row), 1))
         self.bases[row.name], self.resolved[row.name] = _spread(base), config
         if row.bilm_of and elmo_of(config) is None:
-            yield "bilm_of needs a config with model.elmo, which uses the tuned biLM"
+            raise InputError("bilm_of needs a config with model.elmo, which uses the tuned biLM")
         if found := shape_problems(seeded):
             of_base = {problem.path for problem in shape_problems(base)}
-            yield from (str(problem) for problem in found if problem.path not in of_base)
+            if new := [str(problem) for problem in found if problem.path not in of_base]:
+                raise InputError("; ".join(new))
+        if row.ensemble:
+            self._check_ensemble(row, config)
 
-    def _ensemble_problems(self) -> Iterator[tuple[str, str]]:
-        for row in self.table.rows:
-            of = row.ensemble and row.ensemble.of
-            if not of or not {row.name, of} <= self.resolved.keys():
-                continue
-            if self.resolved[of] != self.resolved[row.name]:
-                yield row.name, f"an ensemble must have the same config as its members, row {of}"
-            try:
-                require_probabilities(str(dict(self.resolved[of].get("model") or {}).get("type")))
-            except InputError as error:
-                yield row.name, str(error)
+    def _check_ensemble(self, row: Row, config: dict[str, Any]) -> None:
+        member = self.table.row(row.ensemble.of) if row.ensemble else row
+        if (member.config, member.changes) != (row.config, row.changes):
+            raise InputError(f"an ensemble must have the same config as its members, row {member.name}")
+        require_probabilities(str(dict(config.get("model") or {}).get("type")))
 
     def _plan(self, row: Row, seed: int) -> dict[str, Any]:
         config = with_overrides(self.resolved[row.name], dict.fromkeys(_seed_keys(row), seed))
@@ -184,14 +179,6 @@ class Planner:
             "bilm_of": row.bilm_of and digest_of(self._plan(self.table.row(row.bilm_of), 1)),
             "ensemble": row.ensemble and {"members": members, "how": row.ensemble.how},
         }
-
-
-def _grouped(problems: Iterable[tuple[str, str]]) -> Iterator[str]:
-    """Each problem once, with the rows that have it."""
-    rows: dict[str, list[str]] = {}
-    for name, problem in problems:
-        rows.setdefault(problem, []).append(name)
-    return (f"row{'s' * (len(names) > 1)} {', '.join(names)}: {problem}" for problem, names in rows.items())
 
 
 def _seed_keys(row: Row) -> list[str]:

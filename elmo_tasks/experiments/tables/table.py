@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from math import inf
 from pathlib import Path
@@ -14,7 +14,6 @@ from pydantic_core import ErrorDetails
 from elmo_tasks.errors import InputError, one_line, shown
 from elmo_tasks.formats.corpora import located
 from elmo_tasks.resources import SCALES, configs_root
-from elmo_tasks.training.checks.problem import nearest
 from elmo_tasks.training.config import evaluate, find_embedded
 from elmo_tasks.training.seeds import SEEDS
 
@@ -152,6 +151,12 @@ class Table(Strict):
     increase: Increase | None = None
     figure: Literal["share"] | None = None
 
+    @model_validator(mode="after")
+    def _check_rows(self) -> "Table":
+        if problems := [*_duplicates(self), *_unknown_columns(self), *_wrong_references(self)]:
+            raise ValueError("; ".join(problems))
+        return self
+
     @property
     def columns(self) -> list[str]:
         """In order of first appearance."""
@@ -165,9 +170,6 @@ class Table(Strict):
     def row(self, name: str) -> Row:
         """The row with this name."""
         return next(row for row in self.rows if row.name == name)
-
-
-KEYS = {key for model in (Table, Row, Cell, Paper, Ensemble, Increase) for key in model.model_fields}
 
 
 def read_table(file: str | Path, scale: str = SCALES[0]) -> Table:
@@ -188,10 +190,7 @@ def read_table(file: str | Path, scale: str = SCALES[0]) -> Table:
         raise
     except (RuntimeError, ValueError) as error:
         raise InputError((one_line(error) or str(error)).removeprefix(f"{path}:"), file=path) from None
-    table = table.model_copy(update={"rows": [_with_config(path, row, scale) for row in table.rows]})
-    if problems := [*_duplicates(table), *_unknown_columns(table), *_wrong_references(table)]:
-        raise InputError("; ".join(problems), file=path)
-    return table
+    return table.model_copy(update={"rows": [_with_config(path, row, scale) for row in table.rows]})
 
 
 def choose_rows(table: Table, patterns: list[str]) -> list[Row]:
@@ -203,32 +202,21 @@ def choose_rows(table: Table, patterns: list[str]) -> list[Row]:
     return [row for row in table.rows if not patterns or any(fnmatchcase(row.name, p) for p in patterns)]
 
 
-def unknown(name: str, known: Iterable[str]) -> str:
-    """The name in quotes, with the nearest known name, or all of them."""
-    near = nearest(name, known)
-    return f"{name!r} (nearest: {near!r})" if near else f"{name!r} (known: {', '.join(sorted(known))})"
-
-
 def _describe(error: ErrorDetails, given: dict[str, Any]) -> str:
     """`row NAME: KEY: expected X, got Y`."""
-    where = list(error["loc"])
-    prefix = ""
-    if where[0] == "rows" and len(where) > 1:
-        row = given["rows"][where[1]]
-        prefix = f"row {row.get('name', where[1]) if isinstance(row, dict) else where[1]}: "
-        where = where[2:]
-    key = ".".join(map(str, where))
-    return prefix + (f"{key}: " if key else "") + _message(error)
-
-
-def _message(error: ErrorDetails) -> str:
+    where, message = list(error["loc"]), error["msg"].removeprefix("Value error, ")
     if error["type"] == "extra_forbidden":
-        near = nearest(str(error["loc"][-1]), KEYS)
-        return "unknown key" + (f" (nearest: {near})" if near else "")
-    if error["type"] == "missing":
-        return "required key is missing"
-    message = error["msg"].removeprefix("Value error, ").replace("Input should", "expected to", 1)
-    return message if error["type"] == "value_error" else f"{message}, got {shown(error['input'])}"
+        message = "unknown key"
+    elif error["type"] not in ("value_error", "missing"):
+        message = f"{message.replace('Input should', 'expected to', 1)}, got {shown(error['input'])}"
+    place = []
+    if where[:1] == ["rows"] and len(where) > 1:
+        row = given["rows"][where[1]]
+        place.append(f"row {row.get('name', where[1]) if isinstance(row, dict) else where[1]}")
+        where = where[2:]
+    if where:
+        place.append(".".join(map(str, where)))
+    return ": ".join([*place, message])
 
 
 def _with_config(table: Path, row: Row, scale: str) -> Row:
@@ -252,7 +240,7 @@ def _duplicates(table: Table) -> Iterator[str]:
 def _unknown_columns(table: Table) -> Iterator[str]:
     for column in (table.increase.of, table.increase.over) if table.increase else ():
         if column is not None and column not in table.columns:
-            yield f"increase: no row has the column {unknown(column, table.columns)}"
+            yield f"increase: no row has the column {column!r}, but {', '.join(table.columns)}"
     if table.figure and not any(row.fraction for row in table.rows):
         yield "figure 'share' needs rows with the key fraction"
 
@@ -262,7 +250,7 @@ def _wrong_references(table: Table) -> Iterator[str]:
     for row in table.rows:
         for name in [*row.others, *(cell.over for cell in row.cells if cell.over)]:
             if name not in rows:
-                yield f"row {row.name}: no row {unknown(name, rows)}"
+                yield f"row {row.name}: no row {name!r}"
         if row.bilm_of in rows and not rows[row.bilm_of].finetune:
             yield f"row {row.name}: bilm_of must name a row with finetune, got {row.bilm_of}"
         if row.finetune and row.others:
