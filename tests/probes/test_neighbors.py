@@ -69,8 +69,8 @@ def test_a_new_sentence(index: CorpusIndex) -> None:
 
 
 def test_missing_occurrences(index: CorpusIndex) -> None:
-    for word, number, count in (("play", 0, 5), ("play", 6, 5), ("gone", 1, 0)):
-        with pytest.raises(InputError, match=f"occurrence {number} of '{word}', the corpus has {count}"):
+    for word, number in (("play", 0), ("play", 6), ("gone", 1)):
+        with pytest.raises(InputError, match=f"occurrence {number} of '{word}'"):
             occurrence_in_corpus(index, word, number)
     with pytest.raises(InputError, match=r"expected a sentence with 'play', got 'a play\.'"):
         occurrence_in_sentence(index, ENCODER.encode, "play", ["a", "play."])

@@ -1,5 +1,6 @@
 """Word senses: nearest means with known results, the first-sense fallback, overlapping files."""
 
+import random
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from elmo_tasks.experiments.probes.wsd import (
     WsdReport,
     evaluation_files_in,
     probe_senses,
+    score,
     train_file_in,
 )
 from tests.elmo.samples import random_bilm
@@ -145,3 +147,23 @@ def test_files_of_a_folder(tmp_path: Path) -> None:
         write_wsd(tmp_path / f"{below}.data.xml", "a play%1:10:01::")
     assert train_file_in(tmp_path) == tmp_path / "Training_Corpora" / "SemCor" / "semcor.data.xml"
     assert evaluation_files_in(tmp_path) == [tmp_path / "Evaluation_Datasets" / "a" / "a.data.xml"]
+
+
+def official(gold: dict[str, set[str]], system: dict[str, set[str]]) -> tuple[float, float, float]:
+    """As in the official scorer: right and wrong shares of each instance, P = right / (right + wrong)."""
+    right = wrong = 0.0
+    for name, answers in system.items():
+        if name in gold:
+            hits = sum(answer in gold[name] for answer in answers)
+            right += hits / len(answers)
+            wrong += (len(answers) - hits) / len(answers)
+    precision, recall = right / (right + wrong), right / len(gold)
+    return 100 * precision, 100 * recall, 100 * 2 * precision * recall / (precision + recall)
+
+
+def test_score_against_the_official_loop() -> None:
+    assert score({"a": ["x"]}, {"a": []}) == (0, 0, 0, 0, 1)
+    rng = random.Random(1)
+    gold = {str(i): set(rng.sample("uvwxyz", rng.randint(1, 3))) for i in range(40)}
+    system = {str(i): set(rng.sample("uvwxyz", rng.randint(1, 2))) for i in range(5, 50) if rng.random() < 0.8}
+    assert score(gold, system)[:3] == pytest.approx(official(gold, system))

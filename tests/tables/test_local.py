@@ -115,15 +115,6 @@ def test_a_killed_run_leaves_no_processes(tmp_path: Path, monkeypatch: pytest.Mo
     assert not _alive(int(log.read_text()))
 
 
-def test_failure_without_recorded_reason(tmp_path: Path) -> None:
-    one = run(tmp_path, "a")
-    run_dir.prepare_run_dir(one)
-    run_dir.write_failure(one.folder, "of another process")
-    reason = f"killed (out of memory?), see {one.folder / run_dir.LOG}"
-    assert run_dir.failure_of(one.folder, -9) == reason
-    assert run_dir.read_json(one.folder / run_dir.FAILURE) == {"row": "a", "seed": 1, "reason": reason}
-
-
 def test_an_incomplete_result_is_ignored(tmp_path: Path) -> None:
     one = run(tmp_path, "a")
     finish(one, f1=0.5, curve=[0.5])

@@ -84,17 +84,12 @@ def test_models(server: Server) -> None:
     [
         ("/api/predict/ner", b"{", 400, "expected JSON"),
         ("/api/predict/ner", b"[" * 19_000, 400, "brackets"),
-        ("/api/predict/ner", b"{}\n{}", 400, "at character 4"),
         ("/api/predict/ner", None, 405, "method POST"),
-        ("/api/predict/ner/", {}, 404, "/api/predict/ner"),
         ("/api/predict/<b>", {}, 404, "/api/predict/ner"),
         ("/health", {}, 405, "GET"),
-        ("/../etc/passwd", None, 404, "expected one of"),
         ("http://localhost/", None, 404, "expected one of"),
-        ("/api/map/ner", {}, 404, "/api/map/tiny"),
         ("/api/predict/ner", {"sentence": 3}, 422, "'sentence': expected a valid string"),
         ("/api/predict/ner", {"sentence": "a," * 1001}, 422, "at most 2,000 words"),
-        ("/api/predict/ner", {"sentence": "_" * 2001}, 422, "at most 2,000 words"),
         ("/api/predict/ner", {"tokens": ["\ud800"]}, 422, "Unicode"),
         ("/api/predict/ner", b'{"tokens": ["a"], "id": NaN}', 422, "finite"),
         ("/api/predict/ner", b'{"tokens": ["a"], "id": ' + b"9" * 5000 + b"}", 400, "expected JSON"),
@@ -113,17 +108,16 @@ def test_errors(path: str, body: Any, status: int, fragment: str, server: Server
     assert f'route="{"other" if status == 404 else path}",status="{status}"' in server.send("/metrics").body.decode()
 
 
-@pytest.mark.parametrize("same", [False, True])
-def test_neighbors_are_those_of_probe(same: bool, server: Server, files: tuple[Path, str, str], tmp_path: Path) -> None:
+def test_neighbors_are_those_of_probe(server: Server, files: tuple[Path, str, str], tmp_path: Path) -> None:
     text = tmp_path / "text"
     text.write_text(files[0].read_text() + "".join(" ".join(words) + "\n" for words in read_corpus(SEMCOR)))
     out, tokens = tmp_path / "out.json", ["We", "saw", "a", "play", "."]
-    body = {"tokens": tokens, "word": 3, "top": 4, "same": same}
+    body = {"tokens": tokens, "word": 3, "top": 4}
     found = json.loads(server.send("/api/neighbors/tiny", body).body)["layers"]
     for layer in range(3):
         query = ["--corpus", text, "--index", tmp_path / f"{layer}", "--layer", layer, "--top", 4, "--output", out]
         query += ["--options-file", files[1], "--weight-file", files[2], "--sentence", " ".join(tokens)]
-        elmo_tasks("probe", "neighbors", "play", *query, *[] if same else ["--any-word"])
+        elmo_tasks("probe", "neighbors", "play", *query, "--any-word")
         expected = json.loads(out.read_text())["neighbors"]
         assert found[layer] == [{key: one[key] for key in ("words", "place", "cosine")} for one in expected]
 
@@ -145,10 +139,8 @@ def test_map(server: Server) -> None:
     ("headers", "status"),
     [
         ({"Host": "evil.example"}, 400),
-        ({"Host": "x/../../dev/zero?"}, 400),
         ({"Host": "evil.example:80@localhost"}, 400),
         ({"Origin": "http://evil.example"}, 403),
-        ({"Origin": "http://127.0.0.1:1"}, 403),
         ({"Origin": "null"}, 403),
         ({"Content-Type": "text/plain"}, 415),
         ({"Host": "Localhost:80", "Origin": "http://localhost:80"}, 200),
@@ -161,11 +153,6 @@ def test_other_sites(headers: dict[str, str], status: int, server: Server) -> No
     assert server.send("/api/predict/ner", INPUTS["ner"][1], **headers).status == status
     if "Host" in headers:
         assert server.send("/", **headers).status == status
-
-
-def test_head(server: Server) -> None:
-    page, head = server.send("/"), server.send("/", method="HEAD")
-    assert (head.status, head.body, head.headers["Content-Length"]) == (200, b"", str(len(page.body)))
 
 
 def test_a_client_that_leaves_in_its_body(server: Server) -> None:
@@ -244,10 +231,7 @@ def test_clients_that_do_nothing_and_hostile_texts() -> None:
         (["missing/model.tar.gz"], "missing/model.tar.gz: the archive does not exist"),
         ([ARCHIVES / "sst.tar.gz", "--bilm", "options.json"], "expected OPTIONS,WEIGHTS"),
         (["--port", "taken"], "cannot listen at"),
-        (["--port", 65_536 + 8000], "--port: expected 0 to 65,535"),
-        (["--host", "a" * 64], "cannot listen at"),
         (["--host", "\udcff"], "cannot listen at"),
-        (["--threads", 100_000], "--threads: expected at most"),
         (["--drain", "nan"], "--drain: at least 0"),
         (["--queue", 0], "queue: expected an integer of at least 1"),
     ],
