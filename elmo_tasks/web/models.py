@@ -49,7 +49,7 @@ class ServedModel:
             for at, mix in mixes
             if mix is not None
         ]
-        return {"task": self.task, "mix": shown, "examples": EXAMPLES[self.task]}
+        return {"task": self.task, "mix": shown, "examples": EXAMPLES["ner" if self.task == "tagger" else self.task]}
 
     def prepare(self, action: str, data: Any) -> tuple[Any, int]:
         """An input and its words (about, for raw text). Raises `InputError` for too many pairs of words."""

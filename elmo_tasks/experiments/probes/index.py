@@ -13,7 +13,7 @@ from elmo_tasks.bilm.weights import file_sha256
 from elmo_tasks.elmo.store import ROW_BYTES, TABLE, VALUES, LayerStore, file_size
 from elmo_tasks.errors import InputError
 from elmo_tasks.experiments.probes.corpus_text import CorpusText, read_corpus
-from elmo_tasks.experiments.probes.layers import FrozenEncoder, blocks, encode_blocks, to_half
+from elmo_tasks.experiments.probes.layers import FrozenEncoder, all_layers, blocks, encode_blocks, to_half
 from elmo_tasks.files import atomic_write, leftovers
 
 FORMAT = 2
@@ -33,9 +33,7 @@ class CorpusIndex(NamedTuple):
 def index_layers(sentences: Iterable[list[str]], encoder: FrozenEncoder) -> list[CorpusIndex]:
     """The indices of all layers of a small text, in memory."""
     text = CorpusText(sentences)
-    blocks = encode_blocks(encoder.encode, text.sentences(0), words=list, what="indexing")
-    vectors = np.concatenate([to_half(block.layers).numpy() for block in blocks], 1)  # [L+1, N, D]
-    return [CorpusIndex(text, layer, rows) for layer, rows in enumerate(vectors)]
+    return [CorpusIndex(text, layer, rows) for layer, rows in enumerate(all_layers(encoder, text.sentences(0)))]
 
 
 def open_index(

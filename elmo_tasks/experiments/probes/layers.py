@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
+import numpy as np
 import torch
 from torch import Tensor
 from tqdm import tqdm
@@ -111,6 +112,12 @@ def _encode(encode: Encode, sentences: list[Sequence[str]]) -> tuple[list[int], 
         to = starts[places][:, None] + torch.arange(mask.shape[1])  # [B, T]
         flat[:, to[mask]] = layers[:, mask]
     return starts.tolist(), flat
+
+
+def all_layers(encoder: FrozenEncoder, sentences: Iterable[Sequence[str]]) -> np.ndarray:
+    """All layers of all tokens: float16, [L+1, N, D]. Raises `InputError` as `to_half` does."""
+    blocks = encode_blocks(encoder.encode, sentences, words=list, what="encoding")
+    return np.concatenate([to_half(block.layers).numpy() for block in blocks], 1)
 
 
 def to_half(layers: Tensor) -> Tensor:

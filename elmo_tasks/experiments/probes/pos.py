@@ -2,7 +2,7 @@
 
 import warnings
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.experiments.probes.corpus_text import check_overlap
-from elmo_tasks.experiments.probes.layers import FrozenEncoder, encode_blocks, to_half
+from elmo_tasks.experiments.probes.layers import FrozenEncoder, all_layers
 from elmo_tasks.formats.tagged import TaggedSentence, read_tagged
 
 if TYPE_CHECKING:
@@ -75,8 +75,7 @@ class _Tagged(NamedTuple):
 
     def layers(self, encoder: FrozenEncoder) -> np.ndarray:
         """The layers of all tokens: float16, [L+1, N, D]."""
-        blocks = encode_blocks(encoder.encode, self.sentences, words=lambda s: s.words, what="encoding")
-        return np.concatenate([to_half(block.layers).numpy() for block in blocks], 1)
+        return all_layers(encoder, (sentence.words for sentence in self.sentences))
 
 
 def probe_pos(
@@ -101,28 +100,16 @@ def probe_pos(
         raise InputError(f"expected at least two different tags, got {train.tags[0]!r} alone", file=train_file)
     known = set(train.words)
     unseen = np.array([word not in known for word in test.words])  # [N]
-    rows = [
-        _row(name, predicted, test, unseen, fitted)
-        for name, predicted, fitted in _predictions(encoder, train, test, max_steps)
-    ]
-    return PosReport(rows, tags, len(train.words), len(test.words), int(unseen.sum()), shared)
 
+    def row(name: str, predicted: Sequence[str] | np.ndarray, fitted: LinearSoftmax | None = None) -> PosRow:
+        right = np.array(predicted) == np.array(test.tags)  # [N]
+        return PosRow(name, _percent(right), _percent(right[~unseen]), _percent(right[unseen]), fitted)
 
-def _predictions(
-    encoder: FrozenEncoder, train: _Tagged, test: _Tagged, max_steps: int
-) -> Iterator[tuple[str, Sequence[str] | np.ndarray, LinearSoftmax | None]]:
-    """The name, the predicted tags and the softmax of each row."""
-    yield BASELINE, _most_frequent(train, test.words), None
+    rows = [row(BASELINE, _most_frequent(train, test.words))]
     for layer, (features, scored) in enumerate(zip(train.layers(encoder), test.layers(encoder), strict=True)):
         fitted = fit_softmax(features, train.tags, max_steps=max_steps)
-        yield f"{encoder.name} {layer}", fitted.predict(scored), fitted
-
-
-def _row(
-    name: str, predicted: Sequence[str] | np.ndarray, test: _Tagged, unseen: np.ndarray, fitted: LinearSoftmax | None
-) -> PosRow:
-    right = np.array(predicted) == np.array(test.tags)  # [N]
-    return PosRow(name, _percent(right), _percent(right[~unseen]), _percent(right[unseen]), fitted)
+        rows.append(row(f"{encoder.name} {layer}", fitted.predict(scored), fitted))
+    return PosReport(rows, tags, len(train.words), len(test.words), int(unseen.sum()), shared)
 
 
 def _percent(right: np.ndarray) -> float | None:
