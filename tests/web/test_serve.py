@@ -26,7 +26,6 @@ from tests.test_flow import elmo_tasks
 from tests.web.serving import Server, serving
 
 ARCHIVES = STORED / "1"
-BEGUN = b"POST /api/predict/ner HTTP/1.1\r\nHost: [::1]\r\nContent-Length: 9\r\nContent-Type: application/json\r\n\r\n{"
 LONG = {"tokens": ["word"] * 1500}
 INPUTS: dict[str, list[Any]] = {
     "ner": [{"sentence": "Captain Oakes sold the ferry."}, {"tokens": ["Mira", "left", "."], "id": 7}],
@@ -153,16 +152,6 @@ def test_other_sites(headers: dict[str, str], status: int, server: Server) -> No
     assert server.send("/api/predict/ner", INPUTS["ner"][1], **headers).status == status
     if "Host" in headers:
         assert server.send("/", **headers).status == status
-
-
-def test_a_client_that_leaves_in_its_body(server: Server) -> None:
-    with socket.create_connection(("127.0.0.1", server.port)) as client:
-        client.sendall(BEGUN)
-    until = time.monotonic() + 30
-    while not re.search('status="(499|500)"', metrics := server.send("/metrics").body.decode()):
-        assert time.monotonic() < until
-        time.sleep(0.01)
-    assert 'ner",status="499"' in metrics
 
 
 def arrived(metrics: str) -> int:
