@@ -76,7 +76,7 @@ class LayerSearch:
         tokens, place = request.tokens, request.word
         if place >= len(tokens):
             raise InputError(f"'word': expected 0 to {len(tokens) - 1}, got {place}")
-        (block,) = encode_blocks(self._encoder.encode, [tokens], words=list)
+        (block,) = encode_blocks(self._encoder.encode, [tokens])
         layers = []
         for index in self._indices:
             vector = block.layers[index.layer, place].half().float().numpy()  # rounded as in the index

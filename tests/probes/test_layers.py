@@ -24,11 +24,10 @@ def bilm() -> BiLM:
 def test_all_layers_in_the_order_of_the_text(bilm: BiLM, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(layers, "BLOCK_TOKENS", 13)
     monkeypatch.setattr(layers, "BATCH_TOKENS", 8)
-    found = list(encode_blocks(bilm, iter(SENTENCES), words=list))
-    assert [block.items for block in found] == [SENTENCES[:3], SENTENCES[3:5], SENTENCES[5:]]
-    for block in found:
+    found = list(encode_blocks(bilm, iter(SENTENCES)))
+    for block, items in zip(found, [SENTENCES[:3], SENTENCES[3:5], SENTENCES[5:]], strict=True):
         ends = [*block.starts[1:], block.layers.shape[1]]
-        for words, start, end in zip(block.items, block.starts, ends, strict=True):
+        for words, start, end in zip(items, block.starts, ends, strict=True):
             alone = bilm(batch_to_ids([words])).layers[:, 0]  # [L+1, T, D]
             torch.testing.assert_close(block.layers[:, start:end], alone)
 
@@ -36,7 +35,7 @@ def test_all_layers_in_the_order_of_the_text(bilm: BiLM, monkeypatch: pytest.Mon
 def test_long_sentences_are_rejected(bilm: BiLM, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(layers, "MAX_SENTENCE", 6)
     with pytest.raises(InputError, match="at most 6 tokens, got one of 7: a b c d e f g"):
-        list(encode_blocks(bilm, SENTENCES, words=list))
+        list(encode_blocks(bilm, SENTENCES))
 
 
 def test_the_source_of_a_bilm(tmp_path) -> None:

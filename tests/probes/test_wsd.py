@@ -105,7 +105,7 @@ def test_means_against_a_loop(bilm: FrozenEncoder, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(layers, "BLOCK_TOKENS", 40)
     corpus = SenseCorpus.of(SEMCOR)
     sums: dict[str, list[torch.Tensor]] = {}
-    for sentence in corpus.sentences():
+    for sentence in corpus.sentences:
         encoded = bilm.encode(batch_to_ids([sentence.words])).layers[:, 0]  # [L+1, T, D]
         for target in sentence.targets:
             for key in corpus.keys[target.id]:

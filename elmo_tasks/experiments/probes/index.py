@@ -116,7 +116,7 @@ def _write_vectors(folder: Path, text: CorpusText, encoder: FrozenEncoder, layer
     """Append the sentences of the blocks that are not complete."""
     with closing(LayerStore(folder, create=True)) as store:
         sentence = _first_missing(text, len(store))
-        for block in encode_blocks(encoder.encode, text.sentences(sentence), words=list, what="indexing"):
+        for block in encode_blocks(encoder.encode, text.sentences(sentence), what="indexing"):
             parts = np.split(to_half(block.layers[layer]).numpy(), block.starts[1:])
             store.write({b"%016d" % number: part.tobytes() for number, part in enumerate(parts, start=sentence)})
             sentence += len(parts)
@@ -125,7 +125,7 @@ def _write_vectors(folder: Path, text: CorpusText, encoder: FrozenEncoder, layer
 def _first_missing(text: CorpusText, stored: int) -> int:
     """The first sentence of the first block that is not among the `stored` sentences; a block is encoded as a whole."""
     sentence = 0
-    for block in blocks(text.sentences(0), words=list):
+    for block in blocks(text.sentences(0)):
         if sentence + len(block) > stored:
             break
         sentence += len(block)

@@ -1,7 +1,7 @@
 """Sentences -> the frozen layers of all their tokens, in the order of the text and within bounded memory."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Generic, NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -27,8 +27,6 @@ CPU = torch.device("cpu")
 
 Encode = Callable[[Tensor], BiLMOutput]
 """Character ids [B, T, C] -> layers [L+1, B, T, D] and mask [B, T]: a `BiLM` or anything with its signature."""
-
-Item = TypeVar("Item")
 
 
 class FrozenEncoder(NamedTuple):
@@ -58,40 +56,37 @@ class FrozenEncoder(NamedTuple):
         return layers.shape[0], layers.shape[3]
 
 
-class Block(NamedTuple, Generic[Item]):
-    """Consecutive items with N tokens, the index of each item's first token in the block, and their layers."""
+class Block(NamedTuple):
+    """The layers of consecutive sentences with N tokens, and the index of each sentence's first token in the block."""
 
-    items: list[Item]
     starts: list[int]
     layers: Tensor  # [L+1, N, D]
 
 
-def encode_blocks(
-    encode: Encode, items: Iterable[Item], *, words: Callable[[Item], Sequence[str]], what: str = ""
-) -> Iterator[Block[Item]]:
+def encode_blocks(encode: Encode, sentences: Iterable[Sequence[str]], *, what: str = "") -> Iterator[Block]:
     """
-    All layers of all items, bitwise reproducible. Sentences of similar length within a block share a batch. Items are
-    read lazily; `words` gives the tokens of one, `what` is the label of a progress bar.
+    All layers of all sentences, bitwise reproducible. Sentences of similar length within a block share a batch. They
+    are read lazily; `what` is the label of a progress bar.
     """
     with tqdm(desc=what, unit=" tokens", unit_scale=True, disable=None, leave=False) as progress:
-        for block in blocks(items, words=words):
-            sentences = [words(item) for item in block]
-            yield Block(block, *_encode(encode, sentences))
-            progress.update(sum(map(len, sentences)))
+        for block in blocks(sentences):
+            yield Block(*_encode(encode, block))
+            progress.update(sum(map(len, block)))
 
 
-def blocks(items: Iterable[Item], *, words: Callable[[Item], Sequence[str]]) -> Iterator[list[Item]]:
-    """Consecutive items in lists of `BLOCK_TOKENS` tokens or slightly more. Raises `InputError` for a long sentence."""
-    block: list[Item] = []
+def blocks(sentences: Iterable[Sequence[str]]) -> Iterator[list[Sequence[str]]]:
+    """
+    Consecutive sentences in lists of `BLOCK_TOKENS` tokens or slightly more. Raises `InputError` for a long sentence.
+    """
+    block: list[Sequence[str]] = []
     tokens = 0
-    for item in items:
-        length = len(words(item))
-        if length > MAX_SENTENCE:
-            start = " ".join(words(item)[:8])
-            problem = f"expected sentences of at most {MAX_SENTENCE:,} tokens, got one of {length:,}: {start} ..."
+    for words in sentences:
+        if len(words) > MAX_SENTENCE:
+            start = " ".join(words[:8])
+            problem = f"expected sentences of at most {MAX_SENTENCE:,} tokens, got one of {len(words):,}: {start} ..."
             raise InputError(problem, hint="write one sentence per line")
-        block.append(item)
-        tokens += length
+        block.append(words)
+        tokens += len(words)
         if tokens >= BLOCK_TOKENS:
             yield block
             block, tokens = [], 0
@@ -116,7 +111,7 @@ def _encode(encode: Encode, sentences: list[Sequence[str]]) -> tuple[list[int], 
 
 def all_layers(encoder: FrozenEncoder, sentences: Iterable[Sequence[str]]) -> np.ndarray:
     """All layers of all tokens: float16, [L+1, N, D]. Raises `InputError` as `to_half` does."""
-    blocks = encode_blocks(encoder.encode, sentences, words=list, what="encoding")
+    blocks = encode_blocks(encoder.encode, sentences, what="encoding")
     return np.concatenate([to_half(block.layers).numpy() for block in blocks], 1)
 
 

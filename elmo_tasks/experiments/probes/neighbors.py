@@ -48,7 +48,7 @@ def occurrence_in_sentence(index: CorpusIndex, encode: Encode, word: str, senten
         hint = "separate all tokens by blanks, also the full stop"
         raise InputError(f"expected a sentence with {word!r}, got {' '.join(sentence)!r}", hint=hint)
     place = lowered.index(word.lower())
-    (block,) = encode_blocks(encode, [list(sentence)], words=list)
+    (block,) = encode_blocks(encode, [list(sentence)])
     vector = block.layers[index.layer, place].half().float().numpy()  # rounded as in the index
     return Query(Occurrence(list(sentence), place), vector)
 

@@ -55,13 +55,15 @@ class SenseCorpus(NamedTuple):
     name: str
     file: Path
     keys: Keys
+    sentences: list[SenseSentence]
 
     @classmethod
     def of(cls, data_file: str | Path) -> "SenseCorpus":
         """Raises `InputError` with file and line, if a file is invalid or an instance is missing from one of them."""
         file, key_file = Path(data_file), key_file_of(data_file)
         keys = read_keys(key_file)
-        targets = [target for sentence in read_senses(file) for target in sentence.targets]
+        sentences = list(read_senses(file))
+        targets = [target for sentence in sentences for target in sentence.targets]
         for target in targets:
             if target.id not in keys:
                 raise InputError(f"{key_file} has no key for {target.id!r}", file=file, line=target.line)
@@ -69,16 +71,13 @@ class SenseCorpus(NamedTuple):
             raise InputError(f"{file} has no instance {min(unused)!r}", file=key_file)
         if not keys:
             raise InputError("expected annotated instances, got none", file=file)
-        return cls(file.name.removesuffix(DATA_SUFFIX), file, keys)
-
-    def sentences(self) -> Iterator[SenseSentence]:
-        """The sentences, read from the file."""
-        return read_senses(self.file)
+        return cls(file.name.removesuffix(DATA_SUFFIX), file, keys, sentences)
 
     def target_vectors(self, encode: Encode) -> Iterator[tuple[Target, Tensor]]:
         """Each target and the mean over its tokens in each layer: [L+1, D]."""
-        for block in encode_blocks(encode, self.sentences(), words=lambda s: s.words, what=self.name):
-            for sentence, start in zip(block.items, block.starts, strict=True):
+        sentences = iter(self.sentences)
+        for block in encode_blocks(encode, (sentence.words for sentence in self.sentences), what=self.name):
+            for start, sentence in zip(block.starts, sentences, strict=False):
                 for target in sentence.targets:
                     yield target, block.layers[:, start + target.start : start + target.end].mean(1)
 
@@ -149,8 +148,11 @@ def probe_senses(
     if not sets or len({*names, ALL, TESTS}) != len(names) + 2:
         raise InputError(f"expected evaluation sets with different names, got {', '.join(names) or 'none'}")
     first_senses = read_first_senses(index_sense)
-    trained = [sentence.words for sentence in train.sentences()]
-    shared = {corpus.name: _check_overlap(trained, train, corpus) for corpus in sets}
+    trained = [sentence.words for sentence in train.sentences]
+    shared = {}
+    for corpus in sets:
+        words = (sentence.words for sentence in corpus.sentences)
+        shared[corpus.name] = check_overlap(trained, words, train_file=train.file, test_file=corpus.file)
     vectors = SenseVectors(train, encoder.encode)
     layers = [f"{encoder.name} {layer}" for layer in range(encoder.shape()[0])]
     answers: dict[str, dict[tuple[str, str], list[str]]] = {}
@@ -166,11 +168,6 @@ def probe_senses(
                 answers.setdefault(name, {})[corpus.name, target.id] = [] if key is None else [key]
     rows = [WsdRow(name, _scores(sets, given), given) for name, given in answers.items()]
     return WsdReport(rows, len(train.keys), len(vectors), len(unknown), unknown.count(None), shared)
-
-
-def _check_overlap(trained: list[list[str]], train: SenseCorpus, corpus: SenseCorpus) -> float:
-    words = (sentence.words for sentence in corpus.sentences())
-    return check_overlap(trained, words, train_file=train.file, test_file=corpus.file)
 
 
 def _scores(sets: Sequence[SenseCorpus], answers: Answers) -> dict[str, Score]:
