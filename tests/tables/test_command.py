@@ -166,7 +166,7 @@ def test_progress_on_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
     def executor(runs: list[Run], *, workers: int) -> Iterator[Event]:
         (run,) = runs
-        yield Event(run, "started")
+        yield Event(run, "running")
         for epoch, f1 in enumerate([0.1, 0.5]):
             run_dir.write_json(run.folder / run_dir.MODEL / f"metrics_epoch_{epoch}.json", {"validation_f1": f1})
         yield Event(run, "running")

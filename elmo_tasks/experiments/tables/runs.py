@@ -77,7 +77,7 @@ class Executor(Protocol):
     """
 
     def __call__(self, runs: list[Run], *, workers: int) -> Iterator[Event]:
-        """Yields `started` before other events of a run, `finished` once for each; closing it stops what is running."""
+        """Yields `finished` once for each run, other events as it likes; closing it stops what is running."""
         ...
 
 

@@ -75,10 +75,11 @@ class Session:
             bars: dict[str, tqdm] = {}
             for event in self._executor(self.left, workers=self.workers):
                 if event.state == "running":
+                    if event.run.digest not in bars:
+                        bars[event.run.digest] = stack.enter_context(_bar(event.run))
                     _show(event.run, bars[event.run.digest])
                 elif event.state == "started":
                     yield f"started: {event.run.label}"
-                    bars[event.run.digest] = stack.enter_context(_bar(event.run))
                 elif event.state == "held":
                     yield f"executed by another process: {event.run.label}"
                 else:
@@ -91,12 +92,11 @@ class Session:
 
     def time_left(self) -> str:
         """The estimate for the runs that are left: `12 min`; `more than 12 min` if some are unknown."""
-        each = [self.estimate(run) for run in self.left]
-        known = [seconds for seconds in each if seconds is not None]
-        if each and not known:
+        known = [seconds for run in self.left if (seconds := self.estimate(run)) is not None]
+        if self.left and not known:
             return duration(None)
         total = duration(max([sum(known) / self.workers, *known], default=0.0))
-        return total if len(known) == len(each) else f"more than {total}"
+        return total if len(known) == len(self.left) else f"more than {total}"
 
     def estimate(self, run: Run) -> float | None:
         """The mean seconds of finished runs of the same row, else the row's `minutes`."""
