@@ -85,8 +85,8 @@ def neighbors_table(
     word: str, source: Occurrence, found: Sequence[Occurrence], static: Any, *, vectors: Any, name: str
 ) -> str:
     """Table 4: the source, its neighbours, and static neighbours if there are word vectors."""
-    lines = [f"source: {_number(source)}{_shown(source)}", "", f"{name}, nearest by cosine:"]
-    lines += [f"  {occurrence.cosine:.3f}  {_number(occurrence)}{_shown(occurrence)}" for occurrence in found]
+    lines = [f"source: {_number(source)}{_in_context(source)}", "", f"{name}, nearest by cosine:"]
+    lines += [f"  {occurrence.cosine:.3f}  {_number(occurrence)}{_in_context(occurrence)}" for occurrence in found]
     if not found:
         lines.append("  none: no other occurrence in the corpus")
     if vectors is not None:
@@ -100,7 +100,7 @@ def _number(occurrence: Occurrence) -> str:
     return "" if occurrence.number is None else f"({occurrence.number}) "
 
 
-def _shown(occurrence: Occurrence) -> str:
+def _in_context(occurrence: Occurrence) -> str:
     """The sentence with the word in brackets, truncated on both sides if it is long."""
     words, place = occurrence.words, occurrence.place
     before, after = words[max(0, place - _CONTEXT) : place], words[place + 1 : place + 1 + _CONTEXT]

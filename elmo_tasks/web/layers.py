@@ -94,8 +94,8 @@ class LayerSearch:
             tokens = tokens[np.linspace(0, len(tokens) - 1, MAX_OCCURRENCES).astype(int)]
         numbers = map(text.sentence_of, tokens)
         placed = [(number, int(token - text.starts[number])) for token, number in zip(tokens, numbers, strict=True)]
-        shown = [{"words": text.sentence(one[0]), "place": one[1], "sense": self._senses.get(one)} for one in placed]
-        return {"occurrences": shown, "layers": [principal(index, tokens).tolist() for index in self._indices]}
+        occurrences = [{"words": text.sentence(n), "place": p, "sense": self._senses.get((n, p))} for n, p in placed]
+        return {"occurrences": occurrences, "layers": [principal(index, tokens).tolist() for index in self._indices]}
 
 
 def principal(index: CorpusIndex, tokens: np.ndarray) -> np.ndarray:

@@ -43,13 +43,13 @@ class ServedModel:
 
     def describe(self) -> dict[str, Any]:
         """`task`, `mix` (for each place of ELMo) and `examples`."""
-        mixes = [(at, getattr(one, f"{at}_mix")) for one in self._embedders for at in ("input", "output")]
-        shown = [
+        found = [(at, getattr(one, f"{at}_mix")) for one in self._embedders for at in ("input", "output")]
+        mixes = [
             {"at": at, "weights": mix.layer_weights().tolist(), "gamma": 1.0 if mix.gamma is None else mix.gamma.item()}
-            for at, mix in mixes
+            for at, mix in found
             if mix is not None
         ]
-        return {"task": self.task, "mix": shown, "examples": EXAMPLES["ner" if self.task == "tagger" else self.task]}
+        return {"task": self.task, "mix": mixes, "examples": EXAMPLES["ner" if self.task == "tagger" else self.task]}
 
     def prepare(self, action: str, data: Any) -> tuple[Any, int]:
         """An input and its words (about, for raw text). Raises `InputError` for too many pairs of words."""

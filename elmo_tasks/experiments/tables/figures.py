@@ -29,6 +29,7 @@ _STYLE: Any = {
     "lines.marker": ".",
     "svg.fonttype": "none",
     "svg.hashsalt": "elmo-tasks",
+    "text.parse_math": False,
 }
 
 
