@@ -2,14 +2,15 @@
 
 import argparse
 import sys
+from functools import partial
 from pathlib import Path
 
 from tqdm import tqdm
 
 from elmo_tasks.cli.actions import Command
+from elmo_tasks.experiments.tables import local
 from elmo_tasks.experiments.tables.execute import execute
 from elmo_tasks.experiments.tables.figures import save_figures
-from elmo_tasks.experiments.tables.local import HELD
 from elmo_tasks.experiments.tables.results import duration, terminal
 from elmo_tasks.experiments.tables.run_dir import Held
 from elmo_tasks.experiments.tables.session import Session
@@ -35,6 +36,7 @@ class Ablate(Command):
         add("--rows", nargs="+", default=[], metavar="PATTERN", help="only these rows, such as 'snli-*'")
         add("--seeds", type=int, default=1, metavar="N", help="seeds 1 to N of each row (1)")
         add("--workers", type=int, default=1, metavar="N", help="runs at a time (1)")
+        add("--join", action="store_true", help="take free runs until others execute all that are left")
         add("--no-cache", action="store_true", help="compute the biLM's layers in each run, without a cache")
         add("--figures", type=Path, metavar="DIR", help="also write the figures as PNG and SVG")
         add("--dry-run", action="store_true", help="show rows, changes and estimated times only")
@@ -56,7 +58,8 @@ def ablate(args: argparse.Namespace) -> None:
     """Show the plan, or execute it and show the table. Exit with 1 if a run failed, 130 if interrupted."""
     options = {name: getattr(args, name) for name in ("scale", "runs", "rows", "seeds", "workers")}
     options |= {"cached": not args.no_cache, "packages": args.include_package}
-    session = Session(args.table, Path(args.folder), **options)
+    executor = partial(local.run_all, join=args.join)
+    session = Session(args.table, Path(args.folder), executor=executor, **options)
     if args.dry_run:
         print(dry_run(session))
         return
@@ -80,7 +83,7 @@ def ablate_run(args: argparse.Namespace) -> None:
         execute(args.folder, parent=args.parent)
     except Held as error:
         print(f"error: {error}", file=sys.stderr)
-        raise SystemExit(HELD) from None
+        raise SystemExit(local.HELD) from None
 
 
 def dry_run(session: Session) -> str:

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -145,6 +146,25 @@ def test_the_folder_is_checked_before_the_runs(ablate: Shown, tmp_path: Path) ->
     with pytest.raises(InputError, match=r"out.*: cannot write"):
         ablate("--runs", tmp_path / "runs")
     assert FakeProcess.started == []
+
+
+def test_join(ablate: Shown, tmp_path: Path) -> None:
+    """A call that leaves a run to another ends without an error, and the last call writes the whole table."""
+    table = str(tmp_path / "table.jsonnet")
+    held = Session(table, tmp_path / "out", rows=["last"])
+    (run,) = held.left
+    run_dir.prepare_run_dir(run)
+    with run_dir.lock(run.folder):
+        shown = ablate("--join")
+    assert FakeProcess.started == ["baseline, seed 1"]
+    assert "other processes execute the runs that are left: 1\n" in shown
+    with run_dir.lock_to_write(tmp_path / "out"):
+        writing = Thread(target=held.write)
+        writing.start()
+        writing.join(0.2)
+        finish(run, f1=0.3)
+    writing.join()
+    assert "30.0 (n=1)" in (tmp_path / "out" / "table.md").read_text()
 
 
 def test_a_locked_run_has_not_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -106,6 +106,27 @@ def test_a_run_of_another_process_is_awaited(tmp_path: Path) -> None:
     assert found == [*expected, "a finished", "b started", "b finished"]
 
 
+def test_join(tmp_path: Path) -> None:
+    """It waits for what a run needs, repeats no run that failed elsewhere, and leaves those that others execute."""
+    needed, held, failing = run(tmp_path, "needed"), run(tmp_path, "held"), run(tmp_path, "failing")
+    runs = [needed, held, failing, run(tmp_path, "a", wait_for=["go"]), run(tmp_path, "b", [needed])]
+    for one in runs[:3]:
+        run_dir.prepare_run_dir(one)
+    with ExitStack() as others, ExitStack() as other:
+        others.enter_context(run_dir.lock(held.folder))
+        for one in (needed, failing):
+            other.enter_context(run_dir.lock(one.folder))
+        found = []
+        for event in local.run_all(runs, workers=1, join=True):
+            if event.state == "running" and not (tmp_path / "go").exists():
+                finish(needed)
+                run_dir.write_failure(failing.folder, "no such layer")
+                other.close()
+                (tmp_path / "go").touch()
+            found += [(event.run.row.name, event.failure)] if event.state == "finished" else []
+    assert sorted(found) == [("a", None), ("b", None), ("failing", "no such layer"), ("needed", None)]
+
+
 def test_a_killed_run_leaves_no_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     code = "import os, subprocess; print(subprocess.Popen(['sleep', '60']).pid, flush=True); os.kill(os.getpid(), 9)"
     monkeypatch.setattr(local, "command", lambda folder: [sys.executable, "-c", code])

@@ -1,6 +1,7 @@
 """Run the runs of a table on this machine: a process for each run, several at a time."""
 
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -28,23 +29,29 @@ class _Running(NamedTuple):
     process: subprocess.Popen[bytes]
 
 
-def run_all(runs: list[Run], *, workers: int) -> Iterator[Event]:
+def run_all(runs: list[Run], *, workers: int, join: bool = False) -> Iterator[Event]:
     """
     Run all, `workers` at a time, in this order, but each after the runs that it needs, and those that other processes
-    execute last: a run that another process finishes is not repeated.
+    execute last: a run that another process finishes, or that meanwhile fails there, is not repeated. With `join`, the
+    order is random, so that calls that start together differ, and it ends when others execute all that is left.
 
     Yields what starts and finishes, and twice a second what is running. Closing the generator, an interrupt or an error
     stops the running processes.
     """
-    waiting, running, failed, held = list(runs), list[_Running](), set[str](), set[str]()
+    waiting = random.sample(runs, len(runs)) if join else list(runs)
+    running, failed, held = list[_Running](), set[str](), set[str]()
+    known_failures = {run.digest: run_dir.failed_at(run.folder) for run in runs}
     try:
         while waiting or running:
             for run in _ready(waiting, running):
                 if len(running) == workers:
                     break
-                if run_dir.read_result(run.folder) is not None:
+                failed_elsewhere = run_dir.failed_at(run.folder) not in (None, known_failures[run.digest])
+                if failed_elsewhere or run_dir.read_result(run.folder) is not None:
                     waiting.remove(run)
-                    yield Event(run, "finished")
+                    failure = run_dir.failure_of(run.folder, 1)
+                    failed |= {run.digest} if failure else set()
+                    yield Event(run, "finished", failure)
                 elif not run_dir.is_held(run.folder):
                     waiting.remove(run)
                     slot = min(set(range(workers)) - {one.slot for one in running})
@@ -53,6 +60,8 @@ def run_all(runs: list[Run], *, workers: int) -> Iterator[Event]:
                 elif run.digest not in held:
                     held.add(run.digest)
                     yield Event(run, "held")
+            if join and not running and all(run_dir.is_held(run.folder) for run in waiting):
+                return
             time.sleep(POLL_SECONDS)
             for one in list(running):
                 code = one.process.poll()

@@ -33,13 +33,20 @@ def prepare_run_dir(run: Run) -> None:
     time use one folder. Raises `InputError` if it cannot write.
     """
     about = {"row": run.row.name, "seed": run.seed, "label": run.label, "split": run.row.split}
+    with lock_to_write(run.home):
+        write_json(run.folder / PLAN, about | {"packages": run.packages, "scale": run.scale} | run.plan)
+        (run.folder / FAILURE).unlink(missing_ok=True)
+
+
+@contextmanager
+def lock_to_write(folder: Path) -> Iterator[None]:
+    """Lock a folder of several runs or tables, which is made if missing. Raises `InputError` if it cannot write."""
     try:
-        run.home.mkdir(parents=True, exist_ok=True)
-        with FileLock(run.home / ".lock"):
-            write_json(run.folder / PLAN, about | {"packages": run.packages, "scale": run.scale} | run.plan)
-            (run.folder / FAILURE).unlink(missing_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
+        with FileLock(folder / ".lock"):
+            yield
     except OSError as error:
-        raise InputError(f"cannot write: {error.strerror or error}", file=run.home) from error
+        raise InputError(f"cannot write: {error.strerror or error}", file=folder) from error
 
 
 def read_json(file: Path) -> dict[str, Any] | None:
@@ -67,6 +74,14 @@ def write_failure(folder: Path, reason: str) -> None:
     """Record why a run failed."""
     plan = read_json(folder / PLAN) or {}
     write_json(folder / FAILURE, {"row": plan.get("row"), "seed": plan.get("seed"), "reason": reason})
+
+
+def failed_at(folder: Path) -> int | None:
+    """When the last attempt failed, in nanoseconds; None if none has failed since the run was last started."""
+    try:
+        return (folder / FAILURE).stat().st_mtime_ns
+    except OSError:
+        return None
 
 
 def failure_of(folder: Path, code: int) -> str | None:

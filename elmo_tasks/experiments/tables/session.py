@@ -89,6 +89,8 @@ class Session:
                     yield self._finished(event)
                     self.write()
         self.interrupted = False
+        if self.left:
+            yield f"other processes execute the runs that are left: {len(self.left)}"
 
     def time_left(self) -> str:
         """The estimate for the runs that are left: `12 min`; `more than 12 min` if some are unknown."""
@@ -106,12 +108,13 @@ class Session:
 
     def write(self) -> Summary:
         """Write the three files from the results so far. Raises `InputError` if they cannot be written."""
-        summary = Summary(self.planner, seeds=self.seeds)
-        records = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in summary.all_records())
-        page = report(summary, self._command(summary))
-        for name, text in (("results.jsonl", records), ("table.md", markdown(summary)), ("report.html", page)):
-            with atomic_write(self.folder / name) as aside:
-                aside.write_text(text, "utf-8")
+        with run_dir.lock_to_write(self.folder):  # the last of several calls has read all results
+            summary = Summary(self.planner, seeds=self.seeds)
+            records = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in summary.all_records())
+            page = report(summary, self._command(summary))
+            for name, text in (("results.jsonl", records), ("table.md", markdown(summary)), ("report.html", page)):
+                with atomic_write(self.folder / name) as aside:
+                    aside.write_text(text, "utf-8")
         return summary
 
     def _command(self, summary: Summary) -> str:
