@@ -8,7 +8,9 @@ from pathlib import Path
 from tqdm import tqdm
 
 from elmo_tasks.cli.actions import Command
+from elmo_tasks.errors import require_workers
 from elmo_tasks.experiments.tables import local
+from elmo_tasks.experiments.tables.cluster import RayExecutor
 from elmo_tasks.experiments.tables.execute import execute
 from elmo_tasks.experiments.tables.figures import save_figures
 from elmo_tasks.experiments.tables.results import duration, terminal
@@ -35,8 +37,11 @@ class Ablate(Command):
         add("--runs", type=Path, metavar="DIR", help="folder of the runs, to share them between tables (DIR/runs)")
         add("--rows", nargs="+", default=[], metavar="PATTERN", help="only these rows, such as 'snli-*'")
         add("--seeds", type=int, default=1, metavar="N", help="seeds 1 to N of each row (1)")
-        add("--workers", type=int, default=1, metavar="N", help="runs at a time (1)")
-        add("--join", action="store_true", help="take free runs until others execute all that are left")
+        add("--workers", type=int, metavar="N", help="runs at a time (1; with Ray what the nodes have cores for)")
+        where = parser.add_mutually_exclusive_group()
+        where.add_argument("--executor", choices=("local", "ray"), default="local", help="this machine, or Ray (local)")
+        add("--address", metavar="HOST:PORT", default="auto", help="the Ray cluster (the one of this machine)")
+        where.add_argument("--join", action="store_true", help="take free runs until others execute all that are left")
         add("--no-cache", action="store_true", help="compute the biLM's layers in each run, without a cache")
         add("--figures", type=Path, metavar="DIR", help="also write the figures as PNG and SVG")
         add("--dry-run", action="store_true", help="show rows, changes and estimated times only")
@@ -56,10 +61,15 @@ class AblateRun(Command):
 
 def ablate(args: argparse.Namespace) -> None:
     """Show the plan, or execute it and show the table. Exit with 1 if a run failed, 130 if interrupted."""
-    options = {name: getattr(args, name) for name in ("scale", "runs", "rows", "seeds", "workers")}
+    options = {name: getattr(args, name) for name in ("scale", "runs", "rows", "seeds")}
     options |= {"cached": not args.no_cache, "packages": args.include_package}
-    executor = partial(local.run_all, join=args.join)
-    session = Session(args.table, Path(args.folder), executor=executor, **options)
+    if args.executor == "ray" and not args.dry_run:
+        cluster = RayExecutor(args.address, (args.runs or Path(args.folder) / "runs").absolute())
+        options |= {"executor": cluster, "workers": args.workers or cluster.slots}
+    else:
+        require_workers(workers := 1 if args.workers is None else args.workers)
+        options |= {"executor": partial(local.run_all, join=args.join), "workers": workers}
+    session = Session(args.table, Path(args.folder), **options)
     if args.dry_run:
         print(dry_run(session))
         return

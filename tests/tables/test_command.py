@@ -47,7 +47,7 @@ class FakeProcess:
 def fake(monkeypatch: pytest.MonkeyPatch) -> None:
     FakeProcess.started, FakeProcess.failing, FakeProcess.interrupting = [], set(), {}
     monkeypatch.setattr(local, "_start", FakeProcess)
-    monkeypatch.setattr(local, "_stop", lambda process: None)
+    monkeypatch.setattr(local, "stop", lambda process: None)
     monkeypatch.setattr(local, "POLL_SECONDS", 0.01)
 
 

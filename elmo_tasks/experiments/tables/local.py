@@ -43,7 +43,7 @@ def run_all(runs: list[Run], *, workers: int, join: bool = False) -> Iterator[Ev
     known_failures = {run.digest: run_dir.failed_at(run.folder) for run in runs}
     try:
         while waiting or running:
-            for run in _ready(waiting, running):
+            for run in ready(waiting, [one.run for one in running]):
                 if len(running) == workers:
                     break
                 failed_elsewhere = run_dir.failed_at(run.folder) not in (None, known_failures[run.digest])
@@ -68,7 +68,7 @@ def run_all(runs: list[Run], *, workers: int, join: bool = False) -> Iterator[Ev
                 if code is None:
                     yield Event(one.run, "running")
                     continue
-                _stop(one.process)  # what it may have left
+                stop(one.process)  # what it may have left
                 running.remove(one)
                 if code == HELD:
                     waiting.insert(0, one.run)
@@ -83,11 +83,12 @@ def run_all(runs: list[Run], *, workers: int, join: bool = False) -> Iterator[Ev
                 yield Event(run, "finished", "a run that it needs failed")
     finally:
         for one in running:
-            _stop(one.process)
+            stop(one.process)
 
 
-def _ready(waiting: list[Run], running: list[_Running]) -> list[Run]:
-    unfinished = {run.digest for run in waiting} | {one.run.digest for one in running}
+def ready(waiting: list[Run], running: list[Run]) -> list[Run]:
+    """The waiting runs that need none of the others."""
+    unfinished = {run.digest for run in waiting + running}
     return [run for run in waiting if not unfinished.intersection(run.after)]
 
 
@@ -97,12 +98,19 @@ def command(folder: Path) -> list[str]:
 
 
 def _start(run: Run, slot: int, workers: int) -> subprocess.Popen[bytes]:
-    """Start a run in its own process group, with its output in its log. It exits when this process does."""
     run_dir.prepare_run_dir(run)
-    with (run.folder / run_dir.LOG).open("ab") as log:
+    return start(run.folder, command(run.folder), environment(slot, workers=workers))
+
+
+def start(
+    folder: Path, command: list[str], variables: dict[str, str], cwd: str | None = None
+) -> subprocess.Popen[bytes]:
+    """Start a run in its own process group, with its output in its log. It exits when this process does."""
+    with (folder / run_dir.LOG).open("ab") as log:
         return subprocess.Popen(
-            [*command(run.folder), "--parent", str(os.getpid())],
-            env=os.environ | environment(slot, workers=workers),
+            [*command, "--parent", str(os.getpid())],
+            env=os.environ | variables,
+            cwd=cwd,
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=subprocess.STDOUT,
@@ -110,15 +118,15 @@ def _start(run: Run, slot: int, workers: int) -> subprocess.Popen[bytes]:
         )
 
 
-def _stop(running: subprocess.Popen[bytes]) -> None:
+def stop(process: subprocess.Popen[bytes]) -> None:
     """Stop a process and its children."""
     with suppress(ProcessLookupError):
-        if running.poll() is None:
-            os.killpg(running.pid, signal.SIGTERM)
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGTERM)
             with suppress(subprocess.TimeoutExpired):
-                running.wait(STOP_SECONDS)
-        os.killpg(running.pid, signal.SIGKILL)
-    running.wait()
+                process.wait(STOP_SECONDS)
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
 
 
 def environment(slot: int, *, workers: int) -> dict[str, str]:

@@ -63,11 +63,15 @@ class Run:
 
 
 class Event(NamedTuple):
-    """A run has started, is running, is held by another process, or has finished; `failure` says why it failed."""
+    """
+    A run has started, is running, is held by another process, or has finished; `failure` says why it failed, `node`
+    on which machine of several it is.
+    """
 
     run: Run
     state: Literal["started", "running", "held", "finished"]
     failure: str | None = None
+    node: str | None = None
 
 
 class Executor(Protocol):

@@ -12,7 +12,7 @@ from statistics import mean
 from tqdm import tqdm
 
 from elmo_tasks import resources
-from elmo_tasks.errors import InputError, require_sizes, require_workers
+from elmo_tasks.errors import InputError, require_sizes
 from elmo_tasks.experiments.tables import local, run_dir
 from elmo_tasks.experiments.tables.report import report
 from elmo_tasks.experiments.tables.results import Summary, duration, markdown, run_scores
@@ -44,8 +44,7 @@ class Session:
         executor: Executor = local.run_all,
     ) -> None:
         _require_utf8(table, folder.absolute(), runs)
-        require_sizes(seeds=seeds)
-        require_workers(workers)
+        require_sizes(seeds=seeds, workers=workers)
         self.folder, self.seeds, self.workers, self._executor = folder.absolute(), seeds, workers, executor
         self._arguments = [table, "--scale", scale, "-s", str(folder), *([] if cached else ["--no-cache"])]
         self._arguments += [part for package in packages for part in ("--include-package", package)]
@@ -79,7 +78,7 @@ class Session:
                         bars[event.run.digest] = stack.enter_context(_bar(event.run))
                     _show(event.run, bars[event.run.digest])
                 elif event.state == "started":
-                    yield f"started: {event.run.label}"
+                    yield f"started{f' on {event.node}' if event.node else ''}: {event.run.label}"
                 elif event.state == "held":
                     yield f"executed by another process: {event.run.label}"
                 else:

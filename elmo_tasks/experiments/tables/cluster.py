@@ -1,0 +1,208 @@
+"""Run the runs of a table on a Ray cluster whose nodes share the folder. A run of a lost node is retried elsewhere."""
+
+import importlib
+import os
+import platform
+import secrets
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import elmo_tasks
+from elmo_tasks.errors import InputError, needs
+from elmo_tasks.experiments.tables import local, run_dir
+from elmo_tasks.experiments.tables.runs import Event, Run
+
+MAX_RETRIES = 5
+"""How often a run may lose its node."""
+POLL_SECONDS = 0.5
+CONNECT_SECONDS = PROBE_SECONDS = 10.0
+NODE = "node.json"
+"""In a run's folder: the node that executes the run, and whether it waits for another process to release it."""
+NEED_FAILED = 76
+"""The exit code of a run that was not executed because a run that it needs failed."""
+
+
+class RayExecutor:
+    """
+    An executor on the cluster at `address` (`host:port`, or `auto`: the one that this machine belongs to). A run takes
+    `OMP_NUM_THREADS` cores (default 1), a GPU if the cluster has any, and the peak memory of a finished run of the same
+    row. Raises `InputError` within 30 s if Ray is not installed, the cluster does not answer, or a node does not share
+    the folder `home` of the runs or has another version of this package.
+    """
+
+    def __init__(self, address: str, home: Path) -> None:
+        with needs("'elmo-tasks[ray]'"):
+            self._ray = importlib.import_module("ray")
+        self._connect(address)
+        limit = os.environ.get("OMP_NUM_THREADS", "")
+        self.cores = max(1, int(limit)) if limit.isdecimal() else 1
+        nodes = [node for node in self._ray.nodes() if node["Alive"] and node["Resources"].get("CPU")]
+        self.slots = sum(int(node["Resources"]["CPU"]) // self.cores for node in nodes)
+        """Runs that the nodes have cores for."""
+        if not self.slots:
+            most = int(max([node["Resources"]["CPU"] for node in nodes], default=0))
+            problem = f"expected a node with the {self.cores} cores of a run, got at most {most}"
+            raise InputError(problem, hint="start a node, or set OMP_NUM_THREADS")
+        self._memory = max(int(node["Resources"].get("memory", 0)) for node in nodes)
+        self._gpus = int(any(node["Resources"].get("GPU") for node in nodes))
+        self._check_nodes(nodes, home)
+
+    def __call__(self, runs: list[Run], *, workers: int) -> Iterator[Event]:
+        """Yields as `local.run_all`, with the node of each start. Closing it stops what is running."""
+        waiting, running, refs = list(runs), dict[Any, Run](), dict[str, Any]()
+        seen, failed = dict[str, Any](), set[str]()
+        try:
+            while waiting or running:
+                while waiting and len(local.ready(list(running.values()), [])) < workers:
+                    run = waiting.pop(0)
+                    refs[run.digest] = ref = self._submit(run, refs)
+                    running[ref] = run
+                done, _ = self._ray.wait(list(running), timeout=POLL_SECONDS)
+                for run in running.values():
+                    yield from _progress(run, seen)
+                for ref in done:
+                    run = running.pop(ref)
+                    (run.folder / NODE).unlink(missing_ok=True)
+                    failure = self._failure(ref, run, needs_failed=not failed.isdisjoint(run.after))
+                    failed |= {run.digest} if failure else set()
+                    yield Event(run, "finished", failure)
+        finally:
+            for ref in running:
+                self._ray.cancel(ref, force=True)
+
+    def _connect(self, address: str) -> None:
+        """In a thread, as Ray tries for minutes."""
+        errors: list[BaseException] = []
+
+        def connect() -> None:
+            try:
+                self._ray.init(address=address, ignore_reinit_error=True, log_to_driver=False, logging_level="error")
+            except BaseException as error:
+                errors.append(error)
+
+        thread = threading.Thread(target=connect, daemon=True)
+        thread.start()
+        thread.join(CONNECT_SECONDS)
+        if thread.is_alive():
+            errors.append(TimeoutError(f"no answer within {CONNECT_SECONDS:.0f} s"))
+        if errors:
+            raise InputError(
+                f"no Ray cluster at {address}: {_first_line(errors[0])}",
+                hint="`ray start --head` starts one; --address HOST:PORT",
+            )
+
+    def _check_nodes(self, nodes: list[dict[str, Any]], home: Path) -> None:
+        strategies = importlib.import_module("ray.util.scheduling_strategies")
+        with run_dir.lock_to_write(home):
+            token = home / f".ray-{secrets.token_hex(8)}"
+            token.touch()
+        try:
+            probe = self._ray.remote(num_cpus=0, max_retries=0)(_probe(str(token), elmo_tasks.__version__))
+            on = (strategies.NodeAffinitySchedulingStrategy(node["NodeID"], soft=False) for node in nodes)
+            refs = [probe.options(scheduling_strategy=strategy).remote() for strategy in on]
+            done, _ = self._ray.wait(refs, num_returns=len(refs), timeout=PROBE_SECONDS)
+            if not done:
+                raise InputError(f"no node of the Ray cluster answered within {PROBE_SECONDS:.0f} s")
+            for node, ref in zip(nodes, refs, strict=True):  # one that does not answer may be lost
+                if ref in done and (problem := self._ray.get(ref)):
+                    raise InputError(f"node {node['NodeManagerHostname']} ({node['NodeID'][:6]}): {problem}")
+        except self._ray.exceptions.RayError as error:
+            raise InputError(f"Ray: {_first_line(error)}") from error
+        finally:
+            token.unlink()
+
+    def _submit(self, run: Run, refs: dict[str, Any]) -> Any:
+        run_dir.prepare_run_dir(run)
+        (run.folder / NODE).unlink(missing_ok=True)
+        memory = min(_peak_memory(run), self._memory)
+        options = {"num_cpus": self.cores, "num_gpus": self._gpus, "memory": memory, "name": run.label}
+        remote = self._ray.remote(max_retries=MAX_RETRIES, **options)(_execute)
+        needed = [refs[digest] for digest in run.after if digest in refs]
+        return remote.remote(local.command, run.folder, os.getcwd(), _environment(self.cores), *needed)
+
+    def _failure(self, ref: Any, run: Run, *, needs_failed: bool) -> str | None:
+        try:
+            code = self._ray.get(ref)
+        except self._ray.exceptions.RayError as error:
+            if run_dir.read_result(run.folder) is not None:
+                return None
+            if not needs_failed:
+                run_dir.write_failure(run.folder, f"Ray: {_first_line(error)}")
+            code = 1
+        return "a run that it needs failed" if needs_failed else run_dir.failure_of(run.folder, code)
+
+
+def _probe(token: str, version: str) -> Callable[[], str | None]:
+    """A function that says what a node lacks. It is sent by value, and so runs without this package."""
+
+    def probe() -> str | None:
+        import os
+
+        try:
+            from elmo_tasks import __version__ as installed
+        except ImportError as error:
+            return f"elmo_tasks cannot be imported: {error}"
+        if installed != version:
+            return f"expected version {version} of elmo-tasks, got {installed}"
+        shared = os.path.exists(token) and os.access(os.path.dirname(token), os.W_OK)
+        return None if shared else f"the folder is not shared with it, or not writable: {os.path.dirname(token)}"
+
+    return probe
+
+
+def _execute(
+    command: Callable[[Path], list[str]], folder: Path, cwd: str, environment: dict[str, str], *needed: int
+) -> int:
+    """On a node: execute the run once no other process does, and return the exit code. `needed` are those of others."""
+    if any(needed):
+        return NEED_FAILED
+    if not (folder / run_dir.PLAN).is_file():
+        raise InputError("the folder is not shared with this node", file=folder)
+    code = local.HELD
+    while code == local.HELD:
+        if run_dir.is_held(folder):
+            _tell(folder, "held")
+        while run_dir.is_held(folder):
+            time.sleep(POLL_SECONDS)
+        _tell(folder, "started")
+        process = local.start(folder, command(folder), environment, cwd=cwd if os.path.isdir(cwd) else None)
+        try:
+            code = process.wait()
+        finally:
+            local.stop(process)
+    return code
+
+
+def _tell(folder: Path, state: str) -> None:
+    node = f"{platform.node()} ({importlib.import_module('ray').get_runtime_context().get_node_id()[:6]})"
+    run_dir.write_json(folder / NODE, {"state": state, "node": node, "process": os.getpid()})
+
+
+def _progress(run: Run, seen: dict[str, Any]) -> Iterator[Event]:
+    told = run_dir.read_json(run.folder / NODE)
+    if told is not None and told != seen.get(run.digest):
+        seen[run.digest] = told
+        yield Event(run, told["state"], node=told["node"])
+    if told is not None and told["state"] == "started":
+        yield Event(run, "running", node=told["node"])
+
+
+def _environment(cores: int) -> dict[str, str]:
+    """The variables of a run on its node: as on this machine the data root and the location of the code."""
+    ours = {key: value for key, value in os.environ.items() if key.startswith(("ELMO_TASKS_", "PYTHONPATH"))}
+    return ours | {name: str(cores) for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS")}
+
+
+def _peak_memory(run: Run) -> int:
+    """The largest memory in bytes of a finished run of the same row; 0 if there is none."""
+    results = (run_dir.read_result(file.parent) for file in run.home.glob(f"*/{run_dir.RESULT}"))
+    return max((result["peak_memory"] for result in results if result and result["row"] == run.row.name), default=0)
+
+
+def _first_line(error: BaseException) -> str:
+    cause = getattr(error, "cause", None) or error
+    lines = [line for line in str(cause).strip().splitlines() if line.strip()]
+    return f"{type(cause).__name__}: {lines[0] if lines else ''}"

@@ -1,0 +1,176 @@
+"""A table on a Ray cluster of three nodes on this machine, one of which dies."""
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+
+import elmo_tasks
+from elmo_tasks.errors import InputError
+from elmo_tasks.experiments.tables import cluster, local, run_dir
+from elmo_tasks.experiments.tables.runs import Run
+from elmo_tasks.experiments.tables.session import Session
+from tests.processes import ROOT
+from tests.tables.tables import LAST, finish, row, write_table
+
+ray = pytest.importorskip("ray")
+SECONDS = 120.0
+"""The timeout, long enough for a busy machine."""
+WORKER = """
+import fcntl, json, os, pathlib, sys, time
+sys.path.insert(0, sys.argv[2])
+from elmo_tasks import processes
+processes.POLL_SECONDS = 0.05
+processes.exit_with_parent(int(sys.argv[4]))
+folder = pathlib.Path(sys.argv[1])
+plan, lock, steps = json.loads((folder / "plan.json").read_text()), (folder / ".lock").open("w"), folder / "steps"
+fcntl.flock(lock, fcntl.LOCK_EX)
+for step in range(len(steps.read_text().split()) if steps.exists() else 0, 3):
+    while step == 2 and (folder.parent.parent / "wait").exists():
+        time.sleep(0.02)
+    with steps.open("a") as file:
+        print(os.environ["OMP_NUM_THREADS"], file=file)
+keys = {"commit": "c", "device": "CPU", "epochs": 3, "peak_memory": 10**8, "seconds": 1.0, "curve": []}
+result = {"row": plan["row"], "seed": plan["seed"], "hash": folder.name.rpartition("-")[2], **keys}
+(folder / "result.json").write_text(json.dumps(result | {"scores": {"f1": plan["seed"] / 7}}))
+"""
+"""A run of three steps that continues where it was killed, and waits before the last one."""
+
+
+@pytest.fixture(scope="module")
+def nodes() -> Iterator[Any]:
+    from ray.cluster_utils import Cluster
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")
+        patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+        small = {"num_cpus": 1, "object_store_memory": 100 * 2**20}
+        started = Cluster(initialize_head=True, head_node_args=small)
+        for _ in range(2):
+            started.add_node(**small)
+        yield started
+        ray.shutdown()
+        started.shutdown()
+
+
+@pytest.fixture(autouse=True)
+def worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs without imports, on the nodes too, to which a lambda is sent by value."""
+    monkeypatch.setattr(local, "command", lambda folder: [sys.executable, "-S", "-c", WORKER, str(folder), str(ROOT)])
+    monkeypatch.setattr(local, "POLL_SECONDS", 0.02)
+    monkeypatch.setattr(cluster, "POLL_SECONDS", 0.05)
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+
+
+def until(holds: Callable[[], Any]) -> None:
+    end = time.monotonic() + SECONDS
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def node_of(run: Run) -> str:
+    return str((run_dir.read_json(run.folder / cluster.NODE) or {}).get("node"))
+
+
+def at_last_step(run: Run) -> bool:
+    steps = run.folder / "steps"
+    return steps.exists() and len(steps.read_text().split()) == 2
+
+
+def test_closing_stops_what_runs(nodes: Any, tmp_path: Path) -> None:
+    """A finished run keeps its result, and no process is left."""
+    table = str(write_table(tmp_path, [row("baseline"), row("last", changes=LAST)]))
+    first, second = Session(table, tmp_path).left
+    executor = cluster.RayExecutor(nodes.address, tmp_path / "runs")
+    states = [event.state for event in executor([first], workers=1)]
+    assert states[0] == "started" and states[-1] == "finished"
+    (tmp_path / "wait").touch()
+    events = executor([second], workers=1)
+    until(lambda: next(events).run is second and at_last_step(second))
+    events.close()
+    until(lambda: not run_dir.is_held(second.folder))
+    assert run_dir.read_result(first.folder) and not run_dir.read_result(second.folder)
+
+
+def test_failures(nodes: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run that needs a failed one is not executed; a run that another process executes is awaited."""
+    monkeypatch.setattr(local, "command", lambda folder: [sys.executable, "-c", "raise SystemExit(3)"])
+    ensemble = row("both", config="sst", ensemble={"of": "baseline", "members": 2})
+    first, *_, last = Session(str(write_table(tmp_path, [row("baseline", config="sst"), ensemble])), tmp_path).left
+    run_dir.prepare_run_dir(first)
+    executor, found = cluster.RayExecutor(nodes.address, tmp_path / "runs"), list[Any]()
+    with ExitStack() as other:
+        other.enter_context(run_dir.lock(first.folder))
+        for event in executor([first, last], workers=1):
+            if event.state == "held":
+                other.close()
+            found.append((event.run.row.name, event.state, event.failure))
+    failure = f"exit code 3, see {first.folder / run_dir.LOG}"
+    assert found[0] == ("baseline", "held", None) and ("baseline", "finished", failure) in found
+    assert found[-1] == ("both", "finished", "a run that it needs failed")
+    assert not (last.folder / run_dir.LOG).exists()
+
+
+def test_a_node_with_another_version(nodes: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(elmo_tasks, "__version__", "9.9")
+    with pytest.raises(InputError, match=r"^node .* expected version 9\.9 of elmo-tasks, got"):
+        cluster.RayExecutor(nodes.address, tmp_path)
+
+
+def test_a_node_without_the_folder_or_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    probe = cluster._probe(str(tmp_path / "absent"), elmo_tasks.__version__)
+    assert str(tmp_path) in str(probe())
+    monkeypatch.setitem(sys.modules, "elmo_tasks", None)
+    assert "elmo_tasks cannot be imported" in str(probe())
+
+
+def test_no_cluster(tmp_path: Path) -> None:
+    """In its own process, as Ray goes on trying; it is imported only for this executor."""
+    code = (
+        "import pathlib, sys, elmo_tasks.cli.ablate; from elmo_tasks.experiments.tables import cluster;"
+        " assert 'ray' not in sys.modules; cluster.CONNECT_SECONDS = 1;"
+        " cluster.RayExecutor('127.0.0.1:1', pathlib.Path(sys.argv[1]))"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path / "runs")]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
+    assert "InputError: no Ray cluster at 127.0.0.1:1: TimeoutError: no answer within 1 s" in ended.stderr
+    assert not (tmp_path / "runs").exists()
+
+
+def test_memory_of_a_finished_seed(tmp_path: Path) -> None:
+    first, second = Session(str(write_table(tmp_path, [row("baseline")])), tmp_path, seeds=2).left
+    assert cluster._peak_memory(second) == 0
+    finish(first)
+    assert cluster._peak_memory(second) == 10**9
+
+
+def test_a_lost_node(nodes: Any, tmp_path: Path) -> None:
+    """Its run resumes on another, the run that needs it waits, and the table equals the local one to the byte."""
+    ensemble = row("both", config="sst", ensemble={"of": "baseline", "members": 2})
+    table = str(write_table(tmp_path, [row("baseline", config="sst"), row("last", changes=LAST), ensemble]))
+    list(Session(table, tmp_path / "local", seeds=2, workers=3).run_all())
+    folder = tmp_path / "ray"
+    executor = cluster.RayExecutor(nodes.address, folder / "runs")
+    session = Session(table, folder, seeds=2, workers=executor.slots, executor=executor)
+    runs, lines = list(session.left), list[str]()
+    (folder / "wait").touch()
+    thread = Thread(target=lambda: lines.extend(session.run_all()))
+    thread.start()
+    until(lambda: sum(map(at_last_step, runs)) == executor.slots == 3)
+    worker = next(iter(nodes.worker_nodes))
+    (lost,) = [run for run in runs if worker.node_id[:6] in node_of(run)]
+    nodes.remove_node(worker, allow_graceful=False)
+    until(lambda: not run_dir.is_held(lost.folder))
+    (folder / "wait").unlink()
+    thread.join(SECONDS)
+    assert not session.left and not session.failed, lines
+    assert sum(line.startswith("started on ") and line.endswith(f": {lost.label}") for line in lines) == 2, lines
+    for name in ["table.md"] + [f"runs/{run.folder.name}/{file}" for run in runs for file in ("result.json", "steps")]:
+        assert (folder / name).read_bytes() == (tmp_path / "local" / name).read_bytes(), name
