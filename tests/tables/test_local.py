@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from elmo_tasks.experiments.tables import local, run_dir
+from elmo_tasks.experiments.tables.execute import prepare_model_dir
 from elmo_tasks.experiments.tables.runs import Run, runnable
 from elmo_tasks.experiments.tables.table import Row
 from tests.tables.tables import finish
@@ -209,7 +210,7 @@ def test_a_moved_training_is_resumed_and_another_is_kept(seed: int, tmp_path: Pa
     run_dir.write_json(model / "config.json", runnable(plan, tmp_path) | {"random_seed": seed})
     (model / "best.th").write_text("weights")
     config = runnable(plan, tmp_path / "moved")
-    assert run_dir.prepare_model_dir(model.parent, plan, config) == (seed == 1)
+    assert prepare_model_dir(model.parent, plan, config) == (seed == 1)
     kept = model if seed == 1 else model.with_name("model.old-1")
     assert (kept / "best.th").read_text() == "weights"
     assert seed == 2 or run_dir.read_json(model / "config.json") == config

@@ -2,27 +2,22 @@
 
 import importlib
 import os
-import platform
 import secrets
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import elmo_tasks
 from elmo_tasks.errors import InputError, needs
-from elmo_tasks.experiments.tables import local, run_dir
+from elmo_tasks.experiments.tables import local, process, run_dir
+from elmo_tasks.experiments.tables.process import NODE
 from elmo_tasks.experiments.tables.runs import Event, Run
 
 MAX_RETRIES = 5
 """How often a run may lose its node."""
 POLL_SECONDS = 0.5
 CONNECT_SECONDS = PROBE_SECONDS = 10.0
-NODE = "node.json"
-"""In a run's folder: the node that executes the run, and whether it waits for another process to release it."""
-NEED_FAILED = 76
-"""The exit code of a run that was not executed because a run that it needs failed."""
 
 
 class RayExecutor:
@@ -119,7 +114,7 @@ class RayExecutor:
         (run.folder / NODE).unlink(missing_ok=True)
         memory = min(_peak_memory(run), self._memory)
         options = {"num_cpus": self.cores, "num_gpus": self._gpus, "memory": memory, "name": run.label}
-        remote = self._ray.remote(max_retries=MAX_RETRIES, **options)(_execute)
+        remote = self._ray.remote(max_retries=MAX_RETRIES, **options)(process.execute_on_node)
         needed = [refs[digest] for digest in run.after if digest in refs]
         return remote.remote(local.command, run.folder, os.getcwd(), _environment(self.cores), *needed)
 
@@ -151,34 +146,6 @@ def _probe(token: str, version: str) -> Callable[[], str | None]:
         return None if shared else f"the folder is not shared with it, or not writable: {os.path.dirname(token)}"
 
     return probe
-
-
-def _execute(
-    command: Callable[[Path], list[str]], folder: Path, cwd: str, environment: dict[str, str], *needed: int
-) -> int:
-    """On a node: execute the run once no other process does, and return the exit code. `needed` are those of others."""
-    if any(needed):
-        return NEED_FAILED
-    if not (folder / run_dir.PLAN).is_file():
-        raise InputError("the folder is not shared with this node", file=folder)
-    code = local.HELD
-    while code == local.HELD:
-        if run_dir.is_held(folder):
-            _tell(folder, "held")
-        while run_dir.is_held(folder):
-            time.sleep(POLL_SECONDS)
-        _tell(folder, "started")
-        process = local.start(folder, command(folder), environment, cwd=cwd if os.path.isdir(cwd) else None)
-        try:
-            code = process.wait()
-        finally:
-            local.stop(process)
-    return code
-
-
-def _tell(folder: Path, state: str) -> None:
-    node = f"{platform.node()} ({importlib.import_module('ray').get_runtime_context().get_node_id()[:6]})"
-    run_dir.write_json(folder / NODE, {"state": state, "node": node, "process": os.getpid()})
 
 
 def _progress(run: Run, seen: dict[str, Any]) -> Iterator[Event]:

@@ -2,25 +2,18 @@
 
 import os
 import random
-import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
-from contextlib import suppress
-from pathlib import Path
 from typing import NamedTuple
 
 import torch
 
 from elmo_tasks.experiments.tables import run_dir
+from elmo_tasks.experiments.tables.process import HELD, command, start, stop
 from elmo_tasks.experiments.tables.runs import Event, Run
 
-STOP_SECONDS = 10.0
-"""Seconds between SIGTERM and SIGKILL."""
 POLL_SECONDS = 0.5
-HELD = 75
-"""The exit code of a run that another process executes."""
 
 
 class _Running(NamedTuple):
@@ -92,41 +85,9 @@ def ready(waiting: list[Run], running: list[Run]) -> list[Run]:
     return [run for run in waiting if not unfinished.intersection(run.after)]
 
 
-def command(folder: Path) -> list[str]:
-    """The command that executes the run in a folder."""
-    return [sys.executable, "-m", "elmo_tasks", "ablate-run", str(folder)]
-
-
 def _start(run: Run, slot: int, workers: int) -> subprocess.Popen[bytes]:
     run_dir.prepare_run_dir(run)
     return start(run.folder, command(run.folder), environment(slot, workers=workers))
-
-
-def start(
-    folder: Path, command: list[str], variables: dict[str, str], cwd: str | None = None
-) -> subprocess.Popen[bytes]:
-    """Start a run in its own process group, with its output in its log. It exits when this process does."""
-    with (folder / run_dir.LOG).open("ab") as log:
-        return subprocess.Popen(
-            [*command, "--parent", str(os.getpid())],
-            env=os.environ | variables,
-            cwd=cwd,
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-
-
-def stop(process: subprocess.Popen[bytes]) -> None:
-    """Stop a process and its children."""
-    with suppress(ProcessLookupError):
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGTERM)
-            with suppress(subprocess.TimeoutExpired):
-                process.wait(STOP_SECONDS)
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
 
 
 def environment(slot: int, *, workers: int) -> dict[str, str]:

@@ -1,21 +1,19 @@
 """The folder of a run: plan, log, model, result. Files are written atomically, one process at a time holds the lock."""
 
 import json
-import logging
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock, Timeout
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.experiments.tables.runs import Run, runnable
 from elmo_tasks.files import atomic_write
 
-logger = logging.getLogger(__name__)
+if TYPE_CHECKING:  # which loads AllenNLP
+    from elmo_tasks.experiments.tables.runs import Run
 
 PLAN, RESULT, FAILURE, MODEL, LOG = "plan.json", "result.json", "failure.json", "model", "log.txt"
 RESULT_KEYS = {"row", "seed", "hash", "commit", "device", "seconds", "epochs", "peak_memory", "scores", "curve"}
@@ -27,7 +25,7 @@ class Held(InputError):
     """Another process executes the run."""
 
 
-def prepare_run_dir(run: Run) -> None:
+def prepare_run_dir(run: "Run") -> None:
     """
     Write the plan of a run and delete the failure of an earlier attempt. Two tables that start a shared run at the same
     time use one folder. Raises `InputError` if it cannot write.
@@ -115,25 +113,6 @@ def is_held(folder: Path) -> bool:
             return False
     except Timeout:
         return True
-
-
-def prepare_model_dir(folder: Path, plan: dict[str, Any], config: dict[str, Any]) -> bool:
-    """
-    Whether the model folder holds a training with this config, `runnable(plan)`, to resume. The paths in its config are
-    updated if the folders have been moved. Another training is kept as `model.old-1`, `model.old-2`, ...
-    """
-    model = folder / MODEL
-    stored = read_json(model / "config.json")
-    if stored is not None and runnable(plan | {"config": stored}, folder.parent) == config:
-        if stored != config:
-            write_json(model / "config.json", config)
-        return True
-    if model.is_dir() and any(not path.name.startswith(".") for path in model.iterdir()):
-        names = (f"{MODEL}.old-{number}" for number in count(1))
-        kept = next(path for path in map(folder.joinpath, names) if not path.exists())
-        model.rename(kept)
-        logger.warning("%s has another config and was renamed to %s", model, kept.name)
-    return False
 
 
 def curve(folder: Path) -> list[dict[str, float]]:
