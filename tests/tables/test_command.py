@@ -167,6 +167,28 @@ def test_join(ablate: Shown, tmp_path: Path) -> None:
     assert "30.0 (n=1)" in (tmp_path / "out" / "table.md").read_text()
 
 
+def test_executor_ray(ablate: Shown, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The cluster is connected before anything is written, and not for a dry run; lines name the nodes."""
+
+    class FakeExecutor:
+        slots = 99
+
+        def __init__(self, address: str, home: Path) -> None:
+            assert (address, home, home.parent.exists()) == ("head:6379", tmp_path / "out" / "runs", False)
+
+        def __call__(self, runs: list[Run], *, workers: int) -> Iterator[Event]:
+            assert workers == self.slots
+            for run in list(runs):
+                yield Event(run, "started", node="gpu-3")
+                finish(run, f1=0.1)
+                yield Event(run, "finished")
+
+    monkeypatch.setattr("elmo_tasks.cli.ablate.RayExecutor", FakeExecutor)
+    ray = ["--executor", "ray", "--address", "head:6379"]
+    ablate("--dry-run", *ray)
+    assert "\nstarted on gpu-3: last, seed 1\n" in ablate(*ray)
+
+
 def test_a_locked_run_has_not_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run_dir, "LOCK_TIMEOUT", 0.0)
     (tmp_path / run_dir.PLAN).write_text("{}")
