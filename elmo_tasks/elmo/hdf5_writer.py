@@ -16,15 +16,14 @@ from typing import Any
 
 import h5py
 import numpy as np
-import torch
 from filelock import FileLock, Timeout
 
-import elmo_tasks
 from elmo_tasks.elmo.batching import BatchSizes, Piece, embed_pieces, workers
 from elmo_tasks.elmo.hdf5_layout import COUNTS, VectorLayout
 from elmo_tasks.elmo.hdf5_reader import DONE, FORMAT, ElmoVectors, read_attributes, reading_vectors
 from elmo_tasks.elmo.vector_model import VectorModel
-from elmo_tasks.errors import InputError, shown
+from elmo_tasks.elmo.vector_settings import require_same, vector_settings
+from elmo_tasks.errors import InputError
 from elmo_tasks.files import atomic_write, check_output_path
 from elmo_tasks.formats.hdf5 import DiskFile, open_hdf5, own_dataset
 
@@ -32,7 +31,6 @@ Lines = Iterable[tuple[int, str]]
 """Line numbers, counted from 1, and lines."""
 
 _PART = ".part"
-_PATHS = ("input", "options_file", "weight_file")  # may differ when a call resumes: files may have moved
 _SORTED_SENTENCES = 2**12  # sentences that are sorted by length together
 _SECONDS_BETWEEN_SAVES = 2.0
 
@@ -75,7 +73,7 @@ def write_vectors(
     """
     check_vector_path(out)
     out, part, sizes = Path(out), _part(out), sizes or BatchSizes()
-    attributes = _attributes(model, sizes, settings or {})
+    attributes = vector_settings(model, sizes, settings or {})
     with _side_file(part) as tokens:
         text = _Text(lines, parse, str(attributes.get("input", "text")), tokens)
         if out.exists() and not force:
@@ -147,41 +145,11 @@ class _Text:
             yield from map(json.loads, file)
 
 
-def _attributes(model: VectorModel, sizes: BatchSizes, settings: Mapping[str, str | int]) -> dict[str, str | int]:
-    """The attributes of the file that depend on the settings alone."""
-    legible = {
-        key: value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
-        for key, value in settings.items()  # names of files may be no UTF-8
-    }
-    return {
-        **legible,
-        "state": model.bilm.state,
-        "precision": model.bilm.precision,
-        "output": model.output if model.mix is None else "mix",
-        "layers": json.dumps(model.layer_names),
-        "dtype": "float16" if model.float16 else "float32",
-        "max_length": sizes.max_length,
-        "overlap": sizes.overlap,
-        "device": model.device.type,
-        "elmo_tasks": elmo_tasks.__version__,
-        "torch": str(torch.__version__),
-    }
-
-
 def _check_same(file: Path, found: Mapping[str, Any], expected: Mapping[str, Any], text: _Text) -> None:
     """Raise `InputError` if the attributes `found` of a file are not those expected, or its text is not this one."""
-    expected = {key: value for key, value in expected.items() if key not in _PATHS}
-    if all(found.get(key) == value for key, value in expected.items()):
-        deque(text.read(), maxlen=0)
-        expected = {"text_sha256": text.sha256}
-    differing = [
-        f"{key} was {shown(found.get(key))}, is {shown(value)}"
-        for key, value in expected.items()
-        if found.get(key) != value
-    ]
-    if differing:
-        hint = "use the same input and options to resume, another file name, or --force to start from scratch"
-        raise InputError("was begun by another call: " + "; ".join(differing), file=file, hint=hint)
+    require_same(found, expected, file=file)
+    deque(text.read(), maxlen=0)
+    require_same(found, {"text_sha256": text.sha256}, file=file)
 
 
 def _create(
