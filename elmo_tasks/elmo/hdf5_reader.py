@@ -1,4 +1,4 @@
-"""Read the HDF5 files of vectors that `elmo-tasks elmo` writes."""
+"""Read the vectors that `elmo-tasks elmo` writes: a file of HDF5, or a folder of shards."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -30,7 +30,8 @@ class ElmoVectors(Sequence[np.ndarray]):
     A lazily read sequence of the vectors of each sentence.
 
     `vectors[i]` is the array of line i, counted from 0, with the shape [L+1, T, D] if all layers were written, else
-    [T, D], in float32 or float16. A blank line has T = 0. Copies and pickles open the file again.
+    [T, D], in float32 or float16. A blank line has T = 0. Copies and pickles open the file again. A folder of shards is
+    read in the same way, which needs pyarrow.
 
     Raises `InputError` if the file is missing, incomplete, damaged, of another format or closed.
 
@@ -42,6 +43,13 @@ class ElmoVectors(Sequence[np.ndarray]):
             print(vectors.tokens(index), array.shape)
     ```
     """
+
+    def __new__(cls, file: str | Path) -> "ElmoVectors":
+        if cls is ElmoVectors and Path(file).is_dir():
+            from elmo_tasks.elmo.parquet_vectors import ShardedVectors
+
+            return super().__new__(ShardedVectors)
+        return super().__new__(cls)
 
     def __init__(self, file: str | Path) -> None:
         self.file = Path(file)
@@ -113,7 +121,7 @@ class ElmoVectors(Sequence[np.ndarray]):
         self.close()
 
     def __reduce__(self) -> tuple[type, tuple[Path]]:
-        return type(self), (self.file.absolute(),)
+        return ElmoVectors, (self.file.absolute(),)
 
     def _array(self, place: int) -> np.ndarray:
         ndim = 3 if self._info["output"] == "all" else 2

@@ -5,7 +5,6 @@ import os
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import Executor
 from contextlib import ExitStack, contextmanager, suppress
 from hashlib import sha256
 from io import BufferedReader
@@ -18,7 +17,7 @@ import h5py
 import numpy as np
 from filelock import FileLock, Timeout
 
-from elmo_tasks.elmo.batching import BatchSizes, Piece, embed_pieces, workers
+from elmo_tasks.elmo.batching import BatchSizes, Piece, embed_pieces
 from elmo_tasks.elmo.hdf5_layout import COUNTS, VectorLayout
 from elmo_tasks.elmo.hdf5_reader import DONE, FORMAT, ElmoVectors, read_attributes, reading_vectors
 from elmo_tasks.elmo.vector_model import VectorModel
@@ -47,7 +46,6 @@ def write_vectors(
     parse: Callable[[str], list[str]] = str.split,
     settings: Mapping[str, str | int] | None = None,
     force: bool = False,
-    processes: int = 1,
     started: Callable[[Mapping[str, int]], None] = lambda counts: None,
     progress: Callable[[int], None] = lambda tokens: None,
 ) -> bool:
@@ -64,7 +62,6 @@ def write_vectors(
     - `settings`: further attributes of the file: `input`, `options_sha256`, `weights_sha256`, `tokenizer`, ...
     - `force`: discard a partial result and start from scratch. An existing `out` is replaced when the new file is
       complete.
-    - `processes`: processes that compute vectors, if more than one.
     - `started`: called with the numbers of sentences, tokens, blank and long lines before the first vector is computed.
     - `progress`: called with the number of tokens whose vectors have been written since the last call.
 
@@ -88,8 +85,7 @@ def write_vectors(
             if resumed:
                 _check_same(part, found, {**attributes, **_ORDER}, text)
             started({name: int(found[name]) for name in COUNTS})
-            with workers(model, processes) as pool:
-                VectorWriter(hdf5, file, progress).write_all(text.tokens(), model, sizes, pool)
+            VectorWriter(hdf5, file, progress).write_all(text.tokens(), model, sizes)
             _rename(file, out)
     return True
 
@@ -208,15 +204,14 @@ class VectorWriter:
             self._done = int(own_dataset(hdf5, DONE)[0])
         self._saved = time.monotonic()
 
-    def write_all(
-        self, lines: Iterator[list[str]], model: VectorModel, sizes: BatchSizes, pool: Executor | None = None
-    ) -> None:
+    def write_all(self, lines: Iterator[list[str]], model: VectorModel, sizes: BatchSizes) -> None:
         """Write the vectors that are missing, of the tokens of all lines."""
         skipped, start = self._done, 0
         while sentences := list(islice(lines, _SORTED_SENTENCES)):
             pieces = sizes.pieces(sentences)
             self._report(pieces[:skipped])
-            for batch in embed_pieces(model, sizes, pieces[skipped:], sentences, first=start, pool=pool):
+            names = [f"line {start + number}" for number in range(1, len(sentences) + 1)]
+            for batch in embed_pieces(model, sizes, pieces[skipped:], sentences, names=names):
                 self._write(batch, start)
             skipped, start = max(0, skipped - len(pieces)), start + len(sentences)
         self._save()

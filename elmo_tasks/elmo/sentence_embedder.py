@@ -63,14 +63,14 @@ class Elmo:
     def __init__(
         self, bilm: LayerSource, source: SourceFiles | None = None, *, cache_dir: str | Path | None = None, **sizes: int
     ) -> None:
-        self.bilm, self.source, self._sizes, self._cache_dir = bilm, source, BatchSizes(**sizes), cache_dir
+        self.bilm, self.source, self.sizes, self._cache_dir = bilm, source, BatchSizes(**sizes), cache_dir
         self._cache = None
         if cache_dir is not None:
             from elmo_tasks.elmo.cache import LayerCache  # not on Windows
 
             self._cache = LayerCache(cache_dir, self._opened(), limit_gb=32.0)
         self._mixes: dict[str, ScalarMix] = {}
-        self._model("all")
+        self.vector_model("all")
 
     @classmethod
     def from_files(
@@ -103,10 +103,10 @@ class Elmo:
         Returns N arrays, with `tensors` N tensors, float32, [L+1, T, 2P] for all layers, otherwise [T, 2P]; T is 0 for
         an empty sentence. Raises `InputError` if a value is invalid, not finite, or memory runs out.
         """
-        texts, model = _texts(sentences), self._model(layers)
+        texts, model = _texts(sentences), self.vector_model(layers)
         arrays = [np.empty(model.shape(len(text)), np.float32) for text in texts]
         with progress_bar(sum(map(len, texts)), visible=progress) as bar:
-            for batch in embed_pieces(model, self._sizes, self._sizes.pieces(texts), texts):
+            for batch in embed_pieces(model, self.sizes, self.sizes.pieces(texts), texts):
                 for (sentence, (_, _, first, last)), values in batch:
                     arrays[sentence][..., first:last, :] = values
                     bar.update(last - first)
@@ -122,7 +122,7 @@ class Elmo:
         """
         check_pooling(pooling)
         vectors = self.embed(sentences, layers=layers, **options)
-        pooled = np.zeros((len(vectors), *np.delete(self._model(layers).shape(0), -2)), np.float32)
+        pooled = np.zeros((len(vectors), *np.delete(self.vector_model(layers).shape(0), -2)), np.float32)
         for row, array in zip(pooled, map(np.asarray, vectors), strict=True):
             row[:] = POOLINGS[pooling](array) if array.shape[-2] else 0
         return torch.from_numpy(pooled) if options.get("tensors") else pooled
@@ -150,19 +150,23 @@ class Elmo:
         Write the vectors of lines to an HDF5 file. `settings` are further attributes of it; `float16` is
         that of `VectorModel`, the other options are those of `write_vectors`.
         """
+        model, settings = self.vector_model(layers, float16=float16), {**self.provenance(), **settings}
+        return write_vectors(model, lines, out, sizes=self.sizes, settings=settings, **options)
+
+    def provenance(self) -> dict[str, Any]:
+        """The files of the source and its options, as files of vectors record them."""
         source = self._opened()
-        provenance = {
+        found: dict[str, Any] = {
             "options_sha256": source.auxiliary_file.sha256,
             "weights_sha256": source.weight_file.sha256,
             "options_file": source.auxiliary_file.path,
             "weight_file": source.weight_file.path,
         }
         if isinstance(self.bilm, BiLM):
-            provenance["options"] = json.dumps(self.bilm.options.to_dict())
+            found["options"] = json.dumps(self.bilm.options.to_dict())
         if isinstance(self.bilm, Transformer):
-            provenance |= {"options": self.bilm.model.config.to_json_string(), "word_pieces": self.bilm.pieces}
-        model, settings = self._model(layers, float16=float16), {**provenance, **settings}
-        return write_vectors(model, lines, out, sizes=self._sizes, settings=settings, **options)
+            found |= {"options": self.bilm.model.config.to_json_string(), "word_pieces": self.bilm.pieces}
+        return found
 
     def __repr__(self) -> str:
         files = "" if self.source is None else f"{self.source.label} {self.source.weight_file.path}, "
@@ -170,7 +174,7 @@ class Elmo:
         return f"Elmo({files}{size}, {self.bilm.precision}, {device})"
 
     def __reduce__(self) -> Any:
-        settings: dict[str, Any] = {"cache_dir": self._cache_dir, **asdict(self._sizes)}
+        settings: dict[str, Any] = {"cache_dir": self._cache_dir, **asdict(self.sizes)}
         if self.source is None or not isinstance(self.bilm, BiLM):
             return partial(type(self), **settings), (self.bilm, self.source)
         files = [(file.path, file.sha256) for file in (self.source.auxiliary_file, self.source.weight_file)]
@@ -182,7 +186,8 @@ class Elmo:
             raise InputError("expected a biLM with its source", hint="use Elmo.from_files")
         return self.source
 
-    def _model(self, layers: Layers, **options: Any) -> VectorModel:
+    def vector_model(self, layers: Layers, **options: Any) -> VectorModel:
+        """The source with a choice of its layers; `options` are others of `VectorModel`."""
         if layers in OUTPUTS:
             options["output"] = layers
         elif isinstance(layers, int | np.integer):

@@ -22,6 +22,8 @@ def vector_settings(model: VectorModel, sizes: BatchSizes, settings: Mapping[str
         key: value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
         for key, value in settings.items()  # names of files may be no UTF-8
     }
+    if model.mix is not None:
+        legible["mix"] = json.dumps({name: value.tolist() for name, value in model.mix.state_dict().items()})
     return {
         **legible,
         "state": model.bilm.state,

@@ -1,14 +1,18 @@
 """Text files, plain, gzip or zstd, in UTF-8. Errors name the file and the line."""
 
+import os
 import re
 import zlib
 from collections.abc import Iterable, Iterator
+from fnmatch import fnmatchcase
+from glob import glob
 from gzip import BadGzipFile
 from io import BufferedReader
+from itertools import islice
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from elmo_tasks.errors import InputError
+from elmo_tasks.errors import InputError, needs
 from elmo_tasks.formats.corpora import located
 from elmo_tasks.formats.unpacking import require_regular, unpacked
 
@@ -19,14 +23,15 @@ LONGEST_LINE = 2**20
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+_REMOTE_BUFFER = 2**20
 _DESCRIPTOR = re.compile(r"/dev/(stdin|fd/[0-9]+)|/proc/self/fd/[0-9]+")
 
 
 def open_text(
-    path: str | Path, *, corpus_hint: str | None = None, longest: int | None = LONGEST_LINE
+    path: str | Path, *, corpus_hint: str | None = None, longest: int | None = LONGEST_LINE, first: int = 1
 ) -> Iterator[tuple[int, str]]:
     """
-    Streams the lines of a UTF-8 text file.
+    Streams the lines of a UTF-8 text file, from line `first` on.
 
     Gzip and zstd (with pyarrow) are detected by the first bytes, whatever the file name. A byte order mark and the
     carriage return of CRLF are dropped. Only a line feed ends a line, not U+2028 and the like.
@@ -42,7 +47,7 @@ def open_text(
     compressed file.
     """
     with open_binary(path, corpus_hint) as opened:
-        for number, line in lines_of(opened, path):
+        for number, line in islice(lines_of(opened, path), first - 1, None):
             if isinstance(line, InputError):
                 raise line
             if longest is not None and len(line) > longest:
@@ -99,10 +104,14 @@ def refuse_carriage_return(text: str, *, file: str | Path, line: int) -> None:
 
 def open_binary(path: str | Path, corpus_hint: str | None = None) -> BufferedReader:
     """
-    Opens a file for reading bytes; for the parameters see `open_text`. Raises `InputError` if the file is missing, a
-    folder or unreadable, a pipe or a device other than `/dev/stdin`, `/dev/fd/N`, or the path is invalid.
+    Opens a file for reading bytes; for the parameters see `open_text`. pyarrow opens URIs such as `s3://bucket/file`.
+    Raises `InputError` if the file is missing, a folder or unreadable, a pipe or a device other than `/dev/stdin`,
+    `/dev/fd/N`, or the path is invalid.
     """
     try:
+        if "://" in str(path):
+            files, place = file_system(str(path))
+            return BufferedReader(files.open_input_file(place), _REMOTE_BUFFER)
         found = located(path)
         if not _DESCRIPTOR.fullmatch(found):
             require_regular(found)
@@ -112,11 +121,40 @@ def open_binary(path: str | Path, corpus_hint: str | None = None) -> BufferedRea
     except IsADirectoryError:
         raise InputError("expected a file, got a folder", file=path) from None
     except OSError as error:
-        raise InputError(f"cannot open the file: {error.strerror}", file=path) from error
+        raise InputError(f"cannot open the file: {error.strerror or error}", file=path) from error
     except InputError:
         raise
     except ValueError as error:  # NUL or a surrogate
         raise InputError(f"invalid path {str(path)!r:.200}: {error}") from None
+
+
+def file_system(uri: str) -> tuple[Any, str]:
+    """The file system of pyarrow that a URI names, and the path there. Raises `InputError` if there is no such."""
+    with needs("pyarrow"):
+        from pyarrow import ArrowException, fs
+    try:
+        return fs.FileSystem.from_uri(uri)
+    except (ArrowException, OSError, ValueError) as error:
+        raise InputError(f"cannot open the file system: {error}", file=uri) from None
+
+
+def list_files(pattern: str) -> list[str]:
+    """
+    The files that a path, a URI or a glob matches, sorted, with absolute paths; a glob in a URI is in the file's name.
+    Raises `InputError` if there is none.
+    """
+    if "://" in pattern:
+        with needs("pyarrow"):
+            from pyarrow.fs import FileSelector
+        folder, _, name = pattern.rpartition("/")
+        files, place = file_system(folder)
+        found = files.get_file_info(FileSelector(place, allow_not_found=True))
+        names = [f"{folder}/{one.base_name}" for one in found if one.is_file and fnmatchcase(one.base_name, name)]
+    else:
+        names = [os.path.abspath(name) for name in glob(pattern, recursive=True)]
+    if not names:
+        raise InputError("expected files, nothing matches", file=pattern)
+    return sorted(names)
 
 
 def missing_hint(corpus_hint: str | None = None) -> str:

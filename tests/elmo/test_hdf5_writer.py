@@ -1,7 +1,6 @@
 """Writing files of vectors: their contents, resumption after an interruption, and invalid input."""
 
 import json
-import multiprocessing
 import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -159,25 +158,6 @@ def test_interrupted_calls_end_with_the_same_bytes(
     assert write(bilm, TEXT, out, batch_size=2)
     assert not write(bilm, TEXT, out, batch_size=2)
     assert out.read_bytes() == (tmp_path / "whole").read_bytes()
-
-
-def test_several_processes_write_the_same_bytes(bilm: BiLM, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_SECONDS_BETWEEN_SAVES", -1.0)
-    out, text = tmp_path / "out", TEXT * 3  # more than wait for a worker
-    written(bilm, tmp_path / "whole", text, batch_size=1).close()
-    with pytest.raises(Killed):
-        write(bilm, text, out, batch_size=1, processes=3, progress=kill_after(2))
-    with pytest.raises(InputError, match="a worker process was killed"):
-        write(bilm, text, out, batch_size=1, processes=2, progress=lambda tokens: kill_children())
-    assert write(bilm, text, out, batch_size=1, processes=2)
-    assert out.read_bytes() == (tmp_path / "whole").read_bytes()
-    assert not multiprocessing.active_children()
-
-
-def kill_children() -> None:
-    for child in multiprocessing.active_children():
-        child.kill()
-        child.join()
 
 
 @pytest.fixture
