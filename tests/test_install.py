@@ -74,5 +74,7 @@ def test_every_requirement_has_an_exact_version() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
     declared = [*project["dependencies"], *extras["tasks"], *extras["web"], *extras["dev"], "allennlp"]
-    names = [{re.split("[<>=]", line)[0].lower().replace("_", "-") for line in lines} for lines in (declared, pinned)]
+    names = [
+        {re.split(r"[\[<>=]", line)[0].lower().replace("_", "-") for line in lines} for lines in (declared, pinned)
+    ]
     assert names[0] - names[1] == set()

@@ -9,8 +9,9 @@ from elmo_tasks.bilm.packed_linear import INFERENCE_PRECISIONS
 from elmo_tasks.cli.actions import Command
 from elmo_tasks.cli.layer_sources import add_device, add_source_options, device_of, files_read, open_chosen
 from elmo_tasks.elmo.hdf5_writer import check_vector_path
+from elmo_tasks.elmo.ray_shards import run_on_ray
 from elmo_tasks.elmo.sentence_embedder import Elmo, progress_bar
-from elmo_tasks.elmo.shards import ShardJob, run_here, write_shards
+from elmo_tasks.elmo.shards import Execute, ShardJob, run_here, write_shards
 from elmo_tasks.elmo.vector_model import OUTPUTS
 from elmo_tasks.errors import InputError, Interrupted
 from elmo_tasks.formats.raw_text import line_parser
@@ -91,8 +92,10 @@ def _add_shard_options(parser: argparse.ArgumentParser) -> None:
         "shards", "IN may be a glob, also of Parquet or s3://BUCKET/GLOB; OUT is a folder of Parquet files."
     )
     shards.add_argument("--shards", type=int, metavar="N", help="write N shards; needs pyarrow")
-    shards.add_argument("--workers", type=int, default=1, metavar="N", help="processes that write shards (1)")
-    shards.add_argument("--threads", type=int, default=1, metavar="N", help="threads of a worker (1)")
+    shards.add_argument("--workers", type=int, metavar="N", help="processes that write shards (1; Ray: all CPUs)")
+    shards.add_argument("--threads", type=int, metavar="N", help="threads of a worker (1)")
+    shards.add_argument("--executor", choices=("local", "ray"), help="this machine (default), or a Ray cluster")
+    shards.add_argument("--address", metavar="HOST:PORT", help="of the Ray cluster (RAY_ADDRESS; else a new one here)")
 
 
 def run(args: argparse.Namespace) -> None:
@@ -112,14 +115,18 @@ def _write_shards(args: argparse.Namespace) -> None:
         float16=args.float16,
         input_format=args.input_format,
         column=args.column,
-        threads=args.threads,
+        threads=1 if args.threads is None else args.threads,
     )
+    if args.executor == "ray":
+        execute: Execute = partial(run_on_ray, workers=args.workers, address=args.address)
+    else:
+        execute = partial(run_here, workers=1 if args.workers is None else args.workers)
     with progress_bar() as bar:
         done = write_shards(
             job,
             files,
             args.shards,
-            execute=partial(run_here, workers=args.workers),
+            execute=execute,
             force=args.force,
             started=lambda sentences, shards: print(f"{sentences:,} sentences in {shards:,} shards"),
             progress=bar.update,
@@ -130,8 +137,9 @@ def _write_shards(args: argparse.Namespace) -> None:
 
 
 def _write_file(args: argparse.Namespace) -> None:
-    if args.workers != 1 or args.threads != 1:
-        raise InputError("--workers and --threads need --shards", hint="an HDF5 file is written by one process")
+    for name in ("workers", "threads", "executor", "address"):
+        if getattr(args, name) is not None:
+            raise InputError(f"--{name} needs --shards", hint="an HDF5 file is written by one process")
     input_file = _STANDARD_INPUT if args.input_file == "-" else args.input_file
     check_vector_path(args.output_file, read=(input_file, *files_read(args)))
     elmo = _open(args)

@@ -10,7 +10,7 @@ from gzip import BadGzipFile
 from io import BufferedReader
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from elmo_tasks.errors import InputError, needs
 from elmo_tasks.formats.corpora import located
@@ -110,7 +110,9 @@ def open_binary(path: str | Path, corpus_hint: str | None = None) -> BufferedRea
     """
     try:
         if "://" in str(path):
-            files, place = file_system(str(path))
+            with needs("pyarrow"):
+                from pyarrow.fs import FileSystem
+            files, place = FileSystem.from_uri(str(path))
             return BufferedReader(files.open_input_file(place), _REMOTE_BUFFER)
         found = located(path)
         if not _DESCRIPTOR.fullmatch(found):
@@ -124,18 +126,8 @@ def open_binary(path: str | Path, corpus_hint: str | None = None) -> BufferedRea
         raise InputError(f"cannot open the file: {error.strerror or error}", file=path) from error
     except InputError:
         raise
-    except ValueError as error:  # NUL or a surrogate
+    except ValueError as error:  # NUL or a surrogate, or an unknown kind of URI
         raise InputError(f"invalid path {str(path)!r:.200}: {error}") from None
-
-
-def file_system(uri: str) -> tuple[Any, str]:
-    """The file system of pyarrow that a URI names, and the path there. Raises `InputError` if there is no such."""
-    with needs("pyarrow"):
-        from pyarrow import ArrowException, fs
-    try:
-        return fs.FileSystem.from_uri(uri)
-    except (ArrowException, OSError, ValueError) as error:
-        raise InputError(f"cannot open the file system: {error}", file=uri) from None
 
 
 def list_files(pattern: str) -> list[str]:
@@ -145,10 +137,13 @@ def list_files(pattern: str) -> list[str]:
     """
     if "://" in pattern:
         with needs("pyarrow"):
-            from pyarrow.fs import FileSelector
+            from pyarrow.fs import FileSelector, FileSystem
         folder, _, name = pattern.rpartition("/")
-        files, place = file_system(folder)
-        found = files.get_file_info(FileSelector(place, allow_not_found=True))
+        try:
+            files, place = FileSystem.from_uri(folder)
+            found = files.get_file_info(FileSelector(place, allow_not_found=True))
+        except (OSError, ValueError) as error:
+            raise InputError(f"cannot list the files: {error}", file=pattern) from None
         names = [f"{folder}/{one.base_name}" for one in found if one.is_file and fnmatchcase(one.base_name, name)]
     else:
         names = [os.path.abspath(name) for name in glob(pattern, recursive=True)]

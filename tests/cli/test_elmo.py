@@ -134,7 +134,7 @@ def test_invalid_arguments(bilm: tuple[str, ...], text: Path, tmp_path: Path) ->
         ((text, "", *bilm), "empty"),
         ((text, "/dev/null", *bilm, "--force"), "/dev/null: "),
         ((tmp_path / "gone", out, *bilm), "gone: no such file"),
-        ((text, out, *bilm, "--workers", 2), "--workers and --threads need --shards"),
+        ((text, out, *bilm, "--workers", 2), "--workers needs --shards"),
     ):
         with pytest.raises(InputError, match=message):
             elmo(*arguments)

@@ -13,7 +13,7 @@ import pytest
 from elmo_tasks.elmo import Elmo, ElmoVectors
 from elmo_tasks.elmo.shards import Row, Shard, ShardJob, ShardWriter, plan, run_here, write_shards
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.text_files import list_files
+from elmo_tasks.formats.text_files import list_files, open_text
 from tests.elmo.samples import write_bilm
 
 pyarrow = pytest.importorskip("pyarrow")
@@ -191,5 +191,7 @@ def test_invalid_input(elmo: Elmo, corpus: list[str], tmp_path: Path) -> None:
     assert not list(tmp_path.glob("out/*/part-*"))
     with pytest.raises(InputError, match="nothing matches"):
         list_files(str(tmp_path / "*.zip"))
-    with pytest.raises(InputError, match="^nowhere://a/b: cannot open the file system"):
+    with pytest.raises(InputError, match=r"^nowhere://a/b/\*.txt: cannot list the files"):
         list_files("nowhere://a/b/*.txt")
+    with pytest.raises(InputError, match="invalid path 'nowhere://a': "):
+        next(open_text("nowhere://a"))
