@@ -15,8 +15,9 @@ _SECONDS = 10.0
 @contextmanager
 def connected(address: str | None) -> Iterator[Any]:
     """
-    The module `ray`, connected to the cluster at `address` (`auto`, `HOST:PORT`) or `RAY_ADDRESS`, else to a new one on
-    this machine; disconnected at the end, which cancels what runs. A connection that exists already is used and kept.
+    The module `ray`, connected to the cluster at `address` (`auto`, `HOST:PORT`) or `RAY_ADDRESS`, else to one on this
+    machine, which is started if none runs. It is disconnected at the end, which cancels what runs. A connection that
+    exists already is used and kept.
 
     Raises `InputError` if Ray is missing, or within seconds if there is no such cluster.
     """

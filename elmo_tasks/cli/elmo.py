@@ -95,7 +95,7 @@ def _add_shard_options(parser: argparse.ArgumentParser) -> None:
     shards.add_argument("--workers", type=int, metavar="N", help="processes that write shards (1; Ray: all CPUs)")
     shards.add_argument("--threads", type=int, metavar="N", help="threads of a worker (1)")
     shards.add_argument("--executor", choices=("local", "ray"), help="this machine (default), or a Ray cluster")
-    shards.add_argument("--address", metavar="HOST:PORT", help="of the Ray cluster (RAY_ADDRESS; else a new one here)")
+    shards.add_argument("--address", metavar="HOST:PORT", help="of the Ray cluster (RAY_ADDRESS, else one here)")
 
 
 def run(args: argparse.Namespace) -> None:

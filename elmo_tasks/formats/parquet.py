@@ -1,6 +1,7 @@
 """Parquet files of sentences, beside text in one interface."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from io import BufferedReader
 from itertools import islice
 from typing import Any
@@ -20,7 +21,7 @@ def read_rows(file: str, column: str, *, first: int = 1) -> Iterator[tuple[int, 
 
     Raises `InputError` if the file cannot be read, or a row is something else.
     """
-    with open_binary(file) as opened:
+    with open_binary(file) as opened, suppress(OSError):  # which `open_text` reports
         if opened.peek(4).startswith(_MAGIC):
             yield from islice(_read_column(opened, file, column), first - 1, None)
             return

@@ -147,6 +147,9 @@ def list_files(pattern: str) -> list[str]:
         names = [f"{folder}/{one.base_name}" for one in found if one.is_file and fnmatchcase(one.base_name, name)]
     else:
         names = [os.path.abspath(name) for name in glob(pattern, recursive=True)]
+        if other := next((name for name in names if not os.path.isfile(name)), None):
+            hint = "the text is read more than once: save it to a file"
+            raise InputError("expected a regular file, got a folder, a pipe or a device", file=other, hint=hint)
     if not names:
         raise InputError("expected files, nothing matches", file=pattern)
     return sorted(names)
