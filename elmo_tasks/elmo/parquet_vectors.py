@@ -84,7 +84,7 @@ def read_part(file: Path, settings: Mapping[str, Any]) -> dict[str, Any] | None:
             for group in range(part.num_row_groups):
                 part.read_row_group(group)
             return found
-    except (ArrowException, OSError, ValueError, KeyError, TypeError):
+    except (ArrowException, OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
 
 
@@ -139,7 +139,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         return manifest
     except FileNotFoundError:
         raise InputError("expected a folder of vectors in shards, got no manifest", file=file) from None
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise InputError(f"cannot be read: {error}", file=file) from None
 
 
@@ -161,10 +161,12 @@ class ShardedVectors(ElmoVectors):
         self._part, self._group = lru_cache(1)(self._open), lru_cache(1)(self._read_group)
 
     def tokens(self, index: int) -> list[str]:
-        return self._value(index, "tokens").as_py()
+        with reading_vectors(self.file):
+            return self._value(index, "tokens").as_py()
 
     def sentence(self, index: int) -> str:
-        return self._value(index, "sentence").as_py()
+        with reading_vectors(self.file):
+            return self._value(index, "sentence").as_py()
 
     def close(self) -> None:
         self._closed = True
@@ -172,14 +174,13 @@ class ShardedVectors(ElmoVectors):
         self._group.cache_clear()
 
     def _array(self, place: int) -> np.ndarray:
-        names = [f"layer_{layer}" for layer in range(len(self.layer_names))]
-        layers = []
-        for name in names if self._info["output"] == "all" else ["vectors"]:
-            vectors = self._value(place, name).values  # T lists of D values
-            with reading_vectors(self.file):
+        with reading_vectors(self.file):
+            has_layers, layers = self._info["output"] == "all", []
+            names = [f"layer_{layer}" for layer in range(len(self.layer_names))] if has_layers else ["vectors"]
+            for vectors in (self._value(place, name).values for name in names):  # T lists of D values
                 values = vectors.flatten().to_numpy(zero_copy_only=False)
                 layers.append(values.reshape(len(vectors), vectors.type.list_size))
-        return np.stack(layers) if self._info["output"] == "all" else layers[0].copy()
+            return np.stack(layers) if has_layers else layers[0].copy()
 
     def _value(self, index: int, column: str) -> Any:
         place = range(len(self))[index]

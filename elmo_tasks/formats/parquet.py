@@ -58,5 +58,7 @@ def _read_column(opened: BufferedReader, file: str, column: str) -> Iterator[tup
                 problem = f"expected a string or a list of strings in {column!r}, got {shown(row)}"
                 raise InputError(problem, file=file, line=number)
             yield number, row
-    except (ArrowException, OSError) as error:
+    except InputError:
+        raise
+    except (ArrowException, OSError, ValueError) as error:
         raise InputError(f"cannot read the table: {error}", file=file, line=number + 1) from None

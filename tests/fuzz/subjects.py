@@ -1,6 +1,7 @@
 """Every reader and loader, with a valid file for each."""
 
 import io
+import shutil
 import tarfile
 from collections import deque
 from collections.abc import Callable, Iterable
@@ -10,11 +11,14 @@ from typing import Any
 
 import elmo_tasks.plugin  # noqa: F401 - registers what archives name
 from elmo_tasks.bilm import BiLM
-from elmo_tasks.elmo import ElmoVectors
+from elmo_tasks.elmo import Elmo, ElmoVectors
 from elmo_tasks.elmo.hdf5_writer import write_vectors
+from elmo_tasks.elmo.parquet_vectors import MANIFEST, part_name
+from elmo_tasks.elmo.shards import ShardJob, run_here, write_shards
 from elmo_tasks.elmo.vector_model import VectorModel
 from elmo_tasks.experiments.probes.corpus_text import read_corpus
 from elmo_tasks.experiments.probes.senses import read_first_senses, read_keys, read_senses
+from elmo_tasks.formats.parquet import read_rows
 from elmo_tasks.formats.tagged import read_tagged
 from elmo_tasks.formats.vector_files import VectorFile, read_vectors, width_of
 from elmo_tasks.pretraining.evaluation import first_sentences
@@ -49,6 +53,7 @@ def subjects(folder: Path) -> dict[str, Subject]:
     squad, snli, trees = FIXTURES / "squad/train-v1.1.json", FIXTURES / "snli/snli_1.0_train.jsonl", FIXTURES / "sst"
     senses = FIXTURES / "wsd/SemCor"
     options, weights = map(Path, write_bilm(folder))
+    shard = _shard(folder, options, weights)
     return {
         "squad": Subject(squad.read_bytes(), _reads(SquadReader().read)),
         "snli": Subject(snli.read_bytes(), _reads(SnliReader().read)),
@@ -64,6 +69,9 @@ def subjects(folder: Path) -> dict[str, Subject]:
         "biLM options": Subject(options.read_bytes(), lambda file: BiLM.from_files(file, weights), "options.json"),
         "biLM weights": Subject(weights.read_bytes(), lambda file: BiLM.from_files(options, file), "weights.hdf5"),
         "ELMo vectors": Subject(_elmo_vectors(folder, options, weights), _all_vectors, "vectors.hdf5"),
+        "shard": Subject(shard.read_bytes(), _all_shards(shard.parent), shard.name),
+        "manifest": Subject((shard.parent / MANIFEST).read_bytes(), _all_shards(shard.parent), MANIFEST),
+        "Parquet": Subject(shard.read_bytes(), lambda file: _all_of(read_rows(str(file), "tokens"))),
         "senses": Subject((senses / "semcor.data.xml").read_bytes(), _reads(read_corpus), "a.data.xml"),
         "senses with keys": Subject(
             (senses / "semcor.data.xml").read_bytes(), lambda file: _senses(file, senses), "semcor.data.xml"
@@ -107,6 +115,25 @@ def _elmo_vectors(folder: Path, options: Path, weights: Path) -> bytes:
 def _all_vectors(file: Path) -> None:
     with ElmoVectors(file) as vectors:
         _all_of((array, vectors.tokens(place)) for place, array in enumerate(vectors))
+
+
+def _shard(folder: Path, options: Path, weights: Path) -> Path:
+    (folder / "in.txt").write_text("The cook bakes .\n\nIt rains .\n")
+    job = ShardJob(elmo=Elmo.from_files(options, weights), folder=folder / "shards")
+    write_shards(job, [str(folder / "in.txt")], 1, execute=run_here)
+    return folder / "shards" / part_name(0)
+
+
+def _all_shards(sound: Path) -> Callable[[Path], None]:
+    """Reads a folder of shards with one file damaged."""
+
+    def read(file: Path) -> None:
+        for other in sound.iterdir():
+            if other.name != file.name:
+                shutil.copy(other, file.parent)
+        _all_vectors(file.parent)
+
+    return read
 
 
 def _senses(file: Path, folder: Path) -> None:

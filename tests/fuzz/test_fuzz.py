@@ -12,7 +12,8 @@ from tests.memory import release
 
 NAMES = [
     *("squad", "snli", "snli, parses", "sst", "ner", "srl", "coref", "word vectors"),
-    *("word vectors by place", "text", "vocabulary", "biLM options", "biLM weights", "ELMo vectors", "senses"),
+    *("word vectors by place", "text", "vocabulary", "biLM options", "biLM weights", "ELMo vectors", "shard"),
+    *("manifest", "Parquet", "senses"),
     *("senses with keys", "keys", "first senses", "CoNLL-U", "word/tag", "archive", "archived weights"),
     "archived config",
 ]
