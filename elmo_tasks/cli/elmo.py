@@ -1,6 +1,7 @@
 """`elmo-tasks elmo`: write the ELMo vectors of a text to a file. Imports torch, numpy and h5py alone."""
 
 import argparse
+import os
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -111,7 +112,7 @@ def _write_shards(args: argparse.Namespace) -> None:
     job = ShardJob(
         elmo=_open(args),
         folder=folder,
-        layers=args.output,
+        layers=args.output if args.output in OUTPUTS else os.path.abspath(args.output),
         float16=args.float16,
         input_format=args.input_format,
         column=args.column,
