@@ -19,7 +19,7 @@ import torch
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from elmo_tasks.elmo.source_types import BILM
+from elmo_tasks.elmo.source_types import SourceSettings
 from elmo_tasks.elmo.sources import open_source
 from elmo_tasks.errors import InputError, require_sizes, shown
 from elmo_tasks.experiments.probes.layers import Source
@@ -77,7 +77,7 @@ def _service(args: argparse.Namespace) -> Service:
         options_file, _, weight_file = files.partition(",")
         if not weight_file:
             raise InputError(f"--bilm: expected OPTIONS,WEIGHTS, got {files!r}")
-        source = Source.of(*open_source(BILM, {"options_file": options_file, "weight_file": weight_file}))
+        source = Source.of(*open_source(SourceSettings(options_file=options_file, weight_file=weight_file)))
         bilms[name] = Layers(source, args.corpus or default_corpora())
         workers[name] = Worker(bilms[name].answers, batch_size=1, **options)
     limits = {"max_bytes": args.max_bytes, "max_words": args.max_words, "timeout": args.timeout}

@@ -105,17 +105,17 @@ def test_no_false_alarm(keys: dict[str, Any]) -> None:
          "lives"),
         ({"type": "gost"}, 'cat.type: expected the name of an Animal, got "gost"; nearest: ghost'),
         ({"type": 3}, "cat.type: expected the name of an Animal, got 3"),
-        ({"lives": 2.5}, "cat.lives: expected int, got 2.5"),
+        ({"lives": 2.5}, "cat.lives: expected an integer, got 2.5"),
         ({"food": None}, "cat.food: expected Food, got null"),
         ({"food": {}}, "cat.food.weight: expected a value: Food requires it, got none"),
         ({"prey": [FOOD, {"weight": 1, "sald": 1}]}, "cat.prey.1.sald: expected a key of Food, got the unknown key "
          "sald; nearest: salt"),
         ({"friends": {"x": {"type": "dog"}}}, "cat.friends.x.type: expected the name of an Animal (cat, ghost, lion, "
          'open; --include-package registers more), got "dog"'),
-        ({"home": ["barn", "x"]}, 'cat.home.1: expected int, got "x"'),
+        ({"home": ["barn", "x"]}, 'cat.home.1: expected an integer, got "x"'),
         ({"voice": {"type": "relu", "inplac": True}}, "cat.voice.inplac: expected a key of ReLU, got the unknown key "
          "inplac; nearest: inplace"),
-        ({"size": [1, "big"]}, 'cat.size.1: expected float, got "big"'),
+        ({"size": [1, "big"]}, 'cat.size.1: expected a number, got "big"'),
         ({"later": {"sald": 1}}, "cat.later.sald: expected a key of Food, got the unknown key sald; nearest: salt"),
         ({"type": "subprocess.Popen"}, "cat.type: expected the name of an Animal (cat, ghost, lion, open; "
          '--include-package registers more), got "subprocess.Popen"'),

@@ -40,7 +40,7 @@ def cache_dir(tmp_path: Path, weights: list[str]) -> Path:
 
 def embedder(folder: Path, weight_file: str) -> ElmoTokenEmbedder:
     options_file = Path(weight_file).with_name("options.json")
-    return ElmoTokenEmbedder(options_file=options_file, weight_file=weight_file, cache_dir=folder)
+    return ElmoTokenEmbedder.open(options_file=options_file, weight_file=weight_file, cache_dir=folder).train()
 
 
 def rows(shown: str) -> dict[str, list[str]]:

@@ -5,6 +5,7 @@ import torch
 
 from elmo_tasks.bilm import batch_to_ids
 from elmo_tasks.bilm.bilm import BiLM
+from elmo_tasks.elmo.source_types import SourceSettings
 from elmo_tasks.elmo.sources import open_source
 from elmo_tasks.errors import InputError
 from elmo_tasks.experiments.probes import layers
@@ -39,16 +40,18 @@ def test_long_sentences_are_rejected(bilm: BiLM, monkeypatch: pytest.MonkeyPatch
 
 
 def test_the_source_of_a_bilm(tmp_path) -> None:
-    source = Source.of(*open_source("bilm", bilm_files(tmp_path)))
+    source = Source.of(*open_source(SourceSettings(**bilm_files(tmp_path))))
     assert (source.shape(), source.name, len(source.options_sha256)) == ((3, 12), "biLM", 64)
-    assert source.weights_sha256 != Source.of(*open_source("bilm", bilm_files(tmp_path, seed=4))).weights_sha256
+    assert (
+        source.weights_sha256 != Source.of(*open_source(SourceSettings(**bilm_files(tmp_path, seed=4)))).weights_sha256
+    )
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 def test_layers_of_a_gpu_are_those_of_the_cpu(tmp_path) -> None:
     ids, files = batch_to_ids(SENTENCES), bilm_files(tmp_path)
     devices = map(torch.device, ("cuda:0", "cpu"))
-    on_gpu, on_cpu = (Source.of(*open_source("bilm", files), device).encoder(ids) for device in devices)
+    on_gpu, on_cpu = (Source.of(*open_source(SourceSettings(**files)), device).encoder(ids) for device in devices)
     torch.testing.assert_close(on_gpu, on_cpu, atol=1e-4, rtol=1e-4)
 
 

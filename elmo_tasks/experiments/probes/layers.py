@@ -40,7 +40,7 @@ class Source(NamedTuple):
     pieces: str | None = None  # how a transformer pools them
 
     @classmethod
-    def of(cls, layers: sources.LayerSource, files: sources.Source, device: torch.device = CPU) -> "Source":
+    def of(cls, layers: sources.LayerSource, files: sources.SourceFiles, device: torch.device = CPU) -> "Source":
         """What was opened; layers are computed on the device, and kept on the CPU."""
         placed = layers if device == CPU else layers.to(device)
 

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from elmo_tasks.formats.trees import NAMES
 from elmo_tasks.nn.input_encoder import InputEncoder, check_width, construct
 from elmo_tasks.nn.precision import at_least_float32
+from elmo_tasks.settings import Probability
 from elmo_tasks.tasks.sst.biattention import MultiPooling, biattend, compare
 from elmo_tasks.tasks.sst.head import Head
 from elmo_tasks.tasks.task_model import SoftmaxModel
@@ -62,7 +63,7 @@ class SentimentClassifier(SoftmaxModel):
         *,
         integrator: Lazy[Seq2SeqEncoder],
         head: Lazy[Head],
-        pooled_dropout: float = 0.0,
+        pooled_dropout: Probability = 0.0,
         **kwargs: Any,
     ) -> "SentimentClassifier":
         """From a config; `pooled_dropout` is the dropout after pooling."""
