@@ -1,5 +1,7 @@
 """Sources of layers inside a model that is trained."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Self
 
 import torch
@@ -63,6 +65,19 @@ class CachedSource(FrozenSource):
         if mode:
             self.cache.read_only = False
         return super().train(mode)
+
+
+@contextmanager
+def without_sources(model: nn.Module) -> Iterator[None]:
+    """The model without frozen sources inside the block, for code that changes all parameters that fit a pattern."""
+    frozen = [(module, module.source) for module in model.modules() if isinstance(module, FrozenSource)]
+    for module, _ in frozen:
+        del module.source
+    try:
+        yield
+    finally:
+        for module, source in frozen:
+            module.source = source
 
 
 def _remember_prefix(module: FrozenSource, state: dict[str, Any], prefix: str, *_: Any) -> None:
