@@ -17,13 +17,14 @@ from elmo_tasks.bilm.characters import (
     token_mask,
     tokens_to_ids,
 )
+from elmo_tasks.bilm.locations import local_path
 from elmo_tasks.bilm.lstm import LstmStack, State
 from elmo_tasks.bilm.no_compile import no_compile
 from elmo_tasks.bilm.options import BiLMOptions
 from elmo_tasks.bilm.packed_linear import INFERENCE_PRECISIONS, NEEDED_FOR_INT8, can_pack, packable_layers
 from elmo_tasks.bilm.packed_sequence import Packing
 from elmo_tasks.bilm.token_encoder import TokenEncoder
-from elmo_tasks.bilm.weights import check_size, load_weights, local_path, save_options, save_weights
+from elmo_tasks.bilm.weights import check_size, load_weights, save_options, save_weights
 from elmo_tasks.bilm.word_vector_cache import WordVectorCache
 from elmo_tasks.errors import InputError
 

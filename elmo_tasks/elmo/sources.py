@@ -14,7 +14,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from elmo_tasks.bilm.weights import file_sha256, local_path
+from elmo_tasks.bilm.locations import local_path
+from elmo_tasks.bilm.weights import file_sha256
 from elmo_tasks.elmo.source_types import EMBEDDED, FILE_KEYS, SOURCES, LayerSource, SourceSettings
 from elmo_tasks.elmo.transformer_files import find_model, folder_sha256, pack, unpack
 from elmo_tasks.errors import InputError

@@ -15,8 +15,8 @@ import numpy as np
 import torch
 
 from elmo_tasks.bilm.bilm import BiLM
+from elmo_tasks.bilm.locations import local_path
 from elmo_tasks.bilm.options import BiLMOptions
-from elmo_tasks.bilm.weights import local_path
 from elmo_tasks.errors import InputError
 from elmo_tasks.files import atomic_write_folder
 from elmo_tasks.formats.hdf5 import own_dataset, reading, write_hdf5

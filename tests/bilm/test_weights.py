@@ -11,7 +11,8 @@ import torch
 from allennlp.modules.elmo import _ElmoBiLm
 
 from elmo_tasks.bilm import BiLM, batch_to_ids
-from elmo_tasks.bilm.weights import file_sha256, local_path
+from elmo_tasks.bilm.locations import local_path
+from elmo_tasks.bilm.weights import file_sha256
 from elmo_tasks.errors import InputError
 from tests.disk import file_size_limit
 from tests.elmo.samples import SENTENCES, options, random_bilm, write_bilm

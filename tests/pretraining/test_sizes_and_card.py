@@ -12,7 +12,7 @@ import torch
 from safetensors.torch import load_file
 
 from elmo_tasks.bilm.bilm import BiLM
-from elmo_tasks.bilm.weights import local_path
+from elmo_tasks.bilm.locations import local_path
 from elmo_tasks.errors import InputError
 from elmo_tasks.pretraining import sizes as plan
 from elmo_tasks.pretraining.card import check_card, write_card
