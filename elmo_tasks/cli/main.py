@@ -26,6 +26,7 @@ COMMANDS = {
     "probe": ("Probe", "word senses, parts of speech and neighbours by layer"),
     "bilm": ("Bilm", "prepare text for a biLM, export it, measure it, share it"),
     "elmo": ("ElmoCommand", "write the ELMo vectors of a text to a file"),
+    "models": ("Models", "list the published ELMo models"),
     "cache": ("Cache", "inspect or clear the layer cache"),
     "data": ("Data", "list the corpora that scale `paper` needs"),
     "serve": ("Serve", "show trained archives in the browser"),
@@ -33,7 +34,7 @@ COMMANDS = {
 """Class, in the module of the same name in `elmo_tasks.cli`, and help."""
 
 MODULES = {"ablate-run": "elmo_tasks.cli.ablate"}
-LIGHT = ("elmo",)
+LIGHT = ("elmo", "models")
 """Commands without AllenNLP."""
 
 INSTALL = "pip install 'elmo-tasks[tasks]' && pip install --no-deps allennlp==2.10.1"
@@ -79,7 +80,7 @@ def run(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(
         prog="elmo-tasks",
         description="ELMo: its six task models, its biLM, its tables.",
-        epilog=f"All commands but elmo need AllenNLP: {INSTALL}",
+        epilog=f"All commands but {', '.join(LIGHT)} need AllenNLP: {INSTALL}",
     )
     parser.add_argument("--version", action="version", version=f"elmo-tasks {__version__}")
     parsers = parser.add_subparsers(title="commands", metavar="COMMAND")
@@ -115,7 +116,7 @@ def _require_allennlp() -> None:
     try:
         import allennlp.commands  # noqa: F401
     except ModuleNotFoundError as error:
-        raise InputError(f"all commands but `elmo` need the package {error.name}", hint=INSTALL) from None
+        raise InputError(f"this command needs the package {error.name}", hint=INSTALL) from None
 
 
 def _import_plugins(packages: list[str]) -> None:

@@ -8,8 +8,9 @@ from typing import NamedTuple
 import torch
 
 from elmo_tasks.bilm.bilm import BiLM
+from elmo_tasks.bilm.locations import is_whole_model
 from elmo_tasks.errors import InputError
-from elmo_tasks.pretraining.export import OPTIONS_FILE, SOFTMAX_FILE, WEIGHT_FILE, load_trained
+from elmo_tasks.pretraining.export import SOFTMAX_FILE, load_trained
 from elmo_tasks.pretraining.softmax import OutputSoftmax
 from elmo_tasks.pretraining.vocabulary import UNKNOWN, WordVocabulary
 
@@ -28,8 +29,8 @@ class Checkpoint(NamedTuple):
     @classmethod
     def load(cls, source: str | dict[str, str]) -> "Checkpoint":
         """
-        Load the folder of an `elmo-tasks train` run, its archive, an exported folder (as published elsewhere: without
-        `softmax.hdf5`), or an object of `options_file` and `weight_file`.
+        Load the folder of an `elmo-tasks train` run, its archive, an exported folder, a whole model published elsewhere
+        (see `bilm_file`; without a softmax), or an object of `options_file` and `weight_file`.
 
         Raises `InputError` if there is no biLM, or only half of a softmax.
         """
@@ -41,8 +42,8 @@ class Checkpoint(NamedTuple):
             return cls(BiLM.from_files(source["options_file"], source["weight_file"]))
         folder = Path(str(source))
         ours = any((folder / name).is_file() for name in ("config.json", SOFTMAX_FILE))
-        if not ours and all((folder / name).is_file() for name in (OPTIONS_FILE, WEIGHT_FILE)):
-            return cls(BiLM.from_files(folder / OPTIONS_FILE, folder / WEIGHT_FILE))
+        if not ours and is_whole_model(source):
+            return cls(BiLM.from_files(source, source))
         trained = load_trained(folder)
         return cls(trained.model.bilm, trained.model.softmax, trained.vocabulary)
 

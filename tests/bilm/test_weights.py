@@ -11,7 +11,6 @@ import torch
 from allennlp.modules.elmo import _ElmoBiLm
 
 from elmo_tasks.bilm import BiLM, batch_to_ids
-from elmo_tasks.bilm.locations import local_path
 from elmo_tasks.bilm.weights import file_sha256
 from elmo_tasks.errors import InputError
 from tests.disk import file_size_limit
@@ -156,16 +155,3 @@ def test_a_failed_save_leaves_the_old_file_and_no_rest(tmp_path: Path) -> None:
         random_bilm(seed=4).save_files(*files)
     assert file_sha256(files[1]) == before
     assert sorted(os.listdir(tmp_path)) == ["options.json", "weights.hdf5"]
-
-
-def test_urls_are_downloaded_to_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def download(url: str) -> str:
-        if url.endswith("gone.hdf5"):
-            raise ConnectionError("no route")
-        return "/cache/w.hdf5"
-
-    monkeypatch.setattr("cached_path.cached_path", download)
-    assert local_path(tmp_path / "w.hdf5") == tmp_path / "w.hdf5"
-    assert local_path("https://example.org/w.hdf5") == Path("/cache/w.hdf5")
-    with pytest.raises(InputError, match="cannot fetch https://example.org/gone.hdf5: no route"):
-        local_path("https://example.org/gone.hdf5")

@@ -129,7 +129,7 @@ def test_invalid_arguments(bilm: tuple[str, ...], text: Path, tmp_path: Path) ->
     part.write_text(TEXT)
     out = tmp_path / "out"
     for arguments, message in (
-        ((text, out, *bilm[:2]), "--options-file and --weight-file"),
+        ((text, out, *bilm[:2]), "weight_file: expected a path or URL"),
         ((text, out, *bilm, "--cuda-device", 99), "--cuda-device 99: "),
         ((text, out, *bilm, "--overlap", 300), "overlap: expected a number from 0 to half of max_length"),
         ((text, out, *bilm, "--max-length", 10**20), f"max_length.* {10**20}"),
