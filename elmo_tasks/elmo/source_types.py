@@ -12,12 +12,13 @@ from torch import Tensor, nn
 from elmo_tasks.bilm.bilm import BiLM, BiLMOutput
 from elmo_tasks.bilm.locations import is_whole_model
 from elmo_tasks.elmo.cove import CoVe
+from elmo_tasks.elmo.manylangs import ManyLangs
 from elmo_tasks.elmo.transformer import Transformer
 from elmo_tasks.errors import InputError
 from elmo_tasks.resources import embedded_bilm
 from elmo_tasks.settings import PathLike, Settings, Wrong, as_json
 
-BILM, COVE, TRANSFORMER = "bilm", "cove", "transformer"
+BILM, COVE, TRANSFORMER, MANYLANGS = "bilm", "cove", "transformer", "manylangs"
 
 EMBEDDED = "embedded:"
 """Begins the names of the embedded biLM's files, which are at another path in another installation."""
@@ -102,6 +103,7 @@ SOURCES: dict[str, SourceType] = {
     TRANSFORMER: SourceType(
         "transformer", {"model": "the transformer's files"}, Transformer, options=("precision", "pieces")
     ),
+    MANYLANGS: SourceType("ELMoForManyLangs", {"model": "the files of ELMoForManyLangs"}, ManyLangs),
 }
 FILE_KEYS = ("options_file", "vectors_file", "weight_file", "model")
 
@@ -120,13 +122,16 @@ class SourceSettings(Settings):
     are in the checkpoints of trainer `elmo_tasks`, but in no archive.
     """
 
-    source: Annotated[str, _is_source, "`bilm`, `transformer`, `cove` or one of your own"] = BILM
+    source: Annotated[str, _is_source, "`bilm`, `transformer`, `manylangs`, `cove` or one of your own"] = BILM
     options_file: Annotated[Optional[PathLike], "the biLM's options, path or URL"] = None
     weight_file: Annotated[
         Optional[PathLike], "the weights of the biLM, or CoVe's, path or URL; or a whole biLM: name, folder, ZIP"
     ] = None
     vectors_file: Annotated[Optional[PathLike], "CoVe's word vectors, GloVe 840B, as text; never archived"] = None
-    model: Annotated[Optional[PathLike], "a transformer: a folder, or a model of the Hugging Face hub"] = None
+    model: Annotated[
+        Optional[PathLike],
+        "a transformer: folder or model of the Hugging Face hub; ELMoForManyLangs: folder or ZIP",
+    ] = None
     local_files_only: Annotated[bool, "do not download the transformer"] = False
     pieces: Annotated[Literal["mean", "first", "last"], "which vectors of a word's pieces the transformer gives"] = (
         "mean"

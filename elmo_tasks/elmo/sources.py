@@ -17,11 +17,13 @@ from torch import Tensor
 
 from elmo_tasks.bilm.locations import HUB, NAMES, bilm_file, local_path, model_path
 from elmo_tasks.bilm.weights import file_sha256
+from elmo_tasks.elmo.manylangs import WEIGHTS
 from elmo_tasks.elmo.source_types import (
     BILM,
     COVE,
     EMBEDDED,
     FILE_KEYS,
+    MANYLANGS,
     SOURCES,
     TRANSFORMER,
     LayerSource,
@@ -179,8 +181,9 @@ def settings_of(model: str | Path) -> dict[str, Any]:
     path = model_path(text)
     if not path.exists():
         raise InputError("no such model", file=text, hint="a file, folder or URL, or a name in `elmo-tasks models`")
-    is_transformer = (path / "config.json").is_file() and not (path / "options.json").is_file()
-    return {"source": TRANSFORMER, "model": text} if is_transformer else {"weight_file": text}
+    if (path / "config.json").is_file() and not (path / "options.json").is_file():
+        return {"source": MANYLANGS if (path / WEIGHTS).is_file() else TRANSFORMER, "model": text}
+    return {"weight_file": text}
 
 
 def copy_files(source: SourceFiles, folder: Path) -> None:
