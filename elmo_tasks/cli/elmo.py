@@ -40,7 +40,8 @@ class ElmoCommand(Command):
         parser.add_argument("input_file", metavar="IN", help="UTF-8 text, a sentence per line; gzip; - for a pipe")
         parser.add_argument("output_file", metavar="OUT", help="HDF5 file; OUT.part until it is complete")
         _add_output_options(parser)
-        _add_computing_options(parser)
+        add_embedding_options(parser)
+        parser.add_argument("--force", action="store_true", help="discard a partial result and start from scratch")
         parser.set_defaults(func=run)
 
 
@@ -51,6 +52,10 @@ def _add_output_options(parser: argparse.ArgumentParser) -> None:
             f"--{output}", action="store_const", const=output, dest="output", default="all", help=_HELP[output]
         )
     parser.add_argument("--float16", action="store_true", help="half the size, values rounded to 11 bits")
+
+
+def add_embedding_options(parser: argparse.ArgumentParser) -> None:
+    """Adds the options of the text, of the source and of its computation, for `open_elmo` and `parser_of`."""
     parser.add_argument(
         "--input-format",
         choices=("tokens", "text", "json"),
@@ -68,22 +73,18 @@ def _add_output_options(parser: argparse.ArgumentParser) -> None:
         "--max-length", type=int, default=512, metavar="N", help="longer lines are split into windows of N tokens (512)"
     )
     parser.add_argument("--overlap", type=int, default=128, metavar="N", help="tokens that windows share (128)")
-
-
-def _add_computing_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--batch-size", type=int, default=64, metavar="B", help="most sentences of a batch (64)")
     parser.add_argument("--max-tokens", type=int, default=4096, metavar="N", help="most tokens of a batch (4096)")
     add_device(parser)
     parser.add_argument("--workers", type=int, default=1, metavar="N", help="processes that compute vectors (1)")
-    parser.add_argument("--force", action="store_true", help="discard a partial result and start from scratch")
 
 
 def run(args: argparse.Namespace) -> None:
     """Write the vectors with a progress bar."""
     input_file = _STANDARD_INPUT if args.input_file == "-" else args.input_file
     check_vector_path(args.output_file, read=(input_file, *files_read(args)))
-    elmo = _open(args)
-    parse, tokenizer = _parser(args.input_format)
+    elmo = open_elmo(args)
+    parse, tokenizer = parser_of(args.input_format)
     with progress_bar() as bar:
 
         def started(counts: Mapping[str, int]) -> None:
@@ -109,14 +110,15 @@ def run(args: argparse.Namespace) -> None:
     print(f"{args.output_file}: {size:,} bytes" if written else f"{args.output_file} is already complete")
 
 
-def _open(args: argparse.Namespace) -> Elmo:
+def open_elmo(args: argparse.Namespace) -> Elmo:
+    """The source, with the options of `add_embedding_options`."""
     device = device_of(args)
     layers, source = open_chosen(args, precision=args.precision)
     names = ("max_length", "overlap", "batch_size", "max_tokens")
     return Elmo(layers.to(device), source, **{name: getattr(args, name) for name in names})
 
 
-def _parser(input_format: str) -> tuple[Callable[[str], list[str]], str]:
+def parser_of(input_format: str) -> tuple[Callable[[str], list[str]], str]:
     """The function that splits a line into tokens, and its name in the file."""
     if input_format == "text":
         tokenizer = blank_pipeline("en").tokenizer

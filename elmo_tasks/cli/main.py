@@ -26,6 +26,7 @@ COMMANDS = {
     "probe": ("Probe", "word senses, parts of speech and neighbours by layer"),
     "bilm": ("Bilm", "prepare text for a biLM, export it, measure it, share it"),
     "elmo": ("ElmoCommand", "write the ELMo vectors of a text to a file"),
+    "static": ("Static", "write a vector per word: the mean of its ELMo vectors in a text"),
     "models": ("Models", "list the published ELMo models"),
     "cache": ("Cache", "inspect or clear the layer cache"),
     "data": ("Data", "list the corpora that scale `paper` needs"),
@@ -34,7 +35,7 @@ COMMANDS = {
 """Class, in the module of the same name in `elmo_tasks.cli`, and help."""
 
 MODULES = {"ablate-run": "elmo_tasks.cli.ablate"}
-LIGHT = ("elmo", "models")
+LIGHT = ("elmo", "static", "models")
 """Commands without AllenNLP."""
 
 INSTALL = "pip install 'elmo-tasks[tasks]' && pip install --no-deps allennlp==2.10.1"

@@ -20,6 +20,7 @@ from elmo_tasks.elmo.hdf5_writer import Lines, write_vectors
 from elmo_tasks.elmo.scalar_mix import MixSettings, ScalarMix
 from elmo_tasks.elmo.source_types import LayerSource, SourceSettings
 from elmo_tasks.elmo.sources import STATE_KEY, SourceFiles, copy_files, open_source, settings_of
+from elmo_tasks.elmo.static import mean_vectors
 from elmo_tasks.elmo.transformer import Transformer
 from elmo_tasks.elmo.vector_model import OUTPUTS, VectorModel
 from elmo_tasks.errors import InputError, shown
@@ -156,6 +157,17 @@ class Elmo:
         for row, array in zip(pooled, map(np.asarray, vectors), strict=True):
             row[:] = POOLINGS[pooling](array) if array.shape[-2] else 0
         return torch.from_numpy(pooled) if options.get("tensors") else pooled
+
+    def mean_vectors(
+        self,
+        sentences: Iterable[list[str]],
+        words: Sequence[str],
+        *,
+        layers: Layers = "average",
+        **options: Any,
+    ) -> np.ndarray:
+        """The mean of the vectors of each word's occurrences, float32 [V, D]; see `static.mean_vectors`."""
+        return mean_vectors(self._model(layers), self._sizes, sentences, words, **options)
 
     def embed_batch(
         self, batch: Mapping[str, Sequence[Any]], *, column: str = "tokens", layers: Layers = "average"
