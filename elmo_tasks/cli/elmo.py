@@ -51,7 +51,9 @@ def _add_output_options(parser: argparse.ArgumentParser) -> None:
         outputs.add_argument(
             f"--{output}", action="store_const", const=output, dest="output", default="all", help=_HELP[output]
         )
-    parser.add_argument("--float16", action="store_true", help="half the size, values rounded to 11 bits")
+    stored = parser.add_mutually_exclusive_group()
+    for name, text in (("float16", "half the size, values rounded to 11 bits"), ("int8", "a quarter of the size")):
+        stored.add_argument(f"--{name}", action="store_const", const=name, dest="stored", default="float32", help=text)
 
 
 def add_embedding_options(parser: argparse.ArgumentParser) -> None:
@@ -96,7 +98,7 @@ def run(args: argparse.Namespace) -> None:
                 open_text(input_file, longest=None),
                 args.output_file,
                 layers=args.output,
-                float16=args.float16,
+                stored=args.stored,
                 parse=parse,
                 settings={"input": args.input_file, "tokenizer": tokenizer},
                 force=args.force,

@@ -22,7 +22,7 @@ from filelock import FileLock, Timeout
 import elmo_tasks
 from elmo_tasks.elmo.batching import BatchSizes, Piece, embed_pieces, workers
 from elmo_tasks.elmo.hdf5_layout import COUNTS, VectorLayout
-from elmo_tasks.elmo.hdf5_reader import DONE, FORMAT, ElmoVectors, read_attributes, reading_vectors
+from elmo_tasks.elmo.hdf5_reader import DONE, FORMAT, OFFSETS, SCALES, ElmoVectors, read_attributes, reading_vectors
 from elmo_tasks.elmo.vector_model import VectorModel
 from elmo_tasks.errors import InputError, shown
 from elmo_tasks.files import atomic_write, check_output_path
@@ -159,7 +159,7 @@ def _attributes(model: VectorModel, sizes: BatchSizes, settings: Mapping[str, st
         "precision": model.bilm.precision,
         "output": model.output if model.mix is None else "mix",
         "layers": json.dumps(model.layer_names),
-        "dtype": "float16" if model.float16 else "float32",
+        "dtype": model.stored,
         "max_length": sizes.max_length,
         "overlap": sizes.overlap,
         "device": model.device.type,
@@ -257,7 +257,12 @@ class VectorWriter:
         """Write the vectors of pieces of the sentences from `start`."""
         for (sentence, (_, _, first, last)), values in batch:
             with reading_vectors(self._file.path):
-                own_dataset(self._hdf5, str(start + sentence))[..., first:last, :] = values
+                dataset = own_dataset(self._hdf5, str(start + sentence))
+                if dataset.dtype == np.int8:
+                    token = int(own_dataset(self._hdf5, OFFSETS)[start + sentence])
+                    values, scales = quantized(values)
+                    own_dataset(self._hdf5, SCALES)[token + first : token + last] = np.atleast_2d(scales).T
+                dataset[..., first:last, :] = values
         self._done += len(batch)
         if time.monotonic() - self._saved > _SECONDS_BETWEEN_SAVES:
             self._save()
@@ -278,3 +283,9 @@ class VectorWriter:
 
     def _report(self, pieces: list[Piece]) -> None:
         self._progress(sum(window.last - window.first for _, window in pieces))
+
+
+def quantized(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Vectors [..., D] as int8, and their scales [...], float32: the largest absolute value is 127 times the scale."""
+    scales = np.abs(vectors).max(-1) / np.float32(127)
+    return np.rint(vectors / np.where(scales > 0, scales, 1)[..., None]).astype(np.int8), scales

@@ -184,12 +184,12 @@ class Elmo:
         out: str | Path,
         *,
         layers: Layers = "all",
-        float16: bool = False,
+        stored: str = "float32",
         settings: Mapping[str, Any],
         **options: Any,
     ) -> bool:
         """
-        Write the vectors of lines to an HDF5 file. `settings` are further attributes of it; `float16` is
+        Write the vectors of lines to an HDF5 file. `settings` are further attributes of it; `stored` is
         that of `VectorModel`, the other options are those of `write_vectors`.
         """
         source = self._opened()
@@ -203,7 +203,7 @@ class Elmo:
             provenance["options"] = json.dumps(self.bilm.options.to_dict())
         if isinstance(self.bilm, Transformer):
             provenance |= {"options": self.bilm.model.config.to_json_string(), "word_pieces": self.bilm.pieces}
-        model, settings = self._model(layers, float16=float16), {**provenance, **settings}
+        model, settings = self._model(layers, stored=stored), {**provenance, **settings}
         return write_vectors(model, lines, out, sizes=self._sizes, settings=settings, **options)
 
     def __repr__(self) -> str:

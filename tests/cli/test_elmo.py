@@ -182,3 +182,14 @@ def test_a_pipe_that_is_killed(bilm: tuple[str, ...], tmp_path: Path) -> None:
     one, other = ElmoVectors(tmp_path / "out"), ElmoVectors(tmp_path / "whole")
     assert (len(one), one.info["input"]) == (300, "-")
     assert all(np.array_equal(*pair) for pair in zip(one, other, strict=True))
+
+
+def test_int8_vectors_are_close(bilm: tuple[str, ...], text: Path, tmp_path: Path) -> None:
+    text.write_text("".join(f"{'word ' * (number % 30)}{number}\n" for number in range(300)))
+    for name, option in (("whole", "--int8"), ("wide", "--batch-size=64")):
+        elmo(text, tmp_path / name, *bilm, option)
+    with ElmoVectors(tmp_path / "whole") as small, ElmoVectors(tmp_path / "wide") as wide:
+        for one, other in zip(small, wide, strict=True):
+            assert np.allclose(one, other, atol=np.abs(other).max() / 200)
+    with pytest.raises(InputError, match="dtype was 'int8', is 'float16'"):
+        elmo(text, tmp_path / "whole", *bilm, "--float16")
