@@ -30,7 +30,6 @@ UNPACKED = ("*.json", "*.hdf5", "*.dic", "*.pkl")
 
 HUB = "hf://"
 _HUB_REPOSITORY = re.compile(rf"{HUB}[^/#]+/[^/#]+/?")
-_WEB = ("http://", "https://")
 
 
 def bilm_file(given: str | Path, key: str) -> Path:
@@ -80,8 +79,8 @@ def local_path(path_or_url: str | Path, *, size: int | None = None) -> Path:
     `hf://owner/name/file` and `hf://owner/name@revision/file` are files of the Hugging Face Hub. If a URL ends in
     `#sha256=HEX`, the digest is checked. `size` is the expected number of bytes.
 
-    Raises `InputError` if a URL cannot be fetched (which needs the package `huggingface_hub` or `cached_path` if it is
-    not HTTP), or if its digest or size differs.
+    Raises `InputError` if a URL cannot be fetched (which needs the package `huggingface_hub` for files of the hub), or
+    if its digest or size differs.
     """
     text = str(path_or_url)
     if "://" not in text:
@@ -90,7 +89,7 @@ def local_path(path_or_url: str | Path, *, size: int | None = None) -> Path:
     if url != text and not re.fullmatch("sha256=[0-9a-fA-F]{64}", digest):
         raise InputError(f"expected #sha256= and 64 hexadecimal digits after it, got #{digest}", file=url)
     try:
-        path = _downloaded(url, size) if url.startswith(_WEB) else _hub_file(url) if url.startswith(HUB) else _any(url)
+        path = _hub_file(url) if url.startswith(HUB) else _downloaded(url, size)
     except ImportError as error:
         raise InputError(
             f"cannot fetch {url}: {error}", hint="pip install 'elmo-tasks[tasks]', or download the file"
@@ -121,12 +120,6 @@ def _downloaded(url: str, size: int | None) -> Path:
             if size not in (None, out.tell()):
                 raise ValueError(f"expected {size:,} bytes, got {out.tell():,}")
     return target
-
-
-def _any(url: str) -> Path:
-    from cached_path import cached_path  # type: ignore[import-untyped]
-
-    return Path(cached_path(url))
 
 
 def _hub_file(url: str) -> Path:

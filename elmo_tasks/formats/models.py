@@ -39,42 +39,35 @@ class PublishedModel:
 
 
 def _bilm(
-    text: str, options: str, weights: str, *, language: str = "English", millions: float | None = None
+    text: str, millions: float | None, prefix: str, *, weights: str = "weights", language: str = "English"
 ) -> PublishedModel:
-    files = (Download(f"{ELMO_MODELS}/{options}"), Download(f"{ELMO_MODELS}/{weights}"))
-    return PublishedModel(language, text, files, millions)
-
-
-def _sized(text: str, size: str, millions: float) -> PublishedModel:
-    """A biLM whose files are named after its size."""
-    prefix = f"{size}/elmo_{size}"
-    return _bilm(text, f"{prefix}_options.json", f"{prefix}_weights.hdf5", millions=millions)
+    names = (f"{prefix}_options.json", f"{prefix}_{weights}.hdf5")
+    return PublishedModel(language, text, tuple(Download(f"{ELMO_MODELS}/{name}") for name in names), millions)
 
 
 def _manylangs(number: int, language: str) -> PublishedModel:
-    return PublishedModel(
-        language, "20 million words, Wikipedia and Common Crawl", (Download(f"{_NLPL}/{number}.zip"),)
-    )
+    archive = Download(f"{_NLPL}/{number}.zip")
+    return PublishedModel(language, "20 million words, Wikipedia and Common Crawl", (archive,))
 
 
-_NEWS = "1 Billion Word Benchmark"
+_NEWS, _BOTH = "1 Billion Word Benchmark", "Wikipedia and news, 5.5 billion words"
+_SMALL, _MEDIUM, _LARGE = (
+    f"{size}/elmo_{size}"
+    for size in ("2x1024_128_2048cnn_1xhighway", "2x2048_256_2048cnn_1xhighway", "2x4096_512_2048cnn_2xhighway_5.5B")
+)
 _PUBMED = "contributed/pubmed/elmo_2x4096_512_2048cnn_2xhighway"
 _ORIGINAL = tuple(file.source for file in CORPORA["bilm"][:2] if isinstance(file.source, Download))
+_LANGUAGES = " ".join(_MANYLANGS.split()).split(", ")
 
 MODELS: dict[str, PublishedModel] = {
     "elmo-original": PublishedModel("English", _NEWS, _ORIGINAL, 93.6),
-    "elmo-small": _sized(_NEWS, "2x1024_128_2048cnn_1xhighway", 13.6),
-    "elmo-medium": _sized(_NEWS, "2x2048_256_2048cnn_1xhighway", 28.0),
-    "elmo-5.5b": _sized("Wikipedia and news, 5.5 billion words", "2x4096_512_2048cnn_2xhighway_5.5B", 93.6),
-    "elmo-pubmed": _bilm("PubMed", f"{_PUBMED}_options.json", f"{_PUBMED}_weights_PubMed_only.hdf5", millions=93.6),
-    "elmo-portuguese": _bilm(
-        "contributed to AllenNLP",
-        "contributed/pt/elmo_pt_options.json",
-        "contributed/pt/elmo_pt_weights.hdf5",
-        language="Portuguese",
-    ),
+    "elmo-small": _bilm(_NEWS, 13.6, _SMALL),
+    "elmo-medium": _bilm(_NEWS, 28.0, _MEDIUM),
+    "elmo-5.5b": _bilm(_BOTH, 93.6, _LARGE),
+    "elmo-pubmed": _bilm("PubMed", 93.6, _PUBMED, weights="weights_PubMed_only"),
+    "elmo-portuguese": _bilm("contributed to AllenNLP", None, "contributed/pt/elmo_pt", language="Portuguese"),
 } | {
     f"manylangs-{language.lower().replace(' ', '-').replace('å', 'a')}": _manylangs(number, language)
-    for number, language in enumerate(" ".join(_MANYLANGS.split()).split(", "), start=_MANYLANGS_FROM)
+    for number, language in enumerate(_LANGUAGES, start=_MANYLANGS_FROM)
 }
 """By name. The addresses of ELMoForManyLangs are those of its README."""
