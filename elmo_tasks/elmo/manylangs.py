@@ -177,10 +177,11 @@ def _load_lstms(bilm: BiLM, tensors: dict[str, Tensor]) -> None:
 
 def _read_config(folder: Path) -> tuple[dict[str, Any], BiLMOptions]:
     """The configuration of the word encoder, and the sizes of the LSTMs."""
-    file = folder / "config.json"
+    found = read_json(folder / "config.json", _SETTINGS)
+    named = found.get("config_path", "config.json") if isinstance(found, dict) else "config.json"
+    file = folder / Path(str(named)).name
+    config = PUBLISHED if file.name == _CONFIG and not file.exists() else read_json(file, _SETTINGS)
     try:
-        file = folder / Path(read_json(file, _SETTINGS)["config_path"]).name
-        config = PUBLISHED if file.name == _CONFIG and not file.exists() else read_json(file, _SETTINGS)
         token, encoder = config["token_embedder"], config["encoder"]
         reads_characters = token["name"] == "cnn" and token["char_dim"] > 0
         if encoder["name"] != "elmo" or not (reads_characters or (token["word_dim"] > 0 and token["char_dim"] == 0)):

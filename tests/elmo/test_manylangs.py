@@ -78,7 +78,7 @@ def test_invalid_files(folder: Path) -> None:
         return json.dumps({**config, "token_embedder": {**config["token_embedder"], **changes}}).encode()
 
     for name, content, problem in (
-        ("config.json", b"{}", "config.json: cannot read a configuration .*config_path"),
+        ("config.json", b"{}", "config.json: cannot read a configuration .*token_embedder"),
         ("sizes.json", changed(n_highway=10**9), "sizes.json: .*n_highway: expected a whole number"),
         ("sizes.json", changed(word_dim=5), r"token_embedder.pkl: does not match .*word_emb_layer"),
         ("sizes.json", changed(word_dim=2.5), r"token_embedder.pkl: does not match"),
