@@ -57,14 +57,14 @@ def is_whole_model(given: str | Path) -> bool:
     """Whether a path, URL or name is that of a whole model instead of one file of it."""
     text = os.fspath(given)
     is_zip = text.partition("#")[0].lower().endswith(".zip")
-    return text in MODELS or is_zip or bool(_HUB_REPOSITORY.fullmatch(text)) or Path(text).is_dir()
+    return text in MODELS or is_zip or bool(_HUB_REPOSITORY.fullmatch(text)) or os.path.isdir(text)
 
 
 def model_path(given: str) -> Path:
     """The folder of a model; a ZIP, also of a URL or published by this name, is unpacked once. Else `local_path`."""
     published = MODELS.get(given)
     path = local_path(given) if published is None else fetch(published.files[-1])
-    return _unpacked(path) if path.is_file() and _is_zip(path) else path
+    return _unpacked(path) if os.path.isfile(path) and _is_zip(path) else path
 
 
 def fetch(download: Download) -> Path:

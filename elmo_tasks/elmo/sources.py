@@ -179,7 +179,7 @@ def settings_of(model: str | Path) -> dict[str, Any]:
     if text.startswith(HUB) or (text in MODELS and MODELS[text].is_bilm):
         return {"weight_file": text}
     path = model_path(text)
-    if not path.exists():
+    if not os.path.exists(path):
         raise InputError("no such model", file=text, hint="a file, folder or URL, or a name in `elmo-tasks models`")
     if (path / "config.json").is_file() and not (path / "options.json").is_file():
         return {"source": MANYLANGS if (path / WEIGHTS).is_file() else TRANSFORMER, "model": text}
