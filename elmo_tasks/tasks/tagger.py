@@ -64,7 +64,7 @@ class Tagger(TaskModel):
 
     def score(self, tokens: TextFieldTensors, **_: Any) -> dict[str, Tensor]:
         """`logits` [B, T, tags]."""
-        h, _, _ = self.lowest_layers(tokens)
+        h, _, _ = self.input_encoder(tokens)
         return {"logits": at_least_float32(self.score_tags(h))}
 
     def answer(
@@ -97,7 +97,7 @@ class Tagger(TaskModel):
         """
         scores = {} if self.training else self.f1.get_metric(reset)
         if reset:
-            return scores | self.lowest_layers.describe()
+            return scores | self.input_encoder.describe()
         return {name: value for name, value in scores.items() if "-" not in name}
 
     def _count(self, predicted: list[list[str]] | None, metadata: Sequence[dict[str, Any]]) -> None:

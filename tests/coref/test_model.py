@@ -129,7 +129,7 @@ def test_a_window_by_hand(build: Build) -> None:
 
 def test_random_windows_during_training(build: Build) -> None:
     model = build(max_training_sentences=2, dropout=0.0, input_dropout=0.0, output_dropout=0.0)
-    model.lowest_layers.encoder.dropout = 0.0
+    model.input_encoder.encoder.dropout = 0.0
     batch, document = story(model)
     parts = [model._resolve(window(document, start, start + 2))[0].item() for start in range(2)]
     model.train()
@@ -166,5 +166,5 @@ def test_head_values(head_values: str, elmo: dict[str, Any] | None, width: int, 
     encoded, values, _ = model._words(document)
     assert values.shape == (26, width)
     assert model.spans.output_size == 2 * encoded.shape[1] + 3 + width
-    x = model.lowest_layers(document.text).x
+    x = model.input_encoder(document.text).x
     assert torch.equal(values[:11], x[0, :11, :width])

@@ -73,7 +73,7 @@ def test_stacked_words_have_the_slots_of_the_longest() -> None:
 def test_logits_from_the_parts(build: Build) -> None:
     model = build()
     batch = tensors(model.vocab, corpus()[:1])
-    p, q = (model.lowest_layers(batch[name]).h[0] for name in ("premise", "hypothesis"))
+    p, q = (model.input_encoder(batch[name]).h[0] for name in ("premise", "hypothesis"))
     pooled = []
     for own, other in ((p, q), (q, p)):
         attended = (own @ other.T).softmax(1) @ other
@@ -102,7 +102,7 @@ def test_elmo_brings_a_penalty_on_weight_matrices(build: Build) -> None:
     names = {id(parameter): name for name, parameter in model.named_parameters()}
     recurrent = [f"weight_{which}_l0{way}" for which in ("ih", "hh") for way in ("", "_reverse")]
     assert sorted(names[id(matrix)] for matrix in model.weight_matrices()) == sorted(
-        [f"{lstm}.layers.0.{name}" for lstm in ("lowest_layers.encoder", "composition") for name in recurrent]
+        [f"{lstm}.layers.0.{name}" for lstm in ("input_encoder.encoder", "composition") for name in recurrent]
         + ["projection.weight", "classifier.1.weight", "classifier.4.weight"]
     )
     model.get_parameter("classifier.4.bias").data.fill_(1.0)

@@ -61,7 +61,7 @@ def build(tmp_path: Path) -> Build:
 def test_logits_from_the_parts(build: Build) -> None:
     model = build()
     batch = tensors(model.vocab, corpus())
-    h, _, mask = model.lowest_layers(batch["tokens"])
+    h, _, mask = model.input_encoder(batch["tokens"])
     rows = []
     for row, length in enumerate(mask.sum(1).tolist()):
         x = h[row : row + 1, :length]  # [1, T, D]
@@ -81,7 +81,7 @@ def test_logits_from_the_parts(build: Build) -> None:
 def test_the_second_encoder_reads_elmos_output_vectors(build: Build) -> None:
     """Appendix A.8: the output ELMo vectors are computed with a second biLSTM."""
     model = build(elmo={"at": "both"}, elmo_output_encoder=SECOND)
-    layers, batch = model.lowest_layers, tensors(model.vocab, corpus())
+    layers, batch = model.input_encoder, tensors(model.vocab, corpus())
     h, x, mask = layers(batch["tokens"])
     assert layers.elmo is not None and layers.elmo_output_encoder is not None
     vectors = layers.elmo.output_vectors(layers.elmo.layers(batch["tokens"]["elmo"]["elmo_tokens"]))

@@ -102,10 +102,10 @@ def test_null_elmo_is_the_baseline(task: str, tmp_path: Path) -> None:
 
 @for_all_tasks
 def test_the_penalty_includes_elmos(task: str, tmp_path: Path) -> None:
-    penalties, regularizer = [], {"regexes": [["lowest_layers.elmo.input_mix.gamma", {"type": "l2", "alpha": 2.0}]]}
+    penalties, regularizer = [], {"regexes": [["input_encoder.elmo.input_mix.gamma", {"type": "l2", "alpha": 2.0}]]}
     for l2, keys in ((None, {}), (0.1, {}), (0.1, {"regularizer": regularizer})):
         model = build(task, tmp_path, {"at": "input", "l2": l2}, **keys)
-        model.lowest_layers.elmo.input_mix.weights.data = torch.tensor([2.0, 1.0, 0.0])
+        model.input_encoder.elmo.input_mix.weights.data = torch.tensor([2.0, 1.0, 0.0])
         penalties.append(model.get_regularization_penalty())
     assert (penalties[0] is None) == (task != "snli")  # which penalizes its weight matrices, too
     others = 0.0 if penalties[0] is None else penalties[0].item()
@@ -176,9 +176,9 @@ def test_answer_of_score_is_forward(task: str, tmp_path: Path) -> None:
 
 def test_dropout_is_variational_except_in_coreference(tmp_path: Path) -> None:
     for task in TASKS:
-        layers = build(task, tmp_path, input_dropout=0.5).lowest_layers
+        layers = build(task, tmp_path, input_dropout=0.5).input_encoder
         assert (type(layers.input_dropout) is nn.Dropout) == (task == "coref") and layers.input_dropout.p == 0.5
-    layers = build("coref", tmp_path, variational_dropout=True).lowest_layers
+    layers = build("coref", tmp_path, variational_dropout=True).input_encoder
     assert type(layers.input_dropout) is not nn.Dropout
 
 

@@ -86,7 +86,7 @@ class CorefModel(TaskModel):
         self._value_size = self._width_of(head_values)
         shared: dict[str, Any] = {"feature_size": feature_size, "hidden_size": hidden_size, "dropout": dropout}
         self.spans = SpanScorer(
-            encoded_size=self.lowest_layers.get_output_dim(),
+            encoded_size=self.input_encoder.get_output_dim(),
             value_size=self._value_size,
             max_width=max_span_width,
             **shared,
@@ -146,7 +146,7 @@ class CorefModel(TaskModel):
             raise InputError("nothing to score: no document has gold clusters", hint=hint)
         scores = {} if self.training else self._scores.get_metric(reset)
         if reset:
-            return scores | self.lowest_layers.describe()
+            return scores | self.input_encoder.describe()
         return {name: value for name, value in scores.items() if "_" not in name}
 
     def _resolve(self, document: Document) -> tuple[Tensor, list[Cluster]]:
@@ -167,7 +167,7 @@ class CorefModel(TaskModel):
 
     def _words(self, document: Document) -> tuple[Tensor, Tensor, Tensor]:
         """h and the head values of all words, in the order of the text, and the sentences' lengths."""
-        h, x, mask = self.lowest_layers(document.text)
+        h, x, mask = self.input_encoder(document.text)
         return h[mask], x[..., : self._value_size][mask], mask.sum(1)
 
     def _link(self, kept: TopSpans, labels: Tensor) -> tuple[Tensor, list[int]]:
@@ -198,8 +198,8 @@ class CorefModel(TaskModel):
         if head_values not in HEAD_VALUES:
             raise InputError(f"expected head_values to be one of {', '.join(HEAD_VALUES)}, got {head_values!r}")
         if head_values == "input":
-            return self.lowest_layers.get_input_dim()
-        embedder = self.lowest_layers.embedder
+            return self.input_encoder.get_input_dim()
+        embedder = self.input_encoder.embedder
         if embedder is None:
             raise InputError("there are no embeddings for span heads", hint="set head_values to input")
         return embedder.get_output_dim()

@@ -62,7 +62,7 @@ class EntailmentModel(SoftmaxModel):
     ) -> None:
         super().__init__(vocab, input_encoder, **kwargs)
         check_width(composition, projection.out_features)
-        uses_elmo = self.lowest_layers.elmo is not None
+        uses_elmo = self.input_encoder.elmo is not None
         self.attention_dropout = nn.Dropout(attention_dropout if uses_elmo else 0.0)
         self.weight_l2 = weight_l2 if uses_elmo else 0.0
         self.projection, self.composition = projection, composition
@@ -117,7 +117,7 @@ class EntailmentModel(SoftmaxModel):
 
     def score(self, premise: TextFieldTensors, hypothesis: TextFieldTensors, **_: Any) -> dict[str, Tensor]:
         """`logits` [B, 3], and `attention` [2B, T, T]."""
-        h, _, mask = self.lowest_layers(stack(premise, hypothesis))  # [2B, T, D]
+        h, _, mask = self.input_encoder(stack(premise, hypothesis))  # [2B, T, D]
         attended, attention = attend(h, mask)  # [2B, T, D], [2B, T, T]
         enhanced = self.attention_dropout(enhance(h, attended))  # [2B, T, 4D]
         composed = self.composition(self.projection(enhanced).relu(), mask)  # [2B, T, 2H]
@@ -165,7 +165,7 @@ class EntailmentModel(SoftmaxModel):
             hint = "use `elmo-tasks predict` for pairs without labels"
             raise InputError("nothing to score: no pair has a gold label", hint=hint)
         scores = self._accuracy.get_metric(reset)
-        return scores | self.lowest_layers.describe() if reset else {"accuracy": scores["accuracy"]}
+        return scores | self.input_encoder.describe() if reset else {"accuracy": scores["accuracy"]}
 
     def get_regularization_penalty(self) -> Tensor | None:
         """See `TaskModel`; with ELMo also the penalty on weight matrices."""
@@ -177,7 +177,7 @@ class EntailmentModel(SoftmaxModel):
 
     def weight_matrices(self) -> list[nn.Parameter]:
         """All weight matrices of the recurrent and feed-forward layers: no biases, embeddings or parts of ELMo."""
-        layers = (self.lowest_layers.encoder, self.projection, self.composition, self.classifier)
+        layers = (self.input_encoder.encoder, self.projection, self.composition, self.classifier)
         return [weights for layer in layers for weights in layer.parameters() if weights.dim() > 1]
 
     def _names(self, ids: Tensor) -> list[str]:

@@ -46,9 +46,9 @@ class SrlTagger(Tagger, SoftmaxModel):
         self, vocab: Vocabulary, input_encoder: InputEncoder, *, sum_token_losses: bool = False, **kwargs: Any
     ) -> None:
         super().__init__(vocab, input_encoder, **kwargs)
-        _require_words(self.lowest_layers)
+        _require_words(self.input_encoder)
         self.tags = list(vocab.get_token_to_index_vocabulary(LABELS))
-        self.score_tags = nn.Linear(self.lowest_layers.get_output_dim(), len(self.tags))
+        self.score_tags = nn.Linear(self.input_encoder.get_output_dim(), len(self.tags))
         nn.init.orthogonal_(self.score_tags.weight)
         nn.init.zeros_(self.score_tags.bias)
         self._sum_token_losses = sum_token_losses

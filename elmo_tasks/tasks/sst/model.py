@@ -89,7 +89,7 @@ class SentimentClassifier(SoftmaxModel):
 
     def score(self, tokens: TextFieldTensors, **_: Any) -> dict[str, Tensor]:
         """`logits` [B, K]."""
-        h, _, mask = self.lowest_layers(tokens)
+        h, _, mask = self.input_encoder(tokens)
         integrated = self.integrator(compare(h, biattend(h, mask)), mask)  # [B, T, D]
         return {"logits": at_least_float32(self.head(self.pool(integrated, mask)))}
 
@@ -119,7 +119,7 @@ class SentimentClassifier(SoftmaxModel):
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
         """Returns `accuracy`; at the end of a pass (`reset`) also ELMo's learned weights."""
         scores = {"accuracy": self._accuracy.get_metric(reset)}
-        return scores | self.lowest_layers.describe() if reset else scores
+        return scores | self.input_encoder.describe() if reset else scores
 
 
 def complete_labels(vocab: Vocabulary) -> list[str]:

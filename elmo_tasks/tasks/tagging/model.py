@@ -39,7 +39,7 @@ class ColumnTagger(Tagger):
         self.tags = list(vocab.get_token_to_index_vocabulary(LABELS))
         if not self.tags:
             raise InputError("expected tags in the training data, got none")
-        self.score_tags = nn.Linear(self.lowest_layers.get_output_dim(), len(self.tags))
+        self.score_tags = nn.Linear(self.input_encoder.get_output_dim(), len(self.tags))
         self.crf = ConditionalRandomField(len(self.tags)) if crf else None
         self.f1 = EntityF1() if spans else TagF1()
 

@@ -38,7 +38,7 @@ class NerTagger(Tagger):
     def __init__(self, vocab: Vocabulary, input_encoder: InputEncoder, **kwargs: Any) -> None:
         super().__init__(vocab, input_encoder, **kwargs)
         self.tags = complete_tags(vocab)
-        self.score_tags = nn.Linear(self.lowest_layers.get_output_dim(), len(self.tags))
+        self.score_tags = nn.Linear(self.input_encoder.get_output_dim(), len(self.tags))
         constraints = allowed_transitions("BIOUL", dict(enumerate(self.tags)))
         self.crf = ConditionalRandomField(len(self.tags), constraints, include_start_end_transitions=False)
         self.f1 = EntityF1()
