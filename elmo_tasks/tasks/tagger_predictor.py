@@ -9,8 +9,7 @@ from allennlp.predictors import Predictor
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.spans import spans_from_tags
-from elmo_tasks.tasks.json_input import metadata_of
-from elmo_tasks.tasks.sentence_input import Sentence, SentencePredictor
+from elmo_tasks.tasks.predictor import Sentence, SentencePredictor, metadata_of
 
 
 @Predictor.register("elmo_tasks_tagger")

@@ -12,7 +12,7 @@ from importlib import resources
 from typing import Any
 
 from elmo_tasks.errors import InputError, shown
-from elmo_tasks.tasks.json_input import NOT_JSON, json_problem, loaded
+from elmo_tasks.formats.json_values import NOT_JSON, json_problem, loaded
 from elmo_tasks.web.layers import Layers
 from elmo_tasks.web.models import TrainedModel
 from elmo_tasks.web.worker import Refused, Worker

@@ -7,7 +7,8 @@ from allennlp.data import DatasetReader, Instance
 from allennlp.models import Model
 from allennlp.predictors import Predictor
 
-from elmo_tasks.tasks.json_input import JsonLinesPredictor, text_of, words_of
+from elmo_tasks.formats.json_values import text_of, words_of
+from elmo_tasks.tasks.predictor import JsonLinesPredictor
 from elmo_tasks.tasks.tokenizer import BlankSpacyTokenizer
 
 _EXPECTED = '{"premise": "raw text", "hypothesis": "raw text"}, or lists of words instead of texts'

@@ -12,11 +12,11 @@ from allennlp.data.dataset_readers.dataset_reader import PathOrStr
 from allennlp.data.fields import LabelField, MetadataField, TextField
 
 from elmo_tasks.errors import InputError, shown
+from elmo_tasks.formats.json_values import NOT_JSON, TEXT, json_problem, loaded, validate
 from elmo_tasks.formats.tagged import unescape
 from elmo_tasks.formats.text_files import open_text
 from elmo_tasks.nn.elmo_indexer import CharacterIndexer
 from elmo_tasks.nn.word_indexer import WordIndexer, shared_token
-from elmo_tasks.tasks.json_input import NOT_JSON, TEXT, json_problem, loaded, validate
 from elmo_tasks.tasks.tokenizer import BlankSpacyTokenizer
 
 logger = logging.getLogger(__name__)

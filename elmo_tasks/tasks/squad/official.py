@@ -10,8 +10,8 @@ from pydantic import BaseModel, FailFast, TypeAdapter
 
 from elmo_tasks.errors import InputError, shown
 from elmo_tasks.files import atomic_write
+from elmo_tasks.formats.json_values import NOT_JSON, Text, json_problem, loaded, validate
 from elmo_tasks.formats.text_files import open_text
-from elmo_tasks.tasks.json_input import NOT_JSON, Text, json_problem, loaded, validate
 
 CORPUS_HINT = "SQuAD v1.1 is at https://rajpurkar.github.io/SQuAD-explorer/"
 

@@ -1,25 +1,21 @@
-"""The base class of all predictors: JSON lines as input, with one clear error for each invalid one."""
+"""The base classes of all predictors: JSON lines as input, and sentences as raw text or tokens."""
 
-import json
-import re
+from collections.abc import Sequence
 from math import inf
-from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Any, NamedTuple, Optional, cast
 
 from allennlp.common.util import JsonDict
-from allennlp.data import Instance
+from allennlp.data import DatasetReader, Instance
 from allennlp.data.fields import MetadataField
+from allennlp.data.tokenizers import Tokenizer
+from allennlp.models import Model
 from allennlp.predictors import Predictor
-from pydantic import AfterValidator, FailFast, Field, TypeAdapter, ValidationError
-from pydantic_core import PydanticCustomError
 
 from elmo_tasks.errors import InputError, shown
+from elmo_tasks.formats.json_values import NOT_JSON, json_problem, loaded, text_of, words_of
+from elmo_tasks.tasks.tokenizer import BlankSpacyTokenizer, offsets_of
 
-NOT_JSON = (ValueError, RecursionError)
-"""What `loaded` raises; numbers of thousands of digits raise a plain `ValueError`, deep nesting a `RecursionError`."""
-
-_MOST_BRACKETS = 10_000
-_SURROGATE = re.compile("[\ud800-\udfff]")
+EXPECTED = '{"sentence": "raw text"} or {"tokens": ["the", "words"]}'
 
 _ID = "id"
 
@@ -99,69 +95,59 @@ def metadata_of(instance: Instance) -> dict[str, Any]:
     return cast(MetadataField, instance["metadata"]).metadata
 
 
-def loaded(text: str) -> Any:
+class Sentence(NamedTuple):
+    """A sentence of T words."""
+
+    words: list[str]
+    text: str | None = None  # the raw text, if that was the input
+    offsets: Sequence[tuple[int, int]] = ()  # of each word in the text, ends exclusive; empty without raw text
+
+    def located(self, start: int, end: int) -> dict[str, Any]:
+        """
+        The span of words `start` to `end`, exclusive, as predictions show it: `text`, and for raw text `start` and
+        `end` in characters, so that `sentence[start:end]` is `text`.
+        """
+        if self.text is None:
+            return {"text": " ".join(self.words[start:end])}
+        first, last = self.offsets[start][0], self.offsets[end - 1][1]
+        return {"text": self.text[first:last], "start": first, "end": last}
+
+
+class SentencePredictor(JsonLinesPredictor):
     """
-    Parses JSON. Raises `NOT_JSON` if it is not JSON; if more than a tenth of it are brackets, since lists take twenty
-    times the memory.
+    A predictor that takes `{"sentence": "raw text"}` or `{"tokens": [...]}`.
+
+    # Parameters
+
+    - `frozen`: whether the model is put into evaluation mode.
+    - `tokenizer`: its tokens must have offsets; by default spaCy's rules for the reader's `language`, or English.
     """
-    if text.count("[") + text.count("{") > _MOST_BRACKETS + len(text) // 10:
-        raise ValueError("more than a tenth of it are brackets")
-    return json.loads(text)
 
+    keys: tuple[str, ...] = ("sentence", "tokens")
+    expected = EXPECTED
+    """Describes an input, for error messages."""
 
-def json_problem(error: Exception) -> str:
-    """Describes an error of `loaded`."""
-    return f"{error.msg} at character {error.pos + 1}" if isinstance(error, json.JSONDecodeError) else str(error)
+    def __init__(
+        self,
+        model: Model,
+        dataset_reader: DatasetReader,
+        frozen: bool = True,
+        *,
+        tokenizer: Optional[Tokenizer] = None,
+    ) -> None:
+        super().__init__(model, dataset_reader, frozen)
+        self._tokenizer = tokenizer or BlankSpacyTokenizer(getattr(dataset_reader, "language", "en"))
 
+    def predict(self, sentence: str) -> dict[str, Any]:
+        """The output for one sentence of raw text."""
+        return self.predict_json({"sentence": sentence})
 
-def _check_text(value: str) -> str:
-    if not value.strip():
-        raise PydanticCustomError("blank", "expected a word")
-    if not value.isascii() and _SURROGATE.search(value):
-        raise PydanticCustomError("surrogate", "expected valid Unicode")
-    return value
-
-
-Text = Annotated[str, AfterValidator(_check_text)]
-"""A string with a word and without surrogates, for pydantic."""
-
-TEXT = TypeAdapter(Text)
-WORDS = TypeAdapter(Annotated[list[Text], FailFast(), Field(min_length=1)])
-
-
-def validate(
-    adapter: TypeAdapter, value: Any, name: str, *, file: str | Path | None = None, line: int | None = None
-) -> Any:
-    """
-    Validates a value, which error messages call `name`, in pydantic's strict mode. Raises `InputError` with the path of
-    the first invalid value.
-    """
-    try:
-        return adapter.validate_python(value, strict=True)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        path = "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in first["loc"])
-        problem = (
-            first["msg"]
-            .partition(" or instance")[0]
-            .replace("Input should be", "expected")
-            .replace("Field required", "missing")
-        )
-        raise InputError(f"{name}{path}: {problem}, got {shown(first['input'])}", file=file, line=line) from None
-
-
-def text_of(json_dict: Any, key: str, *, expected: str) -> str:
-    """
-    The text of a key of an input. Raises `InputError` if the input is not an object with that key, as `expected`
-    describes it, or the value is not a `Text`.
-    """
-    if not isinstance(json_dict, dict) or key not in json_dict:
-        raise InputError(f"expected {expected}, got {shown(json_dict)}")
-    return validate(TEXT, json_dict[key], repr(key))
-
-
-def words_of(words: Any, name: str) -> list[str]:
-    """
-    A list of words, which error messages call `name`. Raises `InputError` if it is not a list of `Text`, or is empty.
-    """
-    return validate(WORDS, words, name)
+    def read(self, json_dict: Any) -> Sentence:
+        """Raises `InputError` if it is not an object with either a valid sentence or valid tokens."""
+        if not isinstance(json_dict, dict) or ("sentence" in json_dict) == ("tokens" in json_dict):
+            raise InputError(f"expected {self.expected}, got {shown(json_dict)}")
+        if "tokens" in json_dict:
+            return Sentence(words_of(json_dict["tokens"], "'tokens'"))
+        text = text_of(json_dict, "sentence", expected=self.expected)
+        tokens = self._tokenizer.tokenize(text)
+        return Sentence([token.ensure_text() for token in tokens], text, offsets_of(tokens))
