@@ -24,14 +24,14 @@ REGISTERING_MODULES: dict[str, tuple[str, ...]] = {
         "trainer",
         "vocabulary",
     ),
-    "tasks": ("tagger_predictor", "tokenizer"),
+    "tasks": ("classifier", "tokenizer"),
     "pretraining": ("data_loader", "model", "progress", "task_text", "tuning"),
     "tasks.coref": ("evaluator", "metric", "model", "predictor", "reader", "schedule"),
-    "tasks.snli": ("metric", "model", "predictor", "reader"),
+    "tasks.snli": ("model", "predictor", "reader"),
     "tasks.squad": ("evaluator", "metric", "model", "predictor", "reader", "tokenization"),
     "tasks.srl": ("evaluator", "indexer", "metric", "model", "predictor", "reader"),
     "tasks.sst": ("head", "model", "predictor", "reader"),
-    "tasks.tagging": ("metric", "model", "ner", "ner_predictor", "ner_reader", "reader"),
+    "tasks.tagging": ("metric", "model", "predictor", "reader"),
 }
 """By package."""
 

@@ -12,16 +12,13 @@ from elmo_tasks.nn.precision import at_least_float32
 from elmo_tasks.tasks.labelled_f1 import LabelledF1
 from elmo_tasks.tasks.task_model import TaskModel
 
-LABELS = "labels"
-"""The vocabulary namespace of the tags."""
-
 
 class Tagger(TaskModel):
     """
     A linear layer on h scores the tags of each token.
 
     A subclass sets `tags`, `score_tags` and `f1` in its constructor and defines `decode` and `loss`. The tags' names
-    are those of the vocabulary's namespace `LABELS`, in its order, with any added tags after them.
+    are those of the vocabulary's namespace `labels`, in its order, with any added tags after them.
     """
 
     shown: tuple[str, ...] = ("words",)

@@ -24,7 +24,7 @@ from elmo_tasks.tasks.snli.reader import SnliReader
 from elmo_tasks.tasks.squad.reader import SquadReader
 from elmo_tasks.tasks.srl.reader import SrlReader
 from elmo_tasks.tasks.sst.reader import SstReader
-from elmo_tasks.tasks.tagging.ner_reader import NerReader
+from elmo_tasks.tasks.tagging.reader import NerReader
 from elmo_tasks.training.archives import load_archive
 from tests.archives.make import STORED
 from tests.elmo.samples import write_bilm

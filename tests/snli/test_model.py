@@ -12,7 +12,7 @@ from torch import Tensor
 from elmo_tasks.bilm.characters import fit_slots
 from elmo_tasks.errors import InputError
 from elmo_tasks.nn.elmo_indexer import KEY
-from elmo_tasks.tasks.snli.metric import EntailmentAccuracy
+from elmo_tasks.tasks.classifier import LabelAccuracy
 from elmo_tasks.tasks.snli.model import EntailmentModel, attend, stack
 from elmo_tasks.tasks.snli.predictor import SnliPredictor
 from elmo_tasks.tasks.snli.reader import LABELS, SnliReader
@@ -130,7 +130,7 @@ def test_an_evaluation_without_gold_labels_is_an_error(build: Build) -> None:
 
 
 def test_scores_by_hand() -> None:
-    metric = EntailmentAccuracy()
+    metric = LabelAccuracy()
     assert metric.get_metric() == {"accuracy": 0.0}
     metric(["entailment", "neutral", "entailment"], ["entailment", "entailment", "entailment"])
     metric(["contradiction"], ["neutral"])

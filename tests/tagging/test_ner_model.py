@@ -12,9 +12,9 @@ from allennlp.data import Instance, Vocabulary
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.spans import Scheme
-from elmo_tasks.tasks.tagging import ner as ner_model
-from elmo_tasks.tasks.tagging.ner import NerTagger
-from elmo_tasks.tasks.tagging.ner_reader import NerReader
+from elmo_tasks.tasks.tagging import model as ner_model
+from elmo_tasks.tasks.tagging.model import NerTagger
+from elmo_tasks.tasks.tagging.reader import NerReader
 from tests.models import WORDS, tensors, word_encoder
 
 FIXTURE = Path(__file__).resolve().parents[2] / "fixtures" / "ner" / "eng.bio"

@@ -7,7 +7,7 @@ import pytest
 from allennlp.data import Instance, Vocabulary
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.tasks.tagging.ner_reader import NerReader
+from elmo_tasks.tasks.tagging.reader import NerReader
 from tests import tiny
 
 FIXTURES = tiny.FIXTURES / "ner"

@@ -10,7 +10,7 @@ from allennlp.models import load_archive
 from allennlp.predictors import Predictor
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.tasks.tagger_predictor import TaggerPredictor
+from elmo_tasks.tasks.tagging.predictor import TaggerPredictor
 from elmo_tasks.tasks.tagging.reader import ColumnReader
 from tests.archives.make import STORED, TASKS
 from tests.archives.test_stored import assert_close

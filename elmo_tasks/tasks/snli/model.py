@@ -9,24 +9,19 @@ from allennlp.models import Model
 from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
 from allennlp.nn.util import masked_max, masked_mean, masked_softmax
 from torch import Tensor, nn
-from torch.nn import functional
 
 from elmo_tasks.bilm.characters import fit_slots
-from elmo_tasks.errors import InputError
 from elmo_tasks.nn.elmo_indexer import KEY
 from elmo_tasks.nn.initialization import glorot
 from elmo_tasks.nn.input_encoder import InputEncoder, check_width, construct
 from elmo_tasks.nn.precision import at_least_float32
-from elmo_tasks.tasks.snli.metric import EntailmentAccuracy
+from elmo_tasks.tasks.classifier import Classifier
+from elmo_tasks.tasks.labels import complete_labels
 from elmo_tasks.tasks.snli.reader import LABELS
-from elmo_tasks.tasks.task_model import SoftmaxModel
-
-NAMESPACE = "labels"
-"""The vocabulary namespace of the labels."""
 
 
 @Model.register("elmo_tasks_snli", constructor="from_partial_objects")
-class EntailmentModel(SoftmaxModel):
+class EntailmentModel(Classifier):
     """
     The sequence model of Chen et al. (2017), section 3. All layers up to the pooling process premises and hypotheses as
     one batch of 2B sentences, the B premises first.
@@ -47,6 +42,7 @@ class EntailmentModel(SoftmaxModel):
     """
 
     default_predictor = "elmo_tasks_snli"
+    shown = ("premise", "hypothesis")
 
     def __init__(
         self,
@@ -66,7 +62,7 @@ class EntailmentModel(SoftmaxModel):
         self.attention_dropout = nn.Dropout(attention_dropout if uses_elmo else 0.0)
         self.weight_l2 = weight_l2 if uses_elmo else 0.0
         self.projection, self.composition = projection, composition
-        self.labels = complete_labels(vocab)
+        self.labels = complete_labels(vocab, LABELS)
         self.classifier = nn.Sequential(
             nn.Dropout(dropout),
             glorot(nn.Linear(4 * composition.get_output_dim(), projection.out_features)),
@@ -74,7 +70,6 @@ class EntailmentModel(SoftmaxModel):
             nn.Dropout(dropout),
             glorot(nn.Linear(projection.out_features, len(self.labels))),
         )
-        self._accuracy = EntailmentAccuracy()
 
     @classmethod
     def from_partial_objects(
@@ -124,48 +119,21 @@ class EntailmentModel(SoftmaxModel):
         logits = at_least_float32(self.classifier(pool_pairs(composed, mask)))  # [B, 3]
         return {"logits": logits, "attention": at_least_float32(attention)}
 
-    def answer(
-        self, scores: dict[str, Tensor], metadata: list[dict[str, Any]], label: Tensor | None = None, **_: Any
-    ) -> dict[str, Any]:
-        """The outputs of `forward`, from what `score` returns; updates the metric."""
-        logits = scores["logits"]
-        output: dict[str, Any] = {**scores, "probabilities": logits.softmax(1)}
-        output |= {name: [pair[name] for pair in metadata] for name in ("premise", "hypothesis")}
-        if label is not None:
-            output["loss"] = functional.cross_entropy(logits, label)
-            self._accuracy(self._names(logits.argmax(1)), self._names(label))
-        return output
-
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
         """
-        Names the labels, and removes padding from the attention: `premise_attention` has a row of weights over the
-        hypothesis for each word of the premise, `hypothesis_attention` the reverse. Checks the scores with
-        `require_finite`.
+        See `Classifier`; removes padding from the attention: `premise_attention` has a row of weights over the
+        hypothesis for each word of the premise, `hypothesis_attention` the reverse.
         """
-        self.require_finite(output_dict["logits"])
-        probabilities, attention = output_dict.pop("probabilities"), output_dict.pop("attention")
+        attention = output_dict.pop("attention")
         lengths = [(len(p), len(h)) for p, h in zip(output_dict["premise"], output_dict["hypothesis"], strict=True)]
         over_hypothesis, over_premise = attention.chunk(2)
-        output_dict["label"] = self._names(probabilities.argmax(1))
-        output_dict["probabilities"] = [dict(zip(self.labels, row, strict=True)) for row in probabilities.tolist()]
         output_dict["premise_attention"] = [
             weights[:p, :h].tolist() for weights, (p, h) in zip(over_hypothesis, lengths, strict=True)
         ]
         output_dict["hypothesis_attention"] = [
             weights[:h, :p].tolist() for weights, (p, h) in zip(over_premise, lengths, strict=True)
         ]
-        return output_dict
-
-    def get_metrics(self, reset: bool = False) -> dict[str, float]:
-        """
-        Returns `accuracy`; at the end of a pass (`reset`) also the recall of each class and ELMo's learned weights.
-        Raises `InputError` at the end of an evaluation in which no pair had a gold label.
-        """
-        if reset and not self.training and not self._accuracy.total:
-            hint = "use `elmo-tasks predict` for pairs without labels"
-            raise InputError("nothing to score: no pair has a gold label", hint=hint)
-        scores = self._accuracy.get_metric(reset)
-        return scores | self.input_encoder.describe() if reset else {"accuracy": scores["accuracy"]}
+        return super().make_output_human_readable(output_dict)
 
     def get_regularization_penalty(self) -> Tensor | None:
         """See `TaskModel`; with ELMo also the penalty on weight matrices."""
@@ -179,16 +147,6 @@ class EntailmentModel(SoftmaxModel):
         """All weight matrices of the recurrent and feed-forward layers: no biases, embeddings or parts of ELMo."""
         layers = (self.input_encoder.encoder, self.projection, self.composition, self.classifier)
         return [weights for layer in layers for weights in layer.parameters() if weights.dim() > 1]
-
-    def _names(self, ids: Tensor) -> list[str]:
-        return [self.labels[index] for index in ids.tolist()]
-
-
-def complete_labels(vocab: Vocabulary) -> list[str]:
-    """Adds missing labels to the vocabulary, and returns all labels in the order of their ids."""
-    for label in LABELS:
-        vocab.add_token_to_namespace(label, NAMESPACE)
-    return list(vocab.get_token_to_index_vocabulary(NAMESPACE))
 
 
 def stack(premise: TextFieldTensors, hypothesis: TextFieldTensors) -> TextFieldTensors:

@@ -113,3 +113,16 @@ class ColumnReader(TaskReader):
         """
         made = [word if isinstance(word, Token) else Token(word) for word in tokens]
         return Instance(tagged_fields(made, tags, {"words": [token.text for token in made]}, file=file, line=line))
+
+
+@DatasetReader.register("elmo_tasks_ner")
+class NerReader(ColumnReader):
+    """`ColumnReader` with other defaults: the word first, its tag last, and the tags encode spans."""
+
+    corpus_hint = (
+        "CoNLL-2003 has its annotation from https://www.clips.uantwerpen.be/conll2003/ner/ "
+        "and its text from the Reuters Corpus RCV1, on request from NIST"
+    )
+
+    def __init__(self, *, tag: Union[str, int] = -1, spans: bool = True, **kwargs: Any) -> None:
+        super().__init__(tag=tag, spans=spans, **kwargs)

@@ -1,4 +1,4 @@
-"""Raw text or tokens -> tags, for AllenNLP's taggers."""
+"""Raw text or tokens -> tags, and the spans that they encode."""
 
 from typing import cast
 
@@ -64,3 +64,13 @@ class TaggerPredictor(SentencePredictor):
         if self._has_spans:
             metadata_of(instance)["sentence"] = sentence
         return instance
+
+
+@Predictor.register("elmo_tasks_ner")
+class NerPredictor(TaggerPredictor):
+    """As `TaggerPredictor`, always with `entities` and without `offsets`."""
+
+    def result(self, instance: Instance, outputs: JsonDict) -> JsonDict:
+        result = super().result(instance, outputs)
+        result.pop("offsets", None)
+        return result
