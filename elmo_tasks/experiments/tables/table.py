@@ -1,5 +1,6 @@
 """Step 1: read a table's Jsonnet file and check it."""
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
@@ -12,6 +13,7 @@ from pydantic_core import ErrorDetails
 from elmo_tasks.errors import InputError, one_line
 from elmo_tasks.experiments.tables.schema import Cell, Ensemble, Increase, Paper, Row, Table
 from elmo_tasks.resources import SCALES, configs_root
+from elmo_tasks.tasks import TASKS
 from elmo_tasks.training.checks.problem import nearest, shown
 from elmo_tasks.training.config import evaluate, find_embedded
 
@@ -28,7 +30,7 @@ def read_table(file: str | Path, scale: str = SCALES[0]) -> Table:
     if not path.is_file():
         raise InputError("no such table", file=path, hint="`elmo-tasks configs` lists ours")
     try:
-        given = evaluate(path, scale=scale)
+        given = evaluate(path, {"tasks": _tasks(path, scale)}, scale=scale)
         table = Table.model_validate({"title": path.stem} | given | {"scale": scale})
     except ValidationError as error:
         raise InputError("; ".join(_describe(found, given) for found in error.errors()), file=path) from None
@@ -79,11 +81,29 @@ def _message(error: ErrorDetails) -> str:
     return message if error["type"] == "value_error" else f"{message}, got {shown(error['input'])}"
 
 
+def _tasks(table: Path, scale: str) -> str:
+    """The Jsonnet of an array with the record of each task and its config, which is evaluated where it is used."""
+    tasks = []
+    for task in TASKS.values():
+        test = task.files[2].name if len(task.files) > 2 else None
+        known = {"name": task.name, "row_label": task.title, "metric": task.metric, "paper": task.paper, "test": test}
+        minutes = dict(zip(SCALES, task.minutes or (), strict=False))
+        config = next(filter(Path.is_file, _configs(table, task.name, scale)), "absent")
+        record = json.dumps(known | {"minutes": minutes})
+        tasks.append(f"{record} + {{ config:: import {json.dumps(str(config))} }}")
+    return f"[{', '.join(tasks)}]"
+
+
+def _configs(table: Path, name: str, scale: str) -> list[Path]:
+    """Where the config of this name is looked up: beside the table and in the package."""
+    folders = table.parent.parent, configs_root()
+    return [(folder / scale / f"{name}.jsonnet").absolute() for folder in folders]
+
+
 def _with_config(table: Path, row: Row, scale: str) -> Row:
     """The row with the first config that exists. One that does not is reported with the row's other problems."""
     candidates = [(folder / row.config).absolute() for folder in (table.parent, Path())]
-    folders = table.parent.parent, configs_root()
-    candidates += [(folder / scale / f"{row.config}.jsonnet").absolute() for folder in folders]
+    candidates += _configs(table, str(row.config), scale)
     return row.model_copy(update={"config": next((path for path in candidates if path.is_file()), candidates[0])})
 
 
