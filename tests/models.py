@@ -15,7 +15,7 @@ from allennlp.modules.token_embedders import Embedding
 
 from elmo_tasks.nn.input_encoder import InputEncoder
 from elmo_tasks.nn.stacked_lstm import StackedLstm
-from tests.tiny import bilm_files
+from tests.tiny import bilm_files, tiny_model
 
 WORDS = {"tokens": SingleIdTokenIndexer()}
 """The token indexers of `word_encoder`."""
@@ -34,11 +34,12 @@ def tensors(vocab: Vocabulary, given: Sequence[Instance]) -> dict[str, Any]:
     return batch.as_tensor_dict()
 
 
-def make_model(
-    params: dict[str, Any], given: Sequence[Instance], folder: Path, elmo: dict[str, Any] | None, **keys: Any
-) -> Model:
-    """A model in evaluation mode, with the vocabulary of these instances; `elmo` uses a random biLM in `folder`."""
-    params = {**deepcopy(params), **keys}
+def make_model(task: str, given: Sequence[Instance], folder: Path, elmo: dict[str, Any] | None, **keys: Any) -> Model:
+    """
+    The tiny model of a task in evaluation mode, with the vocabulary of these instances; `elmo` uses a random biLM in
+    `folder`.
+    """
+    params = {**tiny_model(task), **deepcopy(keys)}
     if elmo is not None:
         params["elmo"] = {**bilm_files(folder), **elmo}
     torch.manual_seed(5)

@@ -13,6 +13,7 @@ from allennlp.commands.train import TrainModel
 from elmo_tasks import resources
 from elmo_tasks.cli.check import check_config
 from elmo_tasks.errors import InputError
+from elmo_tasks.tasks import TASKS
 from elmo_tasks.training.config import read_config
 from tests.elmo.transformer_samples import write_transformer
 from tests.pretraining import toy
@@ -21,7 +22,6 @@ FOLDER = Path(__file__).resolve().parents[1] / "training_config"
 CONFIGS = sorted(
     str(path.relative_to(FOLDER)) for scale in resources.SCALES for path in FOLDER.glob(f"{scale}/*.jsonnet")
 )
-TASKS = ("coref", "ner", "snli", "squad", "srl", "sst")
 TINY: dict[str, dict[str, Any]] = {"bilm.jsonnet": {"model.options": toy.OPTIONS, "model.negatives": None}}
 """Overrides for what takes minutes to build at scale `paper`."""
 

@@ -14,29 +14,9 @@ from elmo_tasks.tasks.coref.model import CorefModel, Document, window
 from elmo_tasks.tasks.coref.pruning import prune_crossing_spans
 from elmo_tasks.tasks.coref.reader import CorefReader
 from tests.models import make_model, tensors
-from tests.tiny import ELMO_DIM
+from tests.tiny import ELMO_DIM, SAMPLES
 
-STORIES = Path(__file__).resolve().parents[2] / "fixtures" / "coref" / "stories.gold_conll"
-TINY: dict[str, Any] = {
-    "type": "elmo_tasks_coref",
-    "text_field_embedder": {
-        "token_embedders": {
-            "tokens": {"type": "elmo_tasks_word_vectors", "embedding_dim": 6},
-            "token_characters": {
-                "type": "character_encoding",
-                "embedding": {"embedding_dim": 3, "vocab_namespace": "token_characters"},
-                "encoder": {"type": "cnn", "embedding_dim": 3, "num_filters": 2, "ngram_filter_sizes": [3, 4, 5]},
-            },
-        }
-    },
-    "encoder": {"type": "elmo_tasks_coupled_lstm", "hidden_size": 5, "dropout": 0.2},
-    "input_dropout": 0.5,
-    "output_dropout": 0.2,
-    "hidden_size": 8,
-    "feature_size": 3,
-    "max_span_width": 4,
-    "max_antecedents": 7,
-}
+STORIES = SAMPLES["coref"]
 Build = Callable[..., CorefModel]
 
 
@@ -48,7 +28,7 @@ def corpus() -> list[Instance]:
 @pytest.fixture
 def build(tmp_path: Path) -> Build:
     def make(elmo: dict[str, Any] | None = None, **keys: Any) -> CorefModel:
-        model = make_model(TINY, corpus(), tmp_path, elmo, **keys)
+        model = make_model("coref", corpus(), tmp_path, elmo, **{"max_antecedents": 7, **keys})
         assert isinstance(model, CorefModel)
         return model
 
@@ -155,9 +135,9 @@ def test_unknown_genres_share_a_row(build: Build) -> None:
 @pytest.mark.parametrize(
     ("head_values", "elmo", "width"),
     [
-        ("embeddings", {"at": "input"}, 12),
-        ("input", {"at": "input"}, 12 + ELMO_DIM),
-        ("input", {"at": "output"}, 12),
+        ("embeddings", {"at": "input"}, 18),
+        ("input", {"at": "input"}, 18 + ELMO_DIM),
+        ("input", {"at": "output"}, 18),
     ],
 )
 def test_head_values(head_values: str, elmo: dict[str, Any] | None, width: int, build: Build) -> None:

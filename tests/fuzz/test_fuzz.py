@@ -5,15 +5,16 @@ from pathlib import Path
 
 import pytest
 
+from elmo_tasks.tasks import TASKS
 from tests.fuzz.hostile import hostile
 from tests.fuzz.outcome import SECONDS, fuzz, outcome
 from tests.fuzz.subjects import Subject, subjects
 from tests.memory import release
 
 NAMES = [
-    *("squad", "snli", "snli, parses", "sst", "ner", "srl", "coref", "word vectors"),
-    *("word vectors by place", "text", "vocabulary", "biLM options", "biLM weights", "ELMo vectors", "senses"),
-    *("senses with keys", "keys", "first senses", "CoNLL-U", "word/tag", "archive", "archived weights"),
+    *(*TASKS, "snli, parses", "srl, all predicates", "word vectors", "word vectors by place"),
+    *("text", "vocabulary", "biLM options", "biLM weights", "ELMo vectors", "senses"),
+    *("senses with keys", "keys", "first senses", "word/tag", "archive", "archived weights"),
     "archived config",
 ]
 

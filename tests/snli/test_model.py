@@ -18,15 +18,6 @@ from elmo_tasks.tasks.snli.predictor import SnliPredictor
 from elmo_tasks.tasks.snli.reader import LABELS, SnliReader
 from tests.models import make_model, tensors
 
-FIXTURE = Path(__file__).resolve().parents[2] / "fixtures" / "snli" / "snli_1.0_train.jsonl"
-LSTM = {"type": "elmo_tasks_stacked_lstm", "hidden_sizes": [3], "dropout": 0.3}
-TINY: dict[str, Any] = {
-    "type": "elmo_tasks_snli",
-    "text_field_embedder": {"token_embedders": {"tokens": {"type": "elmo_tasks_word_vectors", "embedding_dim": 4}}},
-    "encoder": LSTM,
-    "composition": LSTM,
-    "hidden_size": 5,
-}
 PAIRS = [
     ("the ferry sank near the old stone pier", "a ferry sank", "entailment"),
     ("it rained", "the sun shone on the pier all through the long day", "contradiction"),
@@ -47,7 +38,7 @@ def corpus() -> list[Instance]:
 @pytest.fixture
 def build(tmp_path: Path) -> Build:
     def make(elmo: dict[str, Any] | None = None, given: list[Instance] | None = None, **keys: Any) -> EntailmentModel:
-        model = make_model(TINY, given or corpus(), tmp_path, elmo, **keys)
+        model = make_model("snli", given or corpus(), tmp_path, elmo, **keys)
         assert isinstance(model, EntailmentModel)
         return model
 

@@ -12,29 +12,15 @@ from elmo_tasks.nn import feedforward_lstm  # noqa: F401 (registers the encoder)
 from elmo_tasks.tasks.sst.model import SentimentClassifier
 from elmo_tasks.tasks.sst.reader import SstReader
 from tests.models import make_model, tensors
+from tests.tiny import SAMPLES
 
-FIXTURE = Path(__file__).resolve().parents[2] / "fixtures" / "sst" / "trees.txt"
-TINY: dict[str, Any] = {
-    "type": "elmo_tasks_sst",
-    "text_field_embedder": {"token_embedders": {"tokens": {"type": "elmo_tasks_word_vectors", "embedding_dim": 4}}},
-    "encoder": {
-        "type": "elmo_tasks_feedforward_lstm",
-        "feedforward_size": 5,
-        "feedforward_dropout": 0.3,
-        "hidden_sizes": [6],
-    },
-    "integrator": {"type": "elmo_tasks_stacked_lstm", "hidden_sizes": [3]},
-    "head": {"hidden_sizes": [8, 7], "dropout": [0.2, 0.2]},
-    "input_dropout": 0.25,
-    "pooled_dropout": 0.1,
-}
 SECOND = {"type": "elmo_tasks_stacked_lstm", "hidden_sizes": [2]}
 Build = Callable[..., SentimentClassifier]
 
 
 def corpus(**keys: Any) -> list[Instance]:
     """New instances, which are not indexed yet."""
-    return list(SstReader(**keys).read(FIXTURE))
+    return list(SstReader(**keys).read(SAMPLES["sst"]))
 
 
 def labelled(*labels: str) -> list[Instance]:
@@ -51,7 +37,7 @@ def build(tmp_path: Path) -> Build:
     def make(
         given: Sequence[Instance] | None = None, elmo: dict[str, Any] | None = None, **keys: Any
     ) -> SentimentClassifier:
-        model = make_model(TINY, given or corpus(), tmp_path, elmo, **keys)
+        model = make_model("sst", given or corpus(), tmp_path, elmo, **keys)
         assert isinstance(model, SentimentClassifier)
         return model
 

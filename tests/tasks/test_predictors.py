@@ -12,7 +12,7 @@ from allennlp.predictors import Predictor
 from elmo_tasks.errors import InputError
 from elmo_tasks.tasks.tagging.predictor import TaggerPredictor
 from elmo_tasks.tasks.tagging.reader import ColumnReader
-from tests.archives.make import STORED, TASKS
+from tests.archives.make import INPUTS, STORED
 from tests.archives.test_stored import assert_close
 
 OTHERS: dict[str, dict[str, Any]] = {
@@ -31,9 +31,9 @@ def stored(task: str) -> Predictor:
     return Predictor.from_archive(load_archive(STORED / "1" / f"{task}.tar.gz"))
 
 
-@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("task", INPUTS)
 def test_a_batch_equals_single_inputs(task: str) -> None:
-    inputs = [OTHERS[task], TASKS[task][2], TASKS[task][2]]
+    inputs = [OTHERS[task], INPUTS[task], INPUTS[task]]
     batch = stored(task).predict_batch_json(inputs)
     assert_close(batch, [stored(task).predict_json(one) for one in inputs])
     assert [one.get("id") for one in batch] == [one.get("id") for one in inputs]
@@ -72,7 +72,7 @@ def test_offsets_count_characters(task: str, inputs: dict[str, str]) -> None:
     [
         ("ner", {"tokens": ["Captain", "Oakes", "left"]}),
         ("srl", {"tokens": ["Mira", "sold", "it"]}),
-        ("coref", TASKS["coref"][2]),
+        ("coref", INPUTS["coref"]),
     ],
 )
 def test_tokens_have_no_character_offsets(task: str, inputs: dict[str, Any]) -> None:
@@ -124,4 +124,4 @@ def test_speakers_and_genre_of_a_document() -> None:
 )
 def test_invalid_input(task: str, inputs: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        stored(task).predict_batch_json([TASKS[task][2], inputs])
+        stored(task).predict_batch_json([INPUTS[task], inputs])

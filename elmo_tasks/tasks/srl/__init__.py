@@ -16,7 +16,7 @@ TASKS = (
             conll2012("srl/development", "development", "sentences", 9_603),
             conll2012("srl/test", "test", "sentences", 9_479),
         ),
-        sample="srl/web/notes.gold_conll",
+        sample="srl/tale.v4_gold_conll",
         page=Page("Roles", "Semantic roles: who did what to whom, one frame for each predicate.", "frames"),
         spacy="sentence",
     ),
