@@ -85,7 +85,8 @@ def write_data_root(root: Path) -> Path:
     words = "".join(f"{word}\n" for word in ["<S>", "</S>", "<UNK>", "the", "cook", "bakes", "."])
     (root / "lm" / "vocab-2016-09-10.txt").write_text(words)
     for task, sample in SAMPLES.items():
-        config = json.loads(evaluate_file(f"{ROOT}/training_config/paper/{task}.jsonnet", {DATA_VARIABLE: str(root)}))
+        file, data = f"{ROOT}/training_config/paper/{task}.jsonnet", {DATA_VARIABLE: str(root)}
+        config = json.loads(evaluate_file(file, ext_vars=data))
         for target in (Path(config[f"{split}_data_path"]) for split in ("train", "validation")):
             target = target if target.suffix else target / sample.name
             target.parent.mkdir(parents=True, exist_ok=True)

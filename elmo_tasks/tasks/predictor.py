@@ -151,3 +151,22 @@ class SentencePredictor(JsonLinesPredictor):
         text = text_of(json_dict, "sentence", expected=self.expected)
         tokens = self._tokenizer.tokenize(text)
         return Sentence([token.ensure_text() for token in tokens], text, offsets_of(tokens))
+
+
+class PairPredictor(JsonLinesPredictor):
+    """A predictor that takes two texts under its `keys`, each raw text, which spaCy splits, or a list of words."""
+
+    def __init__(self, model: Model, dataset_reader: DatasetReader, frozen: bool = True) -> None:
+        super().__init__(model, dataset_reader, frozen)
+        self._tokenizer = BlankSpacyTokenizer()
+
+    def _json_to_instance(self, json_dict: JsonDict) -> Instance:
+        """Raises `InputError` if the input does not have the documented form."""
+        return self._dataset_reader.text_to_instance(*(self._words(json_dict, key) for key in self.keys))
+
+    def _words(self, json_dict: Any, key: str) -> list[str]:
+        if isinstance(json_dict, dict) and isinstance(json_dict.get(key), list):
+            return words_of(json_dict[key], f"{key!r}")
+        texts = ", ".join(f'"{name}": "raw text"' for name in self.keys)
+        text = text_of(json_dict, key, expected=f"{{{texts}}}, or lists of words instead of texts")
+        return [token.ensure_text() for token in self._tokenizer.tokenize(text)]

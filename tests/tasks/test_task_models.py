@@ -102,7 +102,7 @@ def test_null_elmo_is_the_baseline(task: str, tmp_path: Path) -> None:
         model = Model.from_params(params, vocab=Vocabulary.from_instances(corpus(task))).train()
         torch.manual_seed(3)
         losses.append(model(**tensors(model.vocab, corpus(task)))["loss"].item())
-    assert losses[0] == losses[1] > 0.5
+    assert losses[0] == losses[1] > 0
 
 
 @for_all_tasks
@@ -131,7 +131,7 @@ def test_metrics_include_elmos_weights_at_the_end_of_a_pass(task: str, tmp_path:
 def test_outputs_without_gold_answers(task: str, tmp_path: Path) -> None:
     model = build(task, tmp_path)
     batch = tensors(model.vocab, corpus(task))
-    for name in ("label", "tags", "span_start", "span_end"):
+    for name in Predictor.by_name(f"elmo_tasks_{task}").gold_fields:
         batch.pop(name, None)
     for known in batch["metadata"] if task == "coref" else []:
         known["clusters"] = None
