@@ -10,8 +10,13 @@ from torch import Tensor
 from elmo_tasks.errors import InputError, explain_oom, require_sizes
 from elmo_tasks.formats.brackets import Cluster, Mention
 from elmo_tasks.nn.input_encoder import InputEncoder
-from elmo_tasks.tasks.coref.antecedents import AntecedentScorer, TopSpans, best_antecedents, marginal_loss
-from elmo_tasks.tasks.coref.clusters import clusters_from_antecedents
+from elmo_tasks.tasks.coref.antecedents import (
+    AntecedentScorer,
+    TopSpans,
+    best_antecedents,
+    clusters_from_antecedents,
+    marginal_loss,
+)
 from elmo_tasks.tasks.coref.metric import CorefScores
 from elmo_tasks.tasks.coref.pruning import prune_crossing_spans
 from elmo_tasks.tasks.coref.reader import GENRES

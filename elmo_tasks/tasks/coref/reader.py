@@ -13,7 +13,6 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.formats.brackets import Cluster, Mention
 from elmo_tasks.formats.ontonotes import NONE, OntonotesDocument, Skipped, find_files, read_documents
 from elmo_tasks.nn.word_indexer import shared_token
-from elmo_tasks.tasks.coref.clusters import clusters_by_label, without_singletons
 from elmo_tasks.tasks.labels import UNKNOWN_LABEL
 from elmo_tasks.tasks.reader import TaskReader
 from elmo_tasks.tasks.tokenizer import FirstCharacters
@@ -133,6 +132,19 @@ class CorefReader(TaskReader):
 def document_clusters(document: OntonotesDocument) -> list[Cluster]:
     """The gold clusters of a document, including singletons. Raises `InputError` if brackets do not match."""
     return clusters_by_label(_labelled_mentions(document))
+
+
+def clusters_by_label(mentions: Iterable[tuple[Mention, str]]) -> list[Cluster]:
+    """The clusters of labelled mentions, without duplicates, sorted by their first mention."""
+    found: dict[str, set[Mention]] = {}
+    for mention, label in mentions:
+        found.setdefault(label, set()).add(mention)
+    return sorted(sorted(cluster) for cluster in found.values())
+
+
+def without_singletons(clusters: Iterable[Cluster]) -> list[Cluster]:
+    """The clusters of two or more mentions. OntoNotes annotates no others."""
+    return [cluster for cluster in clusters if len(cluster) > 1]
 
 
 def genre_of(key: str) -> str:

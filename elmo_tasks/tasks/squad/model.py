@@ -17,9 +17,8 @@ from elmo_tasks.errors import InputError, explain_oom, require_sizes
 from elmo_tasks.nn.attention import BiAttention
 from elmo_tasks.nn.input_encoder import InputEncoder
 from elmo_tasks.nn.precision import at_least_float32
-from elmo_tasks.tasks.squad.layers import ChainedPointers, ResidualSelfAttention, relu_layer
+from elmo_tasks.tasks.squad.layers import ChainedPointers, ResidualSelfAttention, Spans, best_spans, relu_layer
 from elmo_tasks.tasks.squad.metric import SquadEmAndF1
-from elmo_tasks.tasks.squad.spans import Spans, best_spans
 from elmo_tasks.tasks.task_model import SoftmaxModel
 
 MEMORY_HINT = (
