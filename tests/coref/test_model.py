@@ -1,43 +1,22 @@
 """The coreference model. Properties of all task models are in tests/tasks/test_task_models.py."""
 
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from allennlp.data import Instance
 
 from elmo_tasks.formats.brackets import Cluster
 from elmo_tasks.tasks.coref.antecedents import TopSpans
 from elmo_tasks.tasks.coref.model import CorefModel, Document, window
 from elmo_tasks.tasks.coref.pruning import prune_crossing_spans
 from elmo_tasks.tasks.coref.reader import CorefReader
-from tests.models import make_model, tensors
-from tests.tiny import ELMO_DIM, SAMPLES
-
-STORIES = SAMPLES["coref"]
-Build = Callable[..., CorefModel]
-
-
-def corpus() -> list[Instance]:
-    """New instances, which are not indexed yet."""
-    return list(CorefReader().read(STORIES))
-
-
-@pytest.fixture
-def build(tmp_path: Path) -> Build:
-    def make(elmo: dict[str, Any] | None = None, **keys: Any) -> CorefModel:
-        model = make_model("coref", corpus(), tmp_path, elmo, **{"max_antecedents": 7, **keys})
-        assert isinstance(model, CorefModel)
-        return model
-
-    return make
+from tests.models import Build, corpus, tensors
+from tests.tiny import ELMO_DIM
 
 
 def story(model: CorefModel, place: int = 0) -> tuple[dict[str, Any], Document]:
     """One document of the fixture as a batch, and as the model sees it."""
-    batch = tensors(model.vocab, corpus()[place : place + 1])
+    batch = tensors(model.vocab, corpus("coref")[place : place + 1])
     known = batch["metadata"][0]
     text = {key: {name: ids[0] for name, ids in of_one.items()} for key, of_one in batch["text"].items()}
     lengths = [len(sentence) for sentence in known["sentences"]]
@@ -54,7 +33,7 @@ def by_loops(model: CorefModel, document: Document) -> tuple[float, list[Cluster
     loss, links = 0.0, {}
     scores = pair_scores(model, document, grid, places, encoded, values)
     for i, span in enumerate(kept):
-        options = {-1: 0.0} | {j: scores[i, j] for j in range(max(0, i - 7), i)}
+        options = {-1: 0.0} | {j: scores[i, j] for j in range(max(0, i - model.antecedents.max_antecedents), i)}
         right = [j for j in options if j >= 0 and span in home and home.get(kept[j]) == home[span]] or [-1]
         total = torch.tensor(list(options.values())).logsumexp(0)
         loss += (total - torch.tensor([options[j] for j in right]).logsumexp(0)).item()
@@ -80,7 +59,7 @@ def pair_scores(model: CorefModel, document: Document, grid: Any, places: Any, e
 
 
 def test_loss_and_clusters_by_loops(build: Build) -> None:
-    model = build()
+    model = build(max_antecedents=7)
     with torch.no_grad():
         batch, document = story(model)
         encoded, values, lengths = model._words(document)
@@ -124,7 +103,7 @@ def test_unknown_genres_share_a_row(build: Build) -> None:
     assert model.antecedents.genre.weight.shape[0] == 3
     losses = []
     for genre in ("", "weather", "bc"):
-        reader, (first, *_) = CorefReader(), corpus()
+        reader, (first, *_) = CorefReader(), corpus("coref")
         known = first["metadata"].metadata
         instance = reader.text_to_instance(known["sentences"], genre=genre, clusters=known["clusters"])
         reader.apply_token_indexers(instance)

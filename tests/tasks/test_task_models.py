@@ -10,7 +10,7 @@ import pytest
 import torch
 from allennlp.common import Params
 from allennlp.common.util import sanitize
-from allennlp.data import DatasetReader, Instance, Vocabulary
+from allennlp.data import Instance, Vocabulary
 from allennlp.models import Model, load_archive
 from allennlp.nn.util import move_to_device
 from allennlp.predictors import Predictor
@@ -20,10 +20,11 @@ from elmo_tasks.cli.predict import LinePredictions
 from elmo_tasks.errors import InputError
 from elmo_tasks.tasks import TASKS
 from elmo_tasks.tasks.task_model import SoftmaxModel
+from tests import models
 from tests.archives.make import INPUTS, STORED
 from tests.archives.test_stored import assert_close
 from tests.models import fit, make_model, tensors
-from tests.tiny import FIXTURES, SAMPLES, tiny_model
+from tests.tiny import FIXTURES, tiny_model
 
 DEVICES = [
     "cpu",
@@ -47,8 +48,7 @@ for_stored = pytest.mark.parametrize("task", INPUTS)
 
 
 def corpus(task: str) -> list[Instance]:
-    """New instances: those that are indexed give no labels to another vocabulary."""
-    return list(DatasetReader.from_params(Params({"type": f"elmo_tasks_{task}"})).read(SAMPLES[task]))[:6]
+    return models.corpus(task)[:6]
 
 
 def build(task: str, folder: Path, elmo: dict[str, Any] | None = None, **keys: Any) -> Model:
