@@ -1,7 +1,6 @@
 """Base class of the models that tag tokens."""
 
 from abc import abstractmethod
-from collections.abc import Sequence
 from typing import Any
 
 from allennlp.data import TextFieldTensors
@@ -75,11 +74,12 @@ class Tagger(TaskModel):
         mask, logits = get_text_field_mask(tokens), scores["logits"]
         output: dict[str, Any] = {"logits": logits}
         output |= {name: [sentence[name] for sentence in metadata] for name in self.shown}
-        if not self.training:
-            output["tags"] = self.decode(logits, mask)
         if tags is not None:
             output["loss"] = self.loss(logits, tags, mask)
-            self._count(output.get("tags"), metadata)
+        if not self.training:
+            output["tags"] = self.decode(logits, mask)
+            if tags is not None:
+                self.f1(output["tags"], [sentence["tags"] for sentence in metadata])
         return output
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
@@ -96,7 +96,3 @@ class Tagger(TaskModel):
         if reset:
             return scores | self.input_encoder.describe()
         return {name: value for name, value in scores.items() if "-" not in name}
-
-    def _count(self, predicted: list[list[str]] | None, metadata: Sequence[dict[str, Any]]) -> None:
-        if predicted is not None:
-            self.f1(predicted, [sentence["tags"] for sentence in metadata])

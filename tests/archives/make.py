@@ -2,8 +2,8 @@
 Train a tiny self-contained archive for each task and store its predictions: `python -m tests.archives.make`, in the
 root of the project.
 
-Stored archives are never replaced, so that tests show whether archives of earlier versions still load. Only a new
-`TaskModel._version` needs a new folder.
+Stored archives are never replaced, so that tests show whether archives of earlier versions still load. Run it before
+you raise `TaskModel._version`: each earlier version has a folder.
 """
 
 import json
