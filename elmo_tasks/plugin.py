@@ -21,15 +21,14 @@ REGISTERING_MODULES: dict[str, tuple[str, ...]] = {
     ),
     "training": (
         "checks.training",
-        "moving_average",
-        "schedule",
+        "optimization",
         "subsampling",
         "token_budget",
         "trainer",
         "vocabulary",
     ),
     "tasks": ("classifier", "tokenizer"),
-    "pretraining": ("data_loader", "model", "progress", "task_text", "tuning"),
+    "pretraining": ("callbacks", "data_loader", "model"),
 }
 """By package. Of a task's package every module is imported."""
 

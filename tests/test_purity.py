@@ -56,7 +56,7 @@ def predictor(task: str, folder: Path) -> tuple[Predictor, list[Instance]]:
 
 def state(model: Model) -> dict[str, Any]:
     """A copy of everything that a call must not change."""
-    frozen = [module.bilm for module in model.modules() if isinstance(module, ElmoTokenEmbedder)]
+    frozen = [module.source for module in model.modules() if isinstance(module, ElmoTokenEmbedder)]
     found: dict[str, Any] = deepcopy(dict(model.vocab._token_to_index))
     for number, module in enumerate([model, *frozen]):
         tensors = {**module.state_dict(), **dict(module.named_buffers())}

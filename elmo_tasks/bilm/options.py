@@ -9,7 +9,7 @@ from typing import Any
 
 from elmo_tasks.bilm.characters import CHARACTERS, LEAST_CHARACTERS, MAX_CHARACTERS, MOST_CHARACTERS
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.unpacking import require_regular
+from elmo_tasks.formats.text_files import open_binary
 
 ACTIVATIONS = ("relu", "tanh")
 
@@ -125,15 +125,10 @@ class BiLMOptions:
 
         Raises `InputError` naming the file if it cannot be read, is not JSON, or has missing or invalid values.
         """
+        with open_binary(path) as opened:
+            content = opened.read(_MOST_BYTES)
         try:
-            require_regular(path)
-            if (size := Path(path).stat().st_size) > _MOST_BYTES:
-                raise InputError(f"expected the biLM's options, got a file of {size:,} bytes", file=path)
-            text = Path(path).read_text("utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise InputError(f"cannot read the biLM's options: {error}", file=path) from None
-        try:
-            return cls.from_dict(json.loads(text))
+            return cls.from_dict(json.loads(content))
         except InputError as error:
             raise InputError(str(error), file=path) from None
         except (ValueError, RecursionError) as error:  # also numbers of thousands of digits, and deep brackets

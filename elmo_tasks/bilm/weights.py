@@ -97,7 +97,7 @@ def local_path(path_or_url: str | Path) -> Path:
     if url != text and not re.fullmatch("sha256=[0-9a-fA-F]{64}", digest):
         raise InputError(f"expected #sha256= and 64 hexadecimal digits after it, got #{digest}", file=url)
     try:
-        path = _hub_file(url) if url.startswith(_HUB) else _cached(url)
+        path = _fetched(url)
     except ImportError as error:
         raise InputError(
             f"cannot fetch {url}: {error}", hint="pip install 'elmo-tasks[tasks]', or download the file"
@@ -110,22 +110,18 @@ def local_path(path_or_url: str | Path) -> Path:
     return path
 
 
-def _cached(url: str) -> Path:
-    from cached_path import cached_path  # type: ignore[import-untyped]
+def _fetched(url: str) -> Path:
+    if not url.startswith(_HUB):
+        from cached_path import cached_path  # type: ignore[import-untyped]
 
-    return Path(cached_path(url))
-
-
-def _hub_file(url: str) -> Path:
+        return Path(cached_path(url))
     from huggingface_hub import hf_hub_download
     from huggingface_hub.errors import LocalEntryNotFoundError
 
-    owner, _, rest = url.removeprefix(_HUB).partition("/")
-    repository, _, name = rest.partition("/")
-    repository, _, revision = repository.partition("@")
-    if not (owner and repository and name):
+    found = re.fullmatch("([^/@]+/[^/@]+)(?:@([^/]+))?/(.+)", url.removeprefix(_HUB))
+    if found is None:
         raise ValueError("expected hf://owner/name/file")
-    where: dict[str, Any] = {"repo_id": f"{owner}/{repository}", "filename": name, "revision": revision or None}
+    where: dict[str, Any] = {"repo_id": found[1], "revision": found[2], "filename": found[3]}
     try:
         return Path(hf_hub_download(**where, local_files_only=True))
     except LocalEntryNotFoundError:

@@ -8,8 +8,9 @@ import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, Optional
 
 import numpy as np
 import torch
@@ -19,10 +20,11 @@ from elmo_tasks.bilm.bilm import BiLMOutput
 from elmo_tasks.bilm.characters import MAX_CHARACTERS, PAD_WORD, token_mask
 from elmo_tasks.bilm.weights import file_sha256
 from elmo_tasks.elmo.source_types import LayerSource
-from elmo_tasks.elmo.sources import Source
+from elmo_tasks.elmo.sources import SourceFiles
 from elmo_tasks.elmo.store import LOCK, ROW_BYTES, TABLE, VALUES, file_size, open_store, remove_store
 from elmo_tasks.errors import InputError
 from elmo_tasks.files import atomic_write
+from elmo_tasks.settings import PathLike, Range, Settings
 
 logger = logging.getLogger(__name__)
 
@@ -43,6 +45,20 @@ _OWN_FILES = (f"{_STORE}/{TABLE}", f"{_STORE}/{VALUES}", *_EARLIER_FILES)
 
 Description = dict[str, Any]
 """Contents of `bilm.json`: sha256 of the biLM's files, where they were, state mode, precision, stored type, format."""
+
+
+def _not_empty(value: object) -> str | None:
+    return None if value is None or os.fspath(value) else "a folder"  # type: ignore[call-overload]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CacheSettings(Settings):
+    """Whether and where the layers of each sentence are kept on disk; see `LayerCache`."""
+
+    cache_dir: Annotated[Optional[PathLike], _not_empty, "folder for the layers of each sentence, or null"] = None
+    cache_limit_gb: Annotated[
+        Optional[Annotated[float, Range(above=0)]], "its maximal size in 10^9 bytes; null: nine tenths of the free disk"
+    ] = None
 
 
 class CacheStatistics(NamedTuple):
@@ -82,7 +98,7 @@ class LayerCache:
     """
 
     def __init__(
-        self, cache_dir: str | Path, source: Source, *, limit_gb: float | None, read_only: bool = False
+        self, cache_dir: str | Path, source: SourceFiles, *, limit_gb: float | None, read_only: bool = False
     ) -> None:
         self.cache_dir = _resolved(cache_dir)
         self.limit = self._used() + self._room() if limit_gb is None else int(limit_gb * GIGABYTE)

@@ -1,61 +1,68 @@
 """The L+1 layers of the biLM -> one vector per token: Eq. (1) of the paper (section 3.2)."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Annotated, Literal, Optional
 
 import torch
 from torch import Tensor, nn
 
 from elmo_tasks.errors import InputError
+from elmo_tasks.settings import Factor, Settings, Wrong
 
 WEIGHTED, LAST = "weighted", "last"
-
-MIXES = (WEIGHTED, LAST, "layer:k")
-"""All layers with learned weights; the top layer; layer k, where `layer:0` is the context-free one."""
-
-LAYER_NORMS = (False, "sentence", "batch")
 
 EPSILON = 1e-12
 """Added to the variance, as in the paper's code."""
 
 
-def choices(values: Iterable[object]) -> str:
-    """The values of a key, for errors."""
-    return ", ".join("false" if value is False else str(value) for value in values)
+def _is_mix(value: object) -> str | None:
+    valid = isinstance(value, str) and re.fullmatch(rf"{WEIGHTED}|{LAST}|layer:[0-9]+", value)
+    return None if valid else f"one of {WEIGHTED}, {LAST}, layer:k"
 
 
-def is_mix(value: object) -> bool:
-    """Whether a value is a valid `mix` of some biLM."""
-    return isinstance(value, str) and re.fullmatch(rf"{WEIGHTED}|{LAST}|layer:[0-9]+", value) is not None
+@dataclass(frozen=True, kw_only=True)
+class MixSettings(Settings):
+    """
+    How the layers become one vector. `layer_norm` has no gain and bias; with `sentence`, mean and variance are those of
+    each sentence's tokens, with `batch` those of all tokens of the batch, as in the paper's code, so that a vector
+    depends on the other sentences.
+    """
+
+    mix: Annotated[
+        str, _is_mix, "`weighted` (Eq. 1), `last` (the top layer), or `layer:k`, where `layer:0` is context-free"
+    ] = WEIGHTED
+    l2: Annotated[Optional[Factor], "penalty on the layer weights (the paper's lambda), or null"] = None
+    gamma: Annotated[bool, "learn the scale gamma, which starts at 1"] = True
+    layer_norm: Annotated[
+        Literal[False, "sentence", "batch"], "bring each layer to mean 0 and variance 1 before mixing"
+    ] = False
+
+    def conflicts(self) -> Iterator[Wrong]:
+        """A penalty on the weights of a mix of one layer."""
+        if self.l2 and self.mix != WEIGHTED:
+            yield Wrong("l2", f"null where mix is {self.mix}, which has no weights to penalise", self.l2)
+
+
+WEIGHTED_MIX = MixSettings()
 
 
 class ScalarMix(nn.Module):
     """
-    `gamma * sum_j s_j h_j` with `s = softmax(w)` over the layers j = 0..L.
+    `gamma * sum_j s_j h_j` with `s = softmax(w)` over the layers j = 0..L; w starts at 0. `n_layers` is L+1, the
+    context-free layer counted.
 
-    # Parameters
-
-    - `n_layers`: L+1, the context-free layer counted.
-    - `mix`: `weighted` (all layers, with learned `w`, which starts at 0), `last` (the top layer) or `layer:k`.
-    - `gamma`: whether gamma is learned, starting at 1, for each mix; otherwise it is 1.
-    - `layer_norm`: bring each layer to mean 0 and variance 1 before mixing, without gain and bias. With `sentence`, the
-      statistics are those of each sentence's tokens; with `batch`, of all tokens of the batch, as in the paper's code,
-      so that a vector depends on the other sentences. Padding does not count.
-
-    Raises `InputError` if a value is invalid.
+    Raises `InputError` if `settings` name a layer that there is not.
     """
 
-    def __init__(
-        self, n_layers: int, *, mix: str = WEIGHTED, gamma: bool = True, layer_norm: bool | str = False
-    ) -> None:
+    def __init__(self, n_layers: int, settings: MixSettings = WEIGHTED_MIX) -> None:
         super().__init__()
-        if layer_norm not in LAYER_NORMS:
-            raise InputError(f"layer_norm: expected one of {choices(LAYER_NORMS)}, got {layer_norm!r}")
-        self.n_layers, self.layer_norm = n_layers, layer_norm
-        self.layer = _layer(mix, n_layers)
+        self.n_layers, self.settings = n_layers, settings
+        self.layer = _layer(settings.mix, n_layers)
         weighted = self.layer is None
         self.weights = nn.Parameter(torch.zeros(n_layers)) if weighted else None  # [L+1], before the softmax
-        self.gamma = nn.Parameter(torch.ones(())) if gamma else None
+        self.gamma = nn.Parameter(torch.ones(())) if settings.gamma else None
 
     def forward(self, layers: Tensor, mask: Tensor) -> Tensor:
         """Vectors [B, T, D], zero for padding, from layers [L+1, B, T, D] and a mask [B, T]."""
@@ -63,8 +70,8 @@ class ScalarMix(nn.Module):
             raise ValueError(f"expected {self.n_layers} layers, got {len(layers)}")
         if self.layer is not None:
             layers = layers[self.layer : self.layer + 1]  # [1, B, T, D]
-        if self.layer_norm:
-            layers = normalize(layers, mask, over_batch=self.layer_norm == "batch")
+        if self.settings.layer_norm:
+            layers = normalize(layers, mask, over_batch=self.settings.layer_norm == "batch")
         if self.weights is None:
             mixed = layers[0]  # [B, T, D]
         else:
@@ -77,14 +84,14 @@ class ScalarMix(nn.Module):
             return self.weights.detach().softmax(0)
         return nn.functional.one_hot(torch.tensor(self.layer), self.n_layers).float()
 
-    def penalty(self, l2: float | None) -> Tensor:
+    def penalty(self) -> Tensor:
         """
         `l2 * sum_j w_j^2` on the weights before the softmax (paper, section 3.3): a large `l2` makes the layers equal.
         Gamma is not penalised. A scalar; 0 if `l2` is `None` or 0, or for a mix of one layer.
         """
-        if self.weights is None or not l2:
+        if self.weights is None or not self.settings.l2:
             return torch.zeros(()) if self.gamma is None else torch.zeros_like(self.gamma)
-        return l2 * self.weights.square().sum()
+        return self.settings.l2 * self.weights.square().sum()
 
 
 def normalize(layers: Tensor, mask: Tensor, *, over_batch: bool) -> Tensor:
@@ -102,13 +109,11 @@ def normalize(layers: Tensor, mask: Tensor, *, over_batch: bool) -> Tensor:
     return (centred * (variance + EPSILON).rsqrt()).to(dtype)  # [L+1, B, T, D]
 
 
-def _layer(mix: object, n_layers: int) -> int | None:
+def _layer(mix: str, n_layers: int) -> int | None:
     """The layer of a mix of one layer; `None` for `weighted`."""
-    if not is_mix(mix):
-        raise InputError(f"mix: expected one of {choices(MIXES)}, got {mix!r}")
     if mix == WEIGHTED:
         return None
-    layer = n_layers - 1 if mix == LAST else int(str(mix).partition(":")[2])
+    layer = n_layers - 1 if mix == LAST else int(mix.partition(":")[2])
     if layer >= n_layers:
         raise InputError(f"mix: expected one of layer:0 to layer:{n_layers - 1} for this biLM, got {mix!r}")
     return layer

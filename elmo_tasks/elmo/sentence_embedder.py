@@ -17,9 +17,9 @@ import torch
 from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.elmo.batching import BatchSizes, embed_pieces
 from elmo_tasks.elmo.hdf5_writer import Lines, write_vectors
-from elmo_tasks.elmo.scalar_mix import ScalarMix
-from elmo_tasks.elmo.source_types import BILM, LayerSource
-from elmo_tasks.elmo.sources import STATE_KEY, Source, open_source
+from elmo_tasks.elmo.scalar_mix import MixSettings, ScalarMix
+from elmo_tasks.elmo.source_types import LayerSource, SourceSettings
+from elmo_tasks.elmo.sources import STATE_KEY, SourceFiles, open_source
 from elmo_tasks.elmo.transformer import Transformer
 from elmo_tasks.elmo.vector_model import OUTPUTS, VectorModel
 from elmo_tasks.errors import InputError, shown
@@ -61,7 +61,7 @@ class Elmo:
     """
 
     def __init__(
-        self, bilm: LayerSource, source: Source | None = None, *, cache_dir: str | Path | None = None, **sizes: int
+        self, bilm: LayerSource, source: SourceFiles | None = None, *, cache_dir: str | Path | None = None, **sizes: int
     ) -> None:
         self.bilm, self.source, self._sizes, self._cache_dir = bilm, source, BatchSizes(**sizes), cache_dir
         self._cache = None
@@ -88,9 +88,8 @@ class Elmo:
         `precision` is that of `BiLM`, and `settings` are the other parameters of `Elmo`. Raises `InputError` naming the
         file and all that is wrong with it.
         """
-        files = {"options_file": options_file, "weight_file": weight_file}
-        given = {key: str(file) for key, file in files.items() if file is not None}
-        bilm, source = open_source(BILM, given, precision=precision)
+        chosen = {"options_file": options_file, "weight_file": weight_file, "precision": precision}
+        bilm, source = open_source(SourceSettings.of(chosen))
         return cls(bilm.to(device), source, **settings)
 
     def embed(
@@ -178,7 +177,7 @@ class Elmo:
         place = {"device": str(next(self.bilm.parameters()).device), "precision": self.bilm.precision}
         return _reopen, (type(self), files, {**place, **settings})
 
-    def _opened(self) -> Source:
+    def _opened(self) -> SourceFiles:
         if self.source is None:
             raise InputError("expected a biLM with its source", hint="use Elmo.from_files")
         return self.source
@@ -189,7 +188,7 @@ class Elmo:
         elif isinstance(layers, int | np.integer):
             if not 0 <= layers < self.bilm.n_layers:
                 raise InputError(f"layers: expected 0 to {self.bilm.n_layers - 1}, or {_CHOICES}, got {layers}")
-            options["mix"] = ScalarMix(self.bilm.n_layers, mix=f"layer:{layers}", gamma=False)
+            options["mix"] = ScalarMix(self.bilm.n_layers, MixSettings(mix=f"layer:{layers}", gamma=False))
         else:
             layers = str(layers)
             if layers not in self._mixes:
@@ -241,7 +240,7 @@ def _reopen(kind: type[Elmo], files: list[tuple[str, str]], settings: dict[str, 
     return elmo
 
 
-def _open_mix(archive: str, bilm: LayerSource, source: Source) -> ScalarMix:
+def _open_mix(archive: str, bilm: LayerSource, source: SourceFiles) -> ScalarMix:
     """The learned mix of an archive. Raises `InputError` if it has none, or was trained on another biLM."""
     has_place = archive.endswith((":input", ":output"))
     path, _, place = archive.rpartition(":") if has_place else (archive, "", "")
@@ -254,11 +253,10 @@ def _open_mix(archive: str, bilm: LayerSource, source: Source) -> ScalarMix:
     problem = f"expected a model with ELMo at the {place or 'input'}, got none"
     if not isinstance(given, dict) or given.get("at", "input") not in (place or "input", "both"):
         raise InputError(problem, file=path)
-    layer_norm = given.get("layer_norm", False)
-    if layer_norm == "batch":
+    if given.get("layer_norm") == "batch":
         raise InputError("expected vectors that do not depend on the batch, got layer_norm: batch", file=path)
-    source.require_same(*(Source.from_state(state[key]) for key in state if key.endswith(f"elmo.{STATE_KEY}")))
-    mix = ScalarMix(bilm.n_layers, mix=given.get("mix", "weighted"), gamma="gamma" in found, layer_norm=layer_norm)
+    source.require_same(*(SourceFiles.from_state(state[key]) for key in state if key.endswith(f"elmo.{STATE_KEY}")))
+    mix = ScalarMix(bilm.n_layers, MixSettings.of(given))
     if found.keys() != mix.state_dict().keys():
         raise InputError(problem, file=path)
     mix.load_state_dict(found)

@@ -1,9 +1,10 @@
 """The sources of layers: the biLM, CoVe, transformers, and those that other packages register."""
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, Self, TypeVar
+from typing import Annotated, Any, Literal, Optional, Protocol, Self, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -12,8 +13,13 @@ from elmo_tasks.bilm.bilm import BiLM, BiLMOutput
 from elmo_tasks.elmo.cove import CoVe
 from elmo_tasks.elmo.transformer import Transformer
 from elmo_tasks.errors import InputError
+from elmo_tasks.resources import embedded_bilm
+from elmo_tasks.settings import PathLike, Settings, Wrong, as_json
 
 BILM, COVE, TRANSFORMER = "bilm", "cove", "transformer"
+
+EMBEDDED = "embedded:"
+"""Begins the names of the embedded biLM's files, which are at another path in another installation."""
 
 
 class LayerSource(Protocol):
@@ -51,8 +57,6 @@ class LayerSource(Protocol):
 
     def requires_grad_(self, requires_grad: bool, /) -> Self: ...
 
-    def _apply(self, *args: Any, **kwargs: Any) -> Any: ...
-
 
 @dataclass(frozen=True)
 class SourceType:
@@ -81,7 +85,7 @@ def _open_bilm(options_file: Path, weight_file: Path, *, state: str, precision: 
     return bilm
 
 
-SOURCES = {
+SOURCES: dict[str, SourceType] = {
     BILM: SourceType(
         "biLM",
         {"options_file": "the biLM's options", "weight_file": "the biLM's weights"},
@@ -99,7 +103,65 @@ SOURCES = {
     ),
 }
 FILE_KEYS = ("options_file", "vectors_file", "weight_file", "model")
-"""The keys of files. `model` is a folder in Hugging Face's format, or the name of a model of their hub."""
+
+
+def _is_source(name: object) -> str | None:
+    return None if name in SOURCES else f"one of {', '.join(SOURCES)}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourceSettings(Settings):
+    """
+    Where frozen layers come from, and how they are computed. Without both files of a biLM, it is the embedded one.
+
+    With `state: carry` each row of a batch starts from the last state of that row of the previous batch; these states
+    are in the checkpoints of trainer `elmo_tasks`, but in no archive.
+    """
+
+    source: Annotated[str, _is_source, "`bilm`, `transformer`, `cove` or one of your own"] = BILM
+    options_file: Annotated[Optional[PathLike], "the biLM's options, path or URL"] = None
+    weight_file: Annotated[Optional[PathLike], "the weights of the biLM, or CoVe's, path or URL"] = None
+    vectors_file: Annotated[Optional[PathLike], "CoVe's word vectors, GloVe 840B, as text; never archived"] = None
+    model: Annotated[Optional[PathLike], "a transformer: a folder, or a model of the Hugging Face hub"] = None
+    local_files_only: Annotated[bool, "do not download the transformer"] = False
+    pieces: Annotated[Literal["mean", "first", "last"], "which vectors of a word's pieces the transformer gives"] = (
+        "mean"
+    )
+    state: Annotated[
+        Literal["reset", "carry"], "whether each sentence starts from zero states, or from the last (bilm-tf)"
+    ] = "reset"
+    precision: Annotated[
+        Literal["float32", "bfloat16", "int8"], "of the biLM's matrix products; a transformer computes in it"
+    ] = "float32"
+    archive: Annotated[bool, "put the files of the biLM or transformer into each checkpoint and archive"] = False
+
+    def conflicts(self) -> Iterator[Wrong]:
+        """Keys that the source does not have, and files that it lacks."""
+        source, of_source = SOURCES[self.source], f"where source is {self.source}"
+        has = {"archive": source.archives, "local_files_only": "model" in source.files}
+        for key in ("archive", "state", "precision", "pieces", "local_files_only"):
+            default = type(self).__dataclass_fields__[key].default
+            if not has.get(key, key in source.options) and getattr(self, key) != default:
+                yield Wrong(key, f"{as_json(default)} {of_source}", getattr(self, key))
+        embedded = self.source == BILM and self.options_file is None and self.weight_file is None
+        for key in () if embedded else source.files:
+            if getattr(self, key) is None:
+                yield Wrong(key, "a folder or the name of a model" if key == "model" else "a path or URL", None)
+        for key in FILE_KEYS:
+            # A biLM's files, which every config with ELMo has, are ignored; not so with CoVe, which has one of them.
+            is_ignored = key == "weight_file" or (key == "options_file" and self.source != COVE)
+            if key not in source.files and not is_ignored and getattr(self, key) is not None:
+                yield Wrong(key, f"null {of_source}", getattr(self, key))
+        if self.source == TRANSFORMER and self.precision == "int8":
+            yield Wrong("precision", f"float32 or bfloat16 {of_source}", self.precision)
+
+    def given(self) -> dict[str, str]:
+        """The paths, URLs or name of the source's files, by their keys; the embedded biLM's if there are none."""
+        files = SOURCES[self.source].files
+        paths = {key: os.fspath(path) for key in files if (path := getattr(self, key)) is not None}
+        embedded = dict(zip(files, (f"{EMBEDDED}{path.name}" for path in embedded_bilm()), strict=False))
+        return paths or embedded
+
 
 _Load = TypeVar("_Load", bound=Callable[..., Any])
 

@@ -3,19 +3,19 @@
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 from pickle import UnpicklingError
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from elmo_tasks.bilm.weights import file_sha256, local_path
-from elmo_tasks.elmo.source_types import BILM, FILE_KEYS, SOURCES, LayerSource
+from elmo_tasks.elmo.source_types import EMBEDDED, FILE_KEYS, SOURCES, LayerSource, SourceSettings
 from elmo_tasks.elmo.transformer_files import find_model, folder_sha256, pack, unpack
 from elmo_tasks.errors import InputError
 from elmo_tasks.resources import embedded_bilm
@@ -26,11 +26,8 @@ STATE_FILES = ("weights.th", "best.th")
 STATE_KEY = "_extra_state"
 """The suffix of torch's name for what a module adds to the state."""
 
-_EMBEDDED = "embedded:"
-"""Begins the names of the embedded biLM's files, which are at another path in another installation."""
-
-_MARK = b"elmo_tasks biLM 1\n"
-_MOST_HEADER_BYTES = 65536
+_EARLIER_MARK = b"elmo_tasks biLM 1\n"
+"""Begins the state of earlier versions: JSON and the contents of files as one uint8 tensor."""
 
 _Find = Callable[[str], Path]
 
@@ -48,22 +45,22 @@ class File:
 
 
 @dataclass(frozen=True)
-class Source:
+class SourceFiles:
     """
-    An opened source and its files: the two of a biLM or of CoVe, the folder of a transformer.
+    The files of an opened source: the two of a biLM or of CoVe, the folder of a transformer.
 
     # Parameters
 
     - `name`: the value of `source` in the config.
     - `files`: by their keys in the config.
-    - `contents`: the bytes of each, uint8.
+    - `contents`: the bytes of each, uint8, by the same keys.
     - `names`: what errors call these keys and `source`, if not by their own names.
     - `width`: size of a layer's vectors.
     """
 
     name: str
     files: Mapping[str, File]
-    contents: Sequence[Tensor] | None = None
+    contents: Mapping[str, Tensor] = field(default_factory=dict)
     names: Mapping[str, str] = field(default_factory=dict)
     width: int | None = None
 
@@ -82,29 +79,23 @@ class Source:
         """The other file: a biLM's options, CoVe's word vectors, a transformer's folder."""
         return self.files[min(self.files, key=FILE_KEYS.index)]
 
-    def to_state(self, *, with_contents: bool) -> Tensor:
-        """Everything as one uint8 tensor, which any tool for state dictionaries can handle."""
-        contents = self.contents if with_contents and self.contents is not None else ()
+    def to_state(self) -> dict[str, Any]:
+        """Names, texts and tensors, which `torch.load` reads without running code."""
         files = {key: asdict(file) for key, file in self.files.items()}
-        head = json.dumps({**files, "source": self.name, "sizes": [len(content) for content in contents]}).encode()
-        header = np.frombuffer(_MARK + head + b"\n", np.uint8).copy()
-        return torch.cat([torch.from_numpy(header), *contents])
+        return {"source": self.name, "files": files, "contents": dict(self.contents)}
 
     @classmethod
-    def from_state(cls, state: Tensor) -> "Source":
-        """Raises `InputError` if the tensor was not made by `to_state`."""
-        if not _is_state(state):
-            raise InputError("the model's state names no biLM: was it written by another version?")
-        head, _, _ = state[len(_MARK) : len(_MARK) + _MOST_HEADER_BYTES].cpu().numpy().tobytes().partition(b"\n")
-        fields = json.loads(head)
-        name, sizes = fields.pop("source", None), fields.pop("sizes")
-        contents = tuple(state[len(_MARK) + len(head) + 1 :].cpu().split(sizes)) if sizes else None
-        files = {key: File(**value) for key, value in fields.items()}
-        if name is None:  # of an archive whose state does not name the source
-            name = next(known for known, kind in SOURCES.items() if kind.files.keys() == files.keys())
-        return cls(name, files, contents)
+    def from_state(cls, state: Any) -> "SourceFiles":
+        """Raises `InputError` if it is not what `to_state` returns in this version or an earlier one."""
+        if isinstance(state, Tensor):
+            return _from_earlier(state)
+        try:
+            files = {key: File(**file) for key, file in state["files"].items()}
+            return cls(str(state["source"]), files, dict(state["contents"]))
+        except (TypeError, KeyError, AttributeError):
+            raise _unknown_state() from None
 
-    def require_same(self, *trained: "Source") -> None:
+    def require_same(self, *trained: "SourceFiles") -> None:
         """Raise `InputError` naming each file that differs, unless the files belong to a trained model."""
         if not trained or any(one.name == self.name and not self._differing(one) for one in trained):
             return
@@ -120,7 +111,7 @@ class Source:
     def _named(self, key: str) -> str:
         return self.names.get(key, key)
 
-    def _differing(self, trained: "Source") -> list[str]:
+    def _differing(self, trained: "SourceFiles") -> list[str]:
         """A line for each file that is not that of the trained model, which has the same source."""
         return [
             f"\n  {what}: expected {trained.files[key]}, got {self.files[key]}"
@@ -130,95 +121,69 @@ class Source:
 
 
 def open_source(
-    source: str,
-    given: dict[str, str],
-    *,
-    archive: bool = False,
-    state: str = "reset",
-    precision: str = "float32",
-    pieces: str = "mean",
-    local_files_only: bool = False,
-    run_folder: str | None = None,
-    names: Mapping[str, str] | None = None,
-) -> tuple[LayerSource, Source]:
+    settings: SourceSettings, *, run_folder: str | None = None, names: Mapping[str, str] | None = None
+) -> tuple[LayerSource, SourceFiles]:
     """
     Load a frozen source of layers and describe where it came from.
 
-    The files of a trained model are searched for in this order: the path in the config, the absolute path of the
-    training, the contents inside the archive; the first that is unchanged is taken.
+    Relative paths start from the current folder. Where a trained model's file is not at the given path, it is searched
+    for at the absolute path of the training, and among the contents inside the archive.
 
     # Parameters
 
-    - `given`: paths, URLs or a name, by the keys of the config; relative paths start from the current folder. Without
-      both files of a biLM, the embedded one is opened.
     - `run_folder`: folder of a run or of an unpacked archive, which may hold a trained model's state.
-    - `names`: see `Source`.
-    - `source`, `archive`, `state`, `precision`, `pieces`, `local_files_only`: see `ElmoTokenEmbedder`.
+    - `names`: see `SourceFiles`.
 
-    Raises `InputError` if a file is missing or invalid, or if the model was trained on another source.
+    Raises `InputError` if a file is missing or invalid.
     """
-    kind = SOURCES[source]
-    options = {"state": state, "precision": precision, "pieces": pieces}
-    find = partial(find_model, local_files_only=local_files_only) if "model" in kind.files else _find_file
-    if source == BILM and not given.keys() & kind.files.keys():
-        given = {key: f"{_EMBEDDED}{path.name}" for key, path in zip(kind.files, embedded_bilm(), strict=True)}
-    names = names or {}
-    if missing := [names.get(key, key) for key in kind.files if key not in given]:
-        raise InputError(f"expected {' and '.join(names.get(key, key) for key in kind.files)}, got no {missing[0]}")
-    given = {key: given[key] for key in kind.files}
-    trained = _trained_sources(run_folder)
-    with _located(given, kind.files, trained, names, find) as (files, paths):
-        opened = kind.load(*paths, **{key: options[key] for key in kind.options}).eval().requires_grad_(False)
-        contents = list(map(_contents, paths)) if archive else None
-    described = Source(source, files, contents, names, opened.output_dim)
-    described.require_same(*trained)
-    return opened, described
-
-
-@contextmanager
-def _located(
-    given: dict[str, str], what: Mapping[str, str], trained: list[Source], names: Mapping[str, str], find: _Find
-) -> Iterator[tuple[dict[str, File], list[Path]]]:
-    """The files by key, and paths where they can be read inside the block."""
-    same_paths = (one for one in trained if {key: file.given for key, file in one.files.items()} == given)
-    source = next(same_paths, None)
+    kind, given, names = SOURCES[settings.source], settings.given(), names or {}
+    local_only = settings.local_files_only
+    find = partial(find_model, local_files_only=local_only) if "model" in kind.files else _find_file
+    is_found = all(_is_absolute(path) and _existing(path, find) for path in given.values())
+    trained = None if is_found and not settings.archive else _trained_on(given, run_folder)
     with tempfile.TemporaryDirectory() as folder:
         files, paths = {}, []
         for key, path in given.items():
-            found = _locate(key, path, source, Path(folder), find)
+            found = _locate(key, path, trained, Path(folder), find)
             if found is None:
-                then = None if source is None else source.files[key]
-                raise _missing(names.get(key, key), what[key], path, then, find)
+                then = None if trained is None else trained.files[key]
+                raise _missing(names.get(key, key), kind.files[key], path, then, find)
             files[key] = found[0]
             paths.append(found[1])
-        yield files, paths
+        opened = kind.load(*paths, **{key: getattr(settings, key) for key in kind.options})
+        contents = dict(zip(given, map(_contents, paths), strict=True)) if settings.archive else {}
+    opened = opened.eval().requires_grad_(False)
+    return opened, SourceFiles(settings.source, files, contents, names, opened.output_dim)
 
 
-def _locate(key: str, given: str, source: Source | None, folder: Path, find: _Find) -> tuple[File, Path] | None:
+def _locate(key: str, given: str, trained: SourceFiles | None, folder: Path, find: _Find) -> tuple[File, Path] | None:
     """A file and where to read it, which is in `folder` for contents of an archive; `None` if it is nowhere."""
     path = _existing(given, find)
     here = (
         None if path is None else (File(given, given if "://" in given else os.path.abspath(path), _sha256(path)), path)
     )
-    if source is None or (here is not None and here[0].sha256 == source.files[key].sha256):
+    if trained is None or (here is not None and here[0].sha256 == trained.files[key].sha256):
         return here
-    trained = source.files[key]
-    path = _existing(trained.path, find)
-    if path is not None and _sha256(path) == trained.sha256:
-        return trained, path
-    if source.contents is not None:
-        contents = source.contents[list(source.files).index(key)]
-        if key == "model":
-            unpack(contents, folder)
-            return trained, folder
-        contents.numpy().tofile(folder / key)
-        return trained, folder / key
-    return here
+    then = trained.files[key]
+    path = _existing(then.path, find)
+    if path is not None and _sha256(path) == then.sha256:
+        return then, path
+    if key not in trained.contents:
+        return here
+    if key == "model":
+        unpack(trained.contents[key], folder)
+        return then, folder
+    trained.contents[key].numpy().tofile(folder / key)
+    return then, folder / key
+
+
+def _is_absolute(path: str) -> bool:
+    return os.path.isabs(path) or "://" in path or path.startswith(EMBEDDED)
 
 
 def _find_file(given: str) -> Path:
-    if given.startswith(_EMBEDDED):
-        return embedded_bilm()[0].with_name(given.removeprefix(_EMBEDDED))
+    if given.startswith(EMBEDDED):
+        return embedded_bilm()[0].with_name(given.removeprefix(EMBEDDED))
     return local_path(given)
 
 
@@ -233,25 +198,35 @@ def _missing(key: str, what: str, given: str, trained: File | None, find: _Find)
     return InputError(problem, file=given, hint=f'restore it, or pass its new path: -o \'{{"{key}": "PATH"}}\'')
 
 
-def _trained_sources(run_folder: str | None) -> list[Source]:
-    """The sources in the state of a trained model, if there is one in the folder."""
+def _trained_on(given: dict[str, str], run_folder: str | None) -> SourceFiles | None:
+    """The files of a trained model in the folder, if there is one whose config gave these paths."""
     paths = [Path(run_folder) / name for name in STATE_FILES] if run_folder else []
     path = next((path for path in paths if path.is_file()), None)
-    if path is None:
-        return []
     try:
-        state = torch.load(path, map_location="cpu", mmap=True, weights_only=True)
+        state = {} if path is None else torch.load(path, map_location="cpu", mmap=True, weights_only=True)
     except (OSError, RuntimeError, EOFError, UnpicklingError):
-        return []  # loading the model's state reports what is wrong with it
+        return None  # loading the model's state reports what is wrong with it
     items = state.items() if isinstance(state, Mapping) else ()
-    states = [value for key, value in items if isinstance(key, str) and key.endswith(STATE_KEY)]
-    return [Source.from_state(value) for value in states if _is_state(value)]
+    states = (SourceFiles.from_state(value) for key, value in items if str(key).endswith(STATE_KEY))
+    return next((one for one in states if {key: file.given for key, file in one.files.items()} == given), None)
 
 
-def _is_state(value: object) -> bool:
-    if not isinstance(value, Tensor) or value.dtype != torch.uint8 or value.dim() != 1:
-        return False
-    return value[: len(_MARK)].cpu().numpy().tobytes() == _MARK
+def _from_earlier(state: Tensor) -> SourceFiles:
+    content = state.cpu().numpy().tobytes() if state.dtype == torch.uint8 else b""
+    if not content.startswith(_EARLIER_MARK):
+        raise _unknown_state()
+    head, _, _ = content[len(_EARLIER_MARK) :].partition(b"\n")
+    fields = json.loads(head)
+    name, sizes = fields.pop("source", None), fields.pop("sizes")
+    files = {key: File(**value) for key, value in fields.items()}
+    parts = state[len(_EARLIER_MARK) + len(head) + 1 :].cpu().split(sizes) if sizes else ()
+    if name is None:
+        name = next(known for known, kind in SOURCES.items() if kind.files.keys() == files.keys())
+    return SourceFiles(name, files, dict(zip(files, parts, strict=False)))
+
+
+def _unknown_state() -> InputError:
+    return InputError("the model's state names no biLM: was it written by another version?")
 
 
 def _existing(given: str, find: _Find) -> Path | None:

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,7 +24,11 @@ logger = logging.getLogger(__name__)
 MAX_TOKENS = 16_384
 """Pieces with padding of a batch, which bounds the memory."""
 
-_LONG = "1 of the first %d texts has more than %d pieces; such texts are read in overlapping windows"
+
+@cache
+def _warn_of_windows(folder: str, limit: int) -> None:
+    """Once for each transformer."""
+    logger.warning("%s: a text has more than %d pieces; such texts are read in overlapping windows", folder, limit)
 
 
 class _Sequence(NamedTuple):
@@ -60,7 +65,7 @@ class Transformer(nn.Module):
 
     def __init__(self, folder: str | Path, *, pieces: str = "mean", precision: str = "float32") -> None:
         super().__init__()
-        self.pieces, self.precision = pieces, precision
+        self.pieces, self.precision, self._folder = pieces, precision, str(folder)
         self.model, tokenizer = load(Path(folder), getattr(torch, precision))
         self._tokenizer = tokenizer.backend_tokenizer
         self._tokenizer.no_truncation()
@@ -69,7 +74,6 @@ class Transformer(nn.Module):
         self._limit = _positions(self.model, tokenizer) - len(self._before) - len(self._after)
         if self._limit < 2:
             raise InputError(f"expected positions for two pieces or more, got {self._limit}", file=folder)
-        self.texts = self.long_texts = 0  # read so far, and read in windows
         self.register_buffer("like", torch.zeros(()), persistent=False)  # the layers' data type and device
 
     @property
@@ -106,13 +110,10 @@ class Transformer(nn.Module):
         encodings = self._tokenizer.encode_batch(texts, is_pretokenized=True, add_special_tokens=False)
         for row, encoding in enumerate(encodings):
             ids, of_word = np.array(encoding.ids, int), np.array(encoding.word_ids, int)
-            self.texts += 1
             if len(ids) > self._limit:
                 kept = np.arange(len(ids)) - np.searchsorted(of_word, of_word) < self._limit // 2
                 ids, of_word = ids[kept], of_word[kept]
-                self.long_texts += 1
-                if self.long_texts == 1:
-                    logger.warning(_LONG, self.texts, self._limit)
+                _warn_of_windows(self._folder, self._limit)
             found, starts, counts = np.unique(of_word, return_index=True, return_counts=True)
             centres = starts + counts // 2
             for start, end, first, last in windows(len(ids), limit=self._limit, overlap=self._limit // 2):

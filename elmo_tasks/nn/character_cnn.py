@@ -6,6 +6,7 @@ from allennlp.modules.token_embedders import Embedding, TokenCharactersEncoder, 
 from torch import Tensor, nn
 
 from elmo_tasks.nn.initialization import glorot
+from elmo_tasks.settings import Probability, Size, checked
 
 
 @Seq2VecEncoder.register("elmo_tasks_character_cnn")
@@ -22,7 +23,8 @@ class CharacterCnn(Seq2VecEncoder):
     - `dropout`: dropout on the characters' vectors.
     """
 
-    def __init__(self, *, embedding_dim: int, num_filters: int, width: int, dropout: float = 0.0) -> None:
+    @checked
+    def __init__(self, *, embedding_dim: Size, num_filters: Size, width: Size, dropout: Probability = 0.0) -> None:
         super().__init__()
         self.convolution = glorot(nn.Conv1d(embedding_dim, num_filters, width))
         self.dropout = nn.Dropout(dropout)

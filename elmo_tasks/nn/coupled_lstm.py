@@ -7,6 +7,7 @@ from torch.nn import functional
 
 from elmo_tasks.nn.encoder import Encoder
 from elmo_tasks.nn.initialization import glorot_uniform_
+from elmo_tasks.settings import Probability, Size, checked
 
 DIRECTIONS = 2
 
@@ -30,8 +31,9 @@ class CoupledLstm(Encoder):
     - `orthonormal_input`: see above.
     """
 
+    @checked
     def __init__(
-        self, *, input_size: int, hidden_size: int, dropout: float = 0.0, orthonormal_input: bool = True
+        self, *, input_size: Size, hidden_size: Size, dropout: Probability = 0.0, orthonormal_input: bool = True
     ) -> None:
         super().__init__(input_dim=input_size, output_dim=DIRECTIONS * hidden_size)
         self.input_size, self.hidden_size, self.dropout = input_size, hidden_size, dropout

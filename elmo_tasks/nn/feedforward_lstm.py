@@ -6,6 +6,7 @@ from torch import Tensor, nn
 from elmo_tasks.nn.encoder import Encoder
 from elmo_tasks.nn.initialization import glorot
 from elmo_tasks.nn.stacked_lstm import StackedLstm
+from elmo_tasks.settings import Probability, Size, checked
 
 
 @Seq2SeqEncoder.register("elmo_tasks_feedforward_lstm")
@@ -23,14 +24,15 @@ class FeedForwardLstm(Encoder):
     - `dropout`: see `StackedLstm`.
     """
 
+    @checked
     def __init__(
         self,
         *,
-        input_size: int,
-        feedforward_size: int,
-        hidden_sizes: list[int],
-        feedforward_dropout: float = 0.0,
-        dropout: float = 0.0,
+        input_size: Size,
+        feedforward_size: Size,
+        hidden_sizes: list[Size],
+        feedforward_dropout: Probability = 0.0,
+        dropout: Probability = 0.0,
     ) -> None:
         feedforward = glorot(nn.Linear(input_size, feedforward_size))
         lstm = StackedLstm(input_size=feedforward_size, hidden_sizes=hidden_sizes, dropout=dropout)

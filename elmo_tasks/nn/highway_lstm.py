@@ -14,6 +14,7 @@ from elmo_tasks.bilm.packed_linear import PRECISIONS, packed_linear
 from elmo_tasks.errors import InputError
 from elmo_tasks.nn.encoder import Encoder
 from elmo_tasks.nn.precision import product_type
+from elmo_tasks.settings import Probability, Size, checked
 
 FORGET_BIAS = 1.0
 """Initial bias of the forget gates (appendix A.5)."""
@@ -39,13 +40,14 @@ class HighwayLstm(Encoder):
     Raises `InputError` if the precision is unknown.
     """
 
+    @checked
     def __init__(
         self,
         *,
-        input_size: int,
-        hidden_size: int,
-        num_layers: int,
-        dropout: float = 0.0,
+        input_size: Size,
+        hidden_size: Size,
+        num_layers: Size,
+        dropout: Probability = 0.0,
         dropout_outputs: bool = True,
         precision: str | None = None,
     ) -> None:

@@ -16,6 +16,7 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.nn.elmo_embedder import ElmoTokenEmbedder
 from elmo_tasks.nn.word_indexer import SPELLING
 from elmo_tasks.nn.word_vectors import WordVectors
+from elmo_tasks.settings import Probability, checked
 
 WORDS, CHARACTERS = "tokens", "elmo"
 """The text field's keys for the word ids and for the biLM's character ids."""
@@ -51,6 +52,7 @@ class InputEncoder(nn.Module):
     Raises `InputError` if an encoder's width is not that of its input.
     """
 
+    @checked
     def __init__(
         self,
         embedder: TextFieldEmbedder | None,
@@ -58,8 +60,8 @@ class InputEncoder(nn.Module):
         *,
         elmo: ElmoTokenEmbedder | None = None,
         elmo_output_encoder: Seq2SeqEncoder | None = None,
-        input_dropout: float = 0.0,
-        output_dropout: float = 0.0,
+        input_dropout: Probability = 0.0,
+        output_dropout: Probability = 0.0,
         variational_dropout: bool = True,
     ) -> None:
         super().__init__()
@@ -82,8 +84,8 @@ class InputEncoder(nn.Module):
         encoder: Lazy[Seq2SeqEncoder],
         elmo: Optional[ElmoTokenEmbedder] = None,
         word_vectors: bool = True,
-        input_dropout: float = 0.0,
-        output_dropout: float = 0.0,
+        input_dropout: Probability = 0.0,
+        output_dropout: Probability = 0.0,
         variational_dropout: bool = True,
         elmo_output_encoder: Optional[Lazy[Seq2SeqEncoder]] = None,
     ) -> "InputEncoder":

@@ -9,6 +9,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from elmo_tasks.errors import InputError
 from elmo_tasks.nn.encoder import Encoder
 from elmo_tasks.nn.precision import product_type
+from elmo_tasks.settings import Probability, Size, checked
 
 FORGET_BIAS = 1.0
 """Initial bias of the forget gates, which the paper does not report (Jozefowicz et al., 2015)."""
@@ -31,7 +32,8 @@ class StackedLstm(Encoder):
     Raises `InputError` if there is no layer.
     """
 
-    def __init__(self, *, input_size: int, hidden_sizes: list[int], dropout: float = 0.0) -> None:
+    @checked
+    def __init__(self, *, input_size: Size, hidden_sizes: list[Size], dropout: Probability = 0.0) -> None:
         if not hidden_sizes:
             raise InputError("expected one or more hidden_sizes, got none")
         super().__init__(input_dim=input_size, output_dim=2 * hidden_sizes[-1])

@@ -3,8 +3,6 @@
 from abc import abstractmethod
 from collections.abc import Callable
 from inspect import signature
-from os import PathLike
-from pathlib import Path
 from typing import Any, ClassVar, Optional
 
 from allennlp.common import Params
@@ -17,7 +15,6 @@ from torch import Tensor
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.nn.input_encoder import InputEncoder
-from elmo_tasks.training.archives import explained, require_state
 
 
 class TaskModel(Model):
@@ -75,7 +72,7 @@ class TaskModel(Model):
         the loss and reports as `reg_loss`; `None` without both.
         """
         configured, elmo = super().get_regularization_penalty(), self.input_encoder.elmo
-        if elmo is None or not elmo.l2:
+        if elmo is None or not elmo.settings.l2:
             return configured
         return elmo.penalty() if configured is None else elmo.penalty() + configured
 
@@ -91,19 +88,6 @@ class TaskModel(Model):
                 "the model gives no finite numbers: expected finite scores, got NaN or infinity",
                 hint="train it with a lower learning rate, or compute in float32 where float16 overflows",
             )
-
-    @classmethod
-    def _load(
-        cls,
-        config: Params,
-        serialization_dir: str | PathLike[str],
-        weights_file: str | PathLike[str] | None = None,
-        cuda_device: int = -1,
-    ) -> Model:
-        """Called by AllenNLP for an archive; raises `InputError` if weights and config do not go together."""
-        require_state(Path(weights_file or Path(serialization_dir) / "best.th"))
-        with explained():
-            return super()._load(config, serialization_dir, weights_file, cuda_device)
 
     def _load_from_state_dict(
         self, state_dict: dict[str, Any], prefix: str, local_metadata: dict[str, Any], *rest: Any

@@ -2,12 +2,14 @@
 
 import random
 from collections.abc import Iterable, Sequence
+from typing import Optional
 
 from allennlp.data import Instance
 from allennlp.data.samplers import BatchSampler
 
 from elmo_tasks.elmo.batches import batches_by_length
-from elmo_tasks.errors import InputError, require_sizes
+from elmo_tasks.errors import InputError
+from elmo_tasks.settings import Size, checked
 
 
 @BatchSampler.register("elmo_tasks_token_budget")
@@ -27,10 +29,10 @@ class TokenBudgetSampler(BatchSampler):
     Raises `InputError` if a number is below 1; while batching, if an instance does not have the field.
     """
 
+    @checked
     def __init__(
-        self, *, batch_size: int, sorting_key: str, max_tokens: int | None = None, shuffle: bool = True
+        self, *, batch_size: Size, sorting_key: str, max_tokens: Optional[Size] = None, shuffle: bool = True
     ) -> None:
-        require_sizes(batch_size=batch_size, max_tokens=max_tokens)
         self.batch_size, self.max_tokens = batch_size, max_tokens
         self._sorting_key, self._shuffle = sorting_key, shuffle
 

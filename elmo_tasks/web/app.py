@@ -14,8 +14,8 @@ from typing import Any
 from elmo_tasks.errors import InputError, shown
 from elmo_tasks.formats.json_values import NOT_JSON, json_problem, loaded
 from elmo_tasks.tasks import TASKS
-from elmo_tasks.web.layers import Layers
-from elmo_tasks.web.models import TrainedModel
+from elmo_tasks.web.layers import LayerSearch
+from elmo_tasks.web.models import ServedModel
 from elmo_tasks.web.worker import Refused, Worker
 
 JSON = "application/json"
@@ -30,7 +30,6 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-store",
-    "Connection": "close",  # a connection has one request, so that its time can be limited
 }
 
 _LOCAL = re.compile(r"|localhost|[\d.]+|\[[\da-f:.]+\]")
@@ -45,8 +44,8 @@ class Service:
 
     def __init__(
         self,
-        models: Mapping[str, TrainedModel],
-        bilms: Mapping[str, Layers],
+        models: Mapping[str, ServedModel],
+        bilms: Mapping[str, LayerSearch],
         workers: Mapping[str, Worker],
         *,
         max_bytes: int,

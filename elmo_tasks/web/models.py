@@ -12,7 +12,7 @@ from elmo_tasks.errors import InputError, one_line
 from elmo_tasks.nn.elmo_embedder import ElmoTokenEmbedder
 from elmo_tasks.tasks import TASKS, task_of
 from elmo_tasks.training.archives import load_archive
-from elmo_tasks.web.worker import Answer
+from elmo_tasks.web.worker import Outcome
 
 MAX_PAIRS = 250_000
 """The largest product of the lengths of premise and hypothesis: the answer has two numbers for each pair of words."""
@@ -21,7 +21,7 @@ _WORD = re.compile(r"[^\W_]{1,50}|_|[^\w\s]")
 """Tokenizers may split at every sign; a word of more characters counts as several."""
 
 
-class TrainedModel:
+class ServedModel:
     """An archive's predictor. Raises `InputError` if the file is missing or damaged, or of another task."""
 
     def __init__(self, archive: Path) -> None:
@@ -42,13 +42,13 @@ class TrainedModel:
 
     def describe(self) -> dict[str, Any]:
         """`task`, `mix` (for each place of ELMo) and `examples`."""
-        mixes = [(at, getattr(one, f"{at}_mix")) for one in self._embedders for at in ("input", "output")]
-        shown = [
+        found = [(at, getattr(one, f"{at}_mix")) for one in self._embedders for at in ("input", "output")]
+        mixes = [
             {"at": at, "weights": mix.layer_weights().tolist(), "gamma": 1.0 if mix.gamma is None else mix.gamma.item()}
-            for at, mix in mixes
+            for at, mix in found
             if mix is not None
         ]
-        return {"task": self.task.name, "mix": shown, "examples": self.task.examples}
+        return {"task": self.task.name, "mix": mixes, "examples": self.task.examples}
 
     def prepare(self, action: str, data: Any) -> tuple[Any, int]:
         """An input and its words (about, for raw text). Raises `InputError` for too many pairs of words."""
@@ -57,7 +57,7 @@ class TrainedModel:
             raise InputError(f"expected at most {MAX_PAIRS:,} pairs of words of premise and hypothesis, got more")
         return data, sum(count for key, count in words.items() if key not in ("id", "genre", "speakers"))
 
-    def answers(self, inputs: Sequence[Any]) -> list[Answer]:
+    def answers(self, inputs: Sequence[Any]) -> list[Outcome]:
         """The lines that `elmo-tasks predict` writes. If a batch fails, its inputs are predicted one by one."""
         try:
             one = self.predictor

@@ -29,7 +29,7 @@ class Animal(Registrable):
 
 
 class Food(FromParams):
-    def __init__(self, weight: float, salt: bool = False) -> None:
+    def __init__(self, weight: float, salt: bool = False, lr: float = 1.0) -> None:
         self.weight = weight
 
 
@@ -90,6 +90,7 @@ def problems(**keys: Any) -> list[str]:
         {"voice": {"type": "leaky_relu", "negative_slope": 0.1}, "later": {"salt": True}, "size": 3},
         {"type": "lion", "mane": 1, "lives": 3},
         {"type": "open", "unknown": 3},
+        {"food": {"weight": 1, "lr": -1}},
         {"food": {"_pretrained": {"archive_file": "x", "module_path": "y"}}},
     ],
 )
@@ -105,17 +106,17 @@ def test_no_false_alarm(keys: dict[str, Any]) -> None:
          "lives"),
         ({"type": "gost"}, 'cat.type: expected the name of an Animal, got "gost"; nearest: ghost'),
         ({"type": 3}, "cat.type: expected the name of an Animal, got 3"),
-        ({"lives": 2.5}, "cat.lives: expected int, got 2.5"),
+        ({"lives": 2.5}, "cat.lives: expected an integer, got 2.5"),
         ({"food": None}, "cat.food: expected Food, got null"),
         ({"food": {}}, "cat.food.weight: expected a value: Food requires it, got none"),
         ({"prey": [FOOD, {"weight": 1, "sald": 1}]}, "cat.prey.1.sald: expected a key of Food, got the unknown key "
          "sald; nearest: salt"),
         ({"friends": {"x": {"type": "dog"}}}, "cat.friends.x.type: expected the name of an Animal (cat, ghost, lion, "
          'open; --include-package registers more), got "dog"'),
-        ({"home": ["barn", "x"]}, 'cat.home.1: expected int, got "x"'),
+        ({"home": ["barn", "x"]}, 'cat.home.1: expected an integer, got "x"'),
         ({"voice": {"type": "relu", "inplac": True}}, "cat.voice.inplac: expected a key of ReLU, got the unknown key "
          "inplac; nearest: inplace"),
-        ({"size": [1, "big"]}, 'cat.size.1: expected float, got "big"'),
+        ({"size": [1, "big"]}, 'cat.size.1: expected a number, got "big"'),
         ({"later": {"sald": 1}}, "cat.later.sald: expected a key of Food, got the unknown key sald; nearest: salt"),
         ({"type": "subprocess.Popen"}, "cat.type: expected the name of an Animal (cat, ghost, lion, open; "
          '--include-package registers more), got "subprocess.Popen"'),

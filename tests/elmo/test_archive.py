@@ -96,7 +96,7 @@ def test_an_archive_with_relative_paths_loads_from_another_folder(
     monkeypatch.chdir(tmp_path)
     model = load(archive)
     assert torch.equal(vectors(model), expected)
-    assert embedder_of(model).source.weight_file.path == str(folder / "bilm" / "weights.hdf5")
+    assert embedder_of(model).files.weight_file.path == str(folder / "bilm" / "weights.hdf5")
     bilm_files(tmp_path / "bilm", seed=8)
     assert torch.equal(vectors(load(archive)), expected)
 
@@ -128,10 +128,9 @@ def test_a_missing_or_changed_bilm_is_named_with_its_sha256(
 
 @pytest.mark.parametrize("archive", [False, True])
 def test_another_bilm_by_override_is_rejected(folder: Path, archive: bool) -> None:
-    """Even if the model cannot be built with it."""
     path, _ = trained(folder / "run", archive=archive)
-    bilm_files(folder / "other", projection_dim=8)
-    message = rf"(?s)another biLM:.*other/options.json.*{KEY}.weight_file to .* of this one have 16 numbers\)$"
+    bilm_files(folder / "other", seed=9)
+    message = rf"(?s)another biLM:.*other/weights.hdf5.*{KEY}.weight_file to .* of this one have 12 numbers\)$"
     with pytest.raises(InputError, match=message):
         load(path, paths("other", f"{KEY}."))
 
@@ -149,11 +148,11 @@ def test_a_self_contained_archive_needs_no_files(folder: Path, spoil: Callable[[
 
 def test_two_embedders_in_one_state(folder: Path, tmp_path: Path) -> None:
     pairs = [bilm_files(Path(name), seed=seed) for seed, name in enumerate(("bilm", "second"))]
-    both = nn.ModuleList(ElmoTokenEmbedder(**pair, archive=True) for pair in pairs)
+    both = nn.ModuleList(ElmoTokenEmbedder.open(**pair, archive=True) for pair in pairs)
     torch.save(both.state_dict(), tmp_path / "weights.th")
     expected = [embedder(IDS) for embedder in both]
     shutil.rmtree(folder / "bilm")
     shutil.rmtree(folder / "second")
     for pair, vector in zip(pairs, expected, strict=True):
-        found = ElmoTokenEmbedder(**pair, archive=True, serialization_dir=str(tmp_path))
+        found = ElmoTokenEmbedder.open(**pair, archive=True, run_folder=str(tmp_path))
         assert torch.equal(found(IDS), vector)

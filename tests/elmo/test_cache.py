@@ -41,13 +41,13 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def plain(files: dict[str, str]) -> ElmoTokenEmbedder:
-    return ElmoTokenEmbedder(**files)
+    return ElmoTokenEmbedder.open(**files)
 
 
 @pytest.fixture
 def cached(files: dict[str, str], tmp_path: Path) -> Embedder:
     """Embedders of the same biLM with a cache in `tmp_path / "cache"`."""
-    return lambda **keys: ElmoTokenEmbedder(**{**files, "cache_dir": tmp_path / "cache", **keys})
+    return lambda **keys: ElmoTokenEmbedder.open(**{**files, "cache_dir": tmp_path / "cache", **keys}).train()
 
 
 def rounded(output: BiLMOutput) -> Tensor:
@@ -94,7 +94,7 @@ def test_layers_are_the_rounded_ones_of_the_bilm_whether_computed_or_read(
 ) -> None:
     expected = plain.layers(IDS)
     elmo, other = cached(), cached()
-    seen = passes(elmo.bilm), passes(other.bilm)
+    seen = passes(elmo.source), passes(other.source)
     for output in (elmo.layers(IDS), elmo.layers(IDS), other.layers(IDS)):
         assert torch.equal(output.layers, rounded(expected)) and torch.equal(output.mask, expected.mask)
         assert output.layers.dtype == torch.float32 and output.mask.dtype == torch.bool
@@ -106,7 +106,7 @@ def test_layers_are_the_rounded_ones_of_the_bilm_whether_computed_or_read(
 def test_only_missing_sentences_are_computed_and_each_once(cached: Embedder, plain: ElmoTokenEmbedder) -> None:
     elmo = cached()
     elmo.layers(batch_to_ids([SENTENCES[2], SENTENCES[0]]))
-    seen = passes(elmo.bilm)
+    seen = passes(elmo.source)
     batch = [SENTENCES[place] for place in (4, 2, 1, 4, 3, 0, 1, 1)]
     ids = torch.cat([batch_to_ids(batch), torch.zeros(8, 3, 50, dtype=torch.long)], 1)
     output = elmo.layers(ids)
@@ -130,7 +130,7 @@ def test_another_bilm_never_reads_the_entries(cached: Embedder, tmp_path: Path, 
     expected = cached().layers(IDS).layers
     other = bilm_files(tmp_path / "other", **changes)
     found = cached(**other).layers(IDS).layers
-    assert torch.equal(found, rounded(ElmoTokenEmbedder(**other).layers(IDS))) and not torch.equal(found, expected)
+    assert torch.equal(found, rounded(ElmoTokenEmbedder.open(**other).layers(IDS))) and not torch.equal(found, expected)
 
 
 def test_a_damaged_entry_is_logged_once_and_computed_again(
@@ -145,7 +145,7 @@ def test_a_damaged_entry_is_logged_once_and_computed_again(
 
     def read() -> None:
         elmo = cached()
-        seen = passes(elmo.bilm)
+        seen = passes(elmo.source)
         for _ in range(2):
             torch.testing.assert_close(elmo.layers(IDS).layers, expected, atol=2e-3, rtol=1e-3)
         assert [ids.tolist() for ids in seen] == [IDS[1:2, :4].tolist()]
@@ -167,7 +167,7 @@ def test_damaged_files_cost_a_computation(
 
     def read() -> None:
         elmo = cached()
-        seen = passes(elmo.bilm)
+        seen = passes(elmo.source)
         for _ in range(2):
             torch.testing.assert_close(elmo.layers(IDS).layers, expected, atol=2e-3, rtol=1e-3)
         assert len(seen) == 1
@@ -183,8 +183,8 @@ def test_values_beyond_float16_are_neither_stored_nor_rounded(cached: Embedder, 
         output.layers[1, output.mask.sum(1) == 5, 2, 3] = 70000.0
 
     elmo = cached()
-    elmo.bilm.register_forward_hook(enlarge)
-    seen = passes(elmo.bilm)
+    elmo.source.register_forward_hook(enlarge)
+    seen = passes(elmo.source)
     others = [1, 3, 4, 5, 6]
     for _ in range(2):
         found = elmo.layers(IDS).layers
@@ -204,7 +204,7 @@ def test_a_read_only_folder_is_read(cached: Embedder, caplog: pytest.LogCaptureF
         def read() -> None:
             if os.geteuid() == 0:
                 os.seteuid(65534)
-            seen = passes(elmo.bilm)
+            seen = passes(elmo.source)
             for _ in range(2):
                 assert torch.equal(elmo.layers(IDS).layers[:, :4, : expected.shape[2]], expected)
             assert [len(ids) for ids in seen] == [3, 3]
@@ -216,13 +216,14 @@ def test_a_read_only_folder_is_read(cached: Embedder, caplog: pytest.LogCaptureF
             path.chmod(0o755)
 
 
-def test_only_a_training_writes(cached: Embedder, tmp_path: Path) -> None:
-    elmo = cached().eval()  # as `load_archive` returns it
+def test_only_a_training_writes(files: dict[str, str], tmp_path: Path) -> None:
+    keys = {**files, "cache_dir": tmp_path / "cache"}
+    elmo = ElmoTokenEmbedder.open(**keys).eval()  # as `load_archive` returns it
     expected = elmo.layers(IDS).layers
     assert not (tmp_path / "cache").exists()
     elmo.train().layers(IDS[:2])
     elmo.eval().layers(IDS[:4])  # validation
-    reading = cached().eval()
+    reading = ElmoTokenEmbedder.open(**keys).eval()
     assert torch.equal(reading.layers(IDS).layers, expected)
     assert statistics(tmp_path / "cache")[0].sentences == 3
 
@@ -245,7 +246,7 @@ def test_a_full_disk_costs_one_warning_and_no_entry(
     assert "nothing more is written, the run continues: " in warning
     assert "File too large" in warning
     again = cached()
-    seen = passes(again.bilm)
+    seen = passes(again.source)
     assert torch.equal(again.layers(IDS[:1]).layers, expected) and seen == []
     again.layers(IDS)
     assert [len(ids) for ids in seen] == [NON_EMPTY - 1]
@@ -282,18 +283,18 @@ def test_need_and_limit(
     with heard(caplog, "elmo_tasks.elmo.cache"):
         elmo.expect_data(instances)
     tokens, texts = sum(map(len, SENTENCES)), len(set(map(tuple, SENTENCES)) | {()})
-    assert elmo.cache is not None and elmo.cache.limit == limit
+    assert elmo.frozen.cache.limit == limit
     assert f"{tokens:,} tokens of {texts} sentences x 3 layers x 12 numbers x 2 bytes" in caplog.text
-    needed = tokens * elmo.bilm.n_layers * elmo.bilm.output_dim * 2 + texts * 32
+    needed = tokens * elmo.source.n_layers * elmo.source.output_dim * 2 + texts * 32
     assert bool(warnings(caplog)) == (limit < needed)
     elmo.layers(IDS)
-    written = stored_values(Path(elmo.cache.cache_dir).parent).stat().st_size if limit > needed else 0
+    written = stored_values(Path(elmo.frozen.cache.cache_dir).parent).stat().st_size if limit > needed else 0
     assert written <= needed
 
 
 def test_forks_and_copies_share_the_folder(cached: Embedder) -> None:
     elmo = cached()
-    seen = passes(elmo.bilm)
+    seen = passes(elmo.source)
     expected = elmo.layers(IDS[:3]).layers
 
     def child() -> None:
@@ -345,7 +346,7 @@ def test_relative_folders_and_those_of_the_user(
     """A relative one starts from the folder in which the model was made."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))
-    elmo = ElmoTokenEmbedder.from_params(Params({**files, "cache_dir": cache_dir}))
+    elmo = ElmoTokenEmbedder.from_params(Params({**files, "cache_dir": cache_dir})).train()
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
     elmo.layers(IDS)

@@ -120,7 +120,7 @@ def test_code_in_pickles_is_never_run(files: dict[str, str], tmp_path: Path) -> 
 
 
 def embedder(**keys: Any) -> ElmoTokenEmbedder:
-    return ElmoTokenEmbedder.from_params(Params({"source": "cove", **keys}))
+    return ElmoTokenEmbedder.from_params(Params({"source": "cove", **keys})).train()
 
 
 def test_as_the_source_of_an_embedder(files: dict[str, str]) -> None:

@@ -11,7 +11,6 @@ from allennlp.models import load_archive
 
 from elmo_tasks.bilm import batch_to_ids
 from elmo_tasks.elmo import Elmo, ElmoVectors
-from elmo_tasks.elmo.sources import Source
 from elmo_tasks.errors import InputError
 from elmo_tasks.resources import fixtures_root
 from tests.archives.make import STORED
@@ -47,7 +46,7 @@ def test_sentences_are_lists_of_words_or_strings(elmo: Elmo, sentences: Any) -> 
 
 
 def test_errors_name_arguments(elmo: Elmo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(InputError, match="expected options_file and weight_file, got no weight_file"):
+    with pytest.raises(InputError, match="weight_file: expected a path or URL, got None"):
         Elmo.from_files("x")
     with pytest.raises(InputError, match=r"x: no such file: the biLM's options \(set options_file; relative"):
         Elmo.from_files("x", "y")
@@ -77,7 +76,7 @@ def test_choices_of_layers(elmo: Elmo) -> None:
 
 def test_the_trained_mix_of_an_archive(tmp_path: Path) -> None:
     embedder = load_archive(ARCHIVE).model.input_encoder.elmo
-    for name, content in zip(("o", "w"), Source.from_state(embedder.get_extra_state()).contents or (), strict=True):
+    for name, content in zip(("o", "w"), embedder.files.contents.values(), strict=True):
         (tmp_path / name).write_bytes(content.numpy().tobytes())
     own = Elmo.from_files(tmp_path / "o", tmp_path / "w")
     output = embedder.layers(batch_to_ids([TOKENS[0]]))

@@ -12,8 +12,8 @@ from allennlp.modules.token_embedders import TokenEmbedder
 from torch import nn
 
 from elmo_tasks.bilm import BiLM, batch_to_ids
-from elmo_tasks.elmo.embedder_config import config_problems
-from elmo_tasks.elmo.sources import Source
+from elmo_tasks.elmo.frozen import without_sources
+from elmo_tasks.elmo.sources import SourceFiles
 from elmo_tasks.errors import InputError
 from elmo_tasks.nn.elmo_embedder import ElmoTokenEmbedder
 from elmo_tasks.resources import fixtures_root
@@ -29,9 +29,9 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 
 def test_one_pass_serves_both_places(files: dict[str, str]) -> None:
-    elmo = ElmoTokenEmbedder(**files, at="both", l2=0.5)
+    elmo = ElmoTokenEmbedder.open(**files, at="both", l2=0.5)
     passes: list[Any] = []
-    elmo.bilm.register_forward_hook(lambda *arguments: passes.append(arguments))
+    elmo.source.register_forward_hook(lambda *arguments: passes.append(arguments))
     elmo.output_mix.weights.data = torch.tensor([0.0, 100.0, 0.0])
     output = elmo.layers(IDS)
     before, after = elmo.input_vectors(output), elmo.output_vectors(output)
@@ -39,13 +39,13 @@ def test_one_pass_serves_both_places(files: dict[str, str]) -> None:
     torch.testing.assert_close(before, output.layers.mean(0))
     torch.testing.assert_close(after, output.layers[1])
     with pytest.raises(ValueError, match="no vectors for this place: at is 'input'"):
-        ElmoTokenEmbedder(**files).output_vectors(output)
+        ElmoTokenEmbedder.open(**files).output_vectors(output)
     assert before.shape == (7, 7, elmo.get_output_dim()) == (7, 7, 12)
     assert torch.equal(output.layers, BiLM.from_files(**files)(IDS).layers)
 
 
 def test_describe(files: dict[str, str]) -> None:
-    elmo = ElmoTokenEmbedder(**files, at="both", mix="weighted")
+    elmo = ElmoTokenEmbedder.open(**files, at="both", mix="weighted")
     elmo.input_mix.gamma.data = torch.tensor(1.5)
     learned = elmo.describe()
     assert list(learned) == [
@@ -53,12 +53,12 @@ def test_describe(files: dict[str, str]) -> None:
         *("elmo_output_s0", "elmo_output_s1", "elmo_output_s2", "elmo_output_gamma"),
     ]
     assert learned["elmo_input_gamma"] == 1.5 and learned["elmo_output_s1"] == pytest.approx(1 / 3)
-    assert list(ElmoTokenEmbedder(**files, mix="last").describe()) == ["elmo_input_gamma"]
-    assert ElmoTokenEmbedder(**files, mix="layer:0", gamma=False).describe() == {}
+    assert list(ElmoTokenEmbedder.open(**files, mix="last").describe()) == ["elmo_input_gamma"]
+    assert ElmoTokenEmbedder.open(**files, mix="layer:0", gamma=False).describe() == {}
 
 
 def test_dropout_is_independent_for_each_place(files: dict[str, str]) -> None:
-    elmo = ElmoTokenEmbedder(**files, at="both", dropout=0.5)
+    elmo = ElmoTokenEmbedder.open(**files, at="both", dropout=0.5)
     output = elmo.layers(IDS)
     one, other = elmo.input_vectors(output), elmo.output_vectors(output)
     kept = output.layers.mean(0) != 0
@@ -70,30 +70,30 @@ def test_dropout_is_independent_for_each_place(files: dict[str, str]) -> None:
 
 
 def test_training_never_touches_the_bilm(files: dict[str, str]) -> None:
-    model = nn.Sequential(ElmoTokenEmbedder(**files, dropout=0.1), nn.Linear(12, 2))
+    model = nn.Sequential(ElmoTokenEmbedder.open(**files, dropout=0.1), nn.Linear(12, 2))
     state = ["0._extra_state", "0.input_mix.gamma", "0.input_mix.weights", "1.bias", "1.weight"]
     assert sorted(model.state_dict()) == state
-    before = {name: value.clone() for name, value in model[0].bilm.state_dict().items()}
+    before = {name: value.clone() for name, value in model[0].source.state_dict().items()}
     model.train().requires_grad_(True)
     optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
     model(IDS).sum().backward()
     optimizer.step()
-    assert not model[0].bilm.training
-    assert all(p.grad is None and not p.requires_grad for p in model[0].bilm.parameters())
+    assert not model[0].source.training
+    assert all(parameter.grad is None for parameter in model[0].source.parameters())
     assert len(optimizer.state) == 4
-    assert all(torch.equal(before[name], value) for name, value in model[0].bilm.state_dict().items())
+    assert all(torch.equal(before[name], value) for name, value in model[0].source.state_dict().items())
     assert model[0].input_mix.weights.grad.abs().max() > 0
 
 
 def test_the_bilm_moves_with_the_model(files: dict[str, str]) -> None:
-    model = nn.Sequential(ElmoTokenEmbedder(**files))
+    model = nn.Sequential(ElmoTokenEmbedder.open(**files))
     single, double = model(IDS), model.to(torch.float64)(IDS)
     torch.testing.assert_close(double, single.double(), atol=1e-5, rtol=0.0)
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 def test_the_bilm_computes_the_same_on_a_gpu(files: dict[str, str]) -> None:
-    model = nn.Sequential(ElmoTokenEmbedder(**files, at="input", state="carry"))
+    model = nn.Sequential(ElmoTokenEmbedder.open(**files, at="input", state="carry"))
     expected = model(IDS)
     model[0].set_carried_states({})
     found = model.cuda()(IDS.cuda())
@@ -102,8 +102,8 @@ def test_the_bilm_computes_the_same_on_a_gpu(files: dict[str, str]) -> None:
 
 
 def test_autocast_does_not_change_the_layers(files: dict[str, str]) -> None:
-    elmo = ElmoTokenEmbedder(**files)
-    elmo.bilm.unpack()  # autocast ignores packed products
+    elmo = ElmoTokenEmbedder.open(**files)
+    elmo.source.unpack()  # autocast ignores packed products
     with torch.backends.mkldnn.flags(enabled=False, allow_tf32=None):
         expected = elmo.layers(IDS).layers
         with torch.autocast("cpu", dtype=torch.bfloat16):
@@ -112,12 +112,12 @@ def test_autocast_does_not_change_the_layers(files: dict[str, str]) -> None:
 
 @pytest.mark.parametrize("clone", [copy.deepcopy, lambda elmo: pickle.loads(pickle.dumps(elmo))])
 def test_copies_are_independent(files: dict[str, str], clone: Any) -> None:
-    elmo = ElmoTokenEmbedder(**files, dropout=0.2).eval()
+    elmo = ElmoTokenEmbedder.open(**files, dropout=0.2).eval()
     other = clone(elmo)
     assert torch.equal(other(IDS), elmo(IDS))
     other.to(torch.float64)
     assert elmo.layers(IDS).layers.dtype == torch.float32
-    assert torch.equal(other.state_dict()["_extra_state"], elmo.state_dict()["_extra_state"])
+    assert other.get_extra_state() == elmo.get_extra_state()
 
 
 def test_as_a_token_embedder(files: dict[str, str]) -> None:
@@ -133,9 +133,9 @@ def test_as_a_token_embedder(files: dict[str, str]) -> None:
 
 def test_the_embedded_bilm_is_the_default() -> None:
     elmo = ElmoTokenEmbedder.from_params(Params({}))
-    assert elmo.source.weight_file.path == str(fixtures_root() / "bilm/weights.hdf5")
-    assert Source.from_state(elmo.get_extra_state()).weight_file.given == "embedded:weights.hdf5"
-    assert config_problems({}) == [] != config_problems({"source": "cove"})
+    assert elmo.files.weight_file.path == str(fixtures_root() / "bilm/weights.hdf5")
+    assert SourceFiles.from_state(elmo.get_extra_state()).weight_file.given == "embedded:weights.hdf5"
+    assert ElmoTokenEmbedder.config_problems({}) == [] != ElmoTokenEmbedder.config_problems({"source": "cove"})
 
 
 @pytest.mark.parametrize("changes", [{"at": "output"}, {"l2": 0.1}])
@@ -171,10 +171,30 @@ def test_all_invalid_values_are_listed(files: dict[str, str], changes: dict[str,
         ({"options_file": None}, "options_file: expected a path or URL, got None"),
         ({"vectors_file": "x"}, "vectors_file: expected null where source is bilm, got 'x'"),
         ({"cache_dir": "x", "state": "carry", "layer_norm": "batch"}, "state is carry: .*; cache_dir: .*is batch: "),
-        ({"wieght_file": "x"}, "unknown key 'wieght_file', known are .*, cache_limit_gb, "),
+        ({"wieght_file": "x"}, "wieght_file: expected one of the keys .*, cache_limit_gb, "),
         ({"weight_file": "absent"}, "absent: no such file: the biLM's weights .set model.elmo.weight_file; relative "),
     ],
 )
 def test_conflicting_values_and_unknown_keys(files: dict[str, str], changes: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         ElmoTokenEmbedder.from_params(Params({**files, **changes}))
+
+
+def test_patterns_of_initializers_do_not_reach_the_bilm(files: dict[str, str]) -> None:
+    model = nn.Sequential(ElmoTokenEmbedder.open(**files), nn.Linear(12, 2))
+    expected = model[0].layers(IDS).layers
+    with without_sources(model):
+        for parameter in model.parameters():
+            nn.init.constant_(parameter, 3.0)
+    assert torch.equal(model[0].layers(IDS).layers, expected) and (model[1].weight == 3).all()
+
+
+def test_a_state_without_the_bilm_loads_strictly(files: dict[str, str]) -> None:
+    model, other = (nn.Sequential(ElmoTokenEmbedder.open(**files, at="both")) for _ in range(2))
+    model[0].output_mix.gamma.data.fill_(2.0)
+    other.load_state_dict(model.state_dict())
+    assert other[0].output_mix.gamma == 2 and torch.equal(other[0].layers(IDS).layers, model[0].layers(IDS).layers)
+    with pytest.raises(RuntimeError, match="Missing key.*0.output_mix.gamma"):
+        other.load_state_dict(
+            {key: value for key, value in model.state_dict().items() if "output_mix.gamma" not in key}
+        )

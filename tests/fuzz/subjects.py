@@ -30,6 +30,14 @@ from tests.tiny import FIXTURES, SAMPLES
 
 ARCHIVE = STORED / "1/sst.tar.gz"
 
+NAMES = [
+    *("squad", "snli", "snli, parses", "sst", "ner", "srl", "coref", "word vectors"),
+    *("word vectors by place", "text", "vocabulary", "biLM options", "biLM weights", "ELMo vectors", "senses"),
+    *("senses with keys", "keys", "first senses", "CoNLL-U", "word/tag", "archive", "archived weights"),
+    "archived config",
+]
+"""Of `subjects`."""
+
 
 @dataclass(frozen=True)
 class Subject:

@@ -9,7 +9,7 @@ import torch
 from allennlp.data import Instance, Vocabulary
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.spans import Scheme
+from elmo_tasks.formats.spans import to_bioul
 from elmo_tasks.tasks.tagging import model as ner_model
 from elmo_tasks.tasks.tagging.model import NerTagger
 from elmo_tasks.tasks.tagging.reader import NerReader
@@ -46,7 +46,7 @@ def score(model: NerTagger, logits: list[list[float]], path: Sequence[int]) -> f
 
 
 def is_legal(tags: Sequence[str]) -> bool:
-    return all(Scheme.BIOUL.allows(before, after) for before, after in pairwise(["O", *tags, "O"]))
+    return to_bioul(tags) == list(tags)
 
 
 def test_loss_and_decoding_equal_enumeration() -> None:

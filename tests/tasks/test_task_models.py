@@ -16,7 +16,7 @@ from allennlp.nn.util import move_to_device
 from allennlp.predictors import Predictor
 from torch import nn
 
-from elmo_tasks.cli.predict import LinePredictions
+from elmo_tasks.cli.line_predictions import LinePredictions
 from elmo_tasks.errors import InputError
 from elmo_tasks.tasks import TASKS
 from elmo_tasks.tasks.task_model import SoftmaxModel

@@ -11,6 +11,7 @@ from torch import Tensor
 from elmo_tasks.formats.trees import NAMES
 from elmo_tasks.nn.input_encoder import InputEncoder, check_width, construct
 from elmo_tasks.nn.precision import at_least_float32
+from elmo_tasks.settings import Probability
 from elmo_tasks.tasks.classifier import Classifier
 from elmo_tasks.tasks.labels import complete_labels
 from elmo_tasks.tasks.sst.biattention import MultiPooling, biattend, compare
@@ -58,7 +59,7 @@ class SentimentClassifier(Classifier):
         *,
         integrator: Lazy[Seq2SeqEncoder],
         head: Lazy[Head],
-        pooled_dropout: float = 0.0,
+        pooled_dropout: Probability = 0.0,
         **kwargs: Any,
     ) -> "SentimentClassifier":
         """From a config; `pooled_dropout` is the dropout after pooling."""

@@ -6,17 +6,29 @@ import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from inspect import Parameter
-from typing import Any, Union, get_args, get_origin
+from typing import Annotated, Any, Union, get_args, get_origin
 
 from allennlp.common import FromParams, Lazy, Registrable, from_params
 from torch import nn
 
+from elmo_tasks.settings import NAMES, Factor, Probability, Size, expected
 from elmo_tasks.training.checks.problem import Problem, below, items, listed, nearest, shown, unknown_key
-from elmo_tasks.training.checks.ranges import range_problems
 
 NONE = type(None)
 CONTAINERS: dict[Any, type] = {dict: dict, Mapping: dict, list: list, set: list, tuple: list, Iterable: list}
 """Annotations whose parts AllenNLP constructs, and the type of the value in a config."""
+
+LIBRARIES = ("allennlp.", "torch.", "elmo_tasks.")
+RANGES: dict[str, Any] = {
+    **dict.fromkeys(("batch_size", "batches_per_epoch", "num_epochs", "hidden_size", "num_layers"), Size),
+    **dict.fromkeys(("num_gradient_accumulation_steps", "keep_most_recent_by_count", "num_filters"), Size),
+    **dict.fromkeys(
+        ("lr", "weight_decay", "eps", "num_workers", "grad_norm", "grad_clipping", "padding_noise"), Factor
+    ),
+    "dropout": Probability,
+    "ResumableTrainer.patience": Size,
+}
+"""Of the arguments of `LIBRARIES`, which do not declare them."""
 
 Supplied = frozenset[str] | None
 """Arguments that code passes in addition to the config; `None` if unknown."""
@@ -95,6 +107,9 @@ def _inferred(cls: Any, constructor: Callable[..., Any], *, is_registered: bool 
     """
     if constructor in (object.__init__, nn.Module.__init__):
         return Target(cls, {}, is_registered=is_registered)
+    if hasattr(cls, "config_keys"):
+        keys = {key: Parameter(key, Parameter.KEYWORD_ONLY, default=None) for key in cls.config_keys}
+        return Target(cls, keys, is_registered=is_registered)
     inferred = from_params.infer_method_params(cls, constructor)
     for argument, construct in getattr(cls, "inlined", {}).items():
         inferred.pop(argument, None)
@@ -160,7 +175,10 @@ def _argument_problems(path: str, value: Any, parameter: Parameter, cls: Any, su
             yield Problem(path=path, expected=_described(annotation), got="null")
     elif not (isinstance(value, dict) and "_pretrained" in value):
         found = [] if annotation is Parameter.empty else list(_value_problems(path, value, annotation, supplied))
-        yield from found or range_problems(path, value)
+        implied = RANGES.get(parameter.name, RANGES.get(f"{cls.__name__}.{parameter.name}"))
+        if not found and implied and isinstance(value, int | float) and cls.__module__.startswith(LIBRARIES):
+            found = list(_value_problems(path, value, implied, supplied))
+        yield from found
 
 
 def _rejects_null(parameter: Parameter, cls: Any) -> bool:
@@ -175,7 +193,13 @@ def _rejects_null(parameter: Parameter, cls: Any) -> bool:
 def _value_problems(path: str, value: Any, annotation: Any, supplied: Supplied) -> Iterator[Problem]:
     """Follows `from_params.construct_arg`, which passes on values whose annotation it does not know."""
     origin, arguments = get_origin(annotation), get_args(annotation)
-    if hasattr(annotation, "from_params"):
+    if origin is list and get_origin(arguments[0]) is Annotated and isinstance(value, list):
+        for place, part in enumerate(value):
+            yield from _value_problems(below(path, place), part, arguments[0], supplied)
+    elif origin is Annotated:
+        if problem := expected(annotation, value):
+            yield Problem(path=path, expected=problem, got=shown(value))
+    elif hasattr(annotation, "from_params"):
         yield from object_problems(path, value, annotation, supplied)
     elif origin is Lazy:
         yield from _value_problems(path, value, arguments[0], None)
@@ -214,6 +238,8 @@ def _union_problems(path: str, value: Any, annotation: Any, supplied: Supplied) 
 
 
 def _described(annotation: Any) -> str:
-    """A type as it stands in Python code, without modules and `Lazy`."""
+    """A plain type in words, another as it stands in Python code, without modules and `Lazy`."""
+    if annotation in NAMES:
+        return NAMES[annotation]
     text = re.sub(r"\b(\w+\.)+", "", inspect.formatannotation(annotation))
     return re.sub(r"\bLazy\[(\w+)\]", r"\1", text)

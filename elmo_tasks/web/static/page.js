@@ -218,28 +218,19 @@ function drawLayers({ layers }, { tokens, word }, bilm) {
     h("h3", `Occurrences of ${quoted(tokens[word])} by their first two principal components`), map];
 }
 
-/** Colours the points of a map by sense or layer, and returns the keys of its legend. */
-function colour(maps, senses, occurrences, by) {
-  const look = (path, kind) => {
-    path.style.setProperty("--hue", spread(kind));
-    path.setAttribute("d", SHAPES[kind % SHAPES.length]);
-    return path;
-  };
-  maps.forEach((paths, layer) => paths.forEach((path, place) =>
-    look(path, by === "sense" ? senses.indexOf(occurrences[place].sense) : layer)));
-  const kinds = by === "sense" ? senses.map((sense) => sense ?? "unknown sense") : maps.map((_, one) => layerName(one));
-  return kinds.map((kind, place) => h("li", h("svg", { viewBox: "-5 -5 10 10", "aria-hidden": "true" },
-    look(h("path.point"), place)), h("bdi", kind)));
-}
-
 function drawMap({ occurrences, layers }) {
   const readout = h("p.readout", { role: "status" }, "Point at an occurrence, or press the arrow keys in a map.");
-  const senses = [...new Set(occurrences.map((one) => one.sense))].sort(), legend = h("ul.legend");
-  const maps = layers.map((points) => {
+  const senses = [...new Set(occurrences.map((one) => one.sense))].sort(), bySense = senses.some(Boolean);
+  const point = (kind, ...parts) =>
+    h("path.point", { "--hue": spread(kind), d: SHAPES[kind % SHAPES.length] }, ...parts);
+  const maps = layers.map((points, layer) => {
     const size = Math.max(1e-9, ...points.flat().map(Math.abs)) / 92;
-    return points.map(([x, y], place) => h("path.point", { transform: `translate(${x / size} ${-y / size})`,
-      onpointerenter: () => choose(place) }));
+    return points.map(([x, y], place) => point(bySense ? senses.indexOf(occurrences[place].sense) : layer,
+      { transform: `translate(${x / size} ${-y / size})`, onpointerenter: () => choose(place) }));
   });
+  const kinds = bySense ? senses.map((sense) => sense ?? "unknown sense") : maps.map((_, layer) => layerName(layer));
+  const legend = h("ul.legend", kinds.map((name, kind) =>
+    h("li", h("svg", { viewBox: "-5 -5 10 10", "aria-hidden": "true" }, point(kind)), h("bdi", name))));
   let chosen = -1;
   const choose = (place) => {
     for (const paths of maps) paths.forEach((path, other) => path.classList.toggle("chosen", other === place));
@@ -252,15 +243,10 @@ function drawMap({ occurrences, layers }) {
     event.preventDefault();
     choose((Math.max(chosen, 0 - (step > 0)) + step + occurrences.length) % occurrences.length);
   };
-  const recolour = (by) => legend.replaceChildren(...colour(maps, senses, occurrences, by));
-  const first = senses.some(Boolean) ? "sense" : "layer", choices = [["sense", "sense"], ["layer", "layer"]];
-  recolour(first);
   const drawn = (paths, layer) => h("figure", h("svg", { viewBox: "-100 -100 200 200", tabindex: 0, role: "img",
     "aria-label": `${layerName(layer)}, ${counted(paths.length, "occurrence")}`, onkeydown },
   h("path.axes", { d: "M0-96V96M-96 0H96" }), paths), h("figcaption", layerName(layer)));
-  const group = radios(`by-${performance.now()}`, choices, first, recolour);
-  const by = h("fieldset.switch", h("legend", "Colour by"), h("div", group));
-  return [by, legend, h("div.columns", maps.map(drawn)), readout];
+  return [legend, h("div.columns", maps.map(drawn)), readout];
 }
 
 // ---- Answers
