@@ -31,10 +31,9 @@ from tests.tiny import FIXTURES, SAMPLES
 ARCHIVE = STORED / "1/sst.tar.gz"
 
 NAMES = [
-    *("squad", "snli", "snli, parses", "sst", "ner", "srl", "coref", "word vectors"),
-    *("word vectors by place", "text", "vocabulary", "biLM options", "biLM weights", "ELMo vectors", "senses"),
-    *("senses with keys", "keys", "first senses", "CoNLL-U", "word/tag", "archive", "archived weights"),
-    "archived config",
+    *(*SAMPLES, "snli, parses", "srl, all predicates", "word vectors", "word vectors by place", "text", "vocabulary"),
+    *("biLM options", "biLM weights", "ELMo vectors", "senses", "senses with keys", "keys", "first senses", "word/tag"),
+    *("archive", "archived weights", "archived config"),
 ]
 """Of `subjects`."""
 
