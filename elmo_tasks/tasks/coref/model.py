@@ -1,15 +1,16 @@
 """Coreference model: sentences -> h -> spans -> antecedents -> clusters (paper, A.6; Lee et al., 2017)."""
 
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import torch
 from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.models import Model
 from torch import Tensor
 
-from elmo_tasks.errors import InputError, explain_oom, require_sizes
+from elmo_tasks.errors import InputError, explain_oom
 from elmo_tasks.formats.brackets import Cluster, Mention
 from elmo_tasks.nn.input_encoder import InputEncoder
+from elmo_tasks.settings import Probability, Range, Size, checked
 from elmo_tasks.tasks.coref.antecedents import (
     AntecedentScorer,
     TopSpans,
@@ -67,25 +68,23 @@ class CorefModel(TaskModel):
     default_predictor = "elmo_tasks_coref"
     input_defaults: ClassVar[dict[str, Any]] = {"variational_dropout": False}
 
+    @checked
     def __init__(
         self,
         vocab: Vocabulary,
         input_encoder: InputEncoder,
         *,
-        hidden_size: int = 150,
-        feature_size: int = 20,
-        dropout: float = 0.2,
-        max_span_width: int = 10,
-        spans_per_word: float = 0.4,
-        max_antecedents: int = 250,
-        max_training_sentences: int = 50,
+        hidden_size: Size = 150,
+        feature_size: Size = 20,
+        dropout: Probability = 0.2,
+        max_span_width: Size = 10,
+        spans_per_word: Annotated[float, Range(above=0)] = 0.4,
+        max_antecedents: Size = 250,
+        max_training_sentences: Size = 50,
         head_values: str = "embeddings",
         **kwargs: Any,
     ) -> None:
         super().__init__(vocab, input_encoder, **kwargs)
-        require_sizes(max_training_sentences=max_training_sentences)
-        if not spans_per_word > 0:
-            raise InputError(f"expected spans_per_word above 0, got {spans_per_word!r}")
         self._spans_per_word = spans_per_word
         self._max_training_sentences = max_training_sentences
         self._value_size = self._width_of(head_values)

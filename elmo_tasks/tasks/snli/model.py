@@ -15,6 +15,7 @@ from elmo_tasks.nn.elmo_indexer import KEY
 from elmo_tasks.nn.initialization import glorot
 from elmo_tasks.nn.input_encoder import InputEncoder, check_width, construct
 from elmo_tasks.nn.precision import at_least_float32
+from elmo_tasks.settings import Probability, Size, checked
 from elmo_tasks.tasks.classifier import Classifier
 from elmo_tasks.tasks.labels import complete_labels
 from elmo_tasks.tasks.snli.reader import LABELS
@@ -44,6 +45,7 @@ class EntailmentModel(Classifier):
     default_predictor = "elmo_tasks_snli"
     shown = ("premise", "hypothesis")
 
+    @checked
     def __init__(
         self,
         vocab: Vocabulary,
@@ -51,8 +53,8 @@ class EntailmentModel(Classifier):
         *,
         projection: nn.Linear,
         composition: Seq2SeqEncoder,
-        dropout: float = 0.5,
-        attention_dropout: float = 0.5,
+        dropout: Probability = 0.5,
+        attention_dropout: Probability = 0.5,
         weight_l2: float = 1e-4,
         **kwargs: Any,
     ) -> None:
@@ -78,9 +80,9 @@ class EntailmentModel(Classifier):
         input_encoder: InputEncoder,
         *,
         composition: Lazy[Seq2SeqEncoder],
-        hidden_size: int,
-        dropout: float = 0.5,
-        attention_dropout: float = 0.5,
+        hidden_size: Size,
+        dropout: Probability = 0.5,
+        attention_dropout: Probability = 0.5,
         weight_l2: float = 1e-4,
         **kwargs: Any,
     ) -> "EntailmentModel":

@@ -14,10 +14,11 @@ from allennlp.nn.util import get_text_field_mask, min_value_of_dtype
 from torch import Tensor, nn
 
 from elmo_tasks.elmo.frozen import without_sources
-from elmo_tasks.errors import InputError, explain_oom, require_sizes
+from elmo_tasks.errors import InputError, explain_oom
 from elmo_tasks.nn.attention import BiAttention
 from elmo_tasks.nn.input_encoder import InputEncoder
 from elmo_tasks.nn.precision import at_least_float32
+from elmo_tasks.settings import Probability, Size, checked
 from elmo_tasks.tasks.squad.layers import ChainedPointers, ResidualSelfAttention, Spans, best_spans, relu_layer
 from elmo_tasks.tasks.squad.metric import SquadEmAndF1
 from elmo_tasks.tasks.task_model import SoftmaxModel
@@ -51,20 +52,20 @@ class SquadModel(SoftmaxModel):
 
     default_predictor = "elmo_tasks_squad"
 
+    @checked
     def __init__(
         self,
         vocab: Vocabulary,
         input_encoder: InputEncoder,
         *,
-        dropout: float = 0.0,
-        max_span_length: int = 17,
-        n_best: int = 5,
+        dropout: Probability = 0.0,
+        max_span_length: Size = 17,
+        n_best: Size = 5,
         initializer: Optional[InitializerApplicator] = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(vocab, input_encoder, **kwargs)
         width = self.input_encoder.encoder.get_output_dim()
-        require_sizes(n_best=n_best)
         if width % 2:
             raise InputError(f"expected an encoder with an even output size, for two directions, got {width}")
         self.max_span_length, self.n_best = max_span_length, n_best

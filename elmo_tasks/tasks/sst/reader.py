@@ -3,15 +3,16 @@
 import logging
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Optional
 
 from allennlp.data import DatasetReader, Field, Instance
 from allennlp.data.dataset_readers.dataset_reader import PathOrStr
 from allennlp.data.fields import LabelField, MetadataField
 
-from elmo_tasks.errors import InputError, require_sizes
+from elmo_tasks.errors import InputError
 from elmo_tasks.formats.trees import NAMES, Phrase, SentimentTree, read_trees
 from elmo_tasks.nn.word_indexer import shared_token
+from elmo_tasks.settings import Size, checked
 from elmo_tasks.tasks.reader import TaskReader, text_field
 
 logger = logging.getLogger(__name__)
@@ -33,9 +34,9 @@ class SstReader(TaskReader):
     Raises `InputError` if `min_phrase_length` is out of range.
     """
 
-    def __init__(self, *, min_phrase_length: int | None = None, **kwargs: Any) -> None:
+    @checked
+    def __init__(self, *, min_phrase_length: Optional[Size] = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        require_sizes(min_phrase_length=min_phrase_length)
         self._min_phrase_length = min_phrase_length
 
     def _read(self, file_path: PathOrStr) -> Iterable[Instance]:
