@@ -4,27 +4,23 @@ import os
 import re
 import secrets
 import shutil
-import sys
-import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from elmo_tasks.errors import InputError
 
-_DESCRIPTORS = re.compile(r"/dev/std(?P<name>out|err)|(/dev|/proc/self)/fd/(?P<number>[0-9]+)")
+_DESCRIPTORS = re.compile(r"/dev/std(out|err)|(/dev|/proc/self)/fd/[0-9]+")
 _ASIDE = re.compile(r"\..+\.(\d+)\.tmp")
 
 
 def check_output_path(path: str | Path, *, read: Iterable[str | Path | None] = (), device: bool = False) -> None:
     """
     Raises `InputError` if an output cannot be written, or would replace one of the input files `read`; to be called
-    before the work starts. With `device`, the output can be a pipe, a device or `/dev/stdout`.
+    before the work starts. With `device`, the output can be a pipe or a device.
     """
     if not str(path):
         raise InputError("expected the path of a file, got an empty one")
-    if device and _descriptor(path) is not None:
-        return
     target = _resolved(path)
     if target.is_dir():
         raise InputError("expected a file, got a folder", file=target, hint="name a file in it, or another")
@@ -46,18 +42,13 @@ def atomic_write(path: str | Path) -> Iterator[Path]:
     Yields a temporary path beside `path`, which is renamed to `path` at the end, or removed after an exception. Of a
     link, the file that it leads to is replaced.
 
-    Contents and name are flushed to the disk. A pipe or a device is written directly; if `/dev/stdout` is a file, what
-    was written is appended to it at the end.
+    Contents and name are flushed to the disk. A pipe or a device is written directly.
 
     Raises `InputError` if the folder is not writable or the disk is full; `path` is then unchanged.
     """
     target = _resolved(path)
     if target.exists() and not target.is_file() and not target.is_dir():
         yield target
-        return
-    if (descriptor := _descriptor(path)) is not None:
-        with _appended(descriptor) as aside:
-            yield aside
         return
     aside = target.parent / _aside_name(target)
     try:
@@ -103,26 +94,14 @@ def leftovers(folder: str | Path) -> Iterator[Path]:
 
 
 def _resolved(path: str | Path) -> Path:
-    """The path without links; of a pipe behind `/dev/stdout`, which has no other name, the path itself."""
+    """
+    The path without links; of a pipe behind `/dev/stdout`, which has no other name, the path itself. Raises
+    `InputError` for a file behind it, which replacing would hide from those who write to it.
+    """
     target = Path(os.path.realpath(path))
+    if target.is_file() and _DESCRIPTORS.fullmatch(os.path.abspath(path)):
+        raise InputError("expected a file, got one that is open", file=path, hint=f"name it: {target}")
     return target if target.exists() or not Path(path).exists() else Path(path)
-
-
-def _descriptor(path: str | Path) -> int | None:
-    """The descriptor of an open file that a path such as `/dev/stdout` or `/dev/fd/3` names, else `None`."""
-    found = _DESCRIPTORS.fullmatch(os.path.abspath(path))
-    return None if found is None else int(found["number"] or {"out": 1, "err": 2}[found["name"]])
-
-
-@contextmanager
-def _appended(descriptor: int) -> Iterator[Path]:
-    """Yields a temporary path, whose contents are written to an open file at the end."""
-    with tempfile.TemporaryDirectory() as folder:
-        aside = Path(folder) / "output"
-        yield aside
-        sys.stdout.flush()
-        with aside.open("rb") as source, os.fdopen(os.dup(descriptor), "wb") as out:
-            shutil.copyfileobj(source, out)
 
 
 def _aside_name(target: Path) -> str:

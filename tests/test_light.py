@@ -67,21 +67,28 @@ def test_text_to_hdf5_and_to_arrays(forbidden: str, tmp_path: Path) -> None:
     assert (status, shown, "needs the package tqdm" in errors) == (0, "(3, 3, 320)\n", True), errors
 
 
+SEVERAL = """
+import json
+from elmo_tasks.cli.main import main
+
+for line in sys.argv[1:]:
+    try:
+        main(line.split())
+    except SystemExit as end:
+        print(end.code)
+"""
+
+
 def test_what_needs_more_says_what_to_install(forbidden: str, tmp_path: Path) -> None:
     (tmp_path / "in.txt").write_text("It ended.\n")
-    for arguments, message in (
-        (
-            ("elmo", "in.txt", "out.hdf5", "--input-format", "text"),
-            "error: this needs the package spacy (pip install spacy, or use --input",
-        ),
-        (("elmo", "gone.txt", "out.hdf5"), "error: gone.txt: no such file"),
-        (("elmo", "in.txt", "out.hdf5", "--source", "transformer", "--model", "a/b"), "this needs the package"),
-        (("elmo", "in.txt", "out.hdf5", "--options-file", "hf://a/b/c", "--weight-file", "w"), "'elmo-tasks[tasks]'"),
-        (("train", "config.jsonnet", "-s", "out"), "pip install 'elmo-tasks[tasks]'"),
-    ):
-        status, _, errors = run(forbidden, tmp_path, COMMAND, *arguments)
-        assert (status, message in errors, "Traceback" in errors) == (1, True, False), errors
-    status, shown, _ = run(forbidden, tmp_path, COMMAND, "--help")
-    assert (status, "usage: elmo-tasks" in shown, "pip install" in shown) == (0, True, True)
-    code = "from elmo_tasks.elmo import Elmo; print(Elmo.from_files(cache_dir='cache').embed(['It ended'])[0].shape)"
-    assert run(forbidden, tmp_path, code)[:2] == (0, "(3, 2, 320)\n")
+    expected = {
+        "elmo in.txt out.hdf5 --input-format text": "error: this needs the package spacy (pip install spacy, or",
+        "elmo in.txt out.hdf5 --source transformer --model a/b": "(pip install 'transformers",
+        "elmo in.txt out.hdf5 --options-file hf://a/b/c --weight-file w": "(pip install 'elmo-tasks[tasks]'",
+        "train config.jsonnet -s out": "(pip install 'elmo-tasks[tasks]'",
+    }
+    status, shown, errors = run(forbidden, tmp_path, SEVERAL, *expected, "--help")
+    lines = shown.splitlines()
+    for line, message in zip(lines, expected.values(), strict=False):
+        assert message in line, errors
+    assert (status, lines[-1]) == (0, "0") and "usage: elmo-tasks" in shown and "Traceback" not in errors

@@ -189,8 +189,7 @@ class BiLM(nn.Module):
 
         Every sentence starts from zero states, so that its vectors depend on nothing else.
         """
-        mask = token_mask(character_ids)  # [B, T]
-        return self.carry(character_ids, {})[0] if mask.any() else BiLMOutput(self._zeros(mask), mask)
+        return self.carry(character_ids, {})[0]
 
     @no_compile
     def carry(self, character_ids: Tensor, states: States) -> tuple[BiLMOutput, States]:

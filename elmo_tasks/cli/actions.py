@@ -2,6 +2,7 @@
 
 import argparse
 from abc import ABC, abstractmethod
+from pathlib import Path
 
 
 class Command(ABC):
@@ -40,3 +41,22 @@ def add_packages(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--include-package", metavar="NAME", action="append", default=[], help="a package that registers more classes"
     )
+
+
+def add_model(parser: argparse.ArgumentParser, file: str) -> None:
+    """Adds the arguments of commands that load a trained model and read a file."""
+    add = parser.add_argument
+    add("archive_file", metavar="ARCHIVE", help="model.tar.gz, or the folder of a run")
+    add("input_file", metavar="FILE", help=file)
+    add("--weights-file", metavar="FILE", help="other weights than those in the archive")
+    add("--cuda-device", type=int, default=-1, metavar="N", help="a GPU (-1: the CPU)")
+    add(
+        "-o", "--overrides", default="", metavar="JSON", help="changes of the archive's config, as for elmo-tasks train"
+    )
+
+
+def model_files(args: argparse.Namespace) -> list[str | Path]:
+    """The files of the trained model that a command reads, which its outputs must not replace."""
+    archive = Path(args.archive_file)
+    inside = archive.rglob("*") if archive.is_dir() else ()
+    return [archive, *inside, *([args.weights_file] if args.weights_file else [])]

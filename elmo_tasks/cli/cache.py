@@ -6,6 +6,8 @@ from pathlib import Path
 from elmo_tasks.cli.actions import ActionsCommand
 from elmo_tasks.elmo.cache import CacheStatistics, Description, clear, statistics
 
+_STATS = "One line per biLM. Every entry is read and checked; the bytes include those of earlier versions."
+_CLEAR = "Remove the cached layers, and no other file of the folder. A run that uses them continues."
 _SHOWN_DIGITS = 12
 _COUNTS = f"{'sentences':>12} {'tokens':>14} {'bytes':>18} {'damaged':>8}"
 _HEADER = f"{'weights':<{_SHOWN_DIGITS}} {'options':<{_SHOWN_DIGITS}} state precision stored   {_COUNTS}  files"
@@ -18,35 +20,19 @@ class Cache(ActionsCommand):
 
     def add_actions(self, actions: argparse._SubParsersAction) -> None:
         """One parser each."""
-        _add_stats(actions)
-        _add_clear(actions)
-
-
-def _add_stats(actions: argparse._SubParsersAction) -> None:
-    description = "One line per biLM. Every entry is read and checked; the bytes include those of earlier versions."
-    parser = actions.add_parser("stats", description=description, help="show what is cached, and check it")
-    parser.add_argument("dir", metavar="DIR", help="the folder that cache_dir names")
-    parser.set_defaults(func=show_statistics)
-
-
-def _add_clear(actions: argparse._SubParsersAction) -> None:
-    description = "Remove the cached layers, and no other file of the folder. A run that uses them continues."
-    parser = actions.add_parser("clear", description=description, help="remove the cached layers")
-    parser.add_argument("dir", metavar="DIR", help="the folder that cache_dir names")
-    parser.add_argument(
-        "--weights",
-        metavar="SHA|FILE",
-        help="only for this weight file, given by its path or the first digits of its sha256",
-    )
-    parser.set_defaults(func=remove)
+        stats = actions.add_parser("stats", description=_STATS, help="show what is cached, and check it")
+        clear = actions.add_parser("clear", description=_CLEAR, help="remove the cached layers")
+        for parser, function in ((stats, show_statistics), (clear, remove)):
+            parser.add_argument("dir", metavar="DIR", help="the folder that cache_dir names")
+            parser.set_defaults(func=function)
+        clear.add_argument(
+            "--weights", metavar="SHA|FILE", help="only of this weight file, or first digits of its sha256"
+        )
 
 
 def show_statistics(args: argparse.Namespace) -> None:
     """Prints a line per biLM."""
-    found = statistics(args.dir)
-    print(_HEADER)
-    for cached in found:
-        print(_line(cached))
+    print(_HEADER, *map(_line, statistics(args.dir)), sep="\n")
 
 
 def remove(args: argparse.Namespace) -> None:

@@ -5,14 +5,14 @@ import json
 import sys
 from itertools import chain
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from elmo_tasks.cli.actions import Command
 from elmo_tasks.errors import one_line
 from elmo_tasks.resources import SCALES
-from elmo_tasks.training.checks.files import device_problems, file_problems
-from elmo_tasks.training.checks.problem import Problem
-from elmo_tasks.training.checks.schema import shape_problems
-from elmo_tasks.training.config import find_config, read_config
+
+if TYPE_CHECKING:
+    from elmo_tasks.training.checks.problem import Problem
 
 
 class Check(Command):
@@ -33,6 +33,8 @@ class Check(Command):
 
 def check(args: argparse.Namespace) -> None:
     """Print a line per config and one per problem; exit with 1 if there is any."""
+    from elmo_tasks.training.config import find_config, read_config
+
     found = False
     for file in [find_config(name, args.scale) for name in args.configs]:
         problems = check_config(file, args.overrides)
@@ -46,8 +48,13 @@ def check(args: argparse.Namespace) -> None:
     sys.exit(1 if found else 0)
 
 
-def check_config(file: str | Path, overrides: str = "") -> list[Problem]:
+def check_config(file: str | Path, overrides: str = "") -> list["Problem"]:
     """Reads a config as `elmo-tasks train` does, and returns all problems, sorted by path. Nothing is constructed."""
+    from elmo_tasks.training.checks.files import device_problems, file_problems
+    from elmo_tasks.training.checks.problem import Problem
+    from elmo_tasks.training.checks.schema import shape_problems
+    from elmo_tasks.training.config import read_config
+
     try:
         config = read_config(file, overrides).as_dict(quiet=True)
     except Exception as error:

@@ -1,54 +1,59 @@
-"""`elmo-tasks evaluate`: AllenNLP's command, which does not overwrite the files that it reads."""
+"""`elmo-tasks evaluate`: the scores of a trained model on a file."""
 
 import argparse
 import json
-from contextlib import ExitStack
+import shutil
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from allennlp.commands import evaluate as allennlp_evaluate
-from allennlp.models.archival import get_weights_path
-
-from elmo_tasks.cli.actions import Command, add_packages
-from elmo_tasks.errors import InputError
+from elmo_tasks.cli.actions import Command, add_model, model_files
+from elmo_tasks.errors import InputError, require_sizes
 from elmo_tasks.files import atomic_write, check_output_path
-from elmo_tasks.training.archives import files_of, fitting, require_state, unpacked
-from elmo_tasks.training.checks.devices import require_device
 
 
 class Evaluate(Command):
-    """`elmo-tasks evaluate ARCHIVE FILE`, with AllenNLP's arguments."""
+    """`elmo-tasks evaluate ARCHIVE FILE`."""
 
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None: ...
+    description = "Print the scores of a trained model on a file as JSON."
 
-    def add_parser(self, parsers: argparse._SubParsersAction, name: str, text: str) -> None:
-        parser = allennlp_evaluate.Evaluate().add_subparser(parsers)
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        add_model(parser, "data in the format of the training data")
+        add = parser.add_argument
+        add("--output-file", metavar="FILE", help="also write the scores to this file")
+        add(
+            "--predictions-output-file", metavar="FILE", help="write the predictions, as the official scorer reads them"
+        )
+        add("--batch-size", type=int, metavar="N", help="instead of that of the config")
         parser.set_defaults(func=evaluate)
-        add_packages(parser)
 
 
 def evaluate(args: argparse.Namespace) -> None:
-    """Print the scores as JSON, after a check of the options."""
-    if args.batch_size is not None and args.batch_size < 1:
-        raise InputError(f"--batch-size must be at least 1, got {args.batch_size}")
+    """Print the scores, after a check of the options."""
+    from elmo_tasks.training.archives import load_archive, score
+    from elmo_tasks.training.checks.devices import require_device
+
+    require_sizes(batch_size=args.batch_size)
     require_device(args.cuda_device)
-    inputs = [file.strip(' "') for file in args.input_file.split(",")]
-    if not all(inputs):
+    if not args.input_file:
         raise InputError("expected a file to evaluate, got an empty name")
-    outputs = {name: (getattr(args, name) or "").split(",") for name in ("output_file", "predictions_output_file")}
-    given = [output for names in outputs.values() for output in names if output]
-    if len(set(given)) < len(given):
-        raise InputError(f"expected a file for each output, got {', '.join(given)}")
-    for output in given:
-        check_output_path(output, read=[*files_of(args), *inputs], device=True)
-    with unpacked(args.archive_file) as folder, ExitStack() as written:
-        for name, paths in outputs.items() if args.auto_names == "NONE" else ():  # AllenNLP opens them by name
-            if any(paths):
-                setattr(args, name, ",".join(str(written.enter_context(atomic_write(path))) for path in paths))
-        args.archive_file = str(folder)
-        require_state(Path(args.weights_file or get_weights_path(folder)))
-        try:
-            with fitting():
-                scores = allennlp_evaluate.evaluate_from_args(args)
-        except AssertionError as error:  # as many outputs as inputs
-            raise InputError(str(error)) from error
-    print(json.dumps(scores, indent=2))
+    read = [*model_files(args), args.input_file]
+    outputs = [file for file in (args.output_file, args.predictions_output_file) if file]
+    if len(set(outputs)) < len(outputs):
+        raise InputError(f"expected a file for each output, got {', '.join(outputs)}")
+    for output in outputs:
+        check_output_path(output, read=read, device=True)
+    archive = load_archive(
+        args.archive_file, cuda_device=args.cuda_device, overrides=args.overrides, weights_file=args.weights_file
+    )
+    predictions = Path(args.predictions_output_file or "none")
+    with TemporaryDirectory() as folder:
+        aside = Path(folder) / predictions.name if args.predictions_output_file else None
+        scores = json.dumps(score(archive, args.input_file, batch_size=args.batch_size, predictions=aside), indent=2)
+        for made in sorted(Path(folder).iterdir()):  # official scorers need a second file
+            check_output_path(predictions.with_name(made.name), read=read, device=True)
+            with atomic_write(predictions.with_name(made.name)) as target:
+                shutil.copyfile(made, target)
+    if args.output_file:
+        with atomic_write(args.output_file) as target:
+            target.write_text(scores, "utf-8")
+    print(scores)

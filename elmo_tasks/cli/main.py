@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 import tempfile
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
@@ -38,6 +39,9 @@ MODULES = {"ablate-run": "elmo_tasks.cli.ablate"}
 LIGHT = ("elmo", "static", "models")
 """Commands without AllenNLP."""
 
+EAGER = ("ablate", "ablate-run", "bilm")
+"""Commands whose modules import AllenNLP; the help of the others needs nothing."""
+
 INSTALL = "pip install 'elmo-tasks[tasks]' && pip install --no-deps allennlp==2.10.1"
 TRACEBACK_VARIABLE = "ELMO_TASKS_TRACEBACK"
 
@@ -54,6 +58,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     signal.signal(signal.SIGTERM, terminate)
     logging.basicConfig(format="%(levelname)s: %(message)s", level=os.environ.get("ALLENNLP_LOG_LEVEL", "WARNING"))
     logging.getLogger("filelock").setLevel(logging.WARNING)
+    warnings.filterwarnings("ignore", r"`torch\.cuda\.amp", FutureWarning)  # AllenNLP's trainer
     try:
         run(arguments)
     except KeyboardInterrupt as interrupt:
@@ -76,7 +81,7 @@ def run(arguments: list[str]) -> None:
     name = arguments[0] if arguments and arguments[0] in COMMANDS else None
     if name in ("train", "ablate-run") and (not sys.stderr.isatty() or {"-q", "--quiet"} & set(arguments)):
         os.environ.setdefault("TQDM_DISABLE", "1")  # read when tqdm is imported
-    if name not in (None, "train", *LIGHT):  # their arguments need nothing
+    if name in EAGER:
         _require_allennlp()
     parser = argparse.ArgumentParser(
         prog="elmo-tasks",

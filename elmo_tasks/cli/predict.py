@@ -1,156 +1,54 @@
-"""`elmo-tasks predict`: AllenNLP's command, which continues after an invalid line and writes its output atomically."""
+"""`elmo-tasks predict`: predictions of a trained model for the lines of a file."""
 
 import argparse
-import json
-import sys
-from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
-from dataclasses import dataclass
-from typing import Any
 
-from allennlp.commands import predict as allennlp_predict
-from allennlp.common.file_utils import cached_path
-from allennlp.common.util import lazy_groups_of
-from allennlp.predictors import Predictor
-
-from elmo_tasks.cli.actions import Command, add_packages
-from elmo_tasks.errors import InputError, one_line
-from elmo_tasks.files import atomic_write, check_output_path
-from elmo_tasks.formats.text_files import lines_of, open_binary
-from elmo_tasks.training.archives import explained, files_of, load_archive
-from elmo_tasks.training.checks.devices import require_device
+from elmo_tasks.cli.actions import Command, add_model, model_files
+from elmo_tasks.errors import InputError, require_sizes
+from elmo_tasks.files import check_output_path
 
 STANDARD_INPUT = "-"
-MAX_PRINTED_ERRORS = 10
-"""How many errors are printed to stderr; the output has all of them."""
-
-
-@dataclass
-class Line:
-    """A line of input that is not blank: its number, counted from 1, and its data, or why it has no prediction."""
-
-    number: int
-    data: Any = None
-    error: str | None = None
 
 
 class Predict(Command):
-    """`elmo-tasks predict ARCHIVE FILE`, with AllenNLP's arguments."""
+    """`elmo-tasks predict ARCHIVE FILE`."""
 
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None: ...
+    description = (
+        "Predict for each line of FILE, a JSON object. The output for an invalid line is its error; the exit status is"
+        " then 1."
+    )
 
-    def add_parser(self, parsers: argparse._SubParsersAction, name: str, text: str) -> None:
-        parser = allennlp_predict.Predict().add_subparser(parsers)
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        add_model(parser, "JSON lines, `-` for standard input")
+        add = parser.add_argument
+        add("--output-file", metavar="FILE", help="write the predictions to this file")
+        add("--silent", action="store_true", help="do not print the predictions")
+        add("--batch-size", type=int, default=1, metavar="N", help="lines at a time (1)")
+        add("--use-dataset-reader", action="store_true", help="FILE has the format of the training data")
+        add("--predictor", metavar="NAME", help="another predictor than the model's")
         parser.set_defaults(func=predict)
-        add_packages(parser)
 
 
 def predict(args: argparse.Namespace) -> None:
     """Predict line by line. Raises `InputError` for invalid options before the model is loaded."""
-    if args.batch_size < 1:
-        raise InputError(f"--batch-size must be at least 1, got {args.batch_size}")
+    from allennlp.predictors import Predictor
+
+    from elmo_tasks.cli.line_predictions import LinePredictions
+    from elmo_tasks.formats.text_files import open_binary
+    from elmo_tasks.training.archives import explained, load_archive
+    from elmo_tasks.training.checks.devices import require_device
+
+    require_sizes(batch_size=args.batch_size)
     if args.silent and not args.output_file:
         raise InputError("expected an --output-file with --silent, got none: no prediction would be seen")
     file = args.input_file
     if file != STANDARD_INPUT and not args.use_dataset_reader and "://" not in file:
         open_binary(file).close()
     if args.output_file:
-        check_output_path(args.output_file, read=[*files_of(args), file], device=True)
-    try:
-        options = json.loads(args.predictor_args or "{}")
-    except ValueError as error:
-        raise InputError(f"--predictor-args: expected JSON, got {args.predictor_args!r} ({error})") from None
-    if not isinstance(options, dict):
-        raise InputError(f"--predictor-args: expected a JSON object, got {args.predictor_args}")
+        check_output_path(args.output_file, read=[*model_files(args), file], device=True)
     require_device(args.cuda_device)
     archive = load_archive(
-        args.archive_file,
-        weights_file=args.weights_file,
-        cuda_device=args.cuda_device,
-        overrides=args.overrides,
+        args.archive_file, cuda_device=args.cuda_device, overrides=args.overrides, weights_file=args.weights_file
     )
-    with explained():
-        predictor = Predictor.from_archive(
-            archive, args.predictor, dataset_reader_to_load=args.dataset_reader_choice, extra_args=options
-        )
-    reading = (args.batch_size, not args.silent, args.use_dataset_reader, args.multitask_head)
-    LinePredictions(predictor, file, args.output_file, *reading).run()
-
-
-class LinePredictions(allennlp_predict._PredictManager):
-    """
-    Predictions for JSON lines, in order, one line of output for each line of input that is not blank.
-
-    The output for an invalid line is `{"line": 17, "error": "..."}`. Lines are read and predictions written as they
-    come; the output file appears when it is complete.
-
-    Raises `InputError` at the end, if a line was invalid; earlier, if the output cannot be written or the dataset
-    reader fails; the output file is then unchanged.
-    """
-
-    def __init__(self, predictor: Predictor, input_file: str, output_file: str | None, *options: Any) -> None:
-        super().__init__(predictor, input_file, None, *options)
-        self._path = output_file
-
-    def run(self) -> None:
-        """Predict and write."""
-        if self._path is None:
-            errors = self._run()
-        else:
-            with atomic_write(self._path) as aside, aside.open("w", encoding="utf-8") as self._output_file:
-                errors = self._run()
-        if errors:
-            raise InputError(f"{errors} of the lines could not be used, see the output")
-
-    def _run(self) -> int:
-        """The number of invalid lines."""
-        if self._dataset_reader is not None:
-            super().run()
-            return 0
-        errors = 0
-        for batch in lazy_groups_of(self._lines(), self._batch_size):
-            predictions = self._predictions([line for line in batch if line.error is None])
-            for line in batch:
-                invalid = json.dumps({"line": line.number, "error": line.error}) + "\n"
-                given = json.dumps(line.data) if self._print_to_console else None
-                self._maybe_print_to_console_and_file(line.number, predictions.get(line.number, invalid), given)
-                errors += line.error is not None
-                if line.error is not None and errors <= MAX_PRINTED_ERRORS:
-                    sys.stderr.write(f"line {line.number}: {line.error}\n")
-        return errors
-
-    def _lines(self) -> Iterator[Line]:
-        number, name = 0, self._input_file
-        opened: Any
-        with nullcontext(sys.stdin.buffer) if name == STANDARD_INPUT else open_binary(cached_path(name)) as opened:
-            try:
-                for number, text in lines_of(opened, name):
-                    if isinstance(text, InputError):
-                        yield Line(number, error=str(text))
-                    elif text and not text.isspace():
-                        yield self._load(number, text)
-            except InputError as error:  # the rest cannot be read
-                yield Line(number + 1, error=str(error))
-
-    def _load(self, number: int, text: str) -> Line:
-        try:
-            return Line(number, self._predictor.load_line(text))
-        except Exception as error:
-            return Line(number, error=_message(error))
-
-    def _predictions(self, lines: Sequence[Line]) -> dict[int, str]:
-        """Outputs by number. If a batch fails, its lines are predicted one by one, and errors are set."""
-        if not lines:
-            return {}
-        try:
-            outputs = list(self._predict_json([line.data for line in lines]))
-        except Exception as error:
-            if len(lines) == 1:
-                lines[0].error = _message(error)
-                return {}
-            return {number: output for line in lines for number, output in self._predictions([line]).items()}
-        return {line.number: output for line, output in zip(lines, outputs, strict=True)}
-
-
-def _message(error: Exception) -> str:
-    return one_line(error) or f"{type(error).__name__}: {error}"
+    with explained(args.archive_file):
+        predictor = Predictor.from_archive(archive, args.predictor)
+    LinePredictions(predictor, file, args.output_file, args.batch_size, not args.silent, args.use_dataset_reader).run()

@@ -22,8 +22,13 @@ class Train(Command):
         add("--scale", choices=SCALES, help="of a name: synthetic corpus, small data, the paper's (mini)")
         add("-s", "--serialization-dir", required=True, metavar="DIR", help="folder of the run")
         add("-o", "--overrides", default="", metavar="JSON", help='changes, such as \'{"model.elmo.at": "both"}\'')
-        add("-r", "--recover", action="store_true", help="resume the run in DIR from its last checkpoint")
-        add("-f", "--force", action="store_true", help="remove an earlier run from DIR, and no other file")
+        found = parser.add_mutually_exclusive_group()
+        found.add_argument(
+            "-r", "--recover", action="store_true", help="resume the run in DIR from its last checkpoint"
+        )
+        found.add_argument(
+            "-f", "--force", action="store_true", help="remove an earlier run from DIR, and no other file"
+        )
         add("--node-rank", type=int, default=0, metavar="N", help="of this machine, from 0, in `distributed` (0)")
         add("--dry-run", action="store_true", help="build everything, and train nothing")
         shown = parser.add_mutually_exclusive_group()

@@ -36,7 +36,7 @@ def round_mantissa(array: np.ndarray, bits: int | None) -> np.ndarray:
     if bits is None or bits == FLOAT32_MANTISSA:
         return values
     if not 0 <= bits < FLOAT32_MANTISSA:
-        raise ValueError(f"mantissa_bits: expected 0 to {FLOAT32_MANTISSA}, got {bits}")
+        raise InputError(f"mantissa_bits: expected 0 to {FLOAT32_MANTISSA}, got {bits}")
     drop = FLOAT32_MANTISSA - bits
     raw = values.view(np.uint32)
     half = np.uint32((1 << (drop - 1)) - 1)

@@ -12,15 +12,12 @@ import numpy as np
 from elmo_tasks.errors import InputError
 from elmo_tasks.files import atomic_write
 from elmo_tasks.formats.text_files import decode_line, open_binary, open_text, raw_lines, refuse_carriage_return
-from elmo_tasks.formats.unpacking import is_compressed
+from elmo_tasks.formats.unpacking import compression
 
 VECTORS_HINT = "GloVe: https://nlp.stanford.edu/projects/glove/; any file with a word and its numbers per line works"
 
 _LATER_FIELD = re.compile("(?<= )[^ ]*")
 _HEADER = re.compile(r"([0-9]{1,18}) ([0-9]{1,18})")
-_DECIMAL = b" +-.0123456789Ee"
-"""Characters of decimal numbers; Python also parses underscores, other digits, `nan` and `inf`."""
-
 _TABS = "expected blanks between numbers, got tabs: convert them with `tr '\\t' ' '`"
 _CACHED = 2**16
 """Words whose vectors a `VectorFile` keeps in memory: about 80 MB at 300 dimensions."""
@@ -125,19 +122,17 @@ def _is_number(field: str) -> bool:
 def _vector(values: str, file: str | Path, number: int | None) -> np.ndarray:
     """The numbers as float32, shape [D]."""
     fields = values.split(" ")
-    if not values.encode().translate(None, _DECIMAL):
-        with suppress(ValueError), np.errstate(over="ignore"):
-            vector = np.array([float(field) for field in fields], np.float32)  # [D]
-            if np.isfinite(vector).all():
-                return vector
+    with suppress(ValueError), np.errstate(over="ignore"):
+        vector = np.array([float(field) for field in fields], np.float32)  # [D]
+        if np.isfinite(vector).all():
+            return vector
     wrong = next(field for field in fields if not _is_finite(field))
     raise InputError(f"expected {len(fields)} finite numbers, got {wrong!r:.60} among them", file=file, line=number)
 
 
 def _is_finite(field: str) -> bool:
-    decimal = not field.encode().translate(None, _DECIMAL) and _is_number(field)
     with np.errstate(over="ignore"):
-        return decimal and bool(np.isfinite(np.float32(float(field))))
+        return _is_number(field) and bool(np.isfinite(np.float32(float(field))))
 
 
 class VectorFile:
@@ -187,7 +182,7 @@ class VectorFile:
         """Line numbers and lines; appends the position of each."""
         start = 0
         with open_binary(self.file, VECTORS_HINT) as opened:
-            if is_compressed(opened):
+            if compression(opened):
                 raise InputError("expected plain text, got a compressed file", file=self.file, hint="unpack it")
             for number, raw in raw_lines(opened, self.file):
                 starts.append(start)

@@ -1,6 +1,5 @@
 """Loading an archive (`model.tar.gz`) or the folder of a run: nothing in it is executed, each fault is one error."""
 
-import argparse
 import importlib.util
 import json
 import os
@@ -16,7 +15,9 @@ from typing import Any
 import torch
 from allennlp.common import Registrable
 from allennlp.common.file_utils import cached_path
-from allennlp.common.meta import META_NAME, Meta
+from allennlp.common.util import prepare_environment
+from allennlp.data import DataLoader
+from allennlp.evaluation import Evaluator
 from allennlp.models import archival
 from allennlp.models.archival import CONFIG_NAME, Archive
 
@@ -40,12 +41,34 @@ def load_archive(
     """
     if weights_file:
         require_regular(weights_file)
-    with unpacked(file) as folder, explained(), _no_standard_input():
-        weights = Path(weights_file or archival.get_weights_path(folder))
-        if not weights.is_file():
-            raise InputError("the archive lacks weights.th", file=file, hint=HINT)
-        require_state(weights)
+    with unpacked(file) as folder, explained(file), _no_standard_input():
+        _require_state(Path(weights_file or archival.get_weights_path(folder)), file)
         return archival.load_archive(folder, cuda_device, overrides, weights_file)
+
+
+def data_loader(archive: Archive, file: str | Path, *, batch_size: int | None = None) -> DataLoader:
+    """The archive's data loader for validation, on another file."""
+    params = (archive.config.get("validation_data_loader") or archive.config["data_loader"]).duplicate()
+    if batch_size is not None:
+        params["batch_size"] = batch_size
+    loader = DataLoader.from_params(params, reader=archive.validation_dataset_reader, data_path=str(file))
+    loader.index_with(archive.model.vocab)
+    loader.set_target_device(next(archive.model.parameters()).device)
+    return loader
+
+
+def score(
+    archive: Archive, file: str | Path, *, batch_size: int | None = None, predictions: Path | None = None
+) -> dict[str, Any]:
+    """The metrics of an archive on a file; the evaluator of its config writes the predictions, if a file is given."""
+    config = archive.config.duplicate()
+    prepare_environment(config)
+    device = next(archive.model.parameters()).device
+    options = config.pop("evaluation", {})
+    options["cuda_device"] = -1 if device.type == "cpu" else device.index
+    loader = data_loader(archive, file, batch_size=batch_size)
+    evaluator = Evaluator.from_params(options)
+    return dict(evaluator(archive.model, loader, predictions_output_file=predictions))
 
 
 @contextmanager
@@ -59,17 +82,9 @@ def unpacked(file: str | Path) -> Iterator[Path]:
         _gather(Path(cached_path(file)), folder)
         config = folder / CONFIG_NAME
         config.write_text(archived_config(config.read_bytes(), file), "utf-8")
-        _require_version(folder / META_NAME, file)
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def files_of(args: argparse.Namespace) -> list[str | Path]:
-    """The files of the trained model that a command reads, which its outputs must not replace."""
-    archive = Path(args.archive_file)
-    inside = archive.rglob("*") if archive.is_dir() else ()
-    return [archive, *inside, *([args.weights_file] if args.weights_file else [])]
 
 
 def _gather(source: Path, folder: Path) -> None:
@@ -95,11 +110,9 @@ def archived_config(content: bytes, file: str | Path) -> str:
     a JSON object, or names code to run: a class by its Python path instead of its registered name, another archive.
     """
     try:
-        config = json.loads(content)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"the archive's {CONFIG_NAME} is no JSON: {error}", file=file, hint=HINT) from None
-    if not isinstance(config, dict):
-        raise InputError(f"the archive's {CONFIG_NAME} is no JSON object", file=file, hint=HINT)
+        config = dict(json.loads(content))
+    except (ValueError, TypeError, RecursionError) as error:
+        raise InputError(f"the archive's {CONFIG_NAME} is no JSON object: {error}", file=file, hint=HINT) from None
     registered = {name for names in Registrable._registry.values() for name in names}
     for path, key, value in _leaves("", "", config):
         if path not in DATA_PATHS and _names_code(key, value, registered):
@@ -157,52 +170,32 @@ def _no_standard_input() -> Iterator[None]:
         os.close(saved)
 
 
-def _require_version(meta: Path, file: str | Path) -> None:
-    if not meta.is_file():  # old archives have none
-        return
-    try:
-        archival._parse_version(Meta.from_path(meta).version)
-    except (AttributeError, TypeError, ValueError, RecursionError) as error:
-        raise InputError(f"the archive's {META_NAME} is damaged: {error}", file=file, hint=HINT) from None
-
-
-def require_state(weights: Path) -> None:
-    """Raises `InputError` unless a file contains a state dictionary."""
+def _require_state(weights: Path, file: str | Path) -> None:
+    """Raises `InputError` unless the weights of the archive `file` are a state dictionary."""
     try:
         is_zip = zipfile.is_zipfile(weights)  # else an older format, which cannot be memory-mapped
         state = torch.load(weights, map_location="cpu", mmap=is_zip, weights_only=True)
         if not isinstance(state, Mapping) or not all(isinstance(key, str) for key in state):
             raise TypeError(f"expected tensors by name, got {type(state).__name__}")
     except FileNotFoundError:
-        raise InputError("the archive lacks weights.th", hint=HINT) from None
+        raise InputError("the archive lacks weights.th", file=file, hint=HINT) from None
     except (RuntimeError, OSError, EOFError, UnpicklingError, TypeError, ValueError) as error:
         reason = str(error).split("\n")[0] or type(error).__name__
-        raise InputError(f"the archive's {weights.name} is damaged: {reason}", hint=HINT) from error
+        raise InputError(f"the archive's {weights.name} is damaged: {reason}", file=file, hint=HINT) from error
 
 
 @contextmanager
-def fitting() -> Iterator[None]:
-    """Raises `InputError` for weights that torch cannot load into a model."""
+def explained(file: str | Path) -> Iterator[None]:
+    """Raises `InputError` for errors of AllenNLP's loading, which are about the archive `file` or the overrides."""
     try:
         yield
-    except RuntimeError as error:
-        first, *rest = [line.strip() for line in str(error).split("\n")]
-        if not first.startswith(STATE_PREFIXES):
-            raise
-        hint = "overrides (-o) of a trained model must change neither its sizes nor the place of ELMo"
-        problem = f"the weights do not fit the configuration: {rest[0] if rest else first}"
-        raise InputError(problem, hint=hint) from error
-
-
-@contextmanager
-def explained() -> Iterator[None]:
-    """Raises `InputError` for errors of AllenNLP's loading, which are about the archive or the overrides."""
-    try:
-        with fitting():
-            yield
     except (InputError, torch.OutOfMemoryError):
         raise
     except (RuntimeError, TypeError, ValueError, LookupError, AttributeError) as error:
-        first = str(error).split("\n")[0]
+        first, *rest = map(str.strip, str(error).split("\n"))
         problem = f"no model can be built from the archive: {type(error).__name__}: {first}"
-        raise InputError(problem, hint="ELMO_TASKS_TRACEBACK=1 shows the traceback") from error
+        hint = "ELMO_TASKS_TRACEBACK=1 shows the traceback"
+        if first.startswith(STATE_PREFIXES):
+            problem = f"the weights do not fit the configuration: {rest[0] if rest else first}"
+            hint = "overrides (-o) of a trained model must change neither its sizes nor the place of ELMo"
+        raise InputError(problem, file=file, hint=hint) from error

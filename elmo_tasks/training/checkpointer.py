@@ -46,7 +46,7 @@ class AtomicCheckpointer(Checkpointer):
     AllenNLP's checkpointer, which leaves an undamaged checkpoint whenever the run is killed.
 
     Both files are written atomically before an older checkpoint is removed, and verified before they are used: damaged
-    ones are renamed, and the checkpoint before them is loaded. Sharded checkpoints are left to AllenNLP.
+    ones are renamed, and the checkpoint before them is loaded.
     """
 
     @classmethod
@@ -57,9 +57,6 @@ class AtomicCheckpointer(Checkpointer):
         return made
 
     def save_checkpoint(self, trainer: Any) -> None:
-        if self.state_is_sharded:
-            super().save_checkpoint(trainer)
-            return
         state = trainer.get_checkpoint_state()
         if state is None:  # another process writes it
             self._count_from((trainer._epochs_completed, trainer._batches_in_epoch_completed))
@@ -71,8 +68,7 @@ class AtomicCheckpointer(Checkpointer):
         super().save_checkpoint(SimpleNamespace(get_checkpoint_state=lambda: state))  # removes older ones
 
     def load_checkpoint(self) -> TrainerCheckpoint | None:
-        if not self.state_is_sharded:
-            self._set_damaged_aside()
+        self._set_damaged_aside()
         with torch.serialization.safe_globals(NUMPY_SCALARS):
             return super().load_checkpoint()
 

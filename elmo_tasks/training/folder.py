@@ -3,7 +3,6 @@
 import glob
 import json
 import logging
-import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -39,16 +38,12 @@ AFTER_FIRST_STEP = (
 
 
 @contextmanager
-def exclusive(folder: Path, *, shared: bool = False) -> Iterator[bool]:
+def exclusive(folder: Path) -> Iterator[bool]:
     """
     Locks a folder, which is made if need be, and tells whether a training has locked it before; `InputError` if another
-    process trains in it. The machines of one training have it as `shared`, and not locked.
+    process trains in it.
     """
     known = (folder / LOCK).exists()
-    if shared:
-        folder.mkdir(parents=True, exist_ok=True)
-        yield known
-        return
     lock = FileLock(folder / LOCK)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -76,25 +71,25 @@ def prepare(
 
     Raises `InputError`, and changes nothing, if the folder has other files; without `recover` or `force`, if it has a
     run that has begun; with `recover`, if the run has another config; with `force`, if a file in `read` would go.
+    `force` has no effect with `recover`.
     """
     config = folder / CONFIG_NAME
-    is_run = config.is_file() and (folder / META_NAME).is_file()
-    begun, found = _matching(folder, AFTER_FIRST_STEP), _present(folder)
-    named = [*_matching(folder, BEFORE_FIRST_STEP), *begun]
-    written = named if known or recover or (force and is_run) else []
-    if force and recover:
-        raise InputError("expected --recover or --force, got both")
-    if recover and begun and not config.is_file():
-        raise InputError(f"expected a run with {CONFIG_NAME}, got {', '.join(found)}", file=folder)
-    if recover and config.is_file() and (stored := _stored(config)) is not None:
-        require_same(stored, params.as_dict(quiet=True), config)
-    foreign = [name for name in found if name not in _names(written)]
-    if not recover and foreign and (written != named or not force):
-        hint = RESUME if is_run else "give -s another"
-        raise InputError(f"expected an empty folder, got {', '.join(foreign)}", file=folder, hint=hint)
-    if not recover and not force and begun:
-        raise InputError(f"expected an empty folder, got {', '.join(_names(begun))}", file=folder, hint=RESUME)
-    if not recover:
+    begun = _matching(folder, AFTER_FIRST_STEP)
+    written = [*_matching(folder, BEFORE_FIRST_STEP), *begun]
+    if recover:
+        if begun and not config.is_file():
+            raise InputError(f"expected a run with {CONFIG_NAME}, got {', '.join(_present(folder))}", file=folder)
+        if config.is_file() and (stored := _stored(config)) is not None:
+            require_same(stored, params.as_dict(quiet=True), config)
+    else:
+        is_run = config.is_file() and (folder / META_NAME).is_file()
+        replaced = {path.name for path in written if known and path not in begun}
+        blocking = [name for name in _present(folder) if name not in replaced]
+        if force:
+            blocking = [] if known or is_run else [path.name for path in written]
+        if blocking:
+            hint = RESUME if is_run else "give -s another"
+            raise InputError(f"expected an empty folder, got {', '.join(blocking)}", file=folder, hint=hint)
         _require_unread(written, read)
         for path in written:
             shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
@@ -128,19 +123,10 @@ def make_vocabulary(params: Params, folder: Path) -> None:
 
 def require_same(stored: Mapping[str, Any], given: Mapping[str, Any], file: Path) -> None:
     """Raises `InputError` if the run in this folder has another config."""
-    if found := differences(_with_absolute_paths(dict(stored)), _with_absolute_paths(dict(given))):
+    if found := differences(stored, given):
         hint = "--recover resumes with the config in this file; for another config give -s another folder, or remove"
         problem = f"the run has another config: {'; '.join(found)}"
         raise InputError(problem, file=file, hint=f"{hint} this run with --force")
-
-
-def _with_absolute_paths(value: Any) -> Any:
-    """A config in which plain AllenNLP's paths, as they were given, equal ours."""
-    if isinstance(value, dict):
-        return {key: _with_absolute_paths(part) for key, part in value.items()}
-    if isinstance(value, list):
-        return [_with_absolute_paths(part) for part in value]
-    return os.path.abspath(value) if isinstance(value, str) and "/" in value and "://" not in value else value
 
 
 def _stored(config: Path) -> dict[str, Any] | None:
@@ -160,10 +146,6 @@ def _present(folder: Path) -> list[str]:
     """The names in a folder but for the lock and temporary files of processes that have ended."""
     temporary = {path.name for path in leftovers(folder)}
     return sorted(path.name for path in folder.iterdir() if path.name != LOCK and path.name not in temporary)
-
-
-def _names(paths: Iterable[Path]) -> list[str]:
-    return [path.name for path in paths]
 
 
 def _require_unread(written: Iterable[Path], read: Iterable[Path]) -> None:

@@ -1,11 +1,18 @@
-"""What a training prints, and what it writes to `out.log`."""
+"""What a training prints, a line for each epoch, and what it writes to `out.log`."""
 
 import logging
 import os
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
+from typing import Any
+
+from allennlp.training.callbacks import TrainerCallback
+
+logger = logging.getLogger(__name__)
 
 FORMAT = "%(asctime)s - %(levelname)s - %(name)s - %(message)s"
 
@@ -51,3 +58,37 @@ def logged(folder: Path, shown: str) -> Iterator[None]:
                 logging.getLogger(name).removeHandler(handler)
             logging.getLogger(name).setLevel(levels[name])
         file.close()
+
+
+class EpochLines(TrainerCallback):
+    """Logs loss, score, best score and time left after each epoch, and the best epoch at the end."""
+
+    _began, _epochs = 0.0, 0
+
+    def on_start(self, trainer: Any, is_primary: bool = True, **kwargs: Any) -> None:
+        self._began, self._epochs = time.perf_counter(), 0
+
+    def on_epoch(
+        self, trainer: Any, metrics: dict[str, Any], epoch: int, is_primary: bool = True, **kwargs: Any
+    ) -> None:
+        if not is_primary or "training_loss" not in metrics:
+            return
+        self._epochs += 1
+        left = (trainer._num_epochs - epoch - 1) * (time.perf_counter() - self._began) / self._epochs
+        shown = [f"epoch {epoch + 1} of {trainer._num_epochs}", f"loss {metrics['training_loss']:.4g}"]
+        for name, value in _scores(trainer, metrics, "validation_"):
+            shown.append(f"{name} {value:.4g} (best {metrics.get(f'best_validation_{name}', value):.4g})")
+        logger.info("%s, at most %s left", ", ".join(shown), timedelta(seconds=round(left)))
+
+    def on_end(
+        self, trainer: Any, metrics: dict[str, Any] | None = None, epoch: Any = None, is_primary: bool = True, **_: Any
+    ) -> None:
+        if is_primary and metrics and "best_epoch" in metrics:
+            scores = [f"{name} {value:.4g}" for name, value in _scores(trainer, metrics, "best_validation_")]
+            logger.info("best epoch %s: %s", metrics["best_epoch"] + 1, ", ".join(scores) or "no validation")
+
+
+def _scores(trainer: Any, metrics: dict[str, Any], prefix: str) -> list[tuple[str, float]]:
+    """Name and value of the validation metrics that decide which epoch is the best."""
+    names = [name for _, name in trainer._metric_tracker.tracked_metrics]
+    return [(name, metrics[prefix + name]) for name in names if prefix + name in metrics]

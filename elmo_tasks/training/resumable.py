@@ -8,7 +8,7 @@ from allennlp.data import Instance, Vocabulary
 from allennlp.data.data_loaders import DataLoader, MultiProcessDataLoader
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.training.rng_state import order_state, set_random_state
+from elmo_tasks.training.runtime_state import order_state, set_random_state
 
 
 @runtime_checkable

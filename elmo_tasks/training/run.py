@@ -19,8 +19,8 @@ from allennlp.models.archival import CONFIG_NAME, META_NAME, verify_include_in_a
 
 from elmo_tasks.errors import InputError, Interrupted
 from elmo_tasks.files import atomic_write
+from elmo_tasks.processes import keep_freed_memory
 from elmo_tasks.training import folder as run_folder
-from elmo_tasks.training.allocation import keep_freed_memory
 from elmo_tasks.training.archives import archived_config
 from elmo_tasks.training.checks.files import paths_read
 from elmo_tasks.training.checks.training import check_config, describe
@@ -68,9 +68,8 @@ def train(
     run_folder.require_plain_name(folder)
     if recover and not folder.is_dir():
         raise InputError("expected the folder of a run to resume, got none", file=folder)
-    nodes = (config.get("distributed") or {}).get("num_nodes", 1)
     read = [*paths_read(config), *([config_file] if config_file else [])]
-    with run_folder.exclusive(folder, shared=nodes > 1) as known:
+    with run_folder.exclusive(folder) as known:
         try:
             run_folder.prepare(folder, params, recover=recover, force=force, known=known, read=read)
         except BaseException:

@@ -1,5 +1,9 @@
-"""State of a model outside its state dict that persists between batches: counts of metrics, carried states."""
+"""
+State for a checkpoint, as plain data: random number generators, and what a model keeps between batches outside its
+state dict (counts of metrics, carried states).
+"""
 
+import random
 from collections.abc import Iterator
 from typing import Any, Protocol, runtime_checkable
 
@@ -19,6 +23,31 @@ class Carrying(Protocol):
 
     def set_carried_states(self, states: Any) -> None:
         """Restore what `carried_states` returned."""
+
+
+def random_state() -> dict[str, Any]:
+    """The state of the global generators of Python, NumPy and PyTorch, and of the GPUs in use."""
+    return order_state() | {
+        "torch": torch.get_rng_state(),
+        "cuda": torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else [],
+    }
+
+
+def order_state() -> dict[str, Any]:
+    """Of Python and NumPy only, which data loaders and readers use for the order of the data."""
+    of_numpy: Any = numpy.random.get_state()
+    name, keys, *rest = of_numpy
+    return {"python": random.getstate(), "numpy": (name, keys.tolist(), *rest)}
+
+
+def set_random_state(state: dict[str, Any]) -> None:
+    """Restore a `random_state()` or `order_state()` of this or another process."""
+    random.setstate(state["python"])
+    numpy.random.set_state(state["numpy"])
+    if "torch" in state:
+        torch.set_rng_state(state["torch"])
+        for device, of_device in enumerate(state["cuda"][: torch.cuda.device_count()]):
+            torch.cuda.set_rng_state(of_device, device)
 
 
 def save_runtime_state(model: torch.nn.Module) -> dict[str, Any]:

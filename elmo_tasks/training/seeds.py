@@ -15,12 +15,12 @@ LIMIT = 2**32
 def spread_seed(params: Params) -> None:
     """Replaces the key `seed` of a config by AllenNLP's three. Raises `InputError` if it is invalid."""
     seed = params.pop(SEED, None)
-    if seed is not None and (given := [key for key in SEEDS if key in params]):
-        raise InputError(f"seed sets {', '.join(SEEDS)}; got {', '.join(given)}, too", hint="remove one of them")
-    given_seeds = {key: params.get(key) for key in SEEDS if key in params} if seed is None else {SEED: seed}
-    for key, value in given_seeds.items():
-        if value is not None and (isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < LIMIT):
-            raise InputError(f"{key}: expected an integer from 0 to {LIMIT - 1}, got {value!r}")
     if seed is not None:
-        for key in SEEDS:
-            params[key] = seed
+        if given := [key for key in SEEDS if key in params]:
+            raise InputError(f"seed sets {', '.join(SEEDS)}; got {', '.join(given)}, too", hint="remove one of them")
+        params.params.update(dict.fromkeys(SEEDS, seed))
+    for key in SEEDS:
+        value = params.get(key)
+        if value is not None and (type(value) is not int or not 0 <= value < LIMIT):
+            name = key if seed is None else SEED
+            raise InputError(f"{name}: expected an integer from 0 to {LIMIT - 1}, got {value!r}")

@@ -3,9 +3,6 @@
 import inspect
 import os
 import time
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -23,22 +20,18 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.files import atomic_write
 from elmo_tasks.training.checkpointer import AtomicCheckpointer, damage
 from elmo_tasks.training.distributed import all_gather_objects, process_count, process_rank
-from elmo_tasks.training.epoch_lines import EpochLines
+from elmo_tasks.training.logs import EpochLines
 from elmo_tasks.training.resumable import make_resumable
-from elmo_tasks.training.rng_state import random_state, set_random_state
-from elmo_tasks.training.runtime_state import load_runtime_state, on_cpu, save_runtime_state
+from elmo_tasks.training.runtime_state import (
+    load_runtime_state,
+    on_cpu,
+    random_state,
+    save_runtime_state,
+    set_random_state,
+)
 
 KEYS = {*inspect.signature(GradientDescentTrainer.__init__).parameters, "run_sanity_checks"}
 """The arguments of AllenNLP's trainer, which ignores others."""
-
-
-@contextmanager
-def _without_amp_warnings() -> Iterator[None]:
-    """Hides the deprecation of `torch.cuda.amp`, which AllenNLP's trainer uses even without mixed precision."""
-    message = r"`torch\.cuda\.amp\.\w+\(args\.\.\.\)` is deprecated"
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=message, category=FutureWarning, module=r"allennlp\.training\.")
-        yield
 
 
 @Trainer.register("elmo_tasks", constructor="from_partial_objects")
@@ -59,7 +52,6 @@ class ResumableTrainer(GradientDescentTrainer):
 
     _best_model_filename: str | None
 
-    @_without_amp_warnings()
     def __init__(self, model: Model, optimizer: torch.optim.Optimizer, data_loader: DataLoader, **options: Any) -> None:
         if unknown := sorted(options.keys() - KEYS):
             raise InputError(f"trainer: expected keys of GradientDescentTrainer, got {', '.join(unknown)}")
@@ -78,10 +70,6 @@ class ResumableTrainer(GradientDescentTrainer):
                 expect(instance for loader in loaders for instance in loader.iter_instances())
         if process_rank() > 0:  # otherwise all processes would drop the same units
             torch.manual_seed(torch.initial_seed() + process_rank())
-
-    @_without_amp_warnings()
-    def train(self) -> dict[str, Any]:
-        return dict(super().train())
 
     def _try_train(self) -> tuple[dict[str, Any], int]:
         if self._start_after_epochs_completed + self._start_after_batches_in_epoch_completed == 0:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from elmo_tasks.pretraining.checkpoint import Checkpoint
 
 from elmo_tasks.bilm import BiLM
 from elmo_tasks.bilm.locations import local_path, model_path
@@ -20,7 +21,6 @@ from elmo_tasks.elmo.sources import open_source
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.corpora import Download
 from elmo_tasks.formats.models import MODELS, PublishedModel
-from elmo_tasks.pretraining.checkpoint import Checkpoint
 from tests.elmo.samples import random_bilm, write_bilm
 from tests.elmo.transformer_samples import write_transformer
 

@@ -29,7 +29,7 @@ class Animal(Registrable):
 
 
 class Food(FromParams):
-    def __init__(self, weight: float, salt: bool = False) -> None:
+    def __init__(self, weight: float, salt: bool = False, lr: float = 1.0) -> None:
         self.weight = weight
 
 
@@ -90,6 +90,7 @@ def problems(**keys: Any) -> list[str]:
         {"voice": {"type": "leaky_relu", "negative_slope": 0.1}, "later": {"salt": True}, "size": 3},
         {"type": "lion", "mane": 1, "lives": 3},
         {"type": "open", "unknown": 3},
+        {"food": {"weight": 1, "lr": -1}},
         {"food": {"_pretrained": {"archive_file": "x", "module_path": "y"}}},
     ],
 )

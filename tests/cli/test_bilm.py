@@ -8,7 +8,6 @@ import pytest
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.pretraining.export import EXPORTED
-from elmo_tasks.resources import embedded_bilm
 from tests.pretraining import toy
 from tests.test_flow import elmo_tasks
 
@@ -47,14 +46,6 @@ def test_export_then_perplexity(run: Path, text: Path, tmp_path: Path, capsys: p
     assert len(of_run) == 3 and (low, high, batches) == ("nan", "nan", "1")
 
 
-def test_perplexity_in_bfloat16_is_near(text: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    means = []
-    for precision in ("float32", "bfloat16"):
-        bilm("perplexity", embedded_bilm()[0].parent, text, "--precision", precision)
-        means.append(float(capsys.readouterr().out.split()[-6]))
-    assert means[0] != means[1] == pytest.approx(means[0], rel=0.01)
-
-
 @pytest.mark.parametrize(("name", "content"), [("zz.txt", b"\n"), ("binary.txt", b"a\0b\n"), ("gone.txt", None)])
 def test_all_files_are_checked_before_the_first_is_measured(
     run: Path, text: Path, name: str, content: bytes | None, capsys: pytest.CaptureFixture[str]
@@ -64,16 +55,6 @@ def test_all_files_are_checked_before_the_first_is_measured(
     with pytest.raises(InputError, match=name):
         bilm("perplexity", run, text, text.parent / name)
     assert str(text) not in capsys.readouterr().out
-
-
-def test_incomplete_folders(run: Path, text: Path, tmp_path: Path) -> None:
-    bilm("export", run, tmp_path / "out")
-    (tmp_path / "out" / "options.json").unlink()
-    with pytest.raises(InputError, match=r"out: .*options\.json"):
-        bilm("perplexity", tmp_path / "out", text)
-    with pytest.raises(InputError, match=r"config\.json"):
-        bilm("export", tmp_path, tmp_path / "other")
-    assert not (tmp_path / "other").exists()
 
 
 def test_plan_keeps_an_edited_file_and_score_prints_nothing_before_an_error(

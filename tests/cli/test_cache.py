@@ -1,6 +1,5 @@
 """`elmo-tasks cache`: arguments and output."""
 
-import json
 from functools import partial
 from pathlib import Path
 
@@ -8,7 +7,6 @@ import pytest
 
 from elmo_tasks.bilm import batch_to_ids
 from elmo_tasks.bilm.weights import file_sha256
-from elmo_tasks.elmo.cache import FORMAT, folder_name
 from elmo_tasks.elmo.store import TABLE, VALUES, _stores
 from elmo_tasks.errors import InputError
 from elmo_tasks.nn.elmo_embedder import ElmoTokenEmbedder
@@ -89,16 +87,6 @@ def test_clear_removes_the_cache_and_nothing_else(cache_dir: Path, weights: list
         cache("clear", cache_dir)
 
 
-def described(cache_dir: Path, weights_sha256: str) -> None:
-    """Write the folder of a biLM without layers."""
-    computed = {"state": "reset", "precision": "float32", "dtype": "float16", "token_bytes": 72, "format": FORMAT}
-    files = {"options_file": "options.json", "weight_file": "weights.hdf5", "weights_sha256": weights_sha256}
-    description = {"options_sha256": "0" * 64, **files, **computed}
-    folder = cache_dir / folder_name(description)
-    folder.mkdir()
-    (folder / "bilm.json").write_text(json.dumps(description))
-
-
 def test_clear_of_one_bilm(cache_dir: Path, weights: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     for weight_file, given in zip(weights, (weights[0], file_sha256(weights[1])[:12].upper()), strict=True):
         expected = f"removed {size(cache_dir, weight_file):,} bytes of weights.hdf5, options.json\n"
@@ -107,16 +95,12 @@ def test_clear_of_one_bilm(cache_dir: Path, weights: list[str], capsys: pytest.C
     assert [path.name for path in cache_dir.rglob("*") if path.is_file()] == ["notes.txt"]
 
 
-@pytest.mark.parametrize("given", ["1", "", "00"], ids=["unknown", "empty", "ambiguous"])
-def test_clear_needs_one_weight_file(tmp_path: Path, given: str) -> None:
-    hashes = ["0" * 63 + last for last in "ab"]
-    for sha256 in hashes:
-        described(tmp_path, sha256)
-    with pytest.raises(
-        InputError, match=f"expected the sha256 of one of the weights {', '.join(hashes)}, got '{given}'"
-    ):
-        cache("clear", tmp_path, "--weights", given)
-    assert len(list(tmp_path.iterdir())) == 2
+@pytest.mark.parametrize("given", ["1", ""])
+def test_clear_needs_one_weight_file(cache_dir: Path, given: str) -> None:
+    before = sorted(cache_dir.rglob("*"))
+    with pytest.raises(InputError, match=f"expected the sha256 of one of the weights .*, got '{given}'"):
+        cache("clear", cache_dir, "--weights", given)
+    assert sorted(cache_dir.rglob("*")) == before
 
 
 @pytest.mark.parametrize("action", ["stats", "clear"])

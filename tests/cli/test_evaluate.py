@@ -1,6 +1,7 @@
-"""`elmo-tasks evaluate` on data without labels: one clear error, never a score."""
+"""`elmo-tasks evaluate`: its outputs, and on data without labels one clear error, never a score."""
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -50,3 +51,26 @@ def test_data_without_labels(name: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=message):
         elmo_tasks("evaluate", STORED / "1" / f"{task}.tar.gz", data, "--output-file", out)
     assert not out.exists()
+
+
+SRL = (STORED / "1" / "srl.tar.gz", "-o", '{"evaluation": {"type": "elmo_tasks_srl"}}')
+
+
+@pytest.mark.parametrize(
+    ("option", "output", "target"),
+    [("--output-file", "model.tar.gz", "model.tar.gz"), ("--predictions-output-file", "data", "data.gold")],
+)
+def test_evaluate_does_not_overwrite_its_input(option: str, output: str, target: str, tmp_path: Path) -> None:
+    archive, data = tmp_path / "model.tar.gz", tmp_path / "data.gold"
+    shutil.copy(SRL[0], archive)
+    shutil.copy(FIXTURES / "srl" / "tale.v4_gold_conll", data)
+    before = (tmp_path / target).read_bytes()
+    with pytest.raises(InputError, match=f"{target}: the output would overwrite an input file"):
+        elmo_tasks("evaluate", archive, data, *SRL[1:], option, tmp_path / output)
+    assert (tmp_path / target).read_bytes() == before
+
+
+def test_evaluate_writes_both_files_of_the_official_scorer(tmp_path: Path) -> None:
+    data, out = FIXTURES / "srl" / "tale.v4_gold_conll", tmp_path / "out" / "found"
+    elmo_tasks("evaluate", SRL[0], data, *SRL[1:], "--predictions-output-file", out)
+    assert sorted(path.name for path in out.parent.iterdir()) == ["found", "found.gold"]

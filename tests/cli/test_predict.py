@@ -11,10 +11,9 @@ from unittest.mock import Mock
 import pytest
 from allennlp.common.util import JsonDict
 
-from elmo_tasks.cli.predict import LinePredictions
+from elmo_tasks.cli.line_predictions import LinePredictions
 from elmo_tasks.errors import InputError
-from elmo_tasks.tasks.json_input import JsonLinesPredictor
-from tests.memory import resident
+from elmo_tasks.tasks.predictor import JsonLinesPredictor
 from tests.test_flow import elmo_tasks
 
 
@@ -62,28 +61,6 @@ def test_invalid_lines(batch_size: int, tmp_path: Path, capsys: pytest.CaptureFi
     assert len(capsys.readouterr().err.splitlines()) == 10, "the first errors are printed"
 
 
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the memory of a process is read from /proc")
-def test_many_lines_in_order_and_in_flat_memory(tmp_path: Path) -> None:
-    read, written = tmp_path / "in.jsonl.gz", tmp_path / "out.jsonl"
-    with gzip.open(read, "wt", compresslevel=1) as file:
-        file.writelines(f'{{"n": {number}, "text": "{"x" * 800}"}}\n' for number in range(50_000))
-    memory: list[int] = []
-
-    class Watching(Doubling):
-        """Doubles, and measures the memory of the process."""
-
-        def predict_batch_json(self, inputs: list[JsonDict]) -> list[JsonDict]:
-            if inputs[0]["n"] % 10_000 == 0:
-                memory.append(resident())
-            return super().predict_batch_json(inputs)
-
-    LinePredictions(Watching(), str(read), str(written), 50, False, False).run()
-    lines = written.read_text().splitlines()
-    assert len(lines) == 50_000
-    assert all(json.loads(line) == {"twice": 2 * number} for number, line in enumerate(lines))
-    assert len(memory) == 5 and memory[-1] - memory[1] < 4e6, "the lines are 42 MB"
-
-
 def test_standard_input(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(
         sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(b'\xef\xbb\xbf{"n": 4}\n{"n": 5}')))
@@ -117,7 +94,7 @@ def test_invalid_options_and_missing_files_leave_the_files_unchanged(tmp_path: P
     for file in (read, written):
         file.write_text('{"n": 1}\n')
     for error, words, message in (
-        (InputError, (read, "--batch-size", 0), "--batch-size .* 0"),
+        (InputError, (read, "--batch-size", 0), "batch_size: .* 0"),
         (InputError, (read, "--output-file", read), "in.jsonl: "),
         (InputError, (tmp_path / "gone.jsonl", "--output-file", written), "gone.jsonl"),
         (FileNotFoundError, (read, "--output-file", written), "none.tar.gz"),

@@ -2,17 +2,15 @@
 
 import json
 import re
-import shutil
 from functools import partial
 from pathlib import Path
 
 import pytest
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.experiments.probes.scorer import score
 from elmo_tasks.experiments.probes.senses import key_file_of, read_keys
+from elmo_tasks.experiments.probes.wsd import score
 from tests.elmo.samples import write_bilm
-from tests.elmo.transformer_samples import write_transformer
 from tests.probes.samples import SEMCOR, SETS, WSD
 from tests.test_flow import elmo_tasks
 from tests.tiny import FIXTURES, write_vectors
@@ -69,22 +67,6 @@ def test_answers_for_the_official_scorer(tmp_path: Path, files: list[str]) -> No
     assert re.fullmatch(r"d000\.s000\.t000 light%\d:\d\d:\d\d::", first)
 
 
-def test_transformer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    options = ["--source", "transformer", "--model", write_transformer(tmp_path / "bert")]
-    probe("wsd", WSD, *options)
-    shown = rows(capsys.readouterr().out)
-    assert [len(shown[f"transformer {layer}"]) for layer in (0, 3)] == [6, 6]
-    train = shutil.copy(POS / "train.slash", tmp_path / "no UTF-8: \udcff")
-    probe("pos", train, POS / "dev.conllu", "--max-steps", 1, "--output", tmp_path / "pos.json", *options)
-    found = json.loads((tmp_path / "pos.json").read_text())
-    assert (found["model"], found["train"]) == (options[-1], str(train))
-    index = ["neighbors", "play", "--corpus", SEMCOR, "--index", tmp_path / "index", *options]
-    probe(*index)
-    assert "transformer 3, nearest" in capsys.readouterr().out
-    with pytest.raises(InputError, match="pieces: expected first, got mean"):
-        probe(*index, "--pieces", "first")
-
-
 def test_pos(tmp_path: Path, files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     probe("pos", POS / "train.slash", POS / "dev.conllu", "--max-steps", 2, "--output", tmp_path / "pos.json", *files)
     shown = rows(capsys.readouterr().out)
@@ -113,16 +95,6 @@ def test_neighbors(tmp_path: Path, files: list[str], capsys: pytest.CaptureFixtu
     assert {word for word, _ in found["static"]} == {"game", "sea"}
     probe("neighbors", "play", *common, "--sentence", "a play in three acts", "--top", 1)
     assert capsys.readouterr().out.startswith("source: a [play] in three acts\n")
-
-
-def test_long_sentences_and_no_neighbours(tmp_path: Path, files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    corpus = tmp_path / "corpus.txt"
-    corpus.write_text(" ".join([*"abcdefghijklmn", "play", *"opqrstuvwxyz01"]))
-    vectors = write_vectors(tmp_path / "vectors.txt", ["sea"], width=3)
-    probe("neighbors", "play", "--corpus", corpus, "--index", tmp_path / "index", "--vectors", vectors, *files)
-    shown = capsys.readouterr().out
-    assert "source: (1) ... c d e f g h i j k l m n [play] o p q r s t u v w x y z ...\n" in shown
-    assert "none: no other occurrence in the corpus" in shown and "no vector for 'play'" in shown
 
 
 def test_invalid_arguments_leave_no_output(tmp_path: Path, files: list[str]) -> None:

@@ -78,7 +78,7 @@ def test_widths_and_one_bilm_pass(tmp_path: Path, at: str | None, x_width: int, 
     assert layers.encoder.get_input_dim() == x_width
     passes: list[int] = []
     if layers.elmo is not None:
-        layers.elmo.bilm.register_forward_hook(lambda *_: passes.append(1))
+        layers.elmo.source.register_forward_hook(lambda *_: passes.append(1))
     h, x, mask = layers(batch(*SENTENCES))
     assert len(passes) == (at is not None)
     assert (x.shape, h.shape) == ((4, 6, x_width), (4, 6, h_width))

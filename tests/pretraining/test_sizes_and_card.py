@@ -16,8 +16,7 @@ from elmo_tasks.bilm.locations import local_path
 from elmo_tasks.elmo import Elmo
 from elmo_tasks.errors import InputError
 from elmo_tasks.pretraining import sizes as plan
-from elmo_tasks.pretraining.card import check_card, write_card
-from elmo_tasks.pretraining.export import export_run, load_trained
+from elmo_tasks.pretraining.export import check_card, export_run, load_trained, write_card
 from elmo_tasks.pretraining.sizes import choose_training, sample_corpus, write_config
 from elmo_tasks.resources import configs_root
 from tests.pretraining import toy

@@ -1,5 +1,6 @@
 """What `train` and `check` read as a config, and one seed."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +26,11 @@ def test_invalid_configs(text: str, overrides: str, message: str, tmp_path: Path
         read_config(tmp_path / "c.jsonnet", overrides)
 
 
-def test_folder_is_not_a_config(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=f"^{tmp_path}: expected a configuration file, got a folder$"):
-        read_config(tmp_path)
+def test_what_is_not_a_file(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for file, found in ((tmp_path, "a folder"), (tmp_path / "pipe", "a pipe"), ("", "an empty name")):
+        with pytest.raises(InputError, match=f"expected a configuration file, got {found}"):
+            read_config(file)
 
 
 def test_overrides(tmp_path: Path) -> None:

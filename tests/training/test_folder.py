@@ -48,10 +48,9 @@ def begun(tmp_path: Path) -> Path:
     return tmp_path / "run"
 
 
-@pytest.mark.parametrize("half", ["", "{"])
-def test_run_that_was_killed_while_its_config_was_written(tmp_path: Path, half: str) -> None:
+def test_run_that_was_killed_while_its_config_was_written(tmp_path: Path) -> None:
     (tmp_path / f".config.json.{DEAD}.tmp").write_text("{")
-    (tmp_path / "config.json").write_text(half)
+    (tmp_path / "config.json").write_text("{")
     start(tmp_path, recover=True)
     assert names(tmp_path) == {"config.json", "meta.json"} and stored(tmp_path) == CONFIG
 
@@ -74,16 +73,10 @@ def test_another_config_is_an_error_with_the_keys(begun: Path) -> None:
     assert names(begun) == before and stored(begun) == CONFIG
 
 
-def test_relative_paths_of_plain_allennlp_are_the_same_config(begun: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(begun.parent)
-    (begun / "config.json").write_text(json.dumps({**CONFIG, "train_data_path": "mini/../data/a.txt"}))
-    start(begun, {**CONFIG, "train_data_path": str(begun.parent / "data/a.txt")}, recover=True)
-
-
 def test_run_with_a_checkpoint_is_kept(begun: Path) -> None:
     before = names(begun)
     (begun / "notes.txt").unlink()
-    with pytest.raises(InputError, match=r"expected an empty folder, got model_state_e1_b0.th.*\(--recover resumes"):
+    with pytest.raises(InputError, match=r"got best.th, .*, training_state_e1_b0.th \(--recover resumes"):
         start(begun, CHANGED)
     assert names(begun) == before - {"notes.txt"}
 
@@ -149,11 +142,6 @@ def test_folder_in_which_another_process_trains(tmp_path: Path) -> None:
 def test_folder_in_which_checkpoints_would_not_be_found(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"expected the path of a folder without \*, \?, \["):
         require_plain_name(tmp_path / "run[1]")
-
-
-def test_machines_of_one_run_do_not_lock_each_other_out(tmp_path: Path) -> None:
-    with exclusive(tmp_path, shared=True), exclusive(tmp_path, shared=True):
-        assert list(tmp_path.iterdir()) == []
 
 
 def test_archive_is_written_atomically(begun: Path, monkeypatch: pytest.MonkeyPatch) -> None:

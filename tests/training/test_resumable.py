@@ -14,7 +14,7 @@ from allennlp.data.samplers import BucketBatchSampler
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.training.resumable import Passes, make_resumable
-from elmo_tasks.training.rng_state import random_state, set_random_state
+from elmo_tasks.training.runtime_state import random_state, set_random_state
 from elmo_tasks.training.subsampling import ShareDataLoader
 
 

@@ -26,13 +26,12 @@ FORWARD = "elmo_tasks.training.trainer:ResumableTrainer.batch_outputs"
     ("config", "processes", "place"),
     [
         ("ner_elmo", 1, Place("torch:save", 6, half=True)),
-        ("bilm", 1, Place("torch:save", 5, half=True)),
         ("ner_elmo", 2, Place(FORWARD, 2)),
         ("bilm", 2, Place(FORWARD, 7)),
     ],
 )
 def test_a_killed_run_equals_an_uninterrupted_one(config: str, processes: int, place: Place, tmp_path: Path) -> None:
-    """Killed within a checkpoint, also after validation, and in a forward pass."""
+    """Killed within a checkpoint, and in a forward pass."""
     two = {
         "distributed": {"cuda_devices": [-1, -1]},
         "trainer.num_epochs": 2,

@@ -3,7 +3,6 @@
 import json
 import random
 import time
-import warnings
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -210,22 +209,3 @@ def test_only_the_default_checkpointer_is_replaced(tmp_path: Path) -> None:
     Checkpointer.register("own", exist_ok=True)(OwnCheckpointer)
     assert type(trainer_in(tmp_path, checkpointer={"type": "own"})._checkpointer) is OwnCheckpointer
     assert trainer_in(tmp_path, checkpointer=None)._checkpointer is None
-
-
-def test_the_autocast_warning_is_hidden_while_training(tmp_path: Path) -> None:
-    with warnings.catch_warnings(record=True) as seen:
-        warnings.resetwarnings()
-        warnings.simplefilter("always")
-        filters = list(warnings.filters)
-        train(tmp_path, num_epochs=1)
-        assert warnings.filters == filters
-    assert [warning for warning in seen if "torch.cuda.amp" in str(warning.message)] == []
-
-
-def test_completed_epochs_are_not_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    train(tmp_path, num_epochs=3)
-    made = []
-    original = MultiProcessDataLoader._iter_batches
-    monkeypatch.setattr(MultiProcessDataLoader, "_iter_batches", lambda self: made.append(1) or original(self))
-    train(tmp_path, num_epochs=4)
-    assert len(made) == 2, "one pass of training and one of validation"

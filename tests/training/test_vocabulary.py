@@ -18,8 +18,6 @@ from elmo_tasks.pretraining.vocabulary import SPECIALS, WordVocabulary
         ({"vocabulary": {"type": "elmo_tasks_words", "file": "a.txt"}}, LmVocabulary),
         ({"vocabulary": "elmo_tasks_words"}, LmVocabulary),
         ({"vocabulary": {"type": "from_files", "directory": "elsewhere"}}, Vocabulary),
-        ({"vocabulary": {"type": "no_such_vocabulary"}}, Vocabulary),
-        ({"vocabulary": {"min_count": {"words": 2}}}, Vocabulary),
         (None, Vocabulary),
     ],
 )

@@ -3,20 +3,19 @@ Scores an ensemble: several archives of one model, combined by the mean of their
 A.3 and A.4). The first model decodes the combined scores and computes the metric.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
-from allennlp.data import DataLoader
 from allennlp.models import Model
 from allennlp.models.archival import Archive
 from torch import Tensor, nn
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.experiments.tables.schema import VOTES
+from elmo_tasks.experiments.tables.table import VOTES
 from elmo_tasks.tasks.task_model import SoftmaxModel
-from elmo_tasks.training.archives import load_archive
+from elmo_tasks.training.archives import data_loader, load_archive
 
 Scores = dict[str, Tensor]
 _TIE = 1e-4
@@ -31,7 +30,7 @@ def score_ensemble(archives: Sequence[Path], data: str, *, how: str) -> dict[str
     members = [load_archive(path, cuda_device=0 if torch.cuda.is_available() else -1) for path in archives]
     models = _models(members)
     with torch.no_grad():
-        for batch in _batches(members[0], data):
+        for batch in data_loader(members[0], data):
             scores = [model.score(**batch) for model in models]
             models[0].answer(combine(scores, how=how), **batch)
     return models[0].get_metrics(reset=True)
@@ -49,14 +48,6 @@ def _mean(logits: list[Tensor], *, how: str) -> Tensor:
         votes = nn.functional.one_hot(probabilities.argmax(-1), probabilities.shape[-1])  # [M, .., K]
         probabilities = (votes + _TIE * probabilities) / (1 + _TIE)
     return probabilities.mean(0).clamp(min=torch.finfo(torch.float32).tiny)  # [.., K]
-
-
-def _batches(archive: Archive, data: str) -> Iterator[dict[str, Any]]:
-    params = archive.config.get("validation_data_loader") or archive.config["data_loader"]
-    loader = DataLoader.from_params(params.duplicate(), reader=archive.validation_dataset_reader, data_path=data)
-    loader.index_with(archive.model.vocab)
-    loader.set_target_device(next(archive.model.parameters()).device)
-    yield from loader
 
 
 def _models(members: Sequence[Archive]) -> list[SoftmaxModel]:

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from allennlp.commands.evaluate import evaluate_from_archive
 from allennlp.common import Params
 from allennlp.common.util import import_module_and_submodules
 from pydantic import TypeAdapter
@@ -23,7 +22,7 @@ from elmo_tasks.experiments.tables import run_dir
 from elmo_tasks.experiments.tables.ensemble import score_ensemble
 from elmo_tasks.experiments.tables.runs import find_folder, runnable
 from elmo_tasks.processes import exit_with_parent
-from elmo_tasks.training.archives import unpacked
+from elmo_tasks.training.archives import load_archive, score
 from elmo_tasks.training.run import train
 
 PACKAGES = ("torch", "allennlp", "numpy")
@@ -73,11 +72,11 @@ def _train(plan: dict[str, Any], path: Path) -> dict[str, Any]:
     model = path / run_dir.MODEL
     train(Params(config), model, recover=resume, packages=packages, scale=plan.get("scale"), shown="lines")
     metrics = json.loads((model / "metrics.json").read_text("utf-8"))
-    scores = run_dir.with_prefix("best_validation_", metrics)
+    scores = run_dir.numbers(metrics, "best_validation_")
     if plan["file"]:
         device = 0 if torch.cuda.is_available() else -1
-        with unpacked(model / "model.tar.gz") as unpacked_model:
-            scores = run_dir.numbers(evaluate_from_archive(unpacked_model, plan["file"], cuda_device=device))
+        archive = load_archive(model / "model.tar.gz", cuda_device=device)
+        scores = run_dir.numbers(score(archive, plan["file"]))
     scores |= run_dir.read_json(model / "perplexities.json") or {}
     scores["best_epoch"] = metrics["best_epoch"] + 1  # epochs count from 1
     curve = run_dir.curve(path)

@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from elmo_tasks.experiments.tables.results import Summary, markdown, remarks, terminal
 from elmo_tasks.experiments.tables.runs import Planner
-from elmo_tasks.experiments.tables.summary import Summary
-from elmo_tasks.experiments.tables.text import markdown, remarks, terminal
 from tests.tables.tables import LAST, fail, finish, planner, row
 
 ROWS = [
@@ -93,5 +92,5 @@ def test_the_epoch_that_passes_the_baseline(tmp_path: Path) -> None:
     finish(planned.run(table.row("last"), 1), curve=[0.1, 0.2], f1=0.2)
     summary = Summary(planned, seeds=1)
     cell = table.row("elmo").cells[0]
-    assert summary.shown(table.row("elmo"), cell).values == [3.0]
-    assert summary.shown(table.row("last"), cell).remarks == ["never, or the other row is missing"]
+    assert summary.result(table.row("elmo"), cell).values == [3.0]
+    assert summary.result(table.row("last"), cell).remarks == ["never, or the other row is missing"]

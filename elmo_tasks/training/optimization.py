@@ -1,11 +1,13 @@
-"""Moving averages of the weights, which resume exactly."""
+"""Moving averages that resume exactly, and a learning-rate schedule for current PyTorch."""
 
 from collections.abc import Iterable
 from typing import Any
 
 import torch
 from allennlp.common.checks import ConfigurationError
+from allennlp.training.learning_rate_schedulers import LearningRateScheduler, ReduceOnPlateauLearningRateScheduler
 from allennlp.training.moving_average import ExponentialMovingAverage, MovingAverage
+from torch.optim.lr_scheduler import ReduceLROnPlateau
 
 
 @MovingAverage.register("exponential", exist_ok=True)
@@ -17,8 +19,8 @@ class ResumableMovingAverage(ExponentialMovingAverage):
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         for own, saved in ((self._shadows, state_dict["shadows"]), (self._backups, state_dict["backups"])):
-            for name, tensor in own.items():
-                tensor.copy_(saved[name])
+            for tensor, kept in zip(own.values(), saved.values(), strict=True):  # earlier versions had other names
+                tensor.copy_(kept)
 
 
 @MovingAverage.register("elmo_tasks_exponential")
@@ -34,3 +36,11 @@ class ConstantMovingAverage(ResumableMovingAverage):
         if not 0 <= decay <= 1:
             raise ConfigurationError(f"moving_average.decay: expected a number from 0 to 1, got {decay}")
         super().__init__(parameters, decay=decay, numerator=1.0, denominator=1.0)
+
+
+@LearningRateScheduler.register("reduce_on_plateau", exist_ok=True)
+class ReduceOnPlateau(ReduceOnPlateauLearningRateScheduler):
+    """AllenNLP's, with the same keys. PyTorch has removed `verbose`, which AllenNLP passes: here it has no effect."""
+
+    def __init__(self, optimizer: torch.optim.Optimizer, verbose: bool = False, **kwargs: Any) -> None:
+        self.lr_scheduler = ReduceLROnPlateau(optimizer, **kwargs)
