@@ -85,7 +85,7 @@ bench: install ## the biLM's speed beside AllenNLP's, as docs/PERFORMANCE.md has
 
 soak: install ## trainings killed and resumed, and damaged files read, as docs/RELIABILITY.md has it: half an hour
 	@PYTHONPATH=. OMP_NUM_THREADS=1 $(BIN)/python benchmarks/soak.py
-	@PYTHONPATH=. OMP_NUM_THREADS=1 $(BIN)/python benchmarks/fuzz.py
+	@FUZZ_COUNT=2000 FUZZ_BYTES=4000000 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q tests/fuzz
 
 worlds: install ## write the synthetic corpus to fixtures/miniworld
 	@$(BIN)/python -m fixtures.generator corpora

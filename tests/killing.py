@@ -20,7 +20,7 @@ import torch.multiprocessing
 
 import elmo_tasks.plugin  # noqa: F401 (for the fork server)
 from elmo_tasks.cli.main import main
-from elmo_tasks.pretraining.progress import CURVE_FILE
+from elmo_tasks.pretraining.export import CURVE_FILE
 
 IGNORED = ("duration", "memory", "seconds", "best_model_filename")
 """Names of values that may differ between two runs: times, memory, and paths."""

@@ -8,10 +8,11 @@ from tqdm import tqdm
 
 from elmo_tasks.cli.actions import Command
 from elmo_tasks.experiments.tables.execute import execute
+from elmo_tasks.experiments.tables.figures import save_figures
 from elmo_tasks.experiments.tables.local import HELD
+from elmo_tasks.experiments.tables.results import duration, terminal
 from elmo_tasks.experiments.tables.run_dir import Held
 from elmo_tasks.experiments.tables.session import Session
-from elmo_tasks.experiments.tables.text import duration, terminal
 from elmo_tasks.resources import SCALES
 
 INTERRUPTED = 130
@@ -35,6 +36,7 @@ class Ablate(Command):
         add("--seeds", type=int, default=1, metavar="N", help="seeds 1 to N of each row (1)")
         add("--workers", type=int, default=1, metavar="N", help="runs at a time (1)")
         add("--no-cache", action="store_true", help="compute the biLM's layers in each run, without a cache")
+        add("--figures", type=Path, metavar="DIR", help="also write the figures as PNG and SVG")
         add("--dry-run", action="store_true", help="show rows, changes and estimated times only")
         parser.set_defaults(func=ablate)
 
@@ -65,6 +67,8 @@ def ablate(args: argparse.Namespace) -> None:
     except KeyboardInterrupt:
         print("interrupted; the same command resumes", flush=True)
     summary = session.write()
+    if args.figures is not None:
+        save_figures(summary, args.figures)
     print(f"\n{terminal(summary)}\n\n{session.folder / 'report.html'}")
     if session.interrupted or session.failed:
         raise SystemExit(INTERRUPTED if session.interrupted else 1)

@@ -1,19 +1,28 @@
-"""`elmo-tasks data`: which files of the paper's corpora are below the data root, and where the others come from."""
+"""`elmo-tasks data`: which files of the paper's corpora are below the data root; downloads of the others."""
 
 import argparse
+import hashlib
 import json
+import shutil
 import sys
-from collections.abc import Callable, Iterator
+import zipfile
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, groupby
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from typing import IO
 
 from elmo_tasks.cli.actions import Command
-from elmo_tasks.cli.downloads import fetch
 from elmo_tasks.errors import InputError
+from elmo_tasks.files import atomic_write
 from elmo_tasks.formats.corpora import CORPORA, DataFile, Download, files_of, located_name
 from elmo_tasks.formats.ontonotes import find_files
 from elmo_tasks.formats.text_files import open_text
+from elmo_tasks.formats.unpacking import check_ratio, unpack
 from elmo_tasks.resources import DATA_VARIABLE, data_root
+from elmo_tasks.tasks import TASKS
+
+FILES = {name: CORPORA[name] for name in [*TASKS, *CORPORA] if name in CORPORA}
+"""The files of each task, then the others."""
 
 
 class Data(Command):
@@ -26,7 +35,7 @@ class Data(Command):
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         add = parser.add_argument
-        add("tasks", metavar="TASK", nargs="*", help=f"one of {', '.join(CORPORA)}; default: all")
+        add("tasks", metavar="TASK", nargs="*", help=f"one of {', '.join(FILES)}; default: all")
         add("--root", type=Path, help=f"the data root, instead of {DATA_VARIABLE}")
         add("--fetch", action="store_true", help="download what is missing and free; an interrupted download resumes")
         parser.set_defaults(func=report)
@@ -38,17 +47,17 @@ def report(args: argparse.Namespace) -> None:
     data root, or if a download fails.
     """
     root = _root(args.root)
-    tasks = args.tasks or list(CORPORA)
+    tasks = args.tasks or list(FILES)
     for task in tasks:
-        if task not in CORPORA:
-            raise InputError(f"expected one of {', '.join(CORPORA)}, got {task!r}")
+        if task not in FILES:
+            raise InputError(f"expected one of {', '.join(FILES)}, got {task!r}")
     if args.fetch:
         _fetch_missing(root, tasks)
     print(f"data root: {root}")
     complete = True
     for task in tasks:
         print(task)
-        for file in CORPORA[task]:
+        for file in FILES[task]:
             found = located_name(root, file)
             line, sound = _line(root, file, found)
             complete &= sound
@@ -85,7 +94,7 @@ def _size(download: Download) -> str:
 
 
 def _fetch_missing(root: Path, tasks: list[str]) -> None:
-    missing = [file for task in tasks for file in CORPORA[task] if located_name(root, file) is None]
+    missing = [file for task in tasks for file in FILES[task] if located_name(root, file) is None]
     for source, files in groupby(missing, key=lambda file: file.source):
         if isinstance(source, Download):
             print(f"fetching {source.url}{_size(source)}", flush=True)
@@ -120,3 +129,61 @@ COUNTERS: dict[str, Callable[[list[Path]], int]] = {
     "files": len,
 }
 """How each unit of `DataFile` is counted."""
+
+
+def fetch(source: Download, files: Sequence[DataFile], root: Path) -> None:
+    """
+    Downloads the source of some files to `root/downloads`, and puts the files in their places. Raises `InputError` if
+    the download fails, or does not have the expected size or sha256; what has been downloaded
+    stays, and the next call resumes.
+    """
+    target = root / "downloads" / PurePosixPath(source.url).name
+    target.parent.mkdir(exist_ok=True)
+    if not target.exists():
+        part = target.with_name(f"{target.name}.part")
+        _download(source, part)
+        part.rename(target)
+    if target.suffix == ".zip":
+        _unzip(target, files, root)
+    elif target.name.endswith(".tar.gz"):
+        names = [name.removeprefix("lm/") for file in files for name in file.official if name.startswith("lm/")]
+        unpack(target, root / "lm", names, file=target)
+    else:
+        _copy(target.open("rb"), root / files[0].name)
+
+
+def _download(source: Download, part: Path) -> None:
+    """Appends to `part` what is missing of it, and verifies it."""
+    from huggingface_hub.file_download import http_get
+
+    begin = part.stat().st_size if part.exists() else 0
+    try:
+        with part.open("ab") as out:
+            http_get(source.url, out, resume_size=begin, expected_size=source.size)
+    except OSError as error:
+        hint = f"call again to resume, or remove {part}"
+        raise InputError(f"cannot download {source.url}: {error}", hint=hint) from error
+    with part.open("rb") as file:
+        found = hashlib.file_digest(file, "sha256").hexdigest()
+    if source.sha256 not in (None, found):
+        raise InputError(
+            f"expected sha256 {source.sha256}, got {found}", file=part, hint="remove the file and call again"
+        )
+
+
+def _unzip(archive: Path, files: Sequence[DataFile], root: Path) -> None:
+    with zipfile.ZipFile(archive) as packed:
+        for file in files:
+            name = PurePosixPath(file.name).name
+            members = [member for member in packed.namelist() if PurePosixPath(member).name == name]
+            if not members:
+                raise InputError(f"expected a member {name}", file=archive)
+            member = packed.getinfo(min(members, key=len))
+            check_ratio(member.file_size, member.compress_size, archive)
+            _copy(packed.open(member), root / file.name)
+
+
+def _copy(source: IO[bytes], target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with source, atomic_write(target) as aside, aside.open("wb") as out:
+        shutil.copyfileobj(source, out)

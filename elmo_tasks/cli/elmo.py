@@ -45,7 +45,8 @@ class ElmoCommand(Command):
         )
         parser.add_argument("output_file", metavar="OUT", help="HDF5 file; OUT.part until it is complete")
         _add_output_options(parser)
-        _add_computing_options(parser)
+        add_embedding_options(parser)
+        parser.add_argument("--force", action="store_true", help="discard a partial result and start from scratch")
         _add_shard_options(parser)
         parser.set_defaults(func=run)
 
@@ -59,7 +60,13 @@ def _add_output_options(parser: argparse.ArgumentParser) -> None:
     outputs.add_argument(
         "--mix", dest="output", metavar="ARCHIVE", help="the mix that a trained model has learned, shape [T, D]"
     )
-    parser.add_argument("--float16", action="store_true", help="half the size, values rounded to 11 bits")
+    stored = parser.add_mutually_exclusive_group()
+    for name, text in (("float16", "half the size, values rounded to 11 bits"), ("int8", "a quarter of the size")):
+        stored.add_argument(f"--{name}", action="store_const", const=name, dest="stored", default="float32", help=text)
+
+
+def add_embedding_options(parser: argparse.ArgumentParser) -> None:
+    """Adds the options of the text, of the source and of its computation, for `open_elmo`."""
     parser.add_argument(
         "--input-format",
         choices=("tokens", "text", "json"),
@@ -79,13 +86,9 @@ def _add_output_options(parser: argparse.ArgumentParser) -> None:
         "--max-length", type=int, default=512, metavar="N", help="longer lines are split into windows of N tokens (512)"
     )
     parser.add_argument("--overlap", type=int, default=128, metavar="N", help="tokens that windows share (128)")
-
-
-def _add_computing_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--batch-size", type=int, default=64, metavar="B", help="most sentences of a batch (64)")
     parser.add_argument("--max-tokens", type=int, default=4096, metavar="N", help="most tokens of a batch (4096)")
     add_device(parser)
-    parser.add_argument("--force", action="store_true", help="discard a partial result and start from scratch")
 
 
 def _add_shard_options(parser: argparse.ArgumentParser) -> None:
@@ -108,12 +111,14 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _write_shards(args: argparse.Namespace) -> None:
+    if args.stored == "int8":
+        raise InputError("--int8: expected no --shards, which have --float16", hint="or leave out --shards")
     files, folder = list_files(args.input_file), Path(args.output_file).absolute()
     job = ShardJob(
-        elmo=_open(args),
+        elmo=open_elmo(args),
         folder=folder,
         layers=args.output if args.output in OUTPUTS else os.path.abspath(args.output),
-        float16=args.float16,
+        stored=args.stored,
         input_format=args.input_format,
         column=args.column,
         threads=1 if args.threads is None else args.threads,
@@ -143,7 +148,7 @@ def _write_file(args: argparse.Namespace) -> None:
             raise InputError(f"--{name} needs --shards", hint="an HDF5 file is written by one process")
     input_file = _STANDARD_INPUT if args.input_file == "-" else args.input_file
     check_vector_path(args.output_file, read=(input_file, *files_read(args)))
-    elmo = _open(args)
+    elmo = open_elmo(args)
     parse, tokenizer = line_parser(args.input_format, args.column)
     with progress_bar() as bar:
 
@@ -155,7 +160,7 @@ def _write_file(args: argparse.Namespace) -> None:
             open_text(input_file, longest=None),
             args.output_file,
             layers=args.output,
-            float16=args.float16,
+            stored=args.stored,
             parse=parse,
             settings={"input": args.input_file, "tokenizer": tokenizer},
             force=args.force,
@@ -166,7 +171,8 @@ def _write_file(args: argparse.Namespace) -> None:
     print(f"{args.output_file}: {size:,} bytes" if written else f"{args.output_file} is already complete")
 
 
-def _open(args: argparse.Namespace) -> Elmo:
+def open_elmo(args: argparse.Namespace) -> Elmo:
+    """The source, with the options of `add_embedding_options`."""
     device = device_of(args)
     layers, source = open_chosen(args, precision=args.precision)
     names = ("max_length", "overlap", "batch_size", "max_tokens")

@@ -10,17 +10,15 @@ from elmo_tasks.cli.layer_sources import add_device, add_source_options, device_
 from elmo_tasks.cli.probe_tables import neighbors_table, pos_table, wsd_table
 from elmo_tasks.errors import require_sizes
 from elmo_tasks.experiments.probes.index import open_index
-from elmo_tasks.experiments.probes.layers import Source
+from elmo_tasks.experiments.probes.layers import FrozenEncoder
 from elmo_tasks.experiments.probes.neighbors import (
     nearest_occurrences,
     nearest_words,
     occurrence_in_corpus,
     occurrence_in_sentence,
 )
-from elmo_tasks.experiments.probes.pos import PosRow, probe_pos
-from elmo_tasks.experiments.probes.softmax import MAX_STEPS
-from elmo_tasks.experiments.probes.wsd import probe_senses
-from elmo_tasks.experiments.probes.wsd_files import evaluation_files_in, train_file_in, write_answers
+from elmo_tasks.experiments.probes.pos import MAX_STEPS, PosRow, probe_pos
+from elmo_tasks.experiments.probes.wsd import evaluation_files_in, probe_senses, train_file_in, write_answers
 from elmo_tasks.files import atomic_write, check_output_path
 from elmo_tasks.formats.tagged import FORMATS
 
@@ -100,7 +98,7 @@ def probe_wsd(args: argparse.Namespace) -> None:
     index_sense = args.index_sense or args.data / "index.sense"
     if args.answers is not None:
         check_output_path(args.answers / "any")
-    report = probe_senses(_source(args, train, *evaluated, index_sense), train, evaluated, index_sense)
+    report = probe_senses(_encoder(args, train, *evaluated, index_sense), train, evaluated, index_sense)
     print(wsd_table(report))
     if args.answers is not None:
         write_answers(report.rows, args.answers)
@@ -112,7 +110,7 @@ def probe_parts_of_speech(args: argparse.Namespace) -> None:
     """Run `probe_pos` and print Table 6."""
     require_sizes(max_steps=args.max_steps)
     report = probe_pos(
-        _source(args, args.train, args.test), args.train, args.test, form=args.format, max_steps=args.max_steps
+        _encoder(args, args.train, args.test), args.train, args.test, form=args.format, max_steps=args.max_steps
     )
     print(pos_table(report))
     rows = {row.name: _pos_scores(row) for row in report.rows}
@@ -122,15 +120,15 @@ def probe_parts_of_speech(args: argparse.Namespace) -> None:
 def probe_neighbors(args: argparse.Namespace) -> None:
     """Open or build the index and print Table 4."""
     require_sizes(top=args.top)
-    source = _source(args, args.corpus, args.vectors)
+    encoder = _encoder(args, args.corpus, args.vectors)
     static = None if args.vectors is None else nearest_words(args.vectors, args.word, top=args.top)
-    index = open_index(args.index, args.corpus, source, layer=args.layer, rebuild=args.rebuild)
+    index = open_index(args.index, args.corpus, encoder, layer=args.layer, rebuild=args.rebuild)
     if args.sentence is None:
         query = occurrence_in_corpus(index, args.word, args.occurrence)
     else:
-        query = occurrence_in_sentence(index, source.encoder, args.word, args.sentence.split())
+        query = occurrence_in_sentence(index, encoder.encode, args.word, args.sentence.split())
     found = nearest_occurrences(index, args.word, query, top=args.top, any_word=args.any_word)
-    name = f"{source.name} {index.layer}"
+    name = f"{encoder.name} {index.layer}"
     print(neighbors_table(args.word, query.source, found, static, vectors=args.vectors, name=name))
     results = {"word": args.word, "layer": index.layer, "corpus": str(args.corpus), "static": static}
     results |= {"source": query.source._asdict(), "neighbors": [occurrence._asdict() for occurrence in found]}
@@ -143,17 +141,17 @@ def _pos_scores(row: PosRow) -> dict[str, Any]:
     return {"accuracy": row.accuracy, "seen": row.seen, "unseen": row.unseen} | kept
 
 
-def _source(args: argparse.Namespace, *read: Path | None) -> Source:
+def _encoder(args: argparse.Namespace, *read: Path | None) -> FrozenEncoder:
     """The encoder, after a check of the output path."""
     if args.output is not None:
         check_output_path(args.output, read=[*read, *files_read(args)], device=True)
-    encoder, files = open_chosen(args)
-    args.encoder = {key: file.given for key, file in files.files.items()}
-    return Source.of(encoder, files, device_of(args))
+    layers, files = open_chosen(args)
+    args.files = {key: file.given for key, file in files.files.items()}
+    return FrozenEncoder.of(layers, files, device_of(args))
 
 
 def _write(args: argparse.Namespace, results: dict[str, Any]) -> None:
     if args.output is not None:
         with atomic_write(args.output) as aside:
-            text = json.dumps(args.encoder | results, indent=2, ensure_ascii=False) + "\n"
+            text = json.dumps(args.files | results, indent=2, ensure_ascii=False) + "\n"
             aside.write_text(text, "utf-8", "backslashreplace")  # names of files may be no UTF-8

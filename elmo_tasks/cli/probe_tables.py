@@ -4,11 +4,18 @@ from collections.abc import Sequence
 from typing import Any
 
 from elmo_tasks.experiments.probes.neighbors import Occurrence
-from elmo_tasks.experiments.probes.paper import TABLE_5, TABLE_5_DATA, TABLE_6, TABLE_6_DATA
 from elmo_tasks.experiments.probes.pos import PosReport, PosRow
 from elmo_tasks.experiments.probes.wsd import WsdReport, WsdRow
 
 _PAPER = "paper*"
+TABLE_5_DATA = "Senseval-2 and -3, SemEval-2013 and -2015"
+TABLE_5 = {"first sense": 65.9, "biLM 1": 67.4, "biLM 2": 69.0, "CoVe 1": 59.4, "CoVe 2": 64.7}
+"""F1 of word senses over `TABLE_5_DATA`, by row: the source's name and the layer."""
+
+TABLE_6_DATA = "Penn Treebank, WSJ"
+TABLE_6 = {"biLM 1": 97.3, "biLM 2": 96.8, "CoVe 1": 93.3, "CoVe 2": 92.8}
+"""Accuracy of parts of speech on `TABLE_6_DATA`."""
+
 _CONTEXT = 12
 """Words shown on either side of a neighbour."""
 
@@ -78,8 +85,8 @@ def neighbors_table(
     word: str, source: Occurrence, found: Sequence[Occurrence], static: Any, *, vectors: Any, name: str
 ) -> str:
     """Table 4: the source, its neighbours, and static neighbours if there are word vectors."""
-    lines = [f"source: {_number(source)}{_shown(source)}", "", f"{name}, nearest by cosine:"]
-    lines += [f"  {occurrence.cosine:.3f}  {_number(occurrence)}{_shown(occurrence)}" for occurrence in found]
+    lines = [f"source: {_number(source)}{_in_context(source)}", "", f"{name}, nearest by cosine:"]
+    lines += [f"  {occurrence.cosine:.3f}  {_number(occurrence)}{_in_context(occurrence)}" for occurrence in found]
     if not found:
         lines.append("  none: no other occurrence in the corpus")
     if vectors is not None:
@@ -93,7 +100,7 @@ def _number(occurrence: Occurrence) -> str:
     return "" if occurrence.number is None else f"({occurrence.number}) "
 
 
-def _shown(occurrence: Occurrence) -> str:
+def _in_context(occurrence: Occurrence) -> str:
     """The sentence with the word in brackets, truncated on both sides if it is long."""
     words, place = occurrence.words, occurrence.place
     before, after = words[max(0, place - _CONTEXT) : place], words[place + 1 : place + 1 + _CONTEXT]

@@ -1,15 +1,22 @@
-"""Sentences of any number and length -> batches of windows -> their vectors."""
+"""Sentences of any number and length -> batches of windows -> their vectors, in this process or in several."""
 
+import pickle
+import signal
+from collections import deque
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor, Future
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+import torch
 
 from elmo_tasks.elmo.batches import batches_by_length
 from elmo_tasks.elmo.vector_model import VectorModel
 from elmo_tasks.elmo.windows import Window, windows
-from elmo_tasks.errors import InputError, require_sizes
+from elmo_tasks.errors import InputError, require_sizes, require_workers
+from elmo_tasks.processes import worker_pool
 
 
 class Piece(NamedTuple):
@@ -66,19 +73,30 @@ def embed_pieces(
     sentences: Sequence[list[str]],
     *,
     names: Sequence[str] | None = None,
+    pool: Executor | None = None,
 ) -> Iterator[list[tuple[Piece, np.ndarray]]]:
     """
     The pieces of `sentences` in order, a batch at a time, with the vectors of the tokens `first` to `last` of each
-    window, [L+1, T, D] or [T, D]. `names` is what errors call the sentences, if not by their numbers.
+    window, [L+1, T, D] or [T, D]. `names` is what errors call the sentences, if not by their numbers; `pool` is from
+    `workers`.
     """
     names = names or [f"line {number}" for number in range(1, len(sentences) + 1)]
+    waiting: deque[tuple[list[Piece], Future[np.ndarray]]] = deque()
     for places in batches_by_length(
         list(map(_length, pieces)), batch_size=sizes.batch_size, max_tokens=sizes.max_tokens
     ):
         batch = [pieces[place] for place in places]
         texts = [sentences[index][window.start : window.end] for index, window in batch]
-        vectors = model.vectors(texts, [names[piece.sentence] for piece in batch])
-        yield _parts(batch, vectors, model.has_layers)
+        called = [names[piece.sentence] for piece in batch]
+        if pool is None:
+            yield _parts(batch, model.vectors(texts, called), model.has_layers)
+        else:
+            waiting.append((batch, pool.submit(_vectors, texts, called)))
+        if pool is not None and len(waiting) > 2 * pool._max_workers:  # type: ignore[attr-defined]
+            batch, future = waiting.popleft()
+            yield _parts(batch, future.result(), model.has_layers)
+    for batch, future in waiting:
+        yield _parts(batch, future.result(), model.has_layers)
 
 
 def _parts(batch: list[Piece], vectors: np.ndarray, has_layers: bool) -> list[tuple[Piece, np.ndarray]]:
@@ -93,3 +111,31 @@ def _parts(batch: list[Piece], vectors: np.ndarray, has_layers: bool) -> list[tu
 
 def _length(piece: Piece) -> int:
     return piece.window.end - piece.window.start
+
+
+@contextmanager
+def workers(model: VectorModel, count: int) -> Iterator[Executor | None]:
+    """
+    `count` processes for `embed_pieces`, `None` for one, which exit with this one. A killed one is an `InputError`.
+    """
+    require_workers(count)
+    if count == 1:
+        return (yield None)
+    sent = pickle.dumps(model)  # bytes: torch would pass file descriptors
+    threads = max(1, torch.get_num_threads() // count)
+    with worker_pool(count, _start_worker, sent, threads) as pool:
+        yield pool
+
+
+_of_worker: list[VectorModel] = []
+
+
+def _start_worker(model: bytes, threads: int) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes; this one exits with its parent
+    torch.set_num_threads(threads)
+    _of_worker.append(pickle.loads(model))
+
+
+def _vectors(sentences: list[list[str]], names: list[str]) -> np.ndarray:
+    """`VectorModel.vectors` in a worker."""
+    return _of_worker[0].vectors(sentences, names)

@@ -19,7 +19,7 @@ from filelock import FileLock, Timeout
 
 from elmo_tasks.elmo.batching import BatchSizes, Piece, embed_pieces
 from elmo_tasks.elmo.hdf5_layout import COUNTS, VectorLayout
-from elmo_tasks.elmo.hdf5_reader import DONE, FORMAT, ElmoVectors, read_attributes, reading_vectors
+from elmo_tasks.elmo.hdf5_reader import DONE, FORMAT, OFFSETS, SCALES, ElmoVectors, read_attributes, reading_vectors
 from elmo_tasks.elmo.vector_model import VectorModel
 from elmo_tasks.elmo.vector_settings import require_same, vector_settings
 from elmo_tasks.errors import InputError
@@ -220,7 +220,12 @@ class VectorWriter:
         """Write the vectors of pieces of the sentences from `start`."""
         for (sentence, (_, _, first, last)), values in batch:
             with reading_vectors(self._file.path):
-                own_dataset(self._hdf5, str(start + sentence))[..., first:last, :] = values
+                dataset = own_dataset(self._hdf5, str(start + sentence))
+                if dataset.dtype == np.int8:
+                    token = int(own_dataset(self._hdf5, OFFSETS)[start + sentence])
+                    values, scales = quantized(values)
+                    own_dataset(self._hdf5, SCALES)[token + first : token + last] = np.atleast_2d(scales).T
+                dataset[..., first:last, :] = values
         self._done += len(batch)
         if time.monotonic() - self._saved > _SECONDS_BETWEEN_SAVES:
             self._save()
@@ -241,3 +246,9 @@ class VectorWriter:
 
     def _report(self, pieces: list[Piece]) -> None:
         self._progress(sum(window.last - window.first for _, window in pieces))
+
+
+def quantized(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Vectors [..., D] as int8, and their scales [...], float32: the largest absolute value is 127 times the scale."""
+    scales = np.abs(vectors).max(-1) / np.float32(127)
+    return np.rint(vectors / np.where(scales > 0, scales, 1)[..., None]).astype(np.int8), scales

@@ -103,7 +103,7 @@ def _blocks(sentences: Iterator[Sentence], most_tokens: int) -> Iterator[list[Se
 def _schema(model: VectorModel) -> Any:
     import pyarrow as arrow
 
-    value = arrow.float16() if model.float16 else arrow.float32()
+    value = arrow.float16() if model.stored == "float16" else arrow.float32()
     vectors = arrow.list_(arrow.list_(value, model.bilm.output_dim))
     fixed = [("index", arrow.int64()), ("sentence", arrow.string()), ("tokens", arrow.list_(arrow.string()))]
     names = [f"layer_{layer}" for layer in range(model.bilm.n_layers)] if model.has_layers else ["vectors"]

@@ -19,10 +19,12 @@ from elmo_tasks.elmo.batching import BatchSizes, embed_pieces
 from elmo_tasks.elmo.hdf5_writer import Lines, write_vectors
 from elmo_tasks.elmo.scalar_mix import MixSettings, ScalarMix
 from elmo_tasks.elmo.source_types import LayerSource, SourceSettings
-from elmo_tasks.elmo.sources import STATE_KEY, SourceFiles, open_source
+from elmo_tasks.elmo.sources import STATE_KEY, SourceFiles, copy_files, open_source, settings_of
+from elmo_tasks.elmo.static import mean_vectors
 from elmo_tasks.elmo.transformer import Transformer
 from elmo_tasks.elmo.vector_model import OUTPUTS, VectorModel
 from elmo_tasks.errors import InputError, shown
+from elmo_tasks.files import atomic_write_folder
 from elmo_tasks.formats.unpacking import unpack
 
 logger = logging.getLogger(__name__)
@@ -73,6 +75,19 @@ class Elmo:
         self.vector_model("all")
 
     @classmethod
+    def from_pretrained(
+        cls, model: str | Path, options_file: str | Path | None = None, *, precision: str = "float32", **settings: Any
+    ) -> "Elmo":
+        """
+        Open a whole model: a name that `elmo-tasks models` lists, a folder, a ZIP of the NLPL repository, their URL
+        (`https://...zip#sha256=HEX` checks the digest), `hf://owner/name`; or the weights of a biLM with its options.
+
+        The other arguments are those of `from_files`, as are the errors; also if there is no such model.
+        """
+        chosen = {**settings_of(model), "options_file": options_file, "precision": precision}
+        return cls._open(SourceSettings.of(chosen), **settings)
+
+    @classmethod
     def from_files(
         cls,
         options_file: str | Path | None = None,
@@ -83,14 +98,30 @@ class Elmo:
         **settings: Any,
     ) -> "Elmo":
         """
-        Open a biLM from its official files, paths or URLs; without both, the embedded one.
+        Open a biLM from its official files, paths or URLs; without both, the embedded one; a whole model, as for
+        `from_pretrained`, is the `weight_file` alone.
 
         `precision` is that of `BiLM`, and `settings` are the other parameters of `Elmo`. Raises `InputError` naming the
         file and all that is wrong with it.
         """
         chosen = {"options_file": options_file, "weight_file": weight_file, "precision": precision}
-        bilm, source = open_source(SourceSettings.of(chosen))
+        return cls._open(SourceSettings.of(chosen), device=device, **settings)
+
+    @classmethod
+    def _open(cls, chosen: SourceSettings, *, device: str | int = "cpu", **settings: Any) -> "Elmo":
+        bilm, source = open_source(chosen)
         return cls(bilm.to(device), source, **settings)
+
+    def save(self, folder: str | Path) -> None:
+        """
+        Write the model's files to a folder that `from_pretrained` reads; of an opened model, the same bytes. Raises
+        `InputError` if it cannot be written.
+        """
+        with atomic_write_folder(Path(folder)) as aside:
+            if self.source is None and isinstance(self.bilm, BiLM):
+                self.bilm.save_files(aside / "options.json", aside / "weights.hdf5")
+            else:
+                copy_files(self._opened(), aside)
 
     def embed(
         self, sentences: Sentences, *, layers: Layers = "all", tensors: bool = False, progress: bool = False
@@ -127,6 +158,17 @@ class Elmo:
             row[:] = POOLINGS[pooling](array) if array.shape[-2] else 0
         return torch.from_numpy(pooled) if options.get("tensors") else pooled
 
+    def mean_vectors(
+        self,
+        sentences: Iterable[list[str]],
+        words: Sequence[str],
+        *,
+        layers: Layers = "average",
+        **options: Any,
+    ) -> np.ndarray:
+        """The mean of the vectors of each word's occurrences, float32 [V, D]; see `static.mean_vectors`."""
+        return mean_vectors(self.vector_model(layers), self.sizes, sentences, words, **options)
+
     def embed_batch(
         self, batch: Mapping[str, Sequence[Any]], *, column: str = "tokens", layers: Layers = "average"
     ) -> dict[str, list[np.ndarray]]:
@@ -142,15 +184,15 @@ class Elmo:
         out: str | Path,
         *,
         layers: Layers = "all",
-        float16: bool = False,
+        stored: str = "float32",
         settings: Mapping[str, Any],
         **options: Any,
     ) -> bool:
         """
-        Write the vectors of lines to an HDF5 file. `settings` are further attributes of it; `float16` is
+        Write the vectors of lines to an HDF5 file. `settings` are further attributes of it; `stored` is
         that of `VectorModel`, the other options are those of `write_vectors`.
         """
-        model, settings = self.vector_model(layers, float16=float16), {**self.provenance(), **settings}
+        model, settings = self.vector_model(layers, stored=stored), {**self.provenance(), **settings}
         return write_vectors(model, lines, out, sizes=self.sizes, settings=settings, **options)
 
     def provenance(self) -> dict[str, Any]:

@@ -73,7 +73,7 @@ class ShardJob:
 
     - `elmo`: with a source, whose files all machines have at the same paths.
     - `folder`: of the shards, which all machines share.
-    - `layers`, `float16`: as for `Elmo.write`.
+    - `layers`, `stored`: as for `Elmo.write`.
     - `input_format`, `column`: as for `line_parser` and `read_rows`.
     - `threads`: of a worker; values depend on it by rounding.
     """
@@ -81,7 +81,7 @@ class ShardJob:
     elmo: Elmo
     folder: Path
     layers: Layers = "all"
-    float16: bool = False
+    stored: str = "float32"
     input_format: str = "tokens"
     column: str = "tokens"
     threads: int = 1
@@ -90,7 +90,7 @@ class ShardJob:
         """All that shards depend on, but for the text and the type of the CPU."""
         import pyarrow
 
-        model, sizes = self.elmo.vector_model(self.layers, float16=self.float16), self.elmo.sizes
+        model, sizes = self.elmo.vector_model(self.layers, stored=self.stored), self.elmo.sizes
         more = {
             **self.elmo.provenance(),
             "tokenizer": line_parser(self.input_format)[1],
@@ -222,7 +222,7 @@ class ShardWriter:
         found = read_part(file, settings)
         if found is None:
             found, elmo = {"cpu": cpu_type()}, self._job.elmo
-            model = elmo.vector_model(self._job.layers, float16=self._job.float16)
+            model = elmo.vector_model(self._job.layers, stored=self._job.stored)
             metadata, sentences = {**settings, **found}, self._sentences(shard)
             found["tokens"] = write_part(file, model, elmo.sizes, sentences, first=shard.first, settings=metadata)
         return {"shard": shard.number, "tokens": found["tokens"], "cpu": found["cpu"]}

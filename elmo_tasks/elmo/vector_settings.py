@@ -30,7 +30,7 @@ def vector_settings(model: VectorModel, sizes: BatchSizes, settings: Mapping[str
         "precision": model.bilm.precision,
         "output": model.output if model.mix is None else "mix",
         "layers": json.dumps(model.layer_names),
-        "dtype": "float16" if model.float16 else "float32",
+        "dtype": model.stored,
         "max_length": sizes.max_length,
         "overlap": sizes.overlap,
         "device": model.device.type,

@@ -35,11 +35,12 @@ def read_columns(path: str | Path, *, min_columns: int = 2, corpus_hint: str | N
     is no sentence.
     """
     rows: list[list[str]] = []
-    start, first = 0, (0, 0)
+    start = first = width = 0
     for number, line in chain(open_text(path, corpus_hint=corpus_hint), [(0, "")]):
         fields = split_columns(line, number, path)
         if fields and fields[0] != _DOCUMENT_START:
-            first = _check_width(len(fields), number, first, min_columns, path)
+            first, width = first or number, width or len(fields)
+            check_width(len(fields), width, first, least=min_columns, file=path, line=number)
             start = start if rows else number
             rows.append(fields)
             _check_length(rows, start, path)
@@ -59,17 +60,12 @@ def split_columns(line: str, number: int, path: str | Path) -> list[str]:
     return [intern(field) for field in _GAP.split(line) if field]
 
 
-def _check_width(
-    width: int, number: int, first: tuple[int, int], min_columns: int, path: str | Path
-) -> tuple[int, int]:
-    """The number of the first token line, and its columns."""
-    if not first[0] and width < min_columns:
-        hint = "the word comes first, its tag last; `elmo-tasks predict` takes sentences without tags"
-        problem = f"expected at least {min_columns} columns, got {width}"
-        raise InputError(problem, file=path, line=number, hint=hint)
-    if first[0] and width != first[1]:
-        raise InputError(f"expected {first[1]} columns as on line {first[0]}, got {width}", file=path, line=number)
-    return first if first[0] else (number, width)
+def check_width(found: int, width: int, first: int, *, least: int, file: str | Path, line: int) -> None:
+    """Raises `InputError` unless a line has at least `least` columns, and `width` as the line `first` has."""
+    if found < least:
+        raise InputError(f"expected at least {least} columns, got {found}", file=file, line=line)
+    if found != width:
+        raise InputError(f"expected {width} columns as on line {first}, got {found}", file=file, line=line)
 
 
 def _check_length(rows: list[list[str]], start: int, path: str | Path) -> None:

@@ -36,7 +36,7 @@ def round_mantissa(array: np.ndarray, bits: int | None) -> np.ndarray:
     if bits is None or bits == FLOAT32_MANTISSA:
         return values
     if not 0 <= bits < FLOAT32_MANTISSA:
-        raise ValueError(f"mantissa_bits: expected 0 to {FLOAT32_MANTISSA}, got {bits}")
+        raise InputError(f"mantissa_bits: expected 0 to {FLOAT32_MANTISSA}, got {bits}")
     drop = FLOAT32_MANTISSA - bits
     raw = values.view(np.uint32)
     half = np.uint32((1 << (drop - 1)) - 1)
@@ -133,7 +133,7 @@ class DiskFile(io.FileIO):
             os.posix_fallocate(self.fileno(), 0, size)
         except OSError as error:
             problem = f"cannot reserve {size:,} bytes of disk space: {error.strerror}"
-            raise InputError(problem, file=self.path, hint="--float16, --top and --average need less") from None
+            raise InputError(problem, file=self.path, hint="--int8, --float16, --top and --average need less") from None
 
 
 @contextmanager

@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 from elmo_tasks.errors import InputError, shown
 from elmo_tasks.formats.brackets import BracketError, mentions_from_brackets, spans_from_brackets
-from elmo_tasks.formats.columns import split_columns
+from elmo_tasks.formats.columns import check_width, split_columns
 from elmo_tasks.formats.corpora import located
 from elmo_tasks.formats.spans import Span
 from elmo_tasks.formats.text_files import open_text
@@ -215,8 +215,8 @@ class _Sentences:
                 continue
             if fields and not mark:
                 start = start if rows else number
-                self._check_width(len(fields), len(rows[0]) if rows else 0, number, start)
                 rows.append(fields)
+                check_width(len(fields), len(rows[0]), start, least=_MIN_COLUMNS, file=self._path, line=number)
                 continue
             if rows:
                 sentence = OntonotesSentence(str(self._path), start, tuple(zip(*rows, strict=True)))
@@ -227,14 +227,6 @@ class _Sentences:
         if not start:
             raise InputError(f"expected sentences in {_MIN_COLUMNS} or more columns, got none", file=self._path)
         self._warn_of_open_document()
-
-    def _check_width(self, width: int, expected: int, number: int, start: int) -> None:
-        if width < _MIN_COLUMNS:
-            problem = f"expected at least {_MIN_COLUMNS} columns, got {width}"
-            raise InputError(problem, file=self._path, line=number)
-        if expected and width != expected:
-            problem = f"expected {expected} columns as on line {start}, got {width}"
-            raise InputError(problem, file=self._path, line=number)
 
     def _read_mark(self, line: str, number: int) -> None:
         """Begins or ends a document."""

@@ -14,7 +14,6 @@ Tokens outside all spans are tagged O. A file with spans is legal in at most one
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from enum import Enum
-from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -34,28 +33,24 @@ class Span(NamedTuple):
 
 
 class Scheme(Enum):
-    """How tags encode spans. The value is the scheme's letters other than O."""
+    """How tags encode spans. The value is the letters of a span's first token, tokens inside, last and single token."""
 
-    BIO = "BI"
-    IOB1 = "IB"
-    BIOUL = "BIUL"
-    BIOES = "BISE"
+    BIO = "BIIB"
+    IOB1 = "IIII"
+    BIOUL = "BILU"
+    BIOES = "BIES"
 
-    def allows(self, previous: str, tag: str) -> bool:
-        """Whether `tag` may follow `previous`; O stands for the boundaries of a sentence."""
-        letter, label = split_tag(tag)
-        before, label_before = split_tag(previous)
-        if letter != OUTSIDE and letter not in self.value:
-            return False
-        continues = before != OUTSIDE and label == label_before
-        if self is Scheme.BIO:
-            return letter != "I" or continues
-        if self is Scheme.IOB1:
-            return letter != "B" or continues
-        single, last = self.value[2:]
-        if before in ("B", "I"):
-            return letter in ("I", last) and continues
-        return letter in (OUTSIDE, "B", single)
+    def encode(self, spans: Iterable[Span], length: int) -> list[str]:
+        """The tags of a sentence of `length` tokens. Spans are in order and do not overlap."""
+        first, inside, last, single = self.value
+        tags, before = [OUTSIDE] * length, (0, "")
+        for start, end, label in spans:
+            letters = [first, *inside * (end - start - 2), last] if end - start > 1 else [single]
+            if self is Scheme.IOB1 and before == (start, label):
+                letters[0] = "B"
+            tags[start:end] = [f"{letter}-{label}" for letter in letters]
+            before = end, label
+        return tags
 
 
 def split_tag(tag: str) -> tuple[str, str]:
@@ -90,33 +85,28 @@ def spans_from_tags(tags: Sequence[str]) -> list[Span]:
 
 def to_bioul(tags: Sequence[str]) -> list[str]:
     """Converts the tags of a sentence from any scheme to BIOUL. Raises what `spans_from_tags` does."""
-    bioul = [OUTSIDE] * len(tags)
-    for start, end, label in spans_from_tags(tags):
-        bioul[start:end] = [f"I-{label}"] * (end - start)
-        bioul[start] = f"B-{label}"
-        bioul[end - 1] = f"L-{label}" if end - start > 1 else f"U-{label}"
-    return bioul
+    return Scheme.BIOUL.encode(spans_from_tags(tags), len(tags))
 
 
 def detect_scheme(sentences: Iterable[tuple[int, Sequence[str]]], *, file: str | Path | None = None) -> Scheme:
     """
-    Detects the scheme in which all tags of a corpus are legal, from the line of the first token and the tags of each
-    sentence; `Scheme.BIO` if there are no spans. Raises `InputError` if a tag is invalid; if no scheme allows all of
-    them, at the first tag that is illegal in the scheme with the fewest illegal tags.
+    Detects the scheme that encodes the spans of a corpus with the same tags, from the line of the first token and the
+    tags of each sentence; `Scheme.BIO` if there are no spans. Raises `InputError` if a tag is invalid; if no scheme
+    gives the same tags, at the first one that differs in the scheme with the fewest differences.
     """
     counts, first = Counter[Scheme](), dict[Scheme, tuple[int, str]]()
     for line, tags in sentences:
         _check_tags(tags, line, file)
+        spans = spans_from_tags(tags)
         for scheme in Scheme:
-            for place, (before, tag) in enumerate(pairwise([OUTSIDE, *tags, OUTSIDE])):
-                if not scheme.allows(before, tag):
+            for place, (tag, legal) in enumerate(zip(tags, scheme.encode(spans, len(tags)), strict=True)):
+                if tag != legal:
                     counts[scheme] += 1
-                    at = line + min(place, len(tags) - 1)
-                    first.setdefault(scheme, (at, f"{tag!r:.60} after {before!r:.60}"))
+                    first.setdefault(scheme, (line + place, f"{tag!r:.60} in place of {legal!r:.60}"))
     best = min(Scheme, key=lambda scheme: counts[scheme])
     if counts[best]:
         listed = ", ".join(f"{scheme.name} {counts[scheme]}" for scheme in Scheme)
-        problem = f"expected tags of one scheme, got {first[best][1]}, illegal in the closest, {best.name}"
+        problem = f"expected tags of one scheme, got {first[best][1]} of the closest, {best.name}"
         raise InputError(f"{problem} (illegal tags: {listed})", file=file, line=first[best][0])
     return best
 

@@ -1,5 +1,6 @@
 """Text files, plain, gzip or zstd, in UTF-8. Errors name the file and the line."""
 
+import json
 import os
 import re
 import zlib
@@ -10,7 +11,7 @@ from gzip import BadGzipFile
 from io import BufferedReader
 from itertools import islice
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from elmo_tasks.errors import InputError, needs
 from elmo_tasks.formats.corpora import located
@@ -20,6 +21,8 @@ Item = TypeVar("Item")
 
 LONGEST_LINE = 2**20
 """Characters of the longest line of words; its tokens take about twenty times its memory."""
+
+_MOST_JSON = 2**20
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
@@ -83,6 +86,22 @@ def raw_lines(opened: BufferedReader, name: str | Path) -> Iterator[tuple[int, b
         raise InputError(problem, file=name, line=number + 1, hint=hint) from error
     except OSError as error:
         raise InputError(f"cannot read the file: {error.strerror or error}", file=name, line=number + 1) from error
+
+
+def read_json(path: str | Path, what: str) -> Any:
+    """The value in a small JSON file. Raises `InputError` if it is no JSON, larger than 1 MB or cannot be read."""
+    try:
+        require_regular(path)
+        if (size := Path(path).stat().st_size) > _MOST_JSON:
+            raise InputError(f"expected {what}, got a file of {size:,} bytes", file=path)
+        text = Path(path).read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"cannot read {what}: {error}", file=path) from None
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:  # also numbers of thousands of digits, and deep brackets
+        problem, line = getattr(error, "msg", error), getattr(error, "lineno", None)
+        raise InputError(f"not JSON: {problem}", file=path, line=line) from None
 
 
 def not_empty(items: Iterable[Item], problem: str, file: str | Path) -> Iterator[Item]:

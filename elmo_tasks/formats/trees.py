@@ -25,21 +25,13 @@ NAMES = {"0": "very negative", "1": "negative", "2": "neutral", "3": "positive",
 _PIECE = re.compile(r"[()]|[^() \t\r]+")
 
 _NEXT = {
-    "": {"open"},
-    "open": {"label"},
-    "label": {"open", "word"},
-    "word": {"close"},
-    "close": {"open", "close"},
+    "": ({"open"}, "an opening bracket"),
+    "open": ({"label"}, "a label from 0 to 4"),
+    "label": ({"open", "word"}, "a word or a node"),
+    "word": ({"close"}, "a closing bracket"),
+    "close": ({"open", "close"}, "another node or a closing bracket"),
 }
-"""The kinds of pieces that may follow each kind."""
-
-_EXPECTED = {
-    "": "an opening bracket",
-    "open": "a label from 0 to 4",
-    "label": "a word or a node",
-    "word": "a closing bracket",
-    "close": "another node or a closing bracket",
-}
+"""The kinds of pieces that may follow each kind, and their description."""
 
 
 class Phrase(NamedTuple):
@@ -100,8 +92,9 @@ def _parse(pieces: list[str]) -> tuple[list[str], list[Phrase]]:
         kind = {"(": "open", ")": "close"}.get(piece, "label" if previous == "open" else "word")
         if phrases and not stack and previous == "close":
             raise ValueError(f"expected one tree, got {shown(piece)} after its end")
-        if kind not in _NEXT[previous] or (kind == "label" and piece not in NAMES):
-            raise ValueError(f"expected {_EXPECTED[previous]}, got {shown(piece)}")
+        kinds, expected = _NEXT[previous]
+        if kind not in kinds or (kind == "label" and piece not in NAMES):
+            raise ValueError(f"expected {expected}, got {shown(piece)}")
         if kind == "label":
             stack.append((piece, len(words)))
         elif kind == "word":
@@ -111,5 +104,5 @@ def _parse(pieces: list[str]) -> tuple[list[str], list[Phrase]]:
             phrases.append(Phrase(label, start, len(words)))
         previous = kind
     if stack or previous != "close":
-        raise ValueError(f"expected {_EXPECTED[previous]}, got the end of the line")
+        raise ValueError(f"expected {_NEXT[previous][1]}, got the end of the line")
     return words, phrases

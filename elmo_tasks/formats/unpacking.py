@@ -7,6 +7,7 @@ import shutil
 import stat
 import sys
 import tarfile
+import zipfile
 import zlib
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext
@@ -32,9 +33,10 @@ _MOST_MEMBERS, _LONGEST_HEADER = 10_000, 2**16
 _HINT = "`tar tzf` lists its members; copy or write it again"
 
 
-def is_compressed(opened: io.BufferedReader) -> bool:
-    """Whether a file begins as gzip or zstd does. Does not move the position."""
-    return _compression(opened) is not None
+def compression(opened: io.BufferedReader) -> str | None:
+    """`gzip` or `zstd` if a file begins as these do. Does not move the position."""
+    start = opened.peek(4)
+    return next((name for magic, name in _MAGIC.items() if start.startswith(magic)), None)
 
 
 def unpacked(opened: io.BufferedReader, file: str | Path) -> io.BufferedReader:
@@ -42,12 +44,14 @@ def unpacked(opened: io.BufferedReader, file: str | Path) -> io.BufferedReader:
     The contents of a file, decompressed if it is gzip or zstd. Reading raises `InputError` as soon as it has unpacked
     to more than a hundred times what was read of it; `OSError`, `EOFError` or `zlib.error` if it is damaged.
     """
-    return io.BufferedReader(_Bounded(opened, file, SMALL), 2**16) if is_compressed(opened) else opened
+    return io.BufferedReader(_Bounded(opened, file, SMALL), 2**16) if compression(opened) else opened
 
 
-def bound(packed: int, least: int = SMALL) -> int:
-    """The most bytes that a file of `packed` bytes may unpack to."""
-    return max(least, MOST_RATIO * packed)
+def check_ratio(size: int, packed: int, file: str | Path, *, least: int = SMALL) -> None:
+    """Raises `InputError` if `packed` bytes unpack to `size`, more than `least` and a hundred times as many."""
+    if size > max(least, MOST_RATIO * packed):
+        problem = f"the file unpacks to more than {MOST_RATIO} times its size"
+        raise InputError(problem, file=file, hint="if this is intended, unpack it yourself")
 
 
 def require_regular(file: str | Path) -> None:
@@ -73,7 +77,7 @@ def unpack(source: Path | BinaryIO, folder: str | Path, names: Iterable[str], *,
         if isinstance(source, Path):
             require_regular(source)
         with source.open("rb") if isinstance(source, Path) else nullcontext(source) as raw:
-            least = bound(raw.seek(0, io.SEEK_END), _SMALL_ARCHIVE)
+            least = max(_SMALL_ARCHIVE, MOST_RATIO * raw.seek(0, io.SEEK_END))
             raw.seek(0)
             stream = _Bounded(io.BufferedReader(raw), file, least)  # type: ignore[arg-type]
             _unpack(stream, Path(folder), list(names), file)
@@ -81,6 +85,36 @@ def unpack(source: Path | BinaryIO, folder: str | Path, names: Iterable[str], *,
         raise
     except (tarfile.TarError, EOFError, zlib.error, OSError, ValueError, OverflowError, RecursionError) as error:
         raise InputError(f"the archive cannot be unpacked: {error}", file=file, hint=_HINT) from error
+
+
+def unzip(source: Path, folder: Path, names: Iterable[str]) -> None:
+    """
+    Unpack the members of a ZIP whose file names match the patterns to a folder that nobody else writes to, without the
+    folders in their names.
+
+    Raises `InputError` if the file is damaged, unpacks to more than a hundred times its size (or 64 MB), has more than
+    10,000 members, or two of the same file name.
+    """
+    patterns, packed, size = list(names), source.stat().st_size, 0
+    try:
+        with zipfile.ZipFile(source) as archive:
+            if len(archive.infolist()) > _MOST_MEMBERS:
+                raise ValueError(f"it has more than {_MOST_MEMBERS:,} members")
+            for member in archive.infolist():
+                name = member.filename.rpartition("/")[2]
+                if name.startswith(".") or not any(fnmatchcase(name, one) for one in patterns):
+                    continue
+                with archive.open(member) as content, (folder / name).open("xb") as out:
+                    while part := content.read(2**20):
+                        size += len(part)
+                        check_ratio(size, packed, source, least=_SMALL_ARCHIVE)
+                        out.write(part)
+    except InputError:
+        raise
+    except Exception as error:  # damaged files raise errors of any kind
+        raise InputError(
+            f"the ZIP cannot be unpacked: {error}", file=source, hint="copy or download it again"
+        ) from None
 
 
 def _unpack(stream: "_Bounded", folder: Path, names: list[str], file: str | Path) -> None:
@@ -117,11 +151,6 @@ def _write(archive: tarfile.TarFile, member: tarfile.TarInfo, folder: Path, name
         pass
 
 
-def _compression(opened: io.BufferedReader) -> str | None:
-    start = opened.peek(4)
-    return next((name for magic, name in _MAGIC.items() if start.startswith(magic)), None)
-
-
 class _Counting(io.RawIOBase):
     """Counts the bytes that were read; standard input has no `tell`."""
 
@@ -138,16 +167,15 @@ class _Counting(io.RawIOBase):
 
 
 class _Bounded(io.RawIOBase):
-    """The contents of a file, decompressed; an `InputError` if they are more than `bound`, or than was allowed."""
+    """The contents of a file, decompressed; an `InputError` as `check_ratio` raises it, or beyond what was allowed."""
 
     def __init__(self, opened: io.BufferedReader, file: str | Path, least: int) -> None:
         self._packed, self._file, self._least = _Counting(opened), file, least
         self._size, self._allowed = 0, sys.maxsize
-        compression = _compression(opened)
         self._read: Callable[[int], bytes | None] = self._packed.read
-        if compression == "gzip":
+        if (found := compression(opened)) == "gzip":
             self._read = gzip.GzipFile(fileobj=self._packed).read1
-        elif compression == "zstd":
+        elif found == "zstd":
             with needs("pyarrow"):
                 from pyarrow import CompressedInputStream
             self._read = CompressedInputStream(self._packed, "zstd").read1
@@ -163,9 +191,7 @@ class _Bounded(io.RawIOBase):
         found = self._read(len(buffer)) or b""
         buffer[: len(found)] = found
         self._size += len(found)
-        if self._size > bound(self._packed.count, self._least):
-            problem = f"the file unpacks to more than {MOST_RATIO} times its size"
-            raise InputError(problem, file=self._file, hint="if this is intended, unpack it yourself")
+        check_ratio(self._size, self._packed.count, self._file, least=self._least)
         if self._size > self._allowed:
             raise InputError("expected an archive, got a member with a huge name or header", file=self._file)
         return len(found)

@@ -1,24 +1,23 @@
 """Word vectors in text files, in the formats of GloVe and word2vec: read through, or looked up word by word."""
 
+import gzip
 import re
 from array import array
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 
 from elmo_tasks.errors import InputError
+from elmo_tasks.files import atomic_write
 from elmo_tasks.formats.text_files import decode_line, open_binary, open_text, raw_lines, refuse_carriage_return
-from elmo_tasks.formats.unpacking import is_compressed
+from elmo_tasks.formats.unpacking import compression
 
 VECTORS_HINT = "GloVe: https://nlp.stanford.edu/projects/glove/; any file with a word and its numbers per line works"
 
 _LATER_FIELD = re.compile("(?<= )[^ ]*")
 _HEADER = re.compile(r"([0-9]{1,18}) ([0-9]{1,18})")
-_DECIMAL = b" +-.0123456789Ee"
-"""Characters of decimal numbers; Python also parses underscores, other digits, `nan` and `inf`."""
-
 _TABS = "expected blanks between numbers, got tabs: convert them with `tr '\\t' ' '`"
 _CACHED = 2**16
 """Words whose vectors a `VectorFile` keeps in memory: about 80 MB at 300 dimensions."""
@@ -38,6 +37,21 @@ def read_vectors(
     for number, word, values in _entries(open_text(file, corpus_hint=VECTORS_HINT), width, file):
         if words is None or word in words:
             yield word, _vector(values, file, number)
+
+
+def write_word_vectors(file: str | Path, words: Sequence[str], vectors: np.ndarray) -> None:
+    """
+    Write words and their vectors [V, D] atomically in word2vec's format: as text, which is compressed if the name ends
+    in `.gz`, or binary if it ends in `.bin`. Words must not contain white space.
+    """
+    name = str(file)
+    with atomic_write(file) as aside, gzip.open(aside, "wb") if name.endswith(".gz") else aside.open("wb") as out:
+        out.write(f"{len(words)} {vectors.shape[1]}\n".encode())
+        for word, vector in zip(words, vectors.astype("<f4"), strict=True):
+            values = (
+                vector.tobytes() if name.endswith(".bin") else " ".join(f"{value:.6g}" for value in vector).encode()
+            )
+            out.write(word.encode("utf-8", "ignore") + b" " + values + b"\n")
 
 
 def width_of(file: str | Path) -> int:
@@ -108,19 +122,17 @@ def _is_number(field: str) -> bool:
 def _vector(values: str, file: str | Path, number: int | None) -> np.ndarray:
     """The numbers as float32, shape [D]."""
     fields = values.split(" ")
-    if not values.encode().translate(None, _DECIMAL):
-        with suppress(ValueError), np.errstate(over="ignore"):
-            vector = np.array([float(field) for field in fields], np.float32)  # [D]
-            if np.isfinite(vector).all():
-                return vector
+    with suppress(ValueError), np.errstate(over="ignore"):
+        vector = np.array([float(field) for field in fields], np.float32)  # [D]
+        if np.isfinite(vector).all():
+            return vector
     wrong = next(field for field in fields if not _is_finite(field))
     raise InputError(f"expected {len(fields)} finite numbers, got {wrong!r:.60} among them", file=file, line=number)
 
 
 def _is_finite(field: str) -> bool:
-    decimal = not field.encode().translate(None, _DECIMAL) and _is_number(field)
     with np.errstate(over="ignore"):
-        return decimal and bool(np.isfinite(np.float32(float(field))))
+        return _is_number(field) and bool(np.isfinite(np.float32(float(field))))
 
 
 class VectorFile:
@@ -170,7 +182,7 @@ class VectorFile:
         """Line numbers and lines; appends the position of each."""
         start = 0
         with open_binary(self.file, VECTORS_HINT) as opened:
-            if is_compressed(opened):
+            if compression(opened):
                 raise InputError("expected plain text, got a compressed file", file=self.file, hint="unpack it")
             for number, raw in raw_lines(opened, self.file):
                 starts.append(start)

@@ -46,10 +46,6 @@ class ElmoVectorizer(TransformerMixin, BaseEstimator):
         vectors: np.ndarray = self._elmo().embed_sentences(X, layers=self.layers, pooling=self.pooling)
         return vectors.reshape(len(vectors), -1)
 
-    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """`elmo0`, `elmo1`, ..."""
-        return np.array([f"elmo{index}" for index in range(self.transform([""]).shape[1])], dtype=object)
-
     def _elmo(self) -> Elmo:
         return _open(self.options_file, self.weight_file, device=self.device, cache_dir=self.cache_dir)
 

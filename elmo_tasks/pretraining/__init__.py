@@ -1,1 +1,1 @@
-"""Language-model training and fine-tuning (paper, sections 3.1 and 3.4). Imports `elmo` and `data` alone."""
+"""Language-model training and fine-tuning (paper, sections 3.1 and 3.4)."""

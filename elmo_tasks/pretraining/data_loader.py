@@ -1,23 +1,27 @@
-"""The text of the language model for AllenNLP's trainer: reader, vocabulary and data loader of a config."""
+"""The text of the language model for AllenNLP's trainer: readers, vocabulary and data loader of a config."""
 
 import logging
+import tempfile
 from collections.abc import Iterator
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Optional
 
 import torch
-from allennlp.data import DatasetReader, Instance, Vocabulary
+from allennlp.data import DatasetReader, Field, Instance, Vocabulary
 from allennlp.data.data_loaders import DataLoader
+from allennlp.data.fields import ListField, TextField
 from allennlp.data.vocabulary import NAMESPACE_PADDING_FILE
 
-from elmo_tasks.errors import InputError, require_sizes
+from elmo_tasks.errors import InputError
 from elmo_tasks.files import atomic_write
 from elmo_tasks.pretraining.evaluation import first_sentences
 from elmo_tasks.pretraining.sentences import check_text, count_predictions, expand_files
 from elmo_tasks.pretraining.stream import LmBatch, LmStream, TrainingStream
 from elmo_tasks.pretraining.vocabulary import WordVocabulary
+from elmo_tasks.settings import Size, checked
 from elmo_tasks.training.distributed import process_count, process_rank
+from elmo_tasks.training.subsampling import every_instance
 
 logger = logging.getLogger(__name__)
 
@@ -129,18 +133,18 @@ class LmDataLoader(DataLoader):
     the number of processes, or `max_tokens` is given for an endless stream.
     """
 
+    @checked
     def __init__(
         self,
         reader: DatasetReader,
         data_path: Any,
-        batch_size: int,
-        unroll: int = 20,
+        batch_size: Size,
+        unroll: Size = 20,
         seed: int | None = None,
-        steps_per_epoch: int | None = None,
+        steps_per_epoch: Optional[Size] = None,
         shuffle: bool = True,
-        max_tokens: int | None = None,
+        max_tokens: Optional[Size] = None,
     ) -> None:
-        require_sizes(unroll=unroll, batch_size=batch_size, steps_per_epoch=steps_per_epoch, max_tokens=max_tokens)
         self.endless = shuffle or steps_per_epoch is not None
         if max_tokens is not None and self.endless:
             raise InputError("data loader elmo_tasks_lm: max_tokens requires shuffle false and no steps_per_epoch")
@@ -182,10 +186,7 @@ class LmDataLoader(DataLoader):
     def iter_instances(self) -> Iterator[Instance]:
         return iter(())
 
-    def index_with(self, vocab: Vocabulary) -> None:
-        if not isinstance(vocab, LmVocabulary):
-            found = type(vocab).__name__
-            raise InputError(f"data loader elmo_tasks_lm: expected the vocabulary elmo_tasks_words, got {found}")
+    def index_with(self, vocab: LmVocabulary) -> None:
         self._words = vocab.to_words()
 
     def set_target_device(self, device: torch.device) -> None:
@@ -228,3 +229,62 @@ class LmDataLoader(DataLoader):
         if self._words is None:
             raise RuntimeError("index_with was not called")
         return self._words
+
+
+@DatasetReader.register("elmo_tasks_task_text")
+class TaskTextReader(LmReader):
+    """
+    Writes the texts of a task's instances into temporary files, which are deleted with the reader.
+
+    A text that consecutive instances share, such as a passage with several questions or a sentence with several verbs,
+    is written once. Tokens are the task's; a document is written sentence by sentence. In distributed training each
+    process writes the whole text.
+
+    # Parameters
+
+    - `reader`: the task's.
+    - `fields`: the instances' text fields, or lists of text fields.
+    """
+
+    def __init__(self, reader: DatasetReader, fields: list[str], **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        if not fields:
+            raise InputError("elmo_tasks_task_text: expected at least one field, got none")
+        self._task_reader, self._names = reader, fields
+        self._folder = tempfile.TemporaryDirectory(prefix="elmo_tasks_text_")
+        self._files: dict[str, Path] = {}
+
+    def text_files(self, data_path: Any) -> list[Path]:
+        """
+        One file with the texts of a corpus.
+
+        Raises `InputError` if an instance lacks a field or the field has no text; whatever the task's reader raises.
+        """
+        name = str(data_path)
+        if name not in self._files:
+            file = Path(self._folder.name) / f"text.{len(self._files)}.txt"
+            with file.open("w", encoding="utf-8") as out:
+                out.writelines(f"{line}\n" for line in self._lines(data_path))
+            self._files[name] = file
+        return [self._files[name]]
+
+    def _lines(self, data_path: Any) -> Iterator[str]:
+        last: dict[str, list[str]] = {}
+        for instance in every_instance(self._task_reader, data_path):
+            for name in self._names:
+                if name not in instance.fields:
+                    raise InputError(f"expected a field {name!r}, got {', '.join(sorted(instance.fields))}")
+                lines = list(_sentences(instance.fields[name], name))
+                if lines != last.get(name):
+                    yield from lines
+                last[name] = lines
+
+
+def _sentences(field: Field, name: str) -> Iterator[str]:
+    if isinstance(field, TextField):
+        yield " ".join(word for token in field.tokens for word in token.ensure_text().split())
+    elif isinstance(field, ListField):
+        for part in field:
+            yield from _sentences(part, name)
+    else:
+        raise InputError(f"expected a text field {name!r}, got a {type(field).__name__}")

@@ -1,33 +1,42 @@
-"""A trained language model -> files: the official biLM, and what perplexity and fine-tuning need besides."""
+"""A trained language model -> files: the official biLM, what perplexity and fine-tuning need besides, a model card."""
 
 import json
+import logging
+import math
 import pickle
 import re
 import tempfile
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import resources
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import h5py
+import jinja2
 import numpy as np
 import torch
+from safetensors.torch import save
 
 from elmo_tasks.bilm.bilm import BiLM
+from elmo_tasks.bilm.locations import is_whole_model, local_path
 from elmo_tasks.bilm.options import BiLMOptions
-from elmo_tasks.bilm.weights import local_path
+from elmo_tasks.bilm.weights import file_sha256
 from elmo_tasks.errors import InputError
-from elmo_tasks.files import atomic_write_folder
+from elmo_tasks.files import atomic_write, atomic_write_folder
 from elmo_tasks.formats.hdf5 import own_dataset, reading, write_hdf5
 from elmo_tasks.formats.unpacking import ARCHIVED, unpack
 from elmo_tasks.pretraining.language_model import BiLanguageModel
 from elmo_tasks.pretraining.softmax import OutputSoftmax
-from elmo_tasks.pretraining.vocabulary import WordVocabulary
+from elmo_tasks.pretraining.vocabulary import SPECIALS, UNKNOWN, WordVocabulary
+
+logger = logging.getLogger(__name__)
 
 OPTIONS_FILE, WEIGHT_FILE = "options.json", "weights.hdf5"
 VOCABULARY_FILE, SOFTMAX_FILE = "vocabulary.txt", "softmax.hdf5"
 EXPORTED = (OPTIONS_FILE, WEIGHT_FILE, VOCABULARY_FILE, SOFTMAX_FILE)
+CURVE_FILE = "curve.jsonl"
 
 TUNED_TYPE = "elmo_tasks_tuned_bilm"
 MODEL_TYPES = ("elmo_tasks_bilm", TUNED_TYPE)
@@ -53,11 +62,9 @@ def export_run(run: str | Path, out_dir: str | Path, *, mantissa_bits: int | Non
     The folder is created if necessary; its other files are kept. All four files are new or none. With `mantissa_bits`,
     numbers are rounded to so many bits (0..23) after the leading one, which makes the files smaller.
 
-    Raises `InputError` if the run has no usable weights, or the folder cannot be written.
+    Raises `InputError` if the run has no usable weights, the folder cannot be written, or the bits are invalid.
     """
-    if mantissa_bits is not None and not 0 <= mantissa_bits <= 23:
-        raise InputError(f"expected mantissa bits from 0 to 23, got {mantissa_bits}")
-    trained = load_run(run)
+    trained = _load_run(Path(run))
     with atomic_write_folder(Path(out_dir)) as folder:
         write_exported(trained.model, trained.vocabulary, folder, mantissa_bits=mantissa_bits)
     return trained.source
@@ -73,44 +80,34 @@ def write_exported(
     write_hdf5(arrays, folder / SOFTMAX_FILE, mantissa_bits=mantissa_bits)
 
 
-def load_exported(folder: str | Path) -> tuple[BiLanguageModel, WordVocabulary]:
-    """
-    The language model of an exported folder, in evaluation mode and trainable.
-
-    Raises `InputError` if a file is missing, damaged, or does not match the others.
-    """
-    place = Path(folder)
-    missing = [name for name in EXPORTED if not (place / name).is_file()]
-    if missing:
-        problem = f"expected an exported language model, missing: {', '.join(missing)}"
-        raise InputError(problem, file=place, hint="`elmo-tasks bilm export` writes all files")
-    bilm = BiLM.from_files(place / OPTIONS_FILE, place / WEIGHT_FILE).requires_grad_(True)
-    vocabulary = WordVocabulary.from_file(place / VOCABULARY_FILE)
-    softmax = OutputSoftmax(len(vocabulary), bilm.options.projection_dim)
-    _fill_softmax(softmax, place / SOFTMAX_FILE)
-    return BiLanguageModel(bilm, softmax).eval(), vocabulary
-
-
 def load_trained(place: str | Path) -> TrainedModel:
     """
-    The language model of an exported folder, also as `hf://owner/name`, of a run's folder or an archive. Raises
-    `InputError`.
+    The language model of an exported folder, also as `hf://owner/name`, of a run's folder (its best weights, else its
+    latest checkpoint) or of an archive; in evaluation mode and trainable.
+
+    Raises `InputError` if it is none of these, has another kind of model or no complete weights yet, or a file is
+    missing, damaged, or does not match the others.
     """
     if str(place).startswith("hf://"):
         place = [local_path(f"{place}/{name}") for name in EXPORTED][0].parent
     folder = Path(place)
-    if not (folder / "config.json").is_file() and any((folder / name).is_file() for name in EXPORTED):
-        return TrainedModel(*load_exported(folder), folder / WEIGHT_FILE)
-    return load_run(place)
+    is_exported = not (folder / "config.json").is_file() and any((folder / name).is_file() for name in EXPORTED)
+    return _load_exported(folder) if is_exported else _load_run(folder)
 
 
-def load_run(run: str | Path) -> TrainedModel:
-    """
-    The language model of a run's folder (its best weights, else its latest checkpoint) or of an archive.
+def _load_exported(folder: Path) -> TrainedModel:
+    missing = [name for name in EXPORTED if not (folder / name).is_file()]
+    if missing:
+        problem = f"expected an exported language model, missing: {', '.join(missing)}"
+        raise InputError(problem, file=folder, hint="`elmo-tasks bilm export` writes all files")
+    bilm = BiLM.from_files(folder / OPTIONS_FILE, folder / WEIGHT_FILE).requires_grad_(True)
+    vocabulary = WordVocabulary.from_file(folder / VOCABULARY_FILE)
+    softmax = OutputSoftmax(len(vocabulary), bilm.options.projection_dim)
+    _load_softmax(softmax, folder / SOFTMAX_FILE)
+    return TrainedModel(BiLanguageModel(bilm, softmax).eval(), vocabulary, folder / WEIGHT_FILE)
 
-    Raises `InputError` if `run` is neither, has another kind of model, or no complete weights yet.
-    """
-    place = Path(run)
+
+def _load_run(place: Path) -> TrainedModel:
     if not place.exists():
         raise InputError("expected the folder or archive of a run, got nothing", file=place)
     with _run_folder(place) as folder:
@@ -179,18 +176,107 @@ def _softmax_arrays(softmax: OutputSoftmax) -> dict[str, torch.Tensor]:
 
 
 @torch.no_grad()
-def _fill_softmax(softmax: OutputSoftmax, file: Path) -> None:
-    for name, parameter in _softmax_arrays(softmax).items():
-        values = _array(file, name, tuple(parameter.shape))
-        if not np.isfinite(values).all():
-            raise InputError(f"expected finite numbers in {name}", file=file)
-        parameter.copy_(torch.from_numpy(values))
+def _load_softmax(softmax: OutputSoftmax, file: Path) -> None:
+    with reading(file, "the softmax cannot be read"), h5py.File(file, "r") as stored:
+        for name, parameter in _softmax_arrays(softmax).items():
+            dataset = own_dataset(stored, name)
+            shape = tuple(parameter.shape)
+            if dataset.shape != shape:  # checked before it is read: a damaged file may declare any size
+                raise InputError(f"expected {name} of shape {shape}, got {dataset.shape}", file=file)
+            values = np.asarray(dataset[...], dtype=np.float32)
+            if not np.isfinite(values).all():
+                raise InputError(f"expected finite numbers in {name}", file=file)
+            parameter.copy_(torch.from_numpy(values))
 
 
-def _array(file: Path, name: str, shape: tuple[int, ...]) -> np.ndarray:
-    with reading(file, f"the dataset {name} cannot be read"), h5py.File(file, "r") as stored:
-        dataset = own_dataset(stored, name)
-        found = dataset.shape  # checked before it is read: a damaged file may declare any size
-        if found == shape:
-            return np.asarray(dataset[...], dtype=np.float32)
-    raise InputError(f"expected {name} of shape {shape}, got {found}", file=file)
+def load_start(source: str | dict[str, str]) -> tuple[BiLM, TrainedModel | None]:
+    """
+    The biLM from which fine-tuning starts, and its language model if the softmax is known: of the folder of an
+    `elmo-tasks train` run, its archive, an exported folder, a whole model published elsewhere (see `bilm_file`; without
+    a softmax), or an object of `options_file` and `weight_file`.
+
+    Raises `InputError` if there is no biLM, or only half of a softmax.
+    """
+    if isinstance(source, dict):
+        if source.keys() != {"options_file", "weight_file"}:
+            raise InputError(f"expected bilm with options_file and weight_file, got {', '.join(sorted(source))}")
+        return BiLM.from_files(source["options_file"], source["weight_file"]), None
+    folder = Path(str(source))
+    ours = any((folder / name).is_file() for name in ("config.json", SOFTMAX_FILE))
+    if not ours and is_whole_model(source):
+        return BiLM.from_files(source, source), None
+    trained = load_trained(folder)
+    return trained.model.bilm, trained
+
+
+@torch.no_grad()
+def fill_softmax(softmax: OutputSoftmax, words: WordVocabulary, start: TrainedModel | None) -> bool:
+    """
+    Copy the rows of the softmax of `start` into a new one: for words in both vocabularies their row, for new words the
+    row of `<UNK>`. `<UNK>` and the new words share its probability equally, so that the other words keep theirs.
+    Nothing is copied if there is no softmax. New words are logged. Returns whether both vocabularies are equal.
+    """
+    if start is None:
+        logger.warning("the biLM has no softmax: initializing one for %s words at random", f"{len(words):,}")
+        return False
+    known, old = start.vocabulary, start.model.softmax
+    rows = torch.tensor([known.id(word) for word in words.words])  # [V], ids in the old softmax
+    softmax.weight.copy_(old.weight[rows])
+    softmax.bias.copy_(old.bias[rows])
+    if words.words == known.words:
+        return True
+    new = sum(word not in known.ids for word in words.words)
+    softmax.bias[rows == UNKNOWN] -= math.log(new + 1)
+    counts = f"{len(words):,} words instead of {len(known):,}"
+    logger.warning("new softmax: %s; %s unseen words start as <UNK>", counts, f"{new:,}")
+    return False
+
+
+ADDED = CARD_FILE, SAFETENSORS_FILE = "README.md", "weights.safetensors"
+
+_CARD = resources.files(__package__).joinpath("card.md.jinja")
+
+
+def check_card(**fields: str | None) -> None:
+    """Raises `InputError` unless the `name` is that of a repository and all fields of a card are given."""
+    missing = [name for name, value in fields.items() if not value or "\n" in value]
+    if missing:
+        raise InputError(f"expected {' and '.join(missing)} for the card, one line each")
+    name = fields["name"] or ""
+    if name.count("/") != 1 or not all(name.split("/")):
+        raise InputError(f"expected the name of a repository such as owner/name, got {name!r}")
+
+
+def write_card(folder: Path, run: Path, *, name: str, language: str, license: str, corpus: str) -> None:
+    """
+    Add `README.md` and `weights.safetensors` to an exported folder.
+
+    # Parameters
+
+    - `folder`: with the files of `export_run`.
+    - `run`: the run's folder, whose `curve.jsonl` has tokens and perplexities.
+    - `name`: where it will be shared: `owner/name`.
+    - `language`, `license`, `corpus`: language code, licence identifier as on the Hub, and the text in words.
+    """
+    bilm = BiLM.from_files(folder / OPTIONS_FILE, folder / WEIGHT_FILE)
+    with atomic_write(folder / SAFETENSORS_FILE) as temporary:
+        temporary.write_bytes(save(bilm.state_dict()))  # save_file makes it private
+    text = jinja2.Template(_CARD.read_text("utf-8"), trim_blocks=True, keep_trailing_newline=True).render(
+        name=name,
+        language=language,
+        license=license,
+        corpus=corpus,
+        options=bilm.options,
+        words=len(WordVocabulary.from_file(folder / VOCABULARY_FILE)) - len(SPECIALS),
+        best=_best_point(run),
+        files={file: file_sha256(folder / file) for file in (*EXPORTED, SAFETENSORS_FILE)},
+    )
+    with atomic_write(folder / CARD_FILE) as temporary:
+        temporary.write_text(text, "utf-8")
+
+
+def _best_point(run: Path) -> dict[str, Any]:
+    """The best validation of a run, whose weights are exported; empty if there was none."""
+    curve = run / CURVE_FILE
+    lines = curve.read_text("utf-8").splitlines() if curve.is_file() else []
+    return min(map(json.loads, lines), key=lambda point: point["perplexity"], default={})

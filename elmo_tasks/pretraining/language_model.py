@@ -89,9 +89,6 @@ class BiLanguageModel(nn.Module):
     ) -> tuple[Tensor, list[State]]:
         """One direction over `inputs` [T, B]: its top output [T * B, P] and final states."""
         steps, rows = inputs.shape
-        if any(len(cell) != rows for cell, _ in states):
-            hint = "continue with the same batch size, or start from zero states"
-            raise InputError(f"expected carried states of {rows} rows, got {len(states[0][0])}", hint=hint)
         packed = functional.embedding(inputs.flatten(), tokens)  # [T * B, P]
         dropout = self.dropout if self.training else 0.0
         outputs, finals = stack(packed, [rows] * steps, states, dropout=dropout, precision=self._product_dtype)

@@ -10,9 +10,9 @@ from allennlp.nn.util import dist_reduce_sum
 from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.bilm.options import BiLMOptions
 from elmo_tasks.errors import InputError
-from elmo_tasks.pretraining.checkpoint import Checkpoint
 from elmo_tasks.pretraining.data_loader import LmVocabulary
 from elmo_tasks.pretraining.evaluation import Perplexity
+from elmo_tasks.pretraining.export import fill_softmax, load_start
 from elmo_tasks.pretraining.language_model import BiLanguageModel, LmOutput
 from elmo_tasks.pretraining.softmax import OutputSoftmax
 from elmo_tasks.pretraining.stream import LmBatch
@@ -82,13 +82,13 @@ class BiLMModel(Model):
         loss_scale: float = 1.0,
     ) -> "BiLMModel":
         """
-        Continue training a biLM (see `Checkpoint.load`): `elmo_tasks_tuned_bilm` (paper, appendix A.1). Its softmax is
+        Continue training a biLM (see `load_start`): `elmo_tasks_tuned_bilm` (paper, appendix A.1). Its softmax is
         used for the words that both vocabularies have.
         """
-        start = Checkpoint.load(bilm)
-        model = cls(vocab, start.bilm.options.to_dict(), negatives, dropout, precision, loss_scale)
-        model.language_model.bilm.load_state_dict(start.bilm.state_dict())
-        model.knows_words = start.fill_softmax(model.language_model.softmax, vocab.to_words())
+        found, trained = load_start(bilm)
+        model = cls(vocab, found.options.to_dict(), negatives, dropout, precision, loss_scale)
+        model.language_model.bilm.load_state_dict(found.state_dict())
+        model.knows_words = fill_softmax(model.language_model.softmax, vocab.to_words(), trained)
         return model
 
     def forward(self, batch: LmBatch) -> dict[str, Any]:

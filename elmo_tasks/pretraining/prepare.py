@@ -16,7 +16,7 @@ from elmo_tasks.errors import InputError, needs, require_workers
 from elmo_tasks.files import atomic_write, leftovers
 from elmo_tasks.formats.raw_text import blank_pipeline, sentence_pipeline, split_at_blanks
 from elmo_tasks.formats.text_files import lines_of, open_binary
-from elmo_tasks.formats.unpacking import MOST_RATIO, bound
+from elmo_tasks.formats.unpacking import check_ratio
 from elmo_tasks.pretraining.sentences import expand_files
 from elmo_tasks.processes import worker_pool
 
@@ -69,15 +69,12 @@ def prepare(
         raise InputError("expected files outside of the output folder", file=out)
     files = [found[real] for real in read]
     settings: dict[str, Any] = {"language": language, "text_field": text_field, "heldout": heldout}
-    names = [_name(place, file) for place, file in enumerate(files)]
-    if others := {path.name for path in folder.glob("train.*")} - {f"train.{name}" for name in names}:
-        raise InputError(f"has the text of other files, {min(others)}", file=out, hint="name another folder")
-    _check_settings(folder / _SETTINGS_FILE, settings, list(map(str, read)))
+    _check_settings(folder / _SETTINGS_FILE, settings | {"files": list(map(str, read))})
     for path in leftovers(folder):
         path.unlink()
     work = partial(_prepare_file, folder=folder, **settings)
     with worker_pool(workers) if workers > 1 else nullcontext() as pool:
-        written = (map if pool is None else pool.map)(work, files, names, count())
+        written = (map if pool is None else pool.map)(work, files, count())
         for _ in tqdm(written, total=len(files), desc="files", disable=None):
             pass
     if heldout and not any(folder.glob("heldout.*")):
@@ -127,29 +124,20 @@ def _files(entry: str) -> list[Path]:
     return found
 
 
-def _name(place: int, file: Path) -> str:
-    """A file's part of the names of its outputs; the number keeps equal names apart."""
-    return f"{place:04d}.{file.name.split('.')[0]}.txt.gz"
-
-
-def _check_settings(file: Path, settings: dict[str, Any], files: list[str]) -> None:
+def _check_settings(file: Path, settings: dict[str, Any]) -> None:
     """Settings must stay; files can be added after those that were read before."""
     if any(file.parent.glob("train.*")) and file.is_file():
         before = json.loads(file.read_text("utf-8"))
-        known = before.pop("files", [])
-        if before != settings:
+        if before != settings | {"files": settings["files"][: len(before["files"])]}:
             raise InputError(f"this folder was made with {json.dumps(before)}", file=file, hint="name another folder")
-        if known != files[: len(known)]:
-            raise InputError("this folder was made from other files", file=file, hint="name another folder")
     with atomic_write(file) as temporary:
-        temporary.write_text(json.dumps(settings | {"files": files}), "utf-8")
+        temporary.write_text(json.dumps(settings), "utf-8")
 
 
-def _prepare_file(
-    file: Path, name: str, place: int, *, folder: Path, language: str | None, text_field: str, heldout: int
-) -> None:
-    """Write the two files of one, that for training last."""
+def _prepare_file(file: Path, place: int, *, folder: Path, language: str | None, text_field: str, heldout: int) -> None:
+    """Write the two files of one, that for training last. The number keeps equal names apart."""
     split, sentences = sentence_splitter(language), [0, 0]
+    name = f"{place:04d}.{file.name.split('.')[0]}.txt.gz"
     outputs = folder / f"train.{name}", folder / f"heldout.{name}"
     if outputs[0].is_file():
         return
@@ -191,27 +179,25 @@ def _read_table(file: Path, text_field: str) -> Iterator[str]:
     with needs("pyarrow"):
         import pyarrow as arrow
         from pyarrow import ipc, parquet
-    size, most = 0, bound(file.stat().st_size)
-    too_large = InputError(f"the file unpacks to more than {MOST_RATIO} times its size", file=file)
+    size, packed = 0, file.stat().st_size
     try:
         if file.suffix == ".parquet":
             metadata = parquet.read_metadata(file)
-            schema = metadata.schema.to_arrow_schema()
-            if sum(metadata.row_group(index).total_byte_size for index in range(metadata.num_row_groups)) > most:
-                raise too_large
+            groups = map(metadata.row_group, range(metadata.num_row_groups))
+            check_ratio(sum(group.total_byte_size for group in groups), packed, file)
+            names = metadata.schema.to_arrow_schema().names
         else:
             batches = ipc.open_stream(arrow.memory_map(str(file)))
-            schema = batches.schema
-        if text_field not in schema.names:
-            raise InputError(f"expected a column {text_field!r}, got {', '.join(schema.names)}", file=file)
+            names = batches.schema.names
+        if text_field not in names:
+            raise InputError(f"expected a column {text_field!r}, got {', '.join(names)}", file=file)
         if file.suffix == ".parquet":
             table = parquet.ParquetFile(file, read_dictionary=[text_field])
             batches = table.iter_batches(batch_size=1024, columns=[text_field])
         for value in (value.as_py() for batch in batches for value in batch.column(text_field)):
-            size += 1 + len(value if isinstance(value, str) else "")
-            if size > most:
-                raise too_large
             if value:
-                yield _checked(value, text_field, file)
+                text = _checked(value, text_field, file)
+                check_ratio(size := size + len(text), packed, file)
+                yield text
     except (arrow.ArrowException, OSError) as error:
         raise InputError(f"cannot read the table: {error}", file=file) from None

@@ -32,10 +32,6 @@ def _matches(pattern: str) -> list[Path]:
     pattern = located(pattern)
     names = [pattern] if Path(pattern).is_file() else glob.glob(pattern, recursive=True)
     files = [Path(name) for name in names if not Path(name).is_dir()]
-    for file in files:
-        if not file.is_file():
-            hint = "the text is read more than once: save it to a file"
-            raise InputError("expected a regular file, got a pipe, a device or a broken link", file=file, hint=hint)
     if not files:
         problem = "it is a folder" if Path(pattern).is_dir() else "nothing matches"
         hint = "give a path or a glob such as 'lm/train.*.txt.gz'"

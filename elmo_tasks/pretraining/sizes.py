@@ -16,7 +16,7 @@ from elmo_tasks.bilm.characters import MAX_CHARACTERS, MOST_CHARACTERS
 from elmo_tasks.bilm.options import BiLMOptions
 from elmo_tasks.errors import InputError, require_sizes
 from elmo_tasks.files import atomic_write
-from elmo_tasks.formats.text_files import lines_of, open_binary
+from elmo_tasks.formats.text_files import decode_line, open_binary, raw_lines
 from elmo_tasks.pretraining.language_model import BiLanguageModel
 from elmo_tasks.pretraining.softmax import OutputSoftmax
 from elmo_tasks.pretraining.stream import LmStream
@@ -161,11 +161,9 @@ def _first_lines(file: Path, words: int) -> tuple[list[str], float]:
     """Lines with about so many words, and their share of the file's bytes."""
     taken, found = [], 0
     with open_binary(file) as opened:
-        for _, line in lines_of(opened, file):
-            if isinstance(line, InputError):
-                raise line
-            taken.append(line)
-            found += len(line.split())
+        for number, raw in raw_lines(opened, file):
+            taken.append(decode_line(raw, file, number))
+            found += len(taken[-1].split())
             if found > words:
                 break
         if not found:

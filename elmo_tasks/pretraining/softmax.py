@@ -89,13 +89,11 @@ class OutputSoftmax(nn.Module):
     The output layer over the V words of the vocabulary, shared by both directions, for LSTM outputs of width P (`dim`).
     In training the softmax is sampled with so many `negatives`; by default, and for V or more, it is the full one.
 
-    Raises `InputError` for less than two words or negatives.
+    Raises `InputError` for less than two negatives.
     """
 
     def __init__(self, vocabulary_size: int, dim: int, *, negatives: int | None = None) -> None:
         super().__init__()
-        if vocabulary_size < 2:
-            raise InputError(f"expected at least 2 words in the softmax, got {vocabulary_size}")
         if negatives is not None and negatives < 2:
             raise InputError(f"expected at least 2 negatives, got {negatives}")
         self.vocabulary_size, self.dim = vocabulary_size, dim

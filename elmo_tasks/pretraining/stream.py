@@ -10,9 +10,9 @@ section 3.4).
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from itertools import chain, count, repeat
+from itertools import chain, count, pairwise, repeat
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
@@ -25,98 +25,61 @@ from elmo_tasks.pretraining.sentences import EndlessSentences
 from elmo_tasks.pretraining.vocabulary import UNKNOWN, WordVocabulary
 
 _CACHED_TOKENS = 2**17
+_PADDING = (END_OF_SENTENCE, END_OF_SENTENCE)
+"""After the end of a text; masked."""
 
 _BACKWARD_SEED = 0x5EED
 """Added to the seed, so that the two losses of a step come from different sentences."""
 
 
-class TokenWindow(NamedTuple):
-    """
-    The tokens of one direction in one batch, B rows of exactly T.
-
-    Positions from `lengths[row]` on, after the end of the text, hold `</S>` and are masked.
-    """
-
-    inputs: list[list[str]]
-    targets: list[list[str]]
-    lengths: list[int]
+Pairs = list[tuple[str, str]]
+"""Inputs and their targets, the next tokens."""
 
 
 class TokenRows:
     """
-    One direction of the stream: an iterator of windows over B rows of running text.
+    One direction of the stream: an iterator of windows over B rows of running text, each at most T pairs for a row.
 
     A sentence is `<S> w1 ... wn </S>` forward and `</S> wn ... w1 <S>` backward; all tokens but the last are inputs and
     all but the first are targets: n+1 predictions. Rows are filled in order. A finite source ends when every row has
     given all its predictions, with the last windows short; with an endless one every row of every window is full. The
     source is never read further than the window needs.
 
-    The windows hold the `own` rows: one process's share in distributed training (default: all). The other rows take
-    their sentences, too, so that a row's text does not depend on the number of processes.
+    The windows hold the `own` rows: one process's share in distributed training. The other rows take their sentences,
+    too, so that a row's text does not depend on the number of processes.
     """
 
-    def __init__(
-        self, sentences: Iterator[list[str]], *, rows: int, unroll: int, backward: bool, own: range | None = None
-    ) -> None:
-        self._sentences, self._unroll, self._backward = sentences, unroll, backward
-        self._own = range(rows) if own is None else own
-        self._current: list[list[str]] = [[] for _ in range(rows)]
-        self._position = [0] * rows
+    def __init__(self, sentences: Iterator[list[str]], own: range, *, rows: int, unroll: int, backward: bool) -> None:
+        self._sentences, self._own, self._unroll = sentences, own, unroll
+        self._order = -1 if backward else 1
+        self._rest: list[Pairs] = [[] for _ in range(rows)]  # of each row's current sentence
 
     def __iter__(self) -> "TokenRows":
         return self
 
-    def __next__(self) -> TokenWindow:
-        filled = [self._advance(row) for row in range(len(self._current))]
-        if not any(inputs for inputs, _ in filled):
+    def __next__(self) -> list[Pairs]:
+        filled = [self._advance(row) for row in range(len(self._rest))]
+        if not any(filled):
             raise StopIteration
-        return self._window([filled[row] for row in self._own])
-
-    def blank(self) -> TokenWindow:
-        """A window without predictions."""
-        return self._window([([], [])] * len(self._own))
+        return [filled[row] for row in self._own]
 
     def remainders(self) -> list[list[str]]:
         """The rest of each row's current sentence; its first token is the next input."""
-        return [row[start:] for row, start in zip(self._current, self._position, strict=True)]
+        return [[pairs[0][0], *(target for _, target in pairs)] if pairs else [] for pairs in self._rest]
 
     def resume(self, remainders: list[list[str]]) -> None:
         """Continue from another iterator's `remainders()`; raises `InputError` if it had another number of rows."""
-        if len(remainders) != len(self._current):
-            problem = f"expected a checkpoint of batch_size {len(self._current)}, got one of {len(remainders)}"
-            raise InputError(problem)
-        self._current = [list(row) for row in remainders]
-        self._position = [0] * len(remainders)
+        if len(remainders) != len(self._rest):
+            raise InputError(f"expected a checkpoint of batch_size {len(self._rest)}, got one of {len(remainders)}")
+        self._rest = [list(pairwise(tokens)) for tokens in remainders]
 
-    def _advance(self, row: int) -> tuple[list[str], list[str]]:
-        """The next inputs and targets of a row."""
-        inputs: list[str] = []
-        targets: list[str] = []
-        while (missing := self._unroll - len(inputs)) and self._has_next(row):
-            start = self._position[row]
-            taken = self._current[row][start : start + missing + 1]
-            inputs += taken[:-1]
-            targets += taken[1:]
-            self._position[row] += len(taken) - 1
-        return inputs, targets
-
-    def _has_next(self, row: int) -> bool:
-        if self._position[row] + 1 < len(self._current[row]):
-            return True
-        sentence = next(self._sentences, None)
-        if sentence is None:
-            return False
-        sequence = [BEGIN_OF_SENTENCE, *sentence, END_OF_SENTENCE]
-        self._current[row] = sequence[::-1] if self._backward else sequence
-        self._position[row] = 0
-        return True
-
-    def _window(self, filled: Sequence[tuple[list[str], list[str]]]) -> TokenWindow:
-        inputs, targets = (
-            [tokens + [END_OF_SENTENCE] * (self._unroll - len(tokens)) for tokens in side]
-            for side in zip(*filled, strict=True)
-        )
-        return TokenWindow(inputs, targets, [len(tokens) for tokens, _ in filled])
+    def _advance(self, row: int) -> Pairs:
+        """The next pairs of a row."""
+        pairs = self._rest[row]
+        while len(pairs) < self._unroll and (sentence := next(self._sentences, None)) is not None:
+            pairs.extend(pairwise([BEGIN_OF_SENTENCE, *sentence, END_OF_SENTENCE][:: self._order]))
+        taken, self._rest[row] = pairs[: self._unroll], pairs[self._unroll :]
+        return taken
 
 
 @dataclass
@@ -196,46 +159,50 @@ class LmStream:
         own: range | None = None,
     ) -> None:
         require_sizes(batch_size=batch_size, unroll=unroll)
-        self.forward_rows = TokenRows(forward, rows=batch_size, unroll=unroll, backward=False, own=own)
-        self.backward_rows = TokenRows(backward, rows=batch_size, unroll=unroll, backward=True, own=own)
+        own = range(batch_size) if own is None else own
+        self.forward_rows = TokenRows(forward, own, rows=batch_size, unroll=unroll, backward=False)
+        self.backward_rows = TokenRows(backward, own, rows=batch_size, unroll=unroll, backward=True)
         self._vocabulary, self.carried = vocabulary, Carried()
-        self._shape = (batch_size if own is None else len(own), unroll)
+        self._shape = len(own), unroll
 
     def __iter__(self) -> "LmStream":
         return self
 
     def __next__(self) -> LmBatch:
-        forward, backward = next(self.forward_rows, None), next(self.backward_rows, None)
-        if forward is None and backward is None:
+        windows = [next(rows, None) for rows in (self.forward_rows, self.backward_rows)]
+        if windows == [None, None]:
             raise StopIteration
-        return self._batch(forward or self.forward_rows.blank(), backward or self.backward_rows.blank())
+        blank: list[Pairs] = [[]] * self._shape[0]
+        return self._batch(*(window or blank for window in windows))
 
-    def _batch(self, forward: TokenWindow, backward: TokenWindow) -> LmBatch:
-        types = dict.fromkeys(chain(*forward.inputs, *backward.inputs))
+    def _batch(self, *windows: list[Pairs]) -> LmBatch:
+        unroll = self._shape[1]
+        lengths = [torch.tensor([len(pairs) for pairs in window]) for window in windows]  # [B], forward and backward
+        padded = ([*pairs, *[_PADDING] * (unroll - len(pairs))] for window in windows for pairs in window)
+        tokens = list(chain.from_iterable(chain.from_iterable(padded)))
+        inputs, targets = tokens[::2], tokens[1::2]  # of 2 B T tokens
+        types = dict.fromkeys(inputs)
         row_of = dict(zip(types, count()))
-        targets = [self._word_ids(window) for window in (forward, backward)]
+        forward_inputs, backward_inputs = self._grids(map(row_of.__getitem__, inputs))
+        forward_targets, backward_targets = self._grids(map(self._vocabulary.ids.get, targets, repeat(UNKNOWN)))
+        forward_mask, backward_mask = (torch.arange(unroll)[:, None] < row_lengths for row_lengths in lengths)
         return LmBatch(
-            characters=_character_rows(types),
-            forward_inputs=self._grid(map(row_of.__getitem__, chain(*forward.inputs))),
-            backward_inputs=self._grid(map(row_of.__getitem__, chain(*backward.inputs))),
-            forward_targets=targets[0],
-            backward_targets=targets[1],
-            forward_mask=self._mask(forward),
-            backward_mask=self._mask(backward),
-            unknown=sum(int((ids == UNKNOWN).sum()) for ids in targets),
+            _character_rows(types),
+            forward_inputs,
+            backward_inputs,
+            forward_targets,
+            backward_targets,
+            forward_mask,
+            backward_mask,
+            unknown=int((forward_targets == UNKNOWN).sum() + (backward_targets == UNKNOWN).sum()),
             carried=self.carried,
         )
 
-    def _word_ids(self, window: TokenWindow) -> torch.Tensor:
-        return self._grid(map(self._vocabulary.ids.get, chain(*window.targets), repeat(UNKNOWN)))
-
-    def _grid(self, values: Iterator[int]) -> torch.Tensor:
+    def _grids(self, values: Iterator[int]) -> Iterator[torch.Tensor]:
+        """Forward and backward grid, each [T, B]."""
         rows, unroll = self._shape
-        grid = np.fromiter(values, np.int64, rows * unroll).reshape(rows, unroll)
-        return torch.from_numpy(np.ascontiguousarray(grid.T))  # [T, B]
-
-    def _mask(self, window: TokenWindow) -> torch.Tensor:
-        return torch.arange(self._shape[1])[:, None] < torch.tensor(window.lengths)  # [T, B]
+        grids = np.fromiter(values, np.int64, 2 * rows * unroll).reshape(2, rows, unroll)
+        return (torch.from_numpy(np.ascontiguousarray(grid.T)) for grid in grids)
 
 
 class TrainingStream(LmStream):

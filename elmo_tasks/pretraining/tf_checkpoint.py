@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 
 from elmo_tasks.bilm.options import BiLMOptions
-from elmo_tasks.bilm.weights import write_hdf5
 from elmo_tasks.errors import InputError, needs
 from elmo_tasks.files import atomic_write_folder
+from elmo_tasks.formats.hdf5 import write_hdf5
 from elmo_tasks.pretraining.export import OPTIONS_FILE, SOFTMAX_FILE, VOCABULARY_FILE, WEIGHT_FILE
 from elmo_tasks.pretraining.vocabulary import WordVocabulary
 
@@ -27,31 +27,6 @@ _RENAMED = {
 }
 
 
-class Checkpoint:
-    """The variables of a checkpoint, such as `model.ckpt-935588`. Raises `InputError` if TensorFlow cannot read it."""
-
-    def __init__(self, prefix: str | Path) -> None:
-        with needs("tensorflow-cpu"):
-            import tensorflow
-        self._prefix = str(prefix).removesuffix(".index")
-        self._errors = (tensorflow.errors.OpError, RuntimeError, ValueError, IndexError)
-        try:
-            self._reader = tensorflow.train.load_checkpoint(self._prefix)
-            self.names = list(self._reader.get_variable_to_shape_map())
-        except self._errors as error:
-            raise InputError(f"expected a checkpoint of TensorFlow: {error}", file=self._prefix) from error
-
-    def tensor(self, name: str) -> np.ndarray:
-        """The values of a variable. Raises `InputError` if there is none, or its file is damaged."""
-        if name not in self.names:
-            known = ", ".join(sorted(self.names)[:20])
-            raise InputError(f"expected a variable {name}; found {known}", file=self._prefix)
-        try:
-            return np.asarray(self._reader.get_tensor(name), np.float32)
-        except self._errors as error:
-            raise InputError(f"the values of {name} cannot be read: {error}", file=self._prefix) from error
-
-
 def import_softmax(checkpoint: str | Path, vocabulary: str | Path, folder: str | Path) -> int:
     """
     Write `softmax.hdf5` and `vocabulary.txt` beside the `options.json` and `weights.hdf5` of a biLM that bilm-tf
@@ -67,23 +42,35 @@ def import_softmax(checkpoint: str | Path, vocabulary: str | Path, folder: str |
     place = Path(folder)
     words = WordVocabulary.from_file(vocabulary)
     width = BiLMOptions.from_file(place / OPTIONS_FILE).projection_dim
-    opened = Checkpoint(checkpoint)
-    softmax = {name: opened.tensor(variable) for name, variable in SOFTMAX.items()}
-    shapes = [values.shape for values in softmax.values()]
-    expected = [(len(words), width), (len(words),)]
+    variables = _variables(str(checkpoint).removesuffix(".index"))
+    softmax = {name: variables.pop(variable) for name, variable in SOFTMAX.items() if variable in variables}
+    shapes = {SOFTMAX[name]: values.shape for name, values in softmax.items()}
+    expected = dict(zip(SOFTMAX.values(), [(len(words), width), (len(words),)], strict=True))
     if shapes != expected:
         problem = f"expected the shapes {expected} (words of {vocabulary}, projection_dim), got {shapes}"
         raise InputError(problem, file=checkpoint)
     write_hdf5(softmax, place / SOFTMAX_FILE)
     words.save(place / VOCABULARY_FILE)
-    sums = {_dataset(name): opened.tensor(name) for name in opened.names if name.endswith(_SLOT)}
-    if sums:
+    if variables:
+        sums = {_dataset(name): values for name, values in variables.items()}
         with atomic_write_folder(place / ACCUMULATORS) as aside:
             shutil.copy(place / OPTIONS_FILE, aside)
             words.save(aside / VOCABULARY_FILE)
             write_hdf5({name: sums.pop(name) for name in SOFTMAX}, aside / SOFTMAX_FILE)
             write_hdf5(sums, aside / WEIGHT_FILE)
     return len(words)
+
+
+def _variables(prefix: str) -> dict[str, np.ndarray]:
+    """The softmax of a checkpoint and the accumulators of Adagrad. Raises `InputError` if TensorFlow cannot read it."""
+    with needs("tensorflow-cpu"):
+        import tensorflow
+    try:
+        reader = tensorflow.train.load_checkpoint(prefix)
+        names = [n for n in reader.get_variable_to_shape_map() if n in SOFTMAX.values() or n.endswith(_SLOT)]
+        return {name: np.asarray(reader.get_tensor(name), np.float32) for name in names}
+    except (tensorflow.errors.OpError, RuntimeError, ValueError, IndexError) as error:
+        raise InputError(f"expected a checkpoint of TensorFlow: {error}", file=prefix) from error
 
 
 def _dataset(variable: str) -> str:

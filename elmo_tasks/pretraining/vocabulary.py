@@ -24,8 +24,7 @@ TRUNCATED = 0.001
 SPECIALS = (BEGIN_OF_SENTENCE, END_OF_SENTENCE, UNKNOWN_WORD)
 """The first three words of every vocabulary, in this order."""
 
-SENTENCE_START, SENTENCE_END, UNKNOWN = range(3)
-"""Ids of `SPECIALS`."""
+UNKNOWN = SPECIALS.index(UNKNOWN_WORD)
 
 
 class WordVocabulary:

@@ -12,9 +12,10 @@ from importlib import resources
 from typing import Any
 
 from elmo_tasks.errors import InputError, shown
-from elmo_tasks.tasks.json_input import NOT_JSON, json_problem, loaded
-from elmo_tasks.web.layers import Layers
-from elmo_tasks.web.models import TrainedModel
+from elmo_tasks.formats.json_values import NOT_JSON, json_problem, loaded
+from elmo_tasks.tasks import TASKS
+from elmo_tasks.web.layers import LayerSearch
+from elmo_tasks.web.models import ServedModel
 from elmo_tasks.web.worker import Refused, Worker
 
 JSON = "application/json"
@@ -29,7 +30,6 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-store",
-    "Connection": "close",  # a connection has one request, so that its time can be limited
 }
 
 _LOCAL = re.compile(r"|localhost|[\d.]+|\[[\da-f:.]+\]")
@@ -44,8 +44,8 @@ class Service:
 
     def __init__(
         self,
-        models: Mapping[str, TrainedModel],
-        bilms: Mapping[str, Layers],
+        models: Mapping[str, ServedModel],
+        bilms: Mapping[str, LayerSearch],
         workers: Mapping[str, Worker],
         *,
         max_bytes: int,
@@ -55,6 +55,7 @@ class Service:
         access_log: bool,
     ) -> None:
         about = {
+            "tasks": {name: task.page._asdict() for name, task in TASKS.items()},
             "models": [{"name": name, **model.describe()} for name, model in models.items()],
             "bilms": [{"name": name, **bilm.describe()} for name, bilm in bilms.items()],
             "limits": {"bytes": max_bytes, "words": max_words},

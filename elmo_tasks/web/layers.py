@@ -12,12 +12,12 @@ from pydantic import BaseModel, Field, TypeAdapter
 from elmo_tasks.errors import InputError
 from elmo_tasks.experiments.probes.corpus_text import read_corpus
 from elmo_tasks.experiments.probes.index import CorpusIndex, index_layers
-from elmo_tasks.experiments.probes.layers import Source, encode_blocks
-from elmo_tasks.experiments.probes.neighbors import Occurrence, Question, nearest_occurrences
+from elmo_tasks.experiments.probes.layers import FrozenEncoder, encode_blocks
+from elmo_tasks.experiments.probes.neighbors import Occurrence, Query, nearest_occurrences
 from elmo_tasks.experiments.probes.senses import DATA_SUFFIX, key_file_of, read_keys, read_senses
+from elmo_tasks.formats.json_values import Text, validate
 from elmo_tasks.resources import fixtures_root
-from elmo_tasks.tasks.json_input import Text, validate
-from elmo_tasks.web.worker import Answer
+from elmo_tasks.web.worker import Outcome
 
 MAX_OCCURRENCES = 300
 
@@ -42,16 +42,16 @@ def default_corpora() -> list[Path]:
     return [*sorted((root / "wsd").rglob(f"*{DATA_SUFFIX}")), root / "miniworld" / "lm" / "heldout.miniworld.txt"]
 
 
-class Layers:
+class LayerSearch:
     """
     All layers of the tokens of some corpora, in memory: `2 (L+1) D` bytes for each token. Raises what `read_corpus`,
     `read_senses` and `read_keys` do.
     """
 
-    def __init__(self, source: Source, corpora: Sequence[Path]) -> None:
+    def __init__(self, encoder: FrozenEncoder, corpora: Sequence[Path]) -> None:
         texts = [list(read_corpus(corpus)) for corpus in corpora]
-        self._source, self._senses = source, dict(_senses(corpora, map(len, texts)))
-        self._indices = index_layers(chain.from_iterable(texts), source)
+        self._encoder, self._senses = encoder, dict(_senses(corpora, map(len, texts)))
+        self._indices = index_layers(chain.from_iterable(texts), encoder)
 
     def describe(self) -> dict[str, Any]:
         """The number of `layers`, and of `sentences` and `words` of the index."""
@@ -63,7 +63,7 @@ class Layers:
         request = validate(_REQUESTS[action], data, "the request")
         return request, len(getattr(request, "tokens", "."))
 
-    def answers(self, inputs: Sequence[_Neighbors | _Map]) -> list[Answer]:
+    def answers(self, inputs: Sequence[_Neighbors | _Map]) -> list[Outcome]:
         """JSON for one request."""
         try:
             (request,) = inputs
@@ -76,12 +76,12 @@ class Layers:
         tokens, place = request.tokens, request.word
         if place >= len(tokens):
             raise InputError(f"'word': expected 0 to {len(tokens) - 1}, got {place}")
-        (block,) = encode_blocks(self._source.encoder, [tokens], words=list)
+        (block,) = encode_blocks(self._encoder.encode, [tokens])
         layers = []
         for index in self._indices:
             vector = block.layers[index.layer, place].half().float().numpy()  # rounded as in the index
-            question = Question(Occurrence(tokens, place), vector)
-            found = nearest_occurrences(index, tokens[place], question, top=request.top, any_word=not request.same)
+            query = Query(Occurrence(tokens, place), vector)
+            found = nearest_occurrences(index, tokens[place], query, top=request.top, any_word=not request.same)
             layers.append([{"words": one.words, "place": one.place, "cosine": one.cosine} for one in found])
         return {"layers": layers}
 
@@ -94,8 +94,8 @@ class Layers:
             tokens = tokens[np.linspace(0, len(tokens) - 1, MAX_OCCURRENCES).astype(int)]
         numbers = map(text.sentence_of, tokens)
         placed = [(number, int(token - text.starts[number])) for token, number in zip(tokens, numbers, strict=True)]
-        shown = [{"words": text.sentence(one[0]), "place": one[1], "sense": self._senses.get(one)} for one in placed]
-        return {"occurrences": shown, "layers": [principal(index, tokens).tolist() for index in self._indices]}
+        occurrences = [{"words": text.sentence(n), "place": p, "sense": self._senses.get((n, p))} for n, p in placed]
+        return {"occurrences": occurrences, "layers": [principal(index, tokens).tolist() for index in self._indices]}
 
 
 def principal(index: CorpusIndex, tokens: np.ndarray) -> np.ndarray:

@@ -17,17 +17,16 @@ from typing import Any
 
 import torch
 import uvicorn
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from elmo_tasks.elmo.source_types import SourceSettings
 from elmo_tasks.elmo.sources import open_source
 from elmo_tasks.errors import InputError, require_sizes, shown
-from elmo_tasks.experiments.probes.layers import Source
+from elmo_tasks.experiments.probes.layers import FrozenEncoder
 from elmo_tasks.experiments.tables.run_dir import MODEL
 from elmo_tasks.resources import embedded_bilm
 from elmo_tasks.web.app import Service
-from elmo_tasks.web.layers import Layers, default_corpora
-from elmo_tasks.web.models import TrainedModel
+from elmo_tasks.web.layers import LayerSearch, default_corpora
+from elmo_tasks.web.models import ServedModel
 from elmo_tasks.web.worker import Worker
 
 ARCHIVE = "model.tar.gz"
@@ -68,17 +67,15 @@ def _service(args: argparse.Namespace) -> Service:
     models, bilms, workers = {}, {}, dict[str, Worker]()
     for name, file in _named(args.archives, _archive_name, workers):
         sys.stderr.write(f"loading {name} ({file})\n")
-        models[name] = model = TrainedModel(Path(file) / ARCHIVE if Path(file).is_dir() else Path(file))
+        models[name] = model = ServedModel(Path(file) / ARCHIVE if Path(file).is_dir() else Path(file))
         workers[name] = Worker(model.answers, batch_size=args.batch_size, **options)
         for module in model.modules:
             module.register_forward_pre_hook(workers[name].check)
     for name, files in _named(given, lambda files: Path(files.partition(",")[0]).absolute().parent.name, workers):
         sys.stderr.write(f"indexing the layers of {name} ({files})\n")
-        options_file, _, weight_file = files.partition(",")
-        if not weight_file:
-            raise InputError(f"--bilm: expected OPTIONS,WEIGHTS, got {files!r}")
-        source = Source.of(*open_source(SourceSettings(options_file=options_file, weight_file=weight_file)))
-        bilms[name] = Layers(source, args.corpus or default_corpora())
+        options_file, _, weight_file = files.rpartition(",")
+        settings = SourceSettings(options_file=options_file or None, weight_file=weight_file)
+        bilms[name] = LayerSearch(FrozenEncoder.of(*open_source(settings)), args.corpus or default_corpora())
         workers[name] = Worker(bilms[name].answers, batch_size=1, **options)
     limits = {"max_bytes": args.max_bytes, "max_words": args.max_words, "timeout": args.timeout}
     hosts = frozenset(name.lower() for name in (args.host, *args.allowed_host))
@@ -112,14 +109,6 @@ def _listening(host: str, port: int) -> socket.socket:
         raise InputError(f"cannot listen at {shown(host)}, port {port}: {error}", hint=hint) from None
 
 
-class _Protocol(H11Protocol):
-    """Ends a connection after the seconds of keep-alive, whatever its client sends and reads."""
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(transport)
-        self.loop.call_later(self.config.timeout_keep_alive, transport.abort)
-
-
 class _Server(uvicorn.Server):
     """
     Ends with status 0 on SIGTERM and Ctrl-C: what waits is answered for `drain` seconds, what runs for `timeout` more.
@@ -127,10 +116,9 @@ class _Server(uvicorn.Server):
     """
 
     def __init__(self, service: Service, timeout: float, drain: float) -> None:
-        options: dict[str, Any] = {"lifespan": "off", "ws": "none", "server_header": False, "limit_concurrency": 1000}
+        options: dict[str, Any] = {"http": "h11", "lifespan": "off", "ws": "none", "server_header": False}
         options |= {"log_level": "error", "timeout_graceful_shutdown": math.ceil(drain + timeout) + 1}
-        options |= {"http": _Protocol, "timeout_keep_alive": math.ceil(3 * timeout)}  # body, computation, reading
-        super().__init__(uvicorn.Config(service, **options))
+        super().__init__(uvicorn.Config(service, limit_concurrency=1000, **options))
         self._service, self._drain = service, drain
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-Answer = bytes | Exception
+Outcome = bytes | Exception
 BATCH_WORDS = 4096
 """The largest batch in words, with padding; a longer input is computed alone."""
 
@@ -39,7 +39,7 @@ class Worker:
     """
 
     def __init__(
-        self, compute: Callable[[Sequence[Any]], Sequence[Answer]], *, queue: int, batch_size: int, threads: int
+        self, compute: Callable[[Sequence[Any]], Sequence[Outcome]], *, queue: int, batch_size: int, threads: int
     ) -> None:
         self._compute, self._queue, self._batch_size = compute, queue, batch_size
         self._thread = ThreadPoolExecutor(1, initializer=torch.set_num_threads, initargs=(threads,))
@@ -101,7 +101,7 @@ class Worker:
             batch.append(self.waiting.popleft())
         return batch
 
-    def _finish(self, computed: asyncio.Future[Sequence[Answer]]) -> None:
+    def _finish(self, computed: asyncio.Future[Sequence[Outcome]]) -> None:
         jobs, self.running = self.running, []
         for job, answer in zip(jobs, computed.result(), strict=True):
             if job.answer.done():

@@ -1,7 +1,6 @@
 """`weights.hdf5`: exact and rounded round trips, and invalid files."""
 
 import json
-import os
 from pathlib import Path
 
 import h5py
@@ -11,9 +10,8 @@ import torch
 from allennlp.modules.elmo import _ElmoBiLm
 
 from elmo_tasks.bilm import BiLM, batch_to_ids
-from elmo_tasks.bilm.weights import file_sha256, local_path
+from elmo_tasks.bilm.weights import file_sha256
 from elmo_tasks.errors import InputError
-from tests.disk import file_size_limit
 from tests.elmo.samples import SENTENCES, options, random_bilm, write_bilm
 from tests.hdf5_elsewhere import ELSEWHERE, move
 
@@ -107,18 +105,7 @@ def test_a_truncated_file(tmp_path: Path, dim: int) -> None:
     Path(files[1]).write_bytes(Path(files[1]).read_bytes()[:5000])
     with pytest.raises(InputError, match="weights.hdf5: cannot read .* as HDF5: .*is the download complete"):
         BiLM.from_files(*files)
-
-
-def test_damaged_data_inside_a_whole_file(tmp_path: Path) -> None:
-    files = write_bilm(tmp_path, dim=200)
-    with h5py.File(files[1]) as file:
-        offset = file[f"{CELL}/W_0"].id.get_chunk_info(0).byte_offset
-    content = bytearray(Path(files[1]).read_bytes())
-    content[offset : offset + 200] = bytes(200)
-    Path(files[1]).write_bytes(content)
-    with pytest.raises(InputError, match="weights.hdf5: cannot read .* as HDF5"):
-        BiLM.from_files(*files)
-    with pytest.raises(InputError, match="absent.hdf5: no such file: the biLM's weights"):
+    with pytest.raises(InputError, match="absent.hdf5: no such file"):
         BiLM.from_files(files[0], tmp_path / "absent.hdf5")
 
 
@@ -146,25 +133,3 @@ def test_rounded_weights_are_smaller_and_allennlp_reads_them(tmp_path: Path) -> 
     ours = BiLM.from_files(*files)(batch_to_ids(SENTENCES[:1])).layers
     for mine, allennlps in zip(ours, theirs, strict=True):
         torch.testing.assert_close(mine, allennlps[:, 1:-1].detach(), atol=1e-5, rtol=0.0)
-
-
-def test_a_failed_save_leaves_the_old_file_and_no_rest(tmp_path: Path) -> None:
-    files = write_bilm(tmp_path)
-    before = file_sha256(files[1])
-    with file_size_limit(4096), pytest.raises(InputError, match="weights.hdf5: cannot write: File too large"):
-        random_bilm(seed=4).save_files(*files)
-    assert file_sha256(files[1]) == before
-    assert sorted(os.listdir(tmp_path)) == ["options.json", "weights.hdf5"]
-
-
-def test_urls_are_downloaded_to_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def download(url: str) -> str:
-        if url.endswith("gone.hdf5"):
-            raise ConnectionError("no route")
-        return "/cache/w.hdf5"
-
-    monkeypatch.setattr("cached_path.cached_path", download)
-    assert local_path(tmp_path / "w.hdf5") == tmp_path / "w.hdf5"
-    assert local_path("https://example.org/w.hdf5") == Path("/cache/w.hdf5")
-    with pytest.raises(InputError, match="cannot fetch https://example.org/gone.hdf5: no route"):
-        local_path("https://example.org/gone.hdf5")

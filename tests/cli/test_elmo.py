@@ -123,7 +123,7 @@ def test_invalid_arguments(bilm: tuple[str, ...], text: Path, tmp_path: Path) ->
     part.write_text(TEXT)
     out = tmp_path / "out"
     for arguments, message in (
-        ((text, out, *bilm[:2]), "--options-file and --weight-file"),
+        ((text, out, *bilm[:2]), "weight_file: expected a path or URL"),
         ((text, out, *bilm, "--cuda-device", 99), "--cuda-device 99: "),
         ((text, out, *bilm, "--overlap", 300), "overlap: expected a number from 0 to half of max_length"),
         ((text, out, *bilm, "--max-length", 10**20), f"max_length.* {10**20}"),
@@ -160,3 +160,14 @@ def test_an_interruption_says_how_to_resume(
     with pytest.raises(Interrupted, match="the same command, without --force, resumes"):
         elmo(text, tmp_path / "out", *bilm)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["bilm", "in.txt", "out.part"]
+
+
+def test_int8_vectors_are_close(bilm: tuple[str, ...], text: Path, tmp_path: Path) -> None:
+    text.write_text("".join(f"{'word ' * (number % 30)}{number}\n" for number in range(300)))
+    for name, option in (("whole", "--int8"), ("wide", "--batch-size=64")):
+        elmo(text, tmp_path / name, *bilm, option)
+    with ElmoVectors(tmp_path / "whole") as small, ElmoVectors(tmp_path / "wide") as wide:
+        for one, other in zip(small, wide, strict=True):
+            assert np.allclose(one, other, atol=np.abs(other).max() / 200)
+    with pytest.raises(InputError, match="dtype was 'int8', is 'float16'"):
+        elmo(text, tmp_path / "whole", *bilm, "--float16")

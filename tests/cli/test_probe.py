@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.experiments.probes.scorer import score
 from elmo_tasks.experiments.probes.senses import key_file_of, read_keys
+from elmo_tasks.experiments.probes.wsd import score
 from tests.elmo.samples import write_bilm
 from tests.probes.samples import SEMCOR, SETS, WSD
 from tests.test_flow import elmo_tasks

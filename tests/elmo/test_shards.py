@@ -66,7 +66,7 @@ def test_one_layer_in_float16_and_json_lines(elmo: Elmo, tmp_path: Path) -> None
     rows: list[object] = [["New York"], {"text": "one two"}, {"text": ["one", "two"]}]
     (tmp_path / "in.jsonl").write_text("\n".join(map(json.dumps, rows)))
     write(
-        elmo, [str(tmp_path / "in.jsonl")], tmp_path / "out", layers=1, float16=True, input_format="json", column="text"
+        elmo, [str(tmp_path / "in.jsonl")], tmp_path / "out", layers=1, stored="float16", input_format="json", column="text"
     )
     vectors = ElmoVectors(tmp_path / "out")
     assert [vectors.tokens(index) for index in range(3)] == [["New York"], ["one", "two"], ["one", "two"]]

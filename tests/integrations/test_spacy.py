@@ -10,7 +10,6 @@ import pytest
 import spacy
 from allennlp.models.archival import load_archive
 from allennlp.predictors import Predictor
-from spacy import displacy
 
 import elmo_tasks.integrations.spacy  # noqa: F401 (as its entry points do)
 from elmo_tasks.elmo import Elmo
@@ -18,7 +17,6 @@ from elmo_tasks.errors import InputError
 from tests.archives.make import STORED
 
 TEXT = "Captain Oakes said that Mira sold the old ferry.  She left it to him, and he sold it."
-
 
 STORY = (
     "Mira Oakes and her brother left the harbour of Tarn . He knew the old pilot 's boat well . She liked it , too ."
@@ -42,7 +40,6 @@ def test_entities_have_the_offsets_of_predict() -> None:
     doc = pipeline(STORED / "1" / "ner.tar.gz")(TEXT)
     expected = [(one["start"], one["end"], one["type"]) for one in predicted("ner", TEXT)["entities"]]
     assert [(ent.start_char, ent.end_char, ent.label_) for ent in doc.ents] == expected != []
-    assert displacy.render(doc, style="ent", jupyter=False).count("<mark") == len(expected)
 
 
 def test_sentences_of_an_earlier_component() -> None:
@@ -66,13 +63,11 @@ def test_clusters() -> None:
         spans = doc.spans[f"coref_clusters_{number}"]
         assert [(span.start_char, span.end_char) for span in spans] == [(one["start"], one["end"]) for one in mentions]
         assert {span._.cluster for span in spans} == {number}
-    key = "coref_clusters_1"
-    assert key.upper() in displacy.render(doc, style="span", jupyter=False, options={"spans_key": key}).upper()
 
 
 def test_labels_and_unsupported_models() -> None:
     assert pipeline(STORED / "1" / "sst.tar.gz")(TEXT).cats == pytest.approx(predicted("sst", TEXT)["probabilities"])
-    with pytest.raises(InputError, match="expected a model of NER, coreference, SRL or SST, got a SnliPredictor"):
+    with pytest.raises(InputError, match="expected a model of SRL, .*, got a SnliPredictor"):
         pipeline(STORED / "1" / "snli.tar.gz")(TEXT)
     with pytest.raises(InputError, match=r"gone.tar.gz: the archive does not exist"):
         pipeline(Path("gone.tar.gz"))

@@ -12,7 +12,6 @@ from elmo_tasks.bilm import BiLM, batch_to_ids
 from elmo_tasks.bilm.bilm import DIRECTIONS
 from elmo_tasks.bilm.characters import tokens_to_ids
 from elmo_tasks.bilm.options import BiLMOptions
-from elmo_tasks.errors import InputError
 from elmo_tasks.pretraining.language_model import BiLanguageModel
 from elmo_tasks.pretraining.softmax import OutputSoftmax
 from elmo_tasks.pretraining.stream import LmBatch
@@ -172,11 +171,3 @@ def test_bfloat16_training_is_close_to_float32() -> None:
         assert found.dtype == found.grad.dtype == torch.float32
         allowed = 0.2 if "characters" in name or "convolutions" in name else 0.02
         assert (expected.grad - found.grad).norm() < allowed * expected.grad.norm(), name
-
-
-def test_invalid_states_and_precision() -> None:
-    states = language_model()(random_batch(rows=3)).states
-    with pytest.raises(InputError, match="of 4 rows, got 3"):
-        language_model()(random_batch(rows=4), states)
-    with pytest.raises(InputError, match="precision.*float16"):
-        language_model(precision="float16")

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 import torch
-from allennlp.data import Vocabulary
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.pretraining.data_loader import LmDataLoader, LmReader, LmVocabulary
@@ -87,28 +86,6 @@ def test_epochs_continue_the_stream(corpus: Path) -> None:
     assert len(batches(loader(path))) == len(loader(path)) == count_predictions([Path(path)]) // 12 == 2000 // 12
 
 
-def test_resuming_after_several_passes(corpus: Path) -> None:
-    done = 400
-    path = str(corpus / "lm" / "train.*.txt")
-    first, second = (loader(path, steps_per_epoch=done + 3) for _ in range(2))
-    stream = iter(first)
-    for _ in range(done):
-        next(stream)
-    position = json.loads(json.dumps(first.position()))
-    expected = [item["batch"] for item in stream]
-    with pytest.raises(InputError, match="expected a checkpoint of batch_size 4, got one of 3"):
-        loader(path, batch_size=4).resume(position, batches=0)
-    second.resume(position, batches=done)
-    skipped_and_found = list(second)
-    assert skipped_and_found[:done] == [{}] * done
-    found = [item["batch"] for item in skipped_and_found[done:]]
-    assert len(found) == len(expected) == 3
-    for a, b in zip(found, expected, strict=True):
-        assert torch.equal(a.characters, b.characters)
-        assert torch.equal(a.forward_inputs, b.forward_inputs)
-        assert torch.equal(a.backward_targets, b.backward_targets)
-
-
 def test_each_stream_carries_its_states(corpus: Path) -> None:
     path = str(corpus / "lm" / "train.*.txt")
     made, resumed = (loader(path, steps_per_epoch=2) for _ in range(2))
@@ -132,17 +109,3 @@ def test_loss_scale_does_not_change_the_metric(corpus: Path) -> None:
     assert outputs["loss"].item() == pytest.approx(20 * float(outputs["nll"]))
     assert model.get_metrics(reset=True)["perplexity"] == pytest.approx(math.exp(float(outputs["nll"])), rel=1e-5)
     assert model.get_metrics() == {}
-
-
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda path: loader(path, steps_per_epoch=0), "steps_per_epoch"),
-        (lambda path: loader(path, max_tokens=5), "max_tokens requires"),
-        (lambda path: BiLMModel(Vocabulary(), toy.OPTIONS), "expected the vocabulary elmo_tasks_words, got Vocab"),
-        (lambda path: LmVocabulary.from_corpus(files=path, file="b"), "expected either files"),
-    ],
-)
-def test_invalid_settings(corpus: Path, make: Any, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        make(str(corpus / "lm" / "train.*.txt"))

@@ -12,14 +12,12 @@ from allennlp.data import DatasetReader
 from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.bilm.options import BiLMOptions
 from elmo_tasks.errors import InputError
-from elmo_tasks.pretraining.checkpoint import Checkpoint
 from elmo_tasks.pretraining.data_loader import LmVocabulary
-from elmo_tasks.pretraining.export import load_trained, write_exported
+from elmo_tasks.pretraining.export import load_start, load_trained, write_exported
 from elmo_tasks.pretraining.language_model import BiLanguageModel
 from elmo_tasks.pretraining.model import BiLMModel
 from elmo_tasks.pretraining.softmax import OutputSoftmax
 from elmo_tasks.pretraining.vocabulary import SPECIALS, UNKNOWN, WordVocabulary
-from tests.killing import Training
 from tests.pretraining import toy
 from tests.test_flow import elmo_tasks
 from tests.tiny import FIXTURES
@@ -102,9 +100,9 @@ def test_incomplete_checkpoints_are_rejected(tmp_path: Path) -> None:
     exported(tmp_path / "bilm")
     (tmp_path / "bilm" / "vocabulary.txt").unlink()
     with pytest.raises(InputError, match="missing: vocabulary.txt"):
-        Checkpoint.load(str(tmp_path / "bilm"))
+        load_start(str(tmp_path / "bilm"))
     with pytest.raises(InputError, match="options_file and weight_file, got options_file, weights"):
-        Checkpoint.load({"options_file": "a", "weights": "b"})
+        load_start({"options_file": "a", "weights": "b"})
 
 
 @pytest.fixture(scope="module")
@@ -166,16 +164,6 @@ def test_a_new_softmax_is_trained_first(run: Path, tmp_path: Path) -> None:
     elmo_tasks(*given, out, "--recover")
     again = torch.load(out / "model_state_e3_b0.th")
     assert all(torch.equal(again[key], value) for key, value in states[2].items() if isinstance(value, torch.Tensor))
-
-
-def test_two_processes_tune_as_one(run: Path, tmp_path: Path) -> None:
-    for name, changes in (("one", {}), ("two", {"distributed": {"cuda_devices": [-1, -1]}})):
-        training = Training("../leaf", run.parent, {"model.dropout": 0.0} | changes)
-        assert training.run(tmp_path / name) == 0, (tmp_path / f"{name}.log").read_text()[-3000:]
-    one, two = (json.loads((tmp_path / name / "perplexities.json").read_text()) for name in ("one", "two"))
-    assert two == pytest.approx(one, rel=1e-4) and one["perplexity"] < 0.8 * one["perplexity_before"]
-    weights = [load_trained(tmp_path / name / "exported").model.softmax.weight for name in ("one", "two")]
-    assert torch.allclose(*weights, rtol=1e-3, atol=1e-5)
 
 
 def test_a_run_that_continues_a_bilm_is_exported_while_it_trains(tmp_path: Path) -> None:

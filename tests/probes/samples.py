@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from elmo_tasks.bilm.bilm import BiLMOutput
-from elmo_tasks.experiments.probes.layers import Encoder, Source
+from elmo_tasks.experiments.probes.layers import Encode, FrozenEncoder
 from tests.tiny import FIXTURES
 
 POS_OF_TYPE = dict(zip("12345", ("NOUN", "VERB", "ADJ", "ADV", "ADJ"), strict=True))
@@ -19,7 +19,7 @@ SETS = [WSD / "Evaluation_Datasets" / name / f"{name}.data.xml" for name in ("ha
 INDEX_SENSE = WSD / "index.sense"
 
 
-def encoder_of(vectors: Callable[[list[str], int], list[list[float]]]) -> Encoder:
+def encoder_of(vectors: Callable[[list[str], int], list[list[float]]]) -> Encode:
     """An encoder that gives token t of a sentence the L+1 vectors `vectors(words, t)` of width D."""
 
     def encode(character_ids: Tensor) -> BiLMOutput:
@@ -42,8 +42,8 @@ def _word(ids: Tensor) -> str:
     return bytes(i - 1 for i in ids.tolist() if 1 <= i <= 256).decode()
 
 
-def source_of(encoder: Encoder, *, weights: str = "w") -> Source:
-    return Source(encoder, "biLM", "o", weights)
+def frozen(encode: Encode, *, weights: str = "w") -> FrozenEncoder:
+    return FrozenEncoder(encode, "biLM", "o", weights)
 
 
 def write_wsd(file: Path, *sentences: str) -> Path:

@@ -9,7 +9,7 @@ from elmo_tasks.elmo.source_types import SourceSettings
 from elmo_tasks.elmo.sources import open_source
 from elmo_tasks.errors import InputError
 from elmo_tasks.experiments.probes import layers
-from elmo_tasks.experiments.probes.layers import Source, encode_blocks, to_half
+from elmo_tasks.experiments.probes.layers import FrozenEncoder, encode_blocks, to_half
 from tests.elmo.samples import random_bilm
 from tests.tiny import bilm_files
 
@@ -24,11 +24,10 @@ def bilm() -> BiLM:
 def test_all_layers_in_the_order_of_the_text(bilm: BiLM, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(layers, "BLOCK_TOKENS", 13)
     monkeypatch.setattr(layers, "BATCH_TOKENS", 8)
-    found = list(encode_blocks(bilm, iter(SENTENCES), words=list))
-    assert [block.items for block in found] == [SENTENCES[:3], SENTENCES[3:5], SENTENCES[5:]]
-    for block in found:
+    found = list(encode_blocks(bilm, iter(SENTENCES)))
+    for block, items in zip(found, [SENTENCES[:3], SENTENCES[3:5], SENTENCES[5:]], strict=True):
         ends = [*block.starts[1:], block.layers.shape[1]]
-        for words, start, end in zip(block.items, block.starts, ends, strict=True):
+        for words, start, end in zip(items, block.starts, ends, strict=True):
             alone = bilm(batch_to_ids([words])).layers[:, 0]  # [L+1, T, D]
             torch.testing.assert_close(block.layers[:, start:end], alone)
 
@@ -36,14 +35,15 @@ def test_all_layers_in_the_order_of_the_text(bilm: BiLM, monkeypatch: pytest.Mon
 def test_long_sentences_are_rejected(bilm: BiLM, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(layers, "MAX_SENTENCE", 6)
     with pytest.raises(InputError, match="at most 6 tokens, got one of 7: a b c d e f g"):
-        list(encode_blocks(bilm, SENTENCES, words=list))
+        list(encode_blocks(bilm, SENTENCES))
 
 
 def test_the_source_of_a_bilm(tmp_path) -> None:
-    source = Source.of(*open_source(SourceSettings(**bilm_files(tmp_path))))
-    assert (source.shape(), source.name, len(source.options_sha256)) == ((3, 12), "biLM", 64)
+    encoder = FrozenEncoder.of(*open_source(SourceSettings(**bilm_files(tmp_path))))
+    assert (encoder.shape(), encoder.name, len(encoder.options_sha256)) == ((3, 12), "biLM", 64)
     assert (
-        source.weights_sha256 != Source.of(*open_source(SourceSettings(**bilm_files(tmp_path, seed=4)))).weights_sha256
+        encoder.weights_sha256
+        != FrozenEncoder.of(*open_source(SourceSettings(**bilm_files(tmp_path, seed=4)))).weights_sha256
     )
 
 
@@ -51,7 +51,7 @@ def test_the_source_of_a_bilm(tmp_path) -> None:
 def test_layers_of_a_gpu_are_those_of_the_cpu(tmp_path) -> None:
     ids, files = batch_to_ids(SENTENCES), bilm_files(tmp_path)
     devices = map(torch.device, ("cuda:0", "cpu"))
-    on_gpu, on_cpu = (Source.of(*open_source(SourceSettings(**files)), device).encoder(ids) for device in devices)
+    on_gpu, on_cpu = (FrozenEncoder.of(*open_source(SourceSettings(**files)), device).encode(ids) for device in devices)
     torch.testing.assert_close(on_gpu, on_cpu, atol=1e-4, rtol=1e-4)
 
 

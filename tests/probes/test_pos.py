@@ -2,11 +2,13 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.experiments.probes.pos import BASELINE, PosReport, probe_pos
-from tests.probes.samples import encoder_of, source_of
+from elmo_tasks.experiments.probes.pos import BASELINE, PosReport, fit_softmax, probe_pos
+from tests.probes.samples import encoder_of, frozen
 from tests.tiny import FIXTURES
 
 TRAIN = FIXTURES / "pos" / "train.conllu"
@@ -17,13 +19,13 @@ def lengths(words: list[str], t: int) -> list[list[float]]:
     return [[1.0], [float(len(words[t]))], [float(len(words[t - 1])) if t else 0.0]]
 
 
-SOURCE = source_of(encoder_of(lengths))
+ENCODER = frozen(encoder_of(lengths))
 
 
 def probe(folder: Path, train: str, test: str) -> PosReport:
     for name, text in (("train", train), ("test", test)):
         (folder / name).write_text(text)
-    return probe_pos(SOURCE, folder / "train", folder / "test")
+    return probe_pos(ENCODER, folder / "train", folder / "test")
 
 
 def scores(report: PosReport) -> dict[str, tuple[float | None, ...]]:
@@ -50,10 +52,41 @@ def test_the_most_frequent_tag(tmp_path: Path) -> None:
 
 def test_the_training_file_is_not_scored(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"train\.slash: expected text that was not trained on, 100%"):
-        probe_pos(SOURCE, TRAIN, FIXTURES / "pos" / "train.slash")
+        probe_pos(ENCODER, TRAIN, FIXTURES / "pos" / "train.slash")
     train = "Yes/UH ./.\nfine/JJ ./.\n"
     assert probe(tmp_path, train, "Yes/UH ./.\nno/UH ./.\nthe/DT ox/NN ./.\n").shared == pytest.approx(1 / 3)
     with pytest.raises(InputError, match="67% of its sentences"):
         probe(tmp_path, train, "Yes/UH ./.\nfine/RB ./.\nthe/DT ox/NN ./.\n")
     with pytest.raises(InputError, match="at least two different tags, got 'UH' alone"):
         probe(tmp_path, "Yes/UH no/UH\n", "Yes/UH\n")
+
+
+Data = tuple[np.ndarray, list[str]]
+
+
+@pytest.fixture(scope="module")
+def data() -> Data:
+    """400 points in 4 overlapping classes, with 6 features on very different scales, the last one constant."""
+    rng = np.random.default_rng(5)
+    labels = rng.integers(4, size=400)
+    features = rng.normal(size=(4, 6))[labels] + rng.normal(size=(400, 6))
+    return (features * [1, 0.01, 30, 1, 5, 0] + [0, 0, 0, 7, 0, 2]).astype(np.float32), ["abcd"[k] for k in labels]
+
+
+def test_the_minimum(data: Data) -> None:
+    features, labels = data
+    fitted = fit_softmax(features, labels)
+    standard = (features - features.mean(0)) / np.where(features.std(0) > 0, features.std(0), 1)
+    reference = LogisticRegression(C=1.0, tol=1e-10, max_iter=1000).fit(standard.astype(np.float64), labels)
+    probabilities = reference.predict_proba(standard)
+    np.testing.assert_allclose(fitted.classifier.predict_proba(features.copy()), probabilities, atol=2e-3)
+    assert fitted.loss == pytest.approx(
+        -np.log(probabilities[np.arange(400), ["abcd".index(k) for k in labels]]).mean(), abs=1e-5
+    )
+    assert (fitted.predict(features) == reference.predict(standard)).mean() > 0.99
+    assert fitted.converged
+
+
+def test_no_convergence_is_reported(data: Data) -> None:
+    fitted = fit_softmax(*data, max_steps=3)
+    assert (fitted.steps, fitted.converged) == (3, False)

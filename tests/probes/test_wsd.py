@@ -1,5 +1,6 @@
 """Word senses: nearest means with known results, the first-sense fallback, overlapping files."""
 
+import random
 from pathlib import Path
 
 import pytest
@@ -8,12 +9,19 @@ import torch
 from elmo_tasks.bilm import batch_to_ids
 from elmo_tasks.errors import InputError
 from elmo_tasks.experiments.probes import layers
-from elmo_tasks.experiments.probes.layers import Source
+from elmo_tasks.experiments.probes.layers import FrozenEncoder
 from elmo_tasks.experiments.probes.senses import Target
-from elmo_tasks.experiments.probes.wsd import SenseCorpus, SenseVectors, WsdReport, probe_senses
-from elmo_tasks.experiments.probes.wsd_files import evaluation_files_in, train_file_in
+from elmo_tasks.experiments.probes.wsd import (
+    SenseCorpus,
+    SenseVectors,
+    WsdReport,
+    evaluation_files_in,
+    probe_senses,
+    score,
+    train_file_in,
+)
 from tests.elmo.samples import random_bilm
-from tests.probes.samples import INDEX_SENSE, SEMCOR, SETS, encoder_of, source_of, write_wsd
+from tests.probes.samples import INDEX_SENSE, SEMCOR, SETS, encoder_of, frozen, write_wsd
 
 PLANE = {
     "play": [0.0, 0.0],
@@ -34,12 +42,12 @@ def by_word_before(words: list[str], t: int) -> list[list[float]]:
     return [[-y, x], [x + own[0], y + own[1]]]
 
 
-SOURCE = source_of(encoder_of(by_word_before))
+ENCODER = frozen(encoder_of(by_word_before))
 
 
 def probe(folder: Path, train: list[str], test: list[str]) -> WsdReport:
     files = [write_wsd(folder / f"{name}.data.xml", *lines) for name, lines in (("train", train), ("test", test))]
-    return probe_senses(SOURCE, *files[:1], files[1:], INDEX_SENSE)
+    return probe_senses(ENCODER, *files[:1], files[1:], INDEX_SENSE)
 
 
 def f1(report: WsdReport) -> dict[str, float]:
@@ -67,7 +75,7 @@ def test_instances_with_several_keys(tmp_path: Path) -> None:
 
 def test_ties_go_to_the_first_sense_in_training(tmp_path: Path) -> None:
     file = write_wsd(tmp_path / "x.data.xml", "stage play%1:10:01::", "new play%1:04:02::", "ball play%1:09:00::")
-    vectors = SenseVectors(SenseCorpus.of(file), SOURCE.encoder)
+    vectors = SenseVectors(SenseCorpus.of(file), ENCODER.encode)
     vectors.directions["play%1:10:01::"] = torch.tensor([[1.0, 0.0], [0.9999998, 3e-4]])
     vectors.directions["play%1:04:02::"] = torch.tensor([[1.0, 0.0], [1.0, 0.0]])
     target = Target("d0", "play", "NOUN", 0, 1, 1)
@@ -89,27 +97,27 @@ def test_unknown_lemmas_get_the_first_sense(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def bilm() -> Source:
-    return source_of(random_bilm().eval().requires_grad_(False))
+def bilm() -> FrozenEncoder:
+    return frozen(random_bilm().eval().requires_grad_(False))
 
 
-def test_means_against_a_loop(bilm: Source, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_means_against_a_loop(bilm: FrozenEncoder, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(layers, "BLOCK_TOKENS", 40)
     corpus = SenseCorpus.of(SEMCOR)
     sums: dict[str, list[torch.Tensor]] = {}
-    for sentence in corpus.sentences():
-        encoded = bilm.encoder(batch_to_ids([sentence.words])).layers[:, 0]  # [L+1, T, D]
+    for sentence in corpus.sentences:
+        encoded = bilm.encode(batch_to_ids([sentence.words])).layers[:, 0]  # [L+1, T, D]
         for target in sentence.targets:
             for key in corpus.keys[target.id]:
                 sums.setdefault(key, []).append(encoded[:, target.start : target.end].mean(1))
-    vectors = SenseVectors(corpus, bilm.encoder)
+    vectors = SenseVectors(corpus, bilm.encode)
     assert vectors.directions.keys() == sums.keys()
     for key, found in sums.items():
         expected = torch.nn.functional.normalize(torch.stack(found).mean(0), dim=1)
         torch.testing.assert_close(vectors.directions[key], expected)
 
 
-def test_columns(tmp_path: Path, bilm: Source) -> None:
+def test_columns(tmp_path: Path, bilm: FrozenEncoder) -> None:
     lines = {"semeval2007": "a play%1:04:02:: .", "senseval2": "the play%1:10:01:: ?"}
     files = [write_wsd(tmp_path / f"{name}.data.xml", line) for name, line in lines.items()]
     scores = probe_senses(bilm, SEMCOR, files, INDEX_SENSE).rows[0].scores
@@ -123,7 +131,7 @@ def test_columns(tmp_path: Path, bilm: Source) -> None:
         probe_senses(bilm, SEMCOR, [SETS[0], SETS[0]], INDEX_SENSE)
 
 
-def test_mismatched_keys(tmp_path: Path, bilm: Source) -> None:
+def test_mismatched_keys(tmp_path: Path, bilm: FrozenEncoder) -> None:
     file = write_wsd(tmp_path / "x.data.xml", "the play%1:10:01:: and the play%1:10:01:: .")
     keys = tmp_path / "x.gold.key.txt"
     keys.write_text(keys.read_text().replace("d0.t1", "d0.t2"))
@@ -139,3 +147,23 @@ def test_files_of_a_folder(tmp_path: Path) -> None:
         write_wsd(tmp_path / f"{below}.data.xml", "a play%1:10:01::")
     assert train_file_in(tmp_path) == tmp_path / "Training_Corpora" / "SemCor" / "semcor.data.xml"
     assert evaluation_files_in(tmp_path) == [tmp_path / "Evaluation_Datasets" / "a" / "a.data.xml"]
+
+
+def official(gold: dict[str, set[str]], system: dict[str, set[str]]) -> tuple[float, float, float]:
+    """As in the official scorer: right and wrong shares of each instance, P = right / (right + wrong)."""
+    right = wrong = 0.0
+    for name, answers in system.items():
+        if name in gold:
+            hits = sum(answer in gold[name] for answer in answers)
+            right += hits / len(answers)
+            wrong += (len(answers) - hits) / len(answers)
+    precision, recall = right / (right + wrong), right / len(gold)
+    return 100 * precision, 100 * recall, 100 * 2 * precision * recall / (precision + recall)
+
+
+def test_score_against_the_official_loop() -> None:
+    assert score({"a": ["x"]}, {"a": []}) == (0, 0, 0, 0, 1)
+    rng = random.Random(1)
+    gold = {str(i): set(rng.sample("uvwxyz", rng.randint(1, 3))) for i in range(40)}
+    system = {str(i): set(rng.sample("uvwxyz", rng.randint(1, 2))) for i in range(5, 50) if rng.random() < 0.8}
+    assert score(gold, system)[:3] == pytest.approx(official(gold, system))

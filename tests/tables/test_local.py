@@ -14,7 +14,7 @@ import pytest
 
 from elmo_tasks.experiments.tables import local, run_dir
 from elmo_tasks.experiments.tables.runs import Run, runnable
-from elmo_tasks.experiments.tables.schema import Row
+from elmo_tasks.experiments.tables.table import Row
 from tests.tables.tables import finish
 
 WORKER = """
@@ -113,15 +113,6 @@ def test_a_killed_run_leaves_no_processes(tmp_path: Path, monkeypatch: pytest.Mo
     log = one.home / one.folder.name / run_dir.LOG
     assert events([one], workers=1) == ["+a", f"-a: killed (out of memory?), see {log}"]
     assert not _alive(int(log.read_text()))
-
-
-def test_failure_without_recorded_reason(tmp_path: Path) -> None:
-    one = run(tmp_path, "a")
-    run_dir.prepare_run_dir(one)
-    run_dir.write_failure(one.folder, "of another process")
-    reason = f"killed (out of memory?), see {one.folder / run_dir.LOG}"
-    assert run_dir.failure_of(one.folder, -9) == reason
-    assert run_dir.read_json(one.folder / run_dir.FAILURE) == {"row": "a", "seed": 1, "reason": reason}
 
 
 def test_an_incomplete_result_is_ignored(tmp_path: Path) -> None:

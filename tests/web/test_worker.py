@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.web.models import TrainedModel
-from elmo_tasks.web.worker import Answer, Refused, Worker
+from elmo_tasks.web.models import ServedModel
+from elmo_tasks.web.worker import Outcome, Refused, Worker
 from tests.archives.make import STORED
 
 
@@ -20,7 +20,7 @@ class Gate:
         self.open, self.batches = threading.Event(), list[list[Any]]()
         self.worker = Worker(self._compute, **{"queue": 5, "batch_size": 4, "threads": 1, **options})
 
-    def _compute(self, inputs: Sequence[Any]) -> list[Answer]:
+    def _compute(self, inputs: Sequence[Any]) -> list[Outcome]:
         self.batches.append(list(inputs))
         self.open.wait(10)
         return [InputError("invalid") if one == "bad" else str(one).encode() for one in inputs]
@@ -92,7 +92,7 @@ def test_clients_that_leave_are_dropped_and_stopping_finishes_what_runs() -> Non
 
 
 def test_a_failing_batch_is_predicted_one_by_one() -> None:
-    model = TrainedModel(STORED / "1" / "ner.tar.gz")
+    model = ServedModel(STORED / "1" / "ner.tar.gz")
     good = {"tokens": ["Mira", "left", "."]}
     first, bad, last = model.answers([good, {"tokens": []}, good])
     assert (first, last) == tuple(model.answers([good]) * 2) and isinstance(bad, InputError)

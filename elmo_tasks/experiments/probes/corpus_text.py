@@ -1,4 +1,4 @@
-"""The words of a corpus as arrays on disk, for random access."""
+"""The words of a corpus, as arrays for random access, and a check that two corpora are not the same."""
 
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
@@ -6,11 +6,12 @@ from pathlib import Path
 
 import numpy as np
 
+from elmo_tasks.errors import InputError
 from elmo_tasks.experiments.probes.senses import read_senses
-from elmo_tasks.files import atomic_write
 from elmo_tasks.formats.text_files import not_empty, open_text
 
-STARTS, TYPES, WORDS = "starts.i64", "types.u32", "words.txt"
+MAX_SHARED = 0.5
+"""Two samples of the same kind of text share a few short sentences, never most of them."""
 
 
 def read_corpus(file: str | Path) -> Iterator[list[str]]:
@@ -28,26 +29,16 @@ def read_corpus(file: str | Path) -> Iterator[list[str]]:
 
 
 class CorpusText:
-    """N tokens in S sentences, memory-mapped from a folder that `write` has filled; only the types are in memory."""
+    """N tokens in S sentences, in 4 bytes for each token, and the types."""
 
-    def __init__(self, folder: Path) -> None:
-        self.types = np.memmap(folder / TYPES, np.uint32, "r")  # [N]
-        self.starts = np.memmap(folder / STARTS, np.int64, "r")  # [S+1], the last is N
-        self._words = (folder / WORDS).read_text("utf-8").split("\n")[:-1]
-        self._type_of = {word: number for number, word in enumerate(self._words)}
-
-    @staticmethod
-    def write(sentences: Iterable[list[str]], folder: Path) -> None:
-        """Raises `InputError` if the folder cannot be written."""
-        type_of: dict[str, int] = {}
+    def __init__(self, sentences: Iterable[list[str]]) -> None:
+        self._type_of: dict[str, int] = {}
         types, starts = array("I"), array("q", [0])
         for words in sentences:
-            types.extend(type_of.setdefault(word, len(type_of)) for word in words)
+            types.extend(self._type_of.setdefault(word, len(self._type_of)) for word in words)
             starts.append(len(types))
-        listing = "".join(f"{word}\n" for word in type_of).encode()
-        for name, data in ((STARTS, starts.tobytes()), (TYPES, types.tobytes()), (WORDS, listing)):
-            with atomic_write(folder / name) as temporary:
-                temporary.write_bytes(data)
+        self.types, self.starts = np.array(types), np.array(starts)  # [N], [S+1], the last is N
+        self._words = list(self._type_of)
 
     def __len__(self) -> int:
         """S."""
@@ -76,3 +67,23 @@ class CorpusText:
         for place, word in enumerate(words):
             found = found[self.types[self.starts[found] + place] == self._type_of.get(word, -1)]
         return found
+
+
+def check_overlap(
+    trained: Iterable[Sequence[str]],
+    scored: Iterable[Sequence[str]],
+    *,
+    train_file: str | Path,
+    test_file: str | Path,
+) -> float:
+    """
+    The share of the test file's sentences that are also in the training file, from the words of each sentence. Raises
+    `InputError` if it is more than half.
+    """
+    known = set(map(tuple, trained))
+    seen = [tuple(words) in known for words in scored]
+    share = sum(seen) / len(seen)
+    if share > MAX_SHARED:
+        problem = f"expected text that was not trained on, {share:.0%} of its sentences are in {train_file}"
+        raise InputError(problem, file=test_file)
+    return share

@@ -1,8 +1,9 @@
 """Sentences -> the frozen layers of all their tokens, in the order of the text and within bounded memory."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Generic, NamedTuple, TypeVar
+from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 from tqdm import tqdm
@@ -24,73 +25,68 @@ MAX_SENTENCE = 5_000
 
 CPU = torch.device("cpu")
 
-Encoder = Callable[[Tensor], BiLMOutput]
+Encode = Callable[[Tensor], BiLMOutput]
 """Character ids [B, T, C] -> layers [L+1, B, T, D] and mask [B, T]: a `BiLM` or anything with its signature."""
 
-Item = TypeVar("Item")
 
+class FrozenEncoder(NamedTuple):
+    """A source of layers, its name in tables (`biLM`, `CoVe`, `transformer`), and the SHA-256 of its files."""
 
-class Source(NamedTuple):
-    """A frozen encoder, its name in tables (`biLM`, `CoVe`, `transformer`), and the SHA-256 of its files."""
-
-    encoder: Encoder
+    encode: Encode
     name: str
     options_sha256: str
     weights_sha256: str
     pieces: str | None = None  # how a transformer pools them
 
     @classmethod
-    def of(cls, layers: sources.LayerSource, files: sources.SourceFiles, device: torch.device = CPU) -> "Source":
+    def of(cls, layers: sources.LayerSource, files: sources.SourceFiles, device: torch.device = CPU) -> "FrozenEncoder":
         """What was opened; layers are computed on the device, and kept on the CPU."""
         placed = layers if device == CPU else layers.to(device)
 
-        def encoder(ids: Tensor) -> BiLMOutput:
+        def encode(ids: Tensor) -> BiLMOutput:
             return BiLMOutput(*(tensor.cpu() for tensor in placed(ids.to(device))))
 
         digests = files.auxiliary_file.sha256, files.weight_file.sha256
-        return cls(encoder, files.label, *digests, getattr(layers, "pieces", None))
+        return cls(encode, files.label, *digests, getattr(layers, "pieces", None))
 
     def shape(self) -> tuple[int, int]:
         """The number of layers (L+1) and their width (D)."""
         with torch.inference_mode():
-            layers = self.encoder(batch_to_ids([["a"]])).layers
+            layers = self.encode(batch_to_ids([["a"]])).layers
         return layers.shape[0], layers.shape[3]
 
 
-class Block(NamedTuple, Generic[Item]):
-    """Consecutive items with N tokens, the index of each item's first token in the block, and their layers."""
+class Block(NamedTuple):
+    """The layers of consecutive sentences with N tokens, and the index of each sentence's first token in the block."""
 
-    items: list[Item]
     starts: list[int]
     layers: Tensor  # [L+1, N, D]
 
 
-def encode_blocks(
-    encoder: Encoder, items: Iterable[Item], *, words: Callable[[Item], Sequence[str]], what: str = ""
-) -> Iterator[Block[Item]]:
+def encode_blocks(encode: Encode, sentences: Iterable[Sequence[str]], *, what: str = "") -> Iterator[Block]:
     """
-    All layers of all items, bitwise reproducible. Sentences of similar length within a block share a batch. Items are
-    read lazily; `words` gives the tokens of one, `what` is the label of a progress bar.
+    All layers of all sentences, bitwise reproducible. Sentences of similar length within a block share a batch. They
+    are read lazily; `what` is the label of a progress bar.
     """
     with tqdm(desc=what, unit=" tokens", unit_scale=True, disable=None, leave=False) as progress:
-        for block in blocks(items, words=words):
-            sentences = [words(item) for item in block]
-            yield Block(block, *_encode(encoder, sentences))
-            progress.update(sum(map(len, sentences)))
+        for block in blocks(sentences):
+            yield Block(*_encode(encode, block))
+            progress.update(sum(map(len, block)))
 
 
-def blocks(items: Iterable[Item], *, words: Callable[[Item], Sequence[str]]) -> Iterator[list[Item]]:
-    """Consecutive items in lists of `BLOCK_TOKENS` tokens or slightly more. Raises `InputError` for a long sentence."""
-    block: list[Item] = []
+def blocks(sentences: Iterable[Sequence[str]]) -> Iterator[list[Sequence[str]]]:
+    """
+    Consecutive sentences in lists of `BLOCK_TOKENS` tokens or slightly more. Raises `InputError` for a long sentence.
+    """
+    block: list[Sequence[str]] = []
     tokens = 0
-    for item in items:
-        length = len(words(item))
-        if length > MAX_SENTENCE:
-            start = " ".join(words(item)[:8])
-            problem = f"expected sentences of at most {MAX_SENTENCE:,} tokens, got one of {length:,}: {start} ..."
+    for words in sentences:
+        if len(words) > MAX_SENTENCE:
+            start = " ".join(words[:8])
+            problem = f"expected sentences of at most {MAX_SENTENCE:,} tokens, got one of {len(words):,}: {start} ..."
             raise InputError(problem, hint="write one sentence per line")
-        block.append(item)
-        tokens += length
+        block.append(words)
+        tokens += len(words)
         if tokens >= BLOCK_TOKENS:
             yield block
             block, tokens = [], 0
@@ -99,18 +95,24 @@ def blocks(items: Iterable[Item], *, words: Callable[[Item], Sequence[str]]) -> 
 
 
 @torch.inference_mode()
-def _encode(encoder: Encoder, sentences: list[Sequence[str]]) -> tuple[list[int], Tensor]:
+def _encode(encode: Encode, sentences: list[Sequence[str]]) -> tuple[list[int], Tensor]:
     """The start of each sentence, and all layers [L+1, N, D]."""
     lengths = torch.tensor([len(sentence) for sentence in sentences])  # [B]
     starts = lengths.cumsum(0) - lengths  # [B]
     flat = torch.empty(0)
     for places in batches_by_length(lengths.tolist(), max_tokens=BATCH_TOKENS):
-        layers, mask = encoder(batch_to_ids([list(sentences[place]) for place in places], longest=MOST_CHARACTERS))
+        layers, mask = encode(batch_to_ids([list(sentences[place]) for place in places], longest=MOST_CHARACTERS))
         if not len(flat):
             flat = layers.new_empty((layers.shape[0], int(lengths.sum()), layers.shape[3]))
         to = starts[places][:, None] + torch.arange(mask.shape[1])  # [B, T]
         flat[:, to[mask]] = layers[:, mask]
     return starts.tolist(), flat
+
+
+def all_layers(encoder: FrozenEncoder, sentences: Iterable[Sequence[str]]) -> np.ndarray:
+    """All layers of all tokens: float16, [L+1, N, D]. Raises `InputError` as `to_half` does."""
+    blocks = encode_blocks(encoder.encode, sentences, what="encoding")
+    return np.concatenate([to_half(block.layers).numpy() for block in blocks], 1)
 
 
 def to_half(layers: Tensor) -> Tensor:

@@ -9,7 +9,7 @@ import numpy as np
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.experiments.probes.index import CorpusIndex
-from elmo_tasks.experiments.probes.layers import Encoder, encode_blocks
+from elmo_tasks.experiments.probes.layers import Encode, encode_blocks
 from elmo_tasks.formats.vector_files import read_vectors, width_of
 
 _CHUNK = 32_768
@@ -25,36 +25,36 @@ class Occurrence(NamedTuple):
     cosine: float | None = None  # to the query
 
 
-class Question(NamedTuple):
+class Query(NamedTuple):
     """The occurrence whose neighbors are searched, and its vector, float32 of shape [D]."""
 
     source: Occurrence
     vector: np.ndarray
 
 
-def occurrence_in_corpus(index: CorpusIndex, word: str, number: int) -> Question:
+def occurrence_in_corpus(index: CorpusIndex, word: str, number: int) -> Query:
     """The word's occurrence of this number, with its vector from the index. Raises `InputError` if there is none."""
     tokens = index.text.occurrences(word)
     if not 1 <= number <= len(tokens):
         raise InputError(f"expected occurrence {number} of {word!r}, the corpus has {len(tokens):,} (ignoring case)")
     token = int(tokens[number - 1])
-    return Question(_occurrence(index, token, number), index.vectors[token].astype(np.float32))
+    return Query(_occurrence(index, token, number), index.vectors[token].astype(np.float32))
 
 
-def occurrence_in_sentence(index: CorpusIndex, encoder: Encoder, word: str, sentence: Sequence[str]) -> Question:
+def occurrence_in_sentence(index: CorpusIndex, encode: Encode, word: str, sentence: Sequence[str]) -> Query:
     """The first occurrence of the word in a new sentence. Raises `InputError` if the word is not in it."""
     lowered = [other.lower() for other in sentence]
     if word.lower() not in lowered:
         hint = "separate all tokens by blanks, also the full stop"
         raise InputError(f"expected a sentence with {word!r}, got {' '.join(sentence)!r}", hint=hint)
     place = lowered.index(word.lower())
-    (block,) = encode_blocks(encoder, [list(sentence)], words=list)
+    (block,) = encode_blocks(encode, [list(sentence)])
     vector = block.layers[index.layer, place].half().float().numpy()  # rounded as in the index
-    return Question(Occurrence(list(sentence), place), vector)
+    return Query(Occurrence(list(sentence), place), vector)
 
 
 def nearest_occurrences(
-    index: CorpusIndex, word: str, question: Question, *, top: int, any_word: bool = False
+    index: CorpusIndex, word: str, query: Query, *, top: int, any_word: bool = False
 ) -> list[Occurrence]:
     """
     The `top` nearest occurrences of the word, or of any word, by cosine, in order; ties in the order of the corpus.
@@ -62,14 +62,14 @@ def nearest_occurrences(
     """
     own = index.text.occurrences(word)
     tokens = range(len(index.text.types)) if any_word else own
-    source = question.source.words
+    source = query.source.words
     starts = index.text.starts[index.text.same_sentences(source)]
     left_out = (starts[:, None] + np.arange(len(source))).flatten()
     found, near = np.zeros(0, np.int64), np.zeros(0, np.float32)
     for start in range(0, len(tokens), _CHUNK):
         chunk = np.setdiff1d(tokens[start : start + _CHUNK], left_out)
         found = np.concatenate([found, chunk])
-        near = np.concatenate([near, cosines(index.vectors[chunk].astype(np.float32), question.vector)])
+        near = np.concatenate([near, cosines(index.vectors[chunk].astype(np.float32), query.vector)])
         kept = np.argsort(-near, kind="stable")[:top]
         found, near = found[kept], near[kept]
     number_of = {int(token): number for number, token in enumerate(own, start=1)}

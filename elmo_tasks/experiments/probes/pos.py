@@ -1,19 +1,39 @@
 """Parts of speech by a linear softmax on each frozen layer (paper, section 5.3 and Table 6)."""
 
+import warnings
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.experiments.probes.apart import check_overlap
-from elmo_tasks.experiments.probes.layers import Source, encode_blocks, to_half
-from elmo_tasks.experiments.probes.softmax import MAX_STEPS, LinearSoftmax, fit_softmax
+from elmo_tasks.experiments.probes.corpus_text import check_overlap
+from elmo_tasks.experiments.probes.layers import FrozenEncoder, all_layers
 from elmo_tasks.formats.tagged import TaggedSentence, read_tagged
 
+if TYPE_CHECKING:
+    from sklearn.pipeline import Pipeline
+
+MAX_STEPS = 2_000
+TOLERANCE = 1e-4
+"""Training ends when no element of the gradient is larger."""
+
 BASELINE = "most frequent tag"
+
+
+class LinearSoftmax(NamedTuple):
+    """A trained softmax, with the scaling of its features."""
+
+    classifier: "Pipeline"
+    loss: float  # mean negative log-likelihood of the training labels
+    steps: int  # of L-BFGS
+    converged: bool  # before the maximum number of steps
+
+    def predict(self, features: np.ndarray) -> np.ndarray:
+        """The most probable label of each feature vector [N, D]."""
+        return self.classifier.predict(features.astype(np.float32))
 
 
 class PosRow(NamedTuple):
@@ -22,7 +42,7 @@ class PosRow(NamedTuple):
     and on the others; `None` if there are no such tokens.
     """
 
-    name: str  # `BASELINE`, or the source's name and the layer
+    name: str  # `BASELINE`, or the encoder's name and the layer
     accuracy: float | None
     seen: float | None
     unseen: float | None
@@ -53,14 +73,18 @@ class _Tagged(NamedTuple):
         words = [word for sentence in sentences for word in sentence.words]
         return cls(sentences, words, [tag for sentence in sentences for tag in sentence.tags])
 
-    def layers(self, source: Source) -> np.ndarray:
+    def layers(self, encoder: FrozenEncoder) -> np.ndarray:
         """The layers of all tokens: float16, [L+1, N, D]."""
-        blocks = encode_blocks(source.encoder, self.sentences, words=lambda s: s.words, what="encoding")
-        return np.concatenate([to_half(block.layers).numpy() for block in blocks], 1)
+        return all_layers(encoder, (sentence.words for sentence in self.sentences))
 
 
 def probe_pos(
-    source: Source, train_file: str | Path, test_file: str | Path, *, form: str = "auto", max_steps: int = MAX_STEPS
+    encoder: FrozenEncoder,
+    train_file: str | Path,
+    test_file: str | Path,
+    *,
+    form: str = "auto",
+    max_steps: int = MAX_STEPS,
 ) -> PosReport:
     """
     Table 6 on these files: for every layer a softmax, trained on one file and scored on the other. Takes
@@ -76,28 +100,16 @@ def probe_pos(
         raise InputError(f"expected at least two different tags, got {train.tags[0]!r} alone", file=train_file)
     known = set(train.words)
     unseen = np.array([word not in known for word in test.words])  # [N]
-    rows = [
-        _row(name, predicted, test, unseen, fitted)
-        for name, predicted, fitted in _predictions(source, train, test, max_steps)
-    ]
-    return PosReport(rows, tags, len(train.words), len(test.words), int(unseen.sum()), shared)
 
+    def row(name: str, predicted: Sequence[str] | np.ndarray, fitted: LinearSoftmax | None = None) -> PosRow:
+        right = np.array(predicted) == np.array(test.tags)  # [N]
+        return PosRow(name, _percent(right), _percent(right[~unseen]), _percent(right[unseen]), fitted)
 
-def _predictions(
-    source: Source, train: _Tagged, test: _Tagged, max_steps: int
-) -> Iterator[tuple[str, Sequence[str] | np.ndarray, LinearSoftmax | None]]:
-    """The name, the predicted tags and the softmax of each row."""
-    yield BASELINE, _most_frequent(train, test.words), None
-    for layer, (features, scored) in enumerate(zip(train.layers(source), test.layers(source), strict=True)):
+    rows = [row(BASELINE, _most_frequent(train, test.words))]
+    for layer, (features, scored) in enumerate(zip(train.layers(encoder), test.layers(encoder), strict=True)):
         fitted = fit_softmax(features, train.tags, max_steps=max_steps)
-        yield f"{source.name} {layer}", fitted.predict(scored), fitted
-
-
-def _row(
-    name: str, predicted: Sequence[str] | np.ndarray, test: _Tagged, unseen: np.ndarray, fitted: LinearSoftmax | None
-) -> PosRow:
-    right = np.array(predicted) == np.array(test.tags)  # [N]
-    return PosRow(name, _percent(right), _percent(right[~unseen]), _percent(right[unseen]), fitted)
+        rows.append(row(f"{encoder.name} {layer}", fitted.predict(scored), fitted))
+    return PosReport(rows, tags, len(train.words), len(test.words), int(unseen.sum()), shared)
 
 
 def _percent(right: np.ndarray) -> float | None:
@@ -113,3 +125,26 @@ def _most_frequent(train: _Tagged, words: list[str]) -> list[str]:
     rare = Counter(best[word] for word, found in counts.items() if found.total() == 1) or Counter(train.tags)
     unknown = max(rare, key=lambda tag: (rare[tag], tag))
     return [best.get(word, unknown) for word in words]
+
+
+def fit_softmax(features: np.ndarray, labels: Sequence[str], *, max_steps: int = MAX_STEPS) -> LinearSoftmax:
+    """
+    Train on features [N, D] and N labels, at least two of them different: minimize the mean negative log-likelihood +
+    ||W||^2 / 2N, where W are the weights of features with mean 0 and variance 1 on the training data. The minimum is
+    unique: there is no seed, and the order does not matter.
+    """
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.metrics import log_loss
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    scaler = StandardScaler(copy=False)
+    standard = scaler.fit_transform(features.astype(np.float32))
+    classifier = LogisticRegression(C=1.0, tol=TOLERANCE, max_iter=max_steps)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        classifier.fit(standard, labels)
+    loss = log_loss(labels, classifier.predict_proba(standard), labels=classifier.classes_)
+    steps = int(classifier.n_iter_[0])
+    return LinearSoftmax(make_pipeline(scaler, classifier), float(loss), steps, steps < max_steps)

@@ -1,18 +1,19 @@
 """Word senses by the nearest mean of a frozen layer's vectors (paper, section 5.3 and Table 5)."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.experiments.probes.apart import check_overlap
-from elmo_tasks.experiments.probes.layers import Encoder, Source, encode_blocks
-from elmo_tasks.experiments.probes.scorer import Score, score
+from elmo_tasks.experiments.probes.corpus_text import check_overlap
+from elmo_tasks.experiments.probes.layers import Encode, FrozenEncoder, encode_blocks
 from elmo_tasks.experiments.probes.senses import (
+    CORPUS_HINT,
     DATA_SUFFIX,
     SenseSentence,
     Target,
@@ -21,6 +22,7 @@ from elmo_tasks.experiments.probes.senses import (
     read_keys,
     read_senses,
 )
+from elmo_tasks.files import atomic_write_folder
 
 ALL, TESTS, DEVELOPMENT = "all", "tests", "semeval2007"
 """Columns over several sets: all of them; all except the development set, as in the paper's Table 5."""
@@ -33,6 +35,19 @@ Lemma = tuple[str, str]
 TIE = 1e-6
 """Cosines that differ by less are equal: without context a word's senses often differ only by rounding."""
 
+_TRAIN_FOLDERS = ("SemCor", "Training_Corpora/SemCor")
+_CONCATENATION = "ALL"
+
+
+class Score(NamedTuple):
+    """Scores in percent, and the number of instances with an answer and of all instances."""
+
+    precision: float
+    recall: float
+    f1: float
+    answered: int
+    instances: int
+
 
 class SenseCorpus(NamedTuple):
     """A valid annotated file, its name (`senseval2` of `senseval2.data.xml`), and the gold senses of each instance."""
@@ -40,13 +55,15 @@ class SenseCorpus(NamedTuple):
     name: str
     file: Path
     keys: Keys
+    sentences: list[SenseSentence]
 
     @classmethod
     def of(cls, data_file: str | Path) -> "SenseCorpus":
         """Raises `InputError` with file and line, if a file is invalid or an instance is missing from one of them."""
         file, key_file = Path(data_file), key_file_of(data_file)
         keys = read_keys(key_file)
-        targets = [target for sentence in read_senses(file) for target in sentence.targets]
+        sentences = list(read_senses(file))
+        targets = [target for sentence in sentences for target in sentence.targets]
         for target in targets:
             if target.id not in keys:
                 raise InputError(f"{key_file} has no key for {target.id!r}", file=file, line=target.line)
@@ -54,16 +71,13 @@ class SenseCorpus(NamedTuple):
             raise InputError(f"{file} has no instance {min(unused)!r}", file=key_file)
         if not keys:
             raise InputError("expected annotated instances, got none", file=file)
-        return cls(file.name.removesuffix(DATA_SUFFIX), file, keys)
+        return cls(file.name.removesuffix(DATA_SUFFIX), file, keys, sentences)
 
-    def sentences(self) -> Iterator[SenseSentence]:
-        """The sentences, read from the file."""
-        return read_senses(self.file)
-
-    def target_vectors(self, encoder: Encoder) -> Iterator[tuple[Target, Tensor]]:
+    def target_vectors(self, encode: Encode) -> Iterator[tuple[Target, Tensor]]:
         """Each target and the mean over its tokens in each layer: [L+1, D]."""
-        for block in encode_blocks(encoder, self.sentences(), words=lambda s: s.words, what=self.name):
-            for sentence, start in zip(block.items, block.starts, strict=True):
+        sentences = iter(self.sentences)
+        for block in encode_blocks(encode, (sentence.words for sentence in self.sentences), what=self.name):
+            for start, sentence in zip(block.starts, sentences, strict=False):
                 for target in sentence.targets:
                     yield target, block.layers[:, start + target.start : start + target.end].mean(1)
 
@@ -71,7 +85,7 @@ class SenseCorpus(NamedTuple):
 class WsdRow(NamedTuple):
     """The scores of the first sense or of a layer."""
 
-    name: str  # `first sense`, or the source's name and the layer
+    name: str  # `first sense`, or the encoder's name and the layer
     scores: dict[str, Score]  # by evaluation set, and over several
     answers: Answers  # by set and id, in the order of the text; empty if there is no answer
 
@@ -93,10 +107,10 @@ class SenseVectors:
     keys counts for each of them.
     """
 
-    def __init__(self, corpus: SenseCorpus, encoder: Encoder) -> None:
+    def __init__(self, corpus: SenseCorpus, encode: Encode) -> None:
         self.by_lemma: dict[Lemma, dict[str, None]] = {}
         sums: dict[str, Tensor] = {}
-        for target, vectors in corpus.target_vectors(encoder):
+        for target, vectors in corpus.target_vectors(encode):
             senses = self.by_lemma.setdefault((target.lemma, target.pos), {})
             for key in corpus.keys[target.id]:
                 senses[key] = None
@@ -121,7 +135,7 @@ class SenseVectors:
 
 
 def probe_senses(
-    source: Source, train_file: str | Path, evaluation_files: Iterable[str | Path], index_sense: str | Path
+    encoder: FrozenEncoder, train_file: str | Path, evaluation_files: Iterable[str | Path], index_sense: str | Path
 ) -> WsdReport:
     """
     Table 5 on these files (`semcor.data.xml`, `senseval2.data.xml` and so on, with their keys in the same folders, and
@@ -134,14 +148,17 @@ def probe_senses(
     if not sets or len({*names, ALL, TESTS}) != len(names) + 2:
         raise InputError(f"expected evaluation sets with different names, got {', '.join(names) or 'none'}")
     first_senses = read_first_senses(index_sense)
-    trained = [sentence.words for sentence in train.sentences()]
-    shared = {corpus.name: _check_overlap(trained, train, corpus) for corpus in sets}
-    vectors = SenseVectors(train, source.encoder)
-    layers = [f"{source.name} {layer}" for layer in range(source.shape()[0])]
+    trained = [sentence.words for sentence in train.sentences]
+    shared = {}
+    for corpus in sets:
+        words = (sentence.words for sentence in corpus.sentences)
+        shared[corpus.name] = check_overlap(trained, words, train_file=train.file, test_file=corpus.file)
+    vectors = SenseVectors(train, encoder.encode)
+    layers = [f"{encoder.name} {layer}" for layer in range(encoder.shape()[0])]
     answers: dict[str, dict[tuple[str, str], list[str]]] = {}
     unknown: list[str | None] = []  # WordNet's first senses for lemmas that are not in the training corpus
     for corpus in sets:
-        for target, found in corpus.target_vectors(source.encoder):
+        for target, found in corpus.target_vectors(encoder.encode):
             first = first_senses.get((target.lemma, target.pos))
             nearest: Sequence[str | None] | None = vectors.nearest(target, found)
             if nearest is None:
@@ -151,11 +168,6 @@ def probe_senses(
                 answers.setdefault(name, {})[corpus.name, target.id] = [] if key is None else [key]
     rows = [WsdRow(name, _scores(sets, given), given) for name, given in answers.items()]
     return WsdReport(rows, len(train.keys), len(vectors), len(unknown), unknown.count(None), shared)
-
-
-def _check_overlap(trained: list[list[str]], train: SenseCorpus, corpus: SenseCorpus) -> float:
-    words = (sentence.words for sentence in corpus.sentences())
-    return check_overlap(trained, words, train_file=train.file, test_file=corpus.file)
 
 
 def _scores(sets: Sequence[SenseCorpus], answers: Answers) -> dict[str, Score]:
@@ -171,3 +183,52 @@ def _scores(sets: Sequence[SenseCorpus], answers: Answers) -> dict[str, Score]:
         column: score({name: keys for name, keys in gold.items() if name[0] in members}, answers)
         for column, members in columns.items()
     }
+
+
+def score(gold: Mapping[Any, Collection[str]], answers: Mapping[Any, Collection[str]]) -> Score:
+    """
+    The score of each instance's answers against its gold keys, as the official scorer of Raganato et al. (2017) has it.
+    An answer is correct if it is one of these; several answers share an instance. Precision is over the answered
+    instances, recall over all. Answers to unknown instances are ignored.
+    """
+    given = {name: set(keys) for name, keys in answers.items() if keys and name in gold}
+    right = sum(len(keys & set(gold[name])) / len(keys) for name, keys in given.items())
+    precision = right / len(given) if given else 0.0
+    recall = right / len(gold) if gold else 0.0
+    f1 = 2 * precision * recall / (precision + recall) if right else 0.0
+    return Score(100 * precision, 100 * recall, 100 * f1, len(given), len(gold))
+
+
+def train_file_in(folder: Path) -> Path:
+    """SemCor in a folder of Raganato et al.'s layout, or directly in the folder. Raises `InputError`."""
+    for below in _TRAIN_FOLDERS:
+        if (path := folder / below / f"semcor{DATA_SUFFIX}").is_file():
+            return path
+    raise InputError(f"expected SemCor/semcor{DATA_SUFFIX} in the folder", file=folder, hint=CORPUS_HINT)
+
+
+def evaluation_files_in(folder: Path) -> list[Path]:
+    """Every evaluation set of the folder except `ALL`, the concatenation of the others. Raises `InputError`."""
+    files = sorted(folder.glob(f"Evaluation_Datasets/*/*{DATA_SUFFIX}"))
+    found = [file for file in files if file.parent.name != _CONCATENATION]
+    if not found:
+        problem = f"expected Evaluation_Datasets/NAME/NAME{DATA_SUFFIX} in the folder"
+        raise InputError(problem, file=folder, hint=CORPUS_HINT)
+    return found
+
+
+def write_answers(rows: Sequence[WsdRow], folder: Path) -> None:
+    """
+    Write the answers of each row for the official scorer: `senseval2.biLM-1.key.txt`, with lines `d000.s000.t000 KEY`
+    for all answered instances; for several sets also `ALL.biLM-1.key.txt`, with lines `senseval2.d000.s000.t000 KEY` as
+    in the published concatenation. All files are new or none; raises `InputError` if they cannot be written.
+    """
+    with atomic_write_folder(folder) as temporary:
+        for row in rows:
+            lines: dict[str, list[str]] = defaultdict(list)
+            for (of, id_), keys in row.answers.items():
+                line = f"{id_} {' '.join(keys)}\n" if keys else ""
+                lines[of].append(line)
+                lines[_CONCATENATION].append(line and f"{of}.{line}")
+            for of in lines if len(lines) > 2 else lines.keys() - {_CONCATENATION}:
+                (temporary / f"{of}.{row.name.replace(' ', '-')}.key.txt").write_text("".join(lines[of]), "utf-8")

@@ -13,7 +13,7 @@ from allennlp.models.archival import Archive
 from torch import Tensor, nn
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.experiments.tables.schema import VOTES
+from elmo_tasks.experiments.tables.table import VOTES
 from elmo_tasks.tasks.task_model import SoftmaxModel
 from elmo_tasks.training.archives import data_loader, load_archive
 

@@ -72,7 +72,7 @@ def _train(plan: dict[str, Any], path: Path) -> dict[str, Any]:
     model = path / run_dir.MODEL
     train(Params(config), model, recover=resume, packages=packages, scale=plan.get("scale"), shown="lines")
     metrics = json.loads((model / "metrics.json").read_text("utf-8"))
-    scores = run_dir.with_prefix("best_validation_", metrics)
+    scores = run_dir.numbers(metrics, "best_validation_")
     if plan["file"]:
         device = 0 if torch.cuda.is_available() else -1
         archive = load_archive(model / "model.tar.gz", cuda_device=device)

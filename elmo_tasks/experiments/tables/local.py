@@ -8,26 +8,18 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import torch
 
 from elmo_tasks.experiments.tables import run_dir
-from elmo_tasks.experiments.tables.runs import Run
+from elmo_tasks.experiments.tables.runs import Event, Run
 
 STOP_SECONDS = 10.0
 """Seconds between SIGTERM and SIGKILL."""
 POLL_SECONDS = 0.5
 HELD = 75
 """The exit code of a run that another process executes."""
-
-
-class Event(NamedTuple):
-    """A run has started, is running, is held by another process, or has finished; `failure` says why it failed."""
-
-    run: Run
-    state: Literal["started", "running", "held", "finished"]
-    failure: str | None = None
 
 
 class _Running(NamedTuple):

@@ -1,6 +1,7 @@
 """Step 5: a self-contained page with the table, what its rows change, figures, runs, and how to reproduce it."""
 
 import os
+from base64 import b64encode
 from collections.abc import Iterable
 from importlib.resources import files
 from typing import Any
@@ -8,56 +9,60 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined
 
 from elmo_tasks import resources
-from elmo_tasks.experiments.tables.figures import curve_charts, layer_weights, share_charts
-from elmo_tasks.experiments.tables.schema import Row
-from elmo_tasks.experiments.tables.summary import Record, Summary
-from elmo_tasks.experiments.tables.text import (
+from elmo_tasks.experiments.tables.figures import draw
+from elmo_tasks.experiments.tables.results import (
     FAILED,
     MISSING,
+    Record,
+    Summary,
     body,
     duration,
-    our_score,
     remarks,
     run_scores,
     short_commit,
 )
-from elmo_tasks.training.config import differences
+from elmo_tasks.experiments.tables.table import Row
+
+ROW_HEADER = ["row", "config", "changes", "scored on", "score", "each seed"]
+SCORES = "Mean ± standard deviation (n−1) over n seeds; f1, accuracy and em are in percent."
+RUN_HEADER = ["row", "seed", "scores", "epochs", "best epoch", "time", "memory", "device", "commit", "config hash"]
+ROWS = "Each row's config, what it changes there, what is scored, and the score of each seed."
+RUNS = "Every run: its scores, epochs, wall-clock time, peak memory, and the code and config that it ran."
 
 
 def report(summary: Summary, command: str) -> str:
     """The page as HTML. `command` is the shell command that makes the same table."""
-    header, rows = body(summary)
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined)
     template = environment.from_string(files(__package__).joinpath("report.html.jinja").read_text("utf-8"))
+    rows = [_row(summary, row) for row in summary.table.rows]
+    runs = [_run(summary, record) for record in summary.all_records()]
     return template.render(
-        table=summary.table,
-        header=header,
-        body=rows,
+        title=summary.table.title,
+        description=summary.table.about,
+        tables=[
+            ("Results", SCORES, *body(summary)),
+            ("Rows", ROWS, ROW_HEADER, rows),
+            ("Runs", RUNS, RUN_HEADER, runs),
+        ],
         marked=(MISSING, FAILED),
         remarks=[_relative(remark) for remark in remarks(summary)],
-        rows=[_row(summary, row) for row in summary.table.rows],
-        configs=_configs(summary),
-        charts=[*share_charts(summary), *curve_charts(summary)],
-        weights=layer_weights(summary),
-        runs=[_run(summary, record) for record in summary.all_records()],
+        drawings=[(one.caption, b64encode(one.image("svg")).decode()) for one in draw(summary)],
         about=_about(summary, command),
     )
 
 
-def _row(summary: Summary, row: Row) -> dict[str, Any]:
-    """A line of the table of rows."""
+def _row(summary: Summary, row: Row) -> list[str]:
     config = summary.planner.resolved.get(row.name, {})
     data = _relative(str(row.file or config.get("validation_data_path") or ""))
-    shown = [(cell.metric, summary.shown(row, cell)) for cell in row.cells]
-    return {
-        "name": row.name,
-        "config": row.config.name,
-        "changes": [_relative(line) for line in _changes(summary, row)],
-        "scored on": f"{row.split}, {data}" if data else row.split,
-        "scores": [
-            (f"{metric} {our_score(cell)}", ", ".join(f"{it:.1f}" for it in cell.values)) for metric, cell in shown
-        ],
-    }
+    results = [(cell.metric, summary.result(row, cell)) for cell in row.cells]
+    return [
+        row.name,
+        row.config.name,
+        _relative("\n".join(_changes(summary, row)) or "none"),
+        f"{row.split}, {data}" if data else row.split,
+        "\n".join(f"{metric} {result.ours}" for metric, result in results),
+        "\n".join(", ".join(f"{value:.1f}" for value in result.values) for _, result in results),
+    ]
 
 
 def _changes(summary: Summary, row: Row) -> list[str]:
@@ -68,21 +73,6 @@ def _changes(summary: Summary, row: Row) -> list[str]:
     return ensemble + tuned + summary.planner.differences(row)
 
 
-def _configs(summary: Summary) -> dict[str, list[tuple[str, str, str]]]:
-    """How each config differs from the first for the same row label and type of model: `(first, key, change)`."""
-    found: dict[str, list[tuple[str, str, str]]] = {}
-    first: dict[tuple[str, str], Row] = {}
-    bases = summary.planner.bases
-    for row in summary.table.rows:
-        if row.name in bases:
-            other = first.setdefault((row.row_label, str(bases[row.name].get("model", {}).get("type"))), row)
-            if other.config != row.config and row.config.name not in found:
-                lines = differences(bases[other.name], bases[row.name])
-                pairs = [_relative(line).partition(": ") for line in lines]
-                found[row.config.name] = [(other.config.name, key, change) for key, _, change in pairs]
-    return found
-
-
 def _relative(text: str) -> str:
     """The text with paths relative to the data root and the fixtures."""
     fixtures = resources.fixtures_root()
@@ -91,21 +81,21 @@ def _relative(text: str) -> str:
     return text
 
 
-def _run(summary: Summary, record: Record) -> dict[str, Any]:
+def _run(summary: Summary, record: Record) -> list[Any]:
     if "failed" in record:
-        return record
-    return {
-        "row": record["row"],
-        "seed": record["seed"],
-        "scores": run_scores(summary.table.row(record["row"]), record),
-        "best epoch": f"{record['scores'].get('best_epoch', 0):.0f}",
-        "epochs": record["epochs"],
-        "time": duration(record["seconds"]),
-        "memory": f"{record['peak_memory'] / 1e9:.1f} GB",
-        "device": record["device"],
-        "commit": short_commit(record["commit"]),
-        "config hash": record["hash"],
-    }
+        return [record["row"], record["seed"], f"failed: {record['failed']}"]
+    return [
+        record["row"],
+        record["seed"],
+        run_scores(summary.table.row(record["row"]), record),
+        record["epochs"],
+        f"{record['scores'].get('best_epoch', 0):.0f}",
+        duration(record["seconds"]),
+        f"{record['peak_memory'] / 1e9:.1f} GB",
+        record["device"],
+        short_commit(record["commit"]),
+        record["hash"],
+    ]
 
 
 def _about(summary: Summary, command: str) -> dict[str, str]:
@@ -116,7 +106,6 @@ def _about(summary: Summary, command: str) -> dict[str, str]:
     found = {
         "Command": command,
         "Scale": summary.table.scale,
-        "The paper's configs": str(resources.configs_root() / "paper"),
         "Date": " to ".join(dict.fromkeys([*dates[:1], *dates[-1:]])),
         "Versions": _distinct(versions),
         "Machine": _distinct(record["device"] for record in records),

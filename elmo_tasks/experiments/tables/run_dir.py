@@ -127,21 +127,16 @@ def curve(folder: Path) -> list[dict[str, float]]:
     points = []
     for epoch, file in enumerate(sorted(files, key=lambda file: int(file.stem.rpartition("_")[2])), start=1):
         metrics = read_json(file) or {}
-        loss = {key: value for key, value in numbers(metrics).items() if key == "training_loss"}
-        scores = {key: value for key, value in with_prefix("validation_", metrics).items() if "-" not in key}
-        points.append({"epoch": epoch, **scores, **loss})
+        scores = {key: value for key, value in numbers(metrics, "validation_").items() if "-" not in key}
+        points.append({"epoch": epoch, **scores, **numbers({"training_loss": metrics.get("training_loss")})})
     return points
 
 
-def with_prefix(prefix: str, metrics: dict[str, Any]) -> dict[str, float]:
+def numbers(metrics: dict[str, Any], prefix: str = "") -> dict[str, float]:
     """The finite metrics whose names start with the prefix, without it."""
-    return {key.removeprefix(prefix): value for key, value in numbers(metrics).items() if key.startswith(prefix)}
-
-
-def numbers(metrics: dict[str, Any]) -> dict[str, float]:
-    """The metrics that are finite numbers."""
-    found = {k: v for k, v in metrics.items() if isinstance(v, int | float) and not isinstance(v, bool)}
-    return {key: float(value) for key, value in found.items() if math.isfinite(value)}
+    found = {key: value for key, value in metrics.items() if key.startswith(prefix) and not isinstance(value, bool)}
+    found = {key: value for key, value in found.items() if isinstance(value, int | float) and math.isfinite(value)}
+    return {key.removeprefix(prefix): float(value) for key, value in found.items()}
 
 
 def remove_checkpoints(folder: Path) -> None:

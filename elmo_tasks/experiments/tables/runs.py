@@ -7,14 +7,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple, Protocol
 
 from allennlp.common import Params
 from allennlp.common.params import with_overrides
 
 from elmo_tasks.errors import InputError, one_line
 from elmo_tasks.experiments.tables.ensemble import require_probabilities
-from elmo_tasks.experiments.tables.schema import Row, Table
+from elmo_tasks.experiments.tables.table import Row, Table
 from elmo_tasks.training import config as configs
 from elmo_tasks.training.checks.schema import shape_problems
 from elmo_tasks.training.config import differences, without_type
@@ -62,6 +62,25 @@ class Run:
         return self.row.name if self.row.once else f"{self.row.name}, seed {self.seed}"
 
 
+class Event(NamedTuple):
+    """A run has started, is running, is held by another process, or has finished; `failure` says why it failed."""
+
+    run: Run
+    state: Literal["started", "running", "held", "finished"]
+    failure: str | None = None
+
+
+class Executor(Protocol):
+    """
+    Executes runs, `workers` at a time and each after the runs that it needs: calls `run_dir.prepare_run_dir`, then
+    `elmo-tasks ablate-run FOLDER` somewhere, then `run_dir.failure_of`.
+    """
+
+    def __call__(self, runs: list[Run], *, workers: int) -> Iterator[Event]:
+        """Yields `finished` once for each run, other events as it likes; closing it stops what is running."""
+        ...
+
+
 class Planner:
     """
     Plan the runs of a table.
@@ -82,11 +101,13 @@ class Planner:
         self.bases: dict[str, dict[str, Any]] = {}
         self.resolved: dict[str, dict[str, Any]] = {}
         self._configs: dict[Path, dict[str, Any]] = {}
-        rows = [row for row in table.rows if not row.missing]
-        problems = [(row.name, problem) for row in rows for problem in self._resolve(row)]
-        problems = problems or list(self._ensemble_problems())
-        if problems:
-            raise InputError("; ".join(_grouped(problems)), hint=f"table {table.title}")
+        for row in table.rows:
+            if not row.missing:
+                try:
+                    self._resolve(row)
+                except (RuntimeError, ValueError, KeyError) as error:
+                    problem = f"row {row.name}: {one_line(error) or error}"
+                    raise InputError(problem, hint=f"table {table.title}") from None
 
     def runs(self, rows: Iterable[Row], seeds: int) -> list[Run]:
         """
@@ -121,35 +142,28 @@ class Planner:
             yield from (self.run(self.table.row(row.ensemble.of), n + 1) for n in range(row.ensemble.members))
         yield self.run(row, seed)
 
-    def _resolve(self, row: Row) -> Iterator[str]:
+    def _resolve(self, row: Row) -> None:
         if not row.config.is_file():
-            yield f"no such config: {row.config}, nor in the current folder, nor a name that `elmo-tasks configs` lists"
-            return
-        try:
-            base = self._configs.get(row.config) or self._configs.setdefault(row.config, read_config(row.config))
-            config = _spread(with_overrides(base, row.changes))
-            seeded = with_overrides(config, dict.fromkeys(_seed_keys(row), 1))
-        except (RuntimeError, ValueError, KeyError) as error:
-            yield one_line(error) or str(error)
-            return
+            hint = "nor is it in the current folder, or a name that `elmo-tasks configs` lists"
+            raise InputError(f"no such config: {row.config}", hint=hint)
+        base = self._configs.get(row.config) or self._configs.setdefault(row.config, read_config(row.config))
+        config = _spread(with_overrides(base, row.changes))
+        seeded = with_overrides(config, dict.fromkeys(_seed_keys(row), 1))
         self.bases[row.name], self.resolved[row.name] = _spread(base), config
         if row.bilm_of and elmo_of(config) is None:
-            yield "bilm_of needs a config with model.elmo, which uses the tuned biLM"
+            raise InputError("bilm_of needs a config with model.elmo, which uses the tuned biLM")
         if found := shape_problems(seeded):
             of_base = {problem.path for problem in shape_problems(base)}
-            yield from (str(problem) for problem in found if problem.path not in of_base)
+            if new := [str(problem) for problem in found if problem.path not in of_base]:
+                raise InputError("; ".join(new))
+        if row.ensemble:
+            self._check_ensemble(row, config)
 
-    def _ensemble_problems(self) -> Iterator[tuple[str, str]]:
-        for row in self.table.rows:
-            of = row.ensemble and row.ensemble.of
-            if not of or not {row.name, of} <= self.resolved.keys():
-                continue
-            if self.resolved[of] != self.resolved[row.name]:
-                yield row.name, f"an ensemble must have the same config as its members, row {of}"
-            try:
-                require_probabilities(str(dict(self.resolved[of].get("model") or {}).get("type")))
-            except InputError as error:
-                yield row.name, str(error)
+    def _check_ensemble(self, row: Row, config: dict[str, Any]) -> None:
+        member = self.table.row(row.ensemble.of) if row.ensemble else row
+        if (member.config, member.changes) != (row.config, row.changes):
+            raise InputError(f"an ensemble must have the same config as its members, row {member.name}")
+        require_probabilities(str(dict(config.get("model") or {}).get("type")))
 
     def _plan(self, row: Row, seed: int) -> dict[str, Any]:
         config = with_overrides(self.resolved[row.name], dict.fromkeys(_seed_keys(row), seed))
@@ -165,14 +179,6 @@ class Planner:
             "bilm_of": row.bilm_of and digest_of(self._plan(self.table.row(row.bilm_of), 1)),
             "ensemble": row.ensemble and {"members": members, "how": row.ensemble.how},
         }
-
-
-def _grouped(problems: Iterable[tuple[str, str]]) -> Iterator[str]:
-    """Each problem once, with the rows that have it."""
-    rows: dict[str, list[str]] = {}
-    for name, problem in problems:
-        rows.setdefault(problem, []).append(name)
-    return (f"row{'s' * (len(names) > 1)} {', '.join(names)}: {problem}" for problem, names in rows.items())
 
 
 def _seed_keys(row: Row) -> list[str]:

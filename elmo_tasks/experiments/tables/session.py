@@ -2,29 +2,31 @@
 
 import json
 import shlex
+import sys
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from statistics import mean
+
+from tqdm import tqdm
 
 from elmo_tasks import resources
 from elmo_tasks.errors import InputError, require_sizes, require_workers
 from elmo_tasks.experiments.tables import local, run_dir
-from elmo_tasks.experiments.tables.local import Event
-from elmo_tasks.experiments.tables.progress import Progress
 from elmo_tasks.experiments.tables.report import report
-from elmo_tasks.experiments.tables.runs import Planner, Run
-from elmo_tasks.experiments.tables.summary import Summary
+from elmo_tasks.experiments.tables.results import Summary, duration, markdown, run_scores
+from elmo_tasks.experiments.tables.runs import Event, Executor, Planner, Run
 from elmo_tasks.experiments.tables.table import choose_rows, read_table
-from elmo_tasks.experiments.tables.text import duration, markdown, run_scores
 from elmo_tasks.files import atomic_write
 
 
 class Session:
     """
     The runs of the rows that match one of the patterns `rows`, with the seeds 1 to `seeds`. `table.md`, `results.jsonl`
-    and `report.html` are written to `folder`, the runs to `runs` (default: `folder / "runs"`); the runs import
-    `packages`. Raises `InputError` if the table is invalid, a pattern matches nothing, or a number is below 1.
+    and `report.html` are written to `folder`, the runs to `runs` (default: `folder / "runs"`). The `executor` runs
+    `workers` at a time, which import `packages`. Raises `InputError` if the table is invalid, a pattern matches
+    nothing, or a number is below 1.
     """
 
     def __init__(
@@ -39,11 +41,12 @@ class Session:
         workers: int = 1,
         cached: bool = True,
         packages: Sequence[str] = (),
+        executor: Executor = local.run_all,
     ) -> None:
         _require_utf8(table, folder.absolute(), runs)
         require_sizes(seeds=seeds)
         require_workers(workers)
-        self.folder, self.seeds, self.workers = folder.absolute(), seeds, workers
+        self.folder, self.seeds, self.workers, self._executor = folder.absolute(), seeds, workers, executor
         self._arguments = [table, "--scale", scale, "-s", str(folder), *([] if cached else ["--no-cache"])]
         self._arguments += [part for package in packages for part in ("--include-package", package)]
         self.table = read_table(table, scale)
@@ -68,30 +71,32 @@ class Session:
         if self.left:
             self.write()  # fails now, not after the first run, if it cannot write
         self.interrupted = True
-        with Progress(self.estimate) as progress:
-            for event in local.run_all(self.left, workers=self.workers):
+        with ExitStack() as stack:
+            bars: dict[str, tqdm] = {}
+            for event in self._executor(self.left, workers=self.workers):
                 if event.state == "running":
-                    progress.show(event.run)
-                    continue
-                progress.close(event.run)
-                if event.state == "finished":
-                    self.left.remove(event.run)
-                    yield self._finished(event)
-                    self.write()
+                    if event.run.digest not in bars:
+                        bars[event.run.digest] = stack.enter_context(_bar(event.run))
+                    _show(event.run, bars[event.run.digest])
+                elif event.state == "started":
+                    yield f"started: {event.run.label}"
                 elif event.state == "held":
                     yield f"executed by another process: {event.run.label}"
                 else:
-                    yield f"started: {event.run.label}"
+                    if event.run.digest in bars:
+                        bars[event.run.digest].close()
+                    self.left.remove(event.run)
+                    yield self._finished(event)
+                    self.write()
         self.interrupted = False
 
     def time_left(self) -> str:
         """The estimate for the runs that are left: `12 min`; `more than 12 min` if some are unknown."""
-        each = [self.estimate(run) for run in self.left]
-        known = [seconds for seconds in each if seconds is not None]
-        if each and not known:
+        known = [seconds for run in self.left if (seconds := self.estimate(run)) is not None]
+        if self.left and not known:
             return duration(None)
         total = duration(max([sum(known) / self.workers, *known], default=0.0))
-        return total if len(known) == len(each) else f"more than {total}"
+        return total if len(known) == len(self.left) else f"more than {total}"
 
     def estimate(self, run: Run) -> float | None:
         """The mean seconds of finished runs of the same row, else the row's `minutes`."""
@@ -128,6 +133,21 @@ class Session:
         kept = [path.name for path in sorted(event.run.folder.glob(f"{run_dir.MODEL}.old-*"))]
         other = f"; trainings with other configs are kept in {event.run.folder}: {', '.join(kept)}" if kept else ""
         return f"{line}{other}; {self.time_left()} left"
+
+
+def _bar(run: Run) -> tqdm:
+    """On a terminal, the progress of a run in epochs."""
+    epochs = run.plan["config"].get("trainer", {}).get("num_epochs")
+    bar = {"desc": run.label, "total": epochs, "initial": len(run_dir.curve(run.folder)), "unit": " epochs"}
+    return tqdm(**bar, leave=False, file=sys.stdout, disable=None, dynamic_ncols=True)
+
+
+def _show(run: Run, bar: tqdm) -> None:
+    """Update the bar with the epochs so far and the scores of the last one."""
+    if not bar.disable:
+        curve = run_dir.curve(run.folder)
+        bar.n = len(curve)
+        bar.set_postfix_str(run_scores(run.row, {"scores": curve[-1]}) if curve else "")
 
 
 def _require_utf8(*paths: object) -> None:

@@ -1,21 +1,177 @@
-"""Step 1: read a table's Jsonnet file and check it."""
+"""Step 1: read a table's Jsonnet file, which training_config/tables/rows.libsonnet describes, and check it."""
 
+import json
+import os
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from fnmatch import fnmatchcase
+from math import inf
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic_core import ErrorDetails
 
-from elmo_tasks.errors import InputError, one_line
-from elmo_tasks.experiments.tables.schema import Cell, Ensemble, Increase, Paper, Row, Table
+from elmo_tasks.errors import InputError, one_line, shown
+from elmo_tasks.formats.corpora import located
 from elmo_tasks.resources import SCALES, configs_root
-from elmo_tasks.training.checks.problem import nearest, shown
+from elmo_tasks.tasks import TASKS
 from elmo_tasks.training.config import evaluate, find_embedded
+from elmo_tasks.training.seeds import SEEDS
 
-KEYS = {key for model in (Table, Row, Cell, Paper, Ensemble, Increase) for key in model.model_fields}
+VOTES = "votes"
+PASSES = "passes"
+"""The metric of a cell that shows the first epoch in which a row is better than the best epoch of another row."""
+PERCENT = ("f1", "accuracy", "em")
+"""Metrics between 0 and 1 that tables show in percent."""
+
+Split = Literal["dev", "test"]
+
+
+class Strict(BaseModel):
+    """Rejects unknown keys and does not convert types; `null` is the same as no value."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _drop_nulls(cls, given: Any) -> Any:
+        return {key: value for key, value in given.items() if value is not None} if isinstance(given, dict) else given
+
+
+class Paper(Strict):
+    """The paper's result in a cell: a number with an optional deviation, or words. A plain number is its mean."""
+
+    mean: float | None = None
+    deviation: float | None = None
+    says: str | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_number(cls, given: Any) -> Any:
+        return {"mean": given} if isinstance(given, int | float) else given
+
+
+class Ensemble(Strict):
+    """The runs of the row `of` with the seeds 1 to `members`, and how they are combined."""
+
+    of: str
+    members: int = Field(ge=2)
+    how: Literal["probabilities", "votes"] = "probabilities"
+
+
+class Cell(Strict):
+    """
+    One cell of the table. Its metric is a score of the row's runs, or `passes`: the first epoch in which the row's run
+    is better than the best epoch of the row `over`, compared seed by seed.
+    """
+
+    column: str
+    metric: str
+    paper: Paper | None = None
+    over: str | None = None
+
+    @model_validator(mode="after")
+    def _check_over(self) -> "Cell":
+        if (self.metric == PASSES) != (self.over is not None):
+            raise ValueError(f"metric {PASSES!r} and the key over, the other row, need each other")
+        return self
+
+
+class Row(Strict):
+    """A base config, the keys that a row changes, and the cells that show its scores."""
+
+    name: str = Field(pattern=r"^[\w.+=-]{1,100}$")
+    config: Path = Field(strict=False)
+    row_label: str
+    cells: list[Cell] = Field(min_length=1)
+    changes: dict[str, Any] = {}
+    split: Split = "dev"
+    paper_split: Split = "dev"
+    file: str | None = None
+    needs: list[str] = []
+    minutes: float | None = Field(None, gt=0, lt=inf)
+    fraction: float | None = Field(None, gt=0, lt=inf)
+    seed_keys: list[str] = Field(list(SEEDS), min_length=1)
+    finetune: bool = False
+    ensemble: Ensemble | None = None
+    bilm_of: str | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _normalize(cls, given: Any) -> Any:
+        """`column`, `metric` and `paper` stand for a single cell."""
+        if not isinstance(given, dict):
+            return given
+        row = dict(given)
+        cell = {key: row.pop(key) for key in ("column", "metric", "paper") if key in row}
+        row["cells"] = row.get("cells") or [cell]
+        return {"row_label": row.get("name")} | row
+
+    @model_validator(mode="after")
+    def _check_split(self) -> "Row":
+        if self.split == "test" and self.file is None:
+            raise ValueError("split test needs the key file, the data to evaluate")
+        return self
+
+    @property
+    def missing(self) -> list[str]:
+        """The files that the row needs and that do not exist."""
+        return [
+            file for file in [*self.needs, *([self.file] if self.file else [])] if not os.path.exists(located(file))
+        ]
+
+    @property
+    def once(self) -> bool:
+        """Whether it has one run, whatever the number of seeds."""
+        return self.finetune or self.ensemble is not None
+
+    def seeds(self, count: int) -> range:
+        """The seeds of its runs in a table with `count` seeds."""
+        return range(1, 2 if self.once else count + 1)
+
+    @property
+    def others(self) -> list[str]:
+        """The rows whose runs it needs."""
+        return [name for name in (self.bilm_of, self.ensemble and self.ensemble.of) if name]
+
+
+class Increase(Strict):
+    """Show the increase over the column `over`: of the column `of`, or of each other column."""
+
+    over: str
+    of: str | None = None
+
+
+class Table(Strict):
+    """A whole table at a scale; the figure `share` has its scores over the fraction of the training data."""
+
+    title: str
+    scale: Literal["mini", "small", "paper"]
+    about: str = ""
+    rows: list[Row] = Field(min_length=1)
+    increase: Increase | None = None
+    figure: Literal["share"] | None = None
+
+    @model_validator(mode="after")
+    def _check_rows(self) -> "Table":
+        if problems := [*_duplicates(self), *_unknown_columns(self), *_wrong_references(self)]:
+            raise ValueError("; ".join(problems))
+        return self
+
+    @property
+    def columns(self) -> list[str]:
+        """In order of first appearance."""
+        return list(dict.fromkeys(cell.column for row in self.rows for cell in row.cells))
+
+    @property
+    def row_labels(self) -> list[str]:
+        """In order of first appearance."""
+        return list(dict.fromkeys(row.row_label for row in self.rows))
+
+    def row(self, name: str) -> Row:
+        """The row with this name."""
+        return next(row for row in self.rows if row.name == name)
 
 
 def read_table(file: str | Path, scale: str = SCALES[0]) -> Table:
@@ -28,7 +184,7 @@ def read_table(file: str | Path, scale: str = SCALES[0]) -> Table:
     if not path.is_file():
         raise InputError("no such table", file=path, hint="`elmo-tasks configs` lists ours")
     try:
-        given = evaluate(path, scale=scale)
+        given = evaluate(path, {"tasks": _tasks(path, scale)}, scale=scale)
         table = Table.model_validate({"title": path.stem} | given | {"scale": scale})
     except ValidationError as error:
         raise InputError("; ".join(_describe(found, given) for found in error.errors()), file=path) from None
@@ -36,10 +192,7 @@ def read_table(file: str | Path, scale: str = SCALES[0]) -> Table:
         raise
     except (RuntimeError, ValueError) as error:
         raise InputError((one_line(error) or str(error)).removeprefix(f"{path}:"), file=path) from None
-    table = table.model_copy(update={"rows": [_with_config(path, row, scale) for row in table.rows]})
-    if problems := [*_duplicates(table), *_unknown_columns(table), *_wrong_references(table)]:
-        raise InputError("; ".join(problems), file=path)
-    return table
+    return table.model_copy(update={"rows": [_with_config(path, row, scale) for row in table.rows]})
 
 
 def choose_rows(table: Table, patterns: list[str]) -> list[Row]:
@@ -51,39 +204,46 @@ def choose_rows(table: Table, patterns: list[str]) -> list[Row]:
     return [row for row in table.rows if not patterns or any(fnmatchcase(row.name, p) for p in patterns)]
 
 
-def unknown(name: str, known: Iterable[str]) -> str:
-    """The name in quotes, with the nearest known name, or all of them."""
-    near = nearest(name, known)
-    return f"{name!r} (nearest: {near!r})" if near else f"{name!r} (known: {', '.join(sorted(known))})"
-
-
 def _describe(error: ErrorDetails, given: dict[str, Any]) -> str:
     """`row NAME: KEY: expected X, got Y`."""
-    where = list(error["loc"])
-    prefix = ""
-    if where[0] == "rows" and len(where) > 1:
-        row = given["rows"][where[1]]
-        prefix = f"row {row.get('name', where[1]) if isinstance(row, dict) else where[1]}: "
-        where = where[2:]
-    key = ".".join(map(str, where))
-    return prefix + (f"{key}: " if key else "") + _message(error)
-
-
-def _message(error: ErrorDetails) -> str:
+    where, message = list(error["loc"]), error["msg"].removeprefix("Value error, ")
     if error["type"] == "extra_forbidden":
-        near = nearest(str(error["loc"][-1]), KEYS)
-        return "unknown key" + (f" (nearest: {near})" if near else "")
-    if error["type"] == "missing":
-        return "required key is missing"
-    message = error["msg"].removeprefix("Value error, ").replace("Input should", "expected to", 1)
-    return message if error["type"] == "value_error" else f"{message}, got {shown(error['input'])}"
+        message = "unknown key"
+    elif error["type"] not in ("value_error", "missing"):
+        message = f"{message.replace('Input should', 'expected to', 1)}, got {shown(error['input'])}"
+    place = []
+    if where[:1] == ["rows"] and len(where) > 1:
+        row = given["rows"][where[1]]
+        place.append(f"row {row.get('name', where[1]) if isinstance(row, dict) else where[1]}")
+        where = where[2:]
+    if where:
+        place.append(".".join(map(str, where)))
+    return ": ".join([*place, message])
+
+
+def _tasks(table: Path, scale: str) -> str:
+    """The Jsonnet of an array with the record of each task and its config, which is evaluated where it is used."""
+    tasks = []
+    for task in TASKS.values():
+        test = task.files[2].name if len(task.files) > 2 else None
+        known = {"name": task.name, "row_label": task.title, "metric": task.metric, "paper": task.paper, "test": test}
+        minutes = dict(zip(SCALES, task.minutes or (), strict=False))
+        config = next(filter(Path.is_file, _configs(table, task.name, scale)), "absent")
+        record = json.dumps(known | {"minutes": minutes})
+        tasks.append(f"{record} + {{ config:: import {json.dumps(str(config))} }}")
+    return f"[{', '.join(tasks)}]"
+
+
+def _configs(table: Path, name: str, scale: str) -> list[Path]:
+    """Where the config of this name is looked up: beside the table and in the package."""
+    folders = table.parent.parent, configs_root()
+    return [(folder / scale / f"{name}.jsonnet").absolute() for folder in folders]
 
 
 def _with_config(table: Path, row: Row, scale: str) -> Row:
     """The row with the first config that exists. One that does not is reported with the row's other problems."""
     candidates = [(folder / row.config).absolute() for folder in (table.parent, Path())]
-    folders = table.parent.parent, configs_root()
-    candidates += [(folder / scale / f"{row.config}.jsonnet").absolute() for folder in folders]
+    candidates += _configs(table, str(row.config), scale)
     return row.model_copy(update={"config": next((path for path in candidates if path.is_file()), candidates[0])})
 
 
@@ -100,7 +260,7 @@ def _duplicates(table: Table) -> Iterator[str]:
 def _unknown_columns(table: Table) -> Iterator[str]:
     for column in (table.increase.of, table.increase.over) if table.increase else ():
         if column is not None and column not in table.columns:
-            yield f"increase: no row has the column {unknown(column, table.columns)}"
+            yield f"increase: no row has the column {column!r}, but {', '.join(table.columns)}"
     if table.figure and not any(row.fraction for row in table.rows):
         yield "figure 'share' needs rows with the key fraction"
 
@@ -110,7 +270,7 @@ def _wrong_references(table: Table) -> Iterator[str]:
     for row in table.rows:
         for name in [*row.others, *(cell.over for cell in row.cells if cell.over)]:
             if name not in rows:
-                yield f"row {row.name}: no row {unknown(name, rows)}"
+                yield f"row {row.name}: no row {name!r}"
         if row.bilm_of in rows and not rows[row.bilm_of].finetune:
             yield f"row {row.name}: bilm_of must name a row with finetune, got {row.bilm_of}"
         if row.finetune and row.others:

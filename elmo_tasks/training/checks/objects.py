@@ -176,7 +176,7 @@ def _argument_problems(path: str, value: Any, parameter: Parameter, cls: Any, su
     elif not (isinstance(value, dict) and "_pretrained" in value):
         found = [] if annotation is Parameter.empty else list(_value_problems(path, value, annotation, supplied))
         implied = RANGES.get(parameter.name, RANGES.get(f"{cls.__name__}.{parameter.name}"))
-        if not found and implied and cls.__module__.startswith(LIBRARIES):
+        if not found and implied and isinstance(value, int | float) and cls.__module__.startswith(LIBRARIES):
             found = list(_value_problems(path, value, implied, supplied))
         yield from found
 

@@ -173,34 +173,32 @@ h("bdi", token), h("small", tags[place])), " "]));
 const drawEntities = ({ tokens, entities }, input) => marked(...located(tokens, input.sentence, entities.map((one) =>
   ({ ...one, label: one.type, hue: hueOf(one.type), fact: `${keyOf(one)}\n${quoted(one.text)} ${one.type}` }))));
 const best = ({ label, probabilities }) => `${label}, ${number(probabilities[label])}`;
-const SENTENCE = { fields: [["sentence", "Sentence", 2]], tokens: ({ sentence }) => ({ tokens: split(sentence) }),
-  untokens: ({ tokens }) => ({ sentence: tokens.join(" ") }) };
+const joined = (list) => list.join(" ");
+const each = (change) => (input) => Object.fromEntries(Object.entries(input).map(([key, one]) => [key, change(one)]));
+const SENTENCE = { tokens: ({ sentence }) => ({ tokens: split(sentence) }),
+  untokens: ({ tokens }) => ({ sentence: joined(tokens) }) };
+const PAIR = { tokens: each(split), untokens: each(joined) };
 
-/** Fields are [key, name, rows]; `tokens` makes an input of texts, `untokens` the reverse; `said` sums up an output. */
-const VIEWS = {
-  ner: { ...SENTENCE, title: "Entities", about: "Names of people, places and organisations.",
-    draw: drawEntities, said: ({ entities }) => counted(entities.length, "entity", "entities") },
-  srl: { ...SENTENCE, title: "Roles", about: "Semantic roles: who did what to whom, one frame for each predicate.",
-    draw: drawFrames, said: ({ frames }) => counted(frames.length, "frame") },
-  coref: { title: "Coreference", about: "Mentions of the same person or thing share a colour and a number.",
-    fields: [["text", "Text", 4]], draw: drawClusters,
+/** By the `drawing` of a task: `tokens` makes an input of texts, `untokens` the reverse; `said` sums up an output. */
+const DRAWINGS = {
+  entities: { ...SENTENCE, draw: drawEntities, said: ({ entities }) => counted(entities.length, "entity", "entities") },
+  frames: { ...SENTENCE, draw: drawFrames, said: ({ frames }) => counted(frames.length, "frame") },
+  clusters: { draw: drawClusters,
     tokens: ({ text }) => ({ sentences: text.split("\n").map(split).filter((one) => one[0]) }),
-    untokens: ({ sentences }) => ({ text: sentences.map((one) => one.join(" ")).join("\n") }),
+    untokens: ({ sentences }) => ({ text: sentences.map(joined).join("\n") }),
     said: ({ clusters }) => `${counted(clusters.length, "cluster")}, ${counted(clusters.flat().length, "mention")}` },
-  squad: { title: "Questions", about: "The answer is a span of the passage.", draw: drawAnswer,
-    fields: [["passage", "Passage", 4], ["question", "Question", 1]],
-    said: ({ text, probability }) => `${quoted(text)}, ${number(probability)}` },
-  snli: { title: "Entailment", about: "Does the hypothesis follow from the premise?", draw: drawAttention, said: best,
-    fields: [["premise", "Premise", 2], ["hypothesis", "Hypothesis", 2]],
-    tokens: (input) => ({ premise: split(input.premise), hypothesis: split(input.hypothesis) }),
-    untokens: (input) => ({ premise: input.premise.join(" "), hypothesis: input.hypothesis.join(" ") }) },
-  sst: { ...SENTENCE, title: "Sentiment", about: "How much the writer likes it.", draw: verdict, said: best },
-  tagger: { ...SENTENCE, title: "Tags", about: "One tag for each word.", draw: drawTags,
-    said: ({ tokens }) => counted(tokens.length, "word") },
-  layers: { ...SENTENCE, title: "Layers", draw: drawLayers, said: ({ layers: { length } }) => `${length} layers`,
-    about: "What is near a word in each layer of the language model. Layer 0 reads characters, and no other word.",
-    tokens: ({ sentence }) => queryOf(split(sentence), chosenWord(), $("same").checked) },
+  answer: { draw: drawAnswer, said: ({ text, probability }) => `${quoted(text)}, ${number(probability)}` },
+  attention: { ...PAIR, draw: drawAttention, said: best },
+  verdict: { ...SENTENCE, draw: verdict, said: best },
+  tags: { ...SENTENCE, draw: drawTags, said: ({ tokens }) => counted(tokens.length, "word") },
+  score: { ...PAIR, draw: ({ score }) => h("p.verdict", number(score)), said: ({ score }) => number(score) },
 };
+/** The tabs by name: a drawing, and `title`, `about` and `fields` (key, name and rows of each text) of a record. */
+const VIEWS = {};
+const LAYERS = { ...SENTENCE, title: "Layers", draw: drawLayers, fields: [["sentence", "Sentence", 2]],
+  about: "What is near a word in each layer of the language model. Layer 0 reads characters, and no other word.",
+  said: ({ layers: { length } }) => `${length} layers`,
+  tokens: ({ sentence }) => queryOf(split(sentence), chosenWord(), $("same").checked) };
 
 // ---- Layers
 const queryOf = (tokens, word = 0, same = false) => ({ tokens, word, top: 5, same });
@@ -220,28 +218,19 @@ function drawLayers({ layers }, { tokens, word }, bilm) {
     h("h3", `Occurrences of ${quoted(tokens[word])} by their first two principal components`), map];
 }
 
-/** Colours the points of a map by sense or layer, and returns the keys of its legend. */
-function colour(maps, senses, occurrences, by) {
-  const look = (path, kind) => {
-    path.style.setProperty("--hue", spread(kind));
-    path.setAttribute("d", SHAPES[kind % SHAPES.length]);
-    return path;
-  };
-  maps.forEach((paths, layer) => paths.forEach((path, place) =>
-    look(path, by === "sense" ? senses.indexOf(occurrences[place].sense) : layer)));
-  const kinds = by === "sense" ? senses.map((sense) => sense ?? "unknown sense") : maps.map((_, one) => layerName(one));
-  return kinds.map((kind, place) => h("li", h("svg", { viewBox: "-5 -5 10 10", "aria-hidden": "true" },
-    look(h("path.point"), place)), h("bdi", kind)));
-}
-
 function drawMap({ occurrences, layers }) {
   const readout = h("p.readout", { role: "status" }, "Point at an occurrence, or press the arrow keys in a map.");
-  const senses = [...new Set(occurrences.map((one) => one.sense))].sort(), legend = h("ul.legend");
-  const maps = layers.map((points) => {
+  const senses = [...new Set(occurrences.map((one) => one.sense))].sort(), bySense = senses.some(Boolean);
+  const point = (kind, ...parts) =>
+    h("path.point", { "--hue": spread(kind), d: SHAPES[kind % SHAPES.length] }, ...parts);
+  const maps = layers.map((points, layer) => {
     const size = Math.max(1e-9, ...points.flat().map(Math.abs)) / 92;
-    return points.map(([x, y], place) => h("path.point", { transform: `translate(${x / size} ${-y / size})`,
-      onpointerenter: () => choose(place) }));
+    return points.map(([x, y], place) => point(bySense ? senses.indexOf(occurrences[place].sense) : layer,
+      { transform: `translate(${x / size} ${-y / size})`, onpointerenter: () => choose(place) }));
   });
+  const kinds = bySense ? senses.map((sense) => sense ?? "unknown sense") : maps.map((_, layer) => layerName(layer));
+  const legend = h("ul.legend", kinds.map((name, kind) =>
+    h("li", h("svg", { viewBox: "-5 -5 10 10", "aria-hidden": "true" }, point(kind)), h("bdi", name))));
   let chosen = -1;
   const choose = (place) => {
     for (const paths of maps) paths.forEach((path, other) => path.classList.toggle("chosen", other === place));
@@ -254,15 +243,10 @@ function drawMap({ occurrences, layers }) {
     event.preventDefault();
     choose((Math.max(chosen, 0 - (step > 0)) + step + occurrences.length) % occurrences.length);
   };
-  const recolour = (by) => legend.replaceChildren(...colour(maps, senses, occurrences, by));
-  const first = senses.some(Boolean) ? "sense" : "layer", choices = [["sense", "sense"], ["layer", "layer"]];
-  recolour(first);
   const drawn = (paths, layer) => h("figure", h("svg", { viewBox: "-100 -100 200 200", tabindex: 0, role: "img",
     "aria-label": `${layerName(layer)}, ${counted(paths.length, "occurrence")}`, onkeydown },
   h("path.axes", { d: "M0-96V96M-96 0H96" }), paths), h("figcaption", layerName(layer)));
-  const group = radios(`by-${performance.now()}`, choices, first, recolour);
-  const by = h("fieldset.switch", h("legend", "Colour by"), h("div", group));
-  return [by, legend, h("div.columns", maps.map(drawn)), readout];
+  return [legend, h("div.columns", maps.map(drawn)), readout];
 }
 
 // ---- Answers
@@ -430,6 +414,8 @@ function open() {
 const response = await fetch("/api/models").catch((error) => ({ statusText: error.message }));
 if (response.ok) {
   served = await response.json();
+  for (const [task, page] of Object.entries(served.tasks)) VIEWS[task] = { ...DRAWINGS[page.drawing], ...page };
+  VIEWS.layers = LAYERS;
   $("ready").hidden = false;
   $("limit").append(`An input has at most ${counted(served.limits.words, "word")}.`);
   const submit = (event) => { event.preventDefault(); run(); };

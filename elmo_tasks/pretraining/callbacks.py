@@ -1,0 +1,187 @@
+"""Callbacks: the progress of a training; perplexity before and after fine-tuning (paper, appendix A.1, Table 7)."""
+
+import json
+import logging
+import math
+import time
+from pathlib import Path
+from typing import Any
+
+import torch
+from allennlp.training.callbacks import TrainerCallback
+from tqdm import tqdm
+
+from elmo_tasks.bilm.weights import save_options
+from elmo_tasks.errors import InputError
+from elmo_tasks.files import atomic_write
+from elmo_tasks.pretraining.evaluation import perplexity
+from elmo_tasks.pretraining.export import CURVE_FILE, OPTIONS_FILE, load_trained, write_exported
+from elmo_tasks.pretraining.language_model import BiLanguageModel
+from elmo_tasks.settings import Size, checked
+
+logger = logging.getLogger(__name__)
+
+
+@TrainerCallback.register("elmo_tasks_lm_progress")
+class LmProgress(TrainerCallback):
+    """
+    Logs steps, tokens, training loss, speed and time left; writes `curve.jsonl`, which a resumed run continues.
+
+    A line of `curve.jsonl`: `step`, `tokens` (seen, per direction), `seconds` (of the whole run), `training_loss` (nats
+    per token over the epoch, of the sampled softmax if there is one) and the validation metrics. In distributed
+    training, they are those of all processes.
+
+    # Parameters
+
+    - `serialization_dir`: the run's folder, given by the trainer.
+    - `every`: steps between two log lines.
+
+    Raises `InputError` if `every` is below 1.
+    """
+
+    @checked
+    def __init__(self, serialization_dir: str, every: Size = 50) -> None:
+        super().__init__(serialization_dir)
+        self.every = every
+        self.steps = self.tokens = 0
+        self._points: list[dict[str, Any]] = []
+        self._steps_before, self._seconds_before, self._started = 0, 0.0, time.perf_counter()
+
+    def on_start(self, trainer: Any, is_primary: bool = True, **kwargs: Any) -> None:
+        """Called after the trainer has restored its checkpoint."""
+        self._steps_before, self._started = self.steps, time.perf_counter()
+
+    def on_batch(
+        self,
+        trainer: Any,
+        batch_inputs: list[Any],
+        batch_outputs: list[dict[str, Any]],
+        batch_metrics: dict[str, Any],
+        *args: Any,
+        is_training: bool,
+        is_primary: bool = True,
+        **kwargs: Any,
+    ) -> None:
+        """Counts a training step."""
+        if not is_training:
+            return
+        self.steps += 1
+        self.tokens += sum(outputs["tokens"] for outputs in batch_outputs)
+        if is_primary and self.steps % self.every == 0:
+            self._log(trainer, math.log(batch_metrics["perplexity"]))
+
+    def on_epoch(
+        self, trainer: Any, metrics: dict[str, Any], epoch: int, is_primary: bool = True, **kwargs: Any
+    ) -> None:
+        """Adds a point to the curve if the epoch ended with a validation."""
+        prefix = "validation_"
+        found = {name.removeprefix(prefix): value for name, value in metrics.items() if name.startswith(prefix)}
+        if not found:
+            return
+        loss = math.log(metrics["training_perplexity"])
+        point = {"step": self.steps, "tokens": self.tokens, "seconds": round(self._seconds(), 1)}
+        self._points.append(point | {"training_loss": round(loss, 5)} | found)
+        if is_primary:
+            logger.info("validation after %s tokens: %s", f"{self.tokens:,}", json.dumps(found))
+            with atomic_write(Path(self.serialization_dir) / CURVE_FILE) as temporary:
+                temporary.write_text("".join(f"{json.dumps(point)}\n" for point in self._points), "utf-8")
+
+    def on_end(self, trainer: Any, *args: Any, **kwargs: Any) -> None:
+        """Closes the corpus: Python reports files that are still open when it exits."""
+        trainer.data_loader.release()
+
+    def state_dict(self) -> dict[str, Any]:
+        return {"steps": self.steps, "tokens": self.tokens, "seconds": self._seconds(), "points": list(self._points)}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        self.steps, self.tokens = state_dict["steps"], state_dict["tokens"]
+        self._seconds_before = state_dict["seconds"]
+        self._points = list(state_dict.get("points", []))  # absent from checkpoints of 0.1.0
+
+    def _seconds(self) -> float:
+        return self._seconds_before + time.perf_counter() - self._started
+
+    def _log(self, trainer: Any, loss: float) -> None:
+        total = trainer._num_epochs * math.ceil(len(trainer.data_loader) / trainer._num_gradient_accumulation_steps)
+        done, elapsed = self.steps - self._steps_before, time.perf_counter() - self._started
+        speed = self.tokens / self.steps * done / elapsed
+        meter = "step {n_fmt} of {total_fmt}, time left {remaining}"
+        step = tqdm.format_meter(self.steps, total, elapsed, initial=self._steps_before, bar_format=meter)
+        logger.info("%s: %s tokens, loss %.4f, %.0f tokens/s", step, f"{self.tokens:,}", loss, speed)
+
+
+EXPORTED, PERPLEXITIES = "exported", "perplexities.json"
+
+
+@TrainerCallback.register("elmo_tasks_tuning")
+class Tuning(TrainerCallback):
+    """
+    Measures the perplexity (geometric mean of the directions, exact softmax) of the whole validation text before the
+    first step and after the last one, and exports the tuned biLM.
+
+    With `softmax_epochs`, a new softmax is trained alone in the first epochs: the biLM is frozen until they are over.
+    Not in distributed training. `accumulators` is the folder from which Adagrad starts (see `import_softmax`).
+
+    In the run's folder: `perplexities.json` with `perplexity_before` (unless the softmax is new) and `perplexity`;
+    `exported`, as `elmo-tasks bilm export` writes it. In distributed training only the primary process does.
+    """
+
+    def __init__(self, serialization_dir: str, softmax_epochs: int = 0, accumulators: str | None = None) -> None:
+        super().__init__(serialization_dir)
+        self._softmax_epochs, self._accumulators = softmax_epochs, accumulators
+
+    def on_start(self, trainer: Any, is_primary: bool = True, **kwargs: Any) -> None:
+        """Called after the trainer has restored its checkpoint; a resumed run has already measured."""
+        model, folder = trainer.model, Path(self.serialization_dir)
+        self.on_epoch(trainer, {}, trainer._start_after_epochs_completed - 1)
+        if self._accumulators and not (folder / PERPLEXITIES).is_file():
+            _set_accumulators(trainer.optimizer, model.language_model, self._accumulators)
+        if not is_primary or (folder / PERPLEXITIES).is_file():
+            return
+        save_options(model.language_model.bilm.options, folder / OPTIONS_FILE)
+        before = {"perplexity_before": _measure(trainer)} if model.knows_words else {}
+        logger.info("before fine-tuning: perplexity %s", before.get("perplexity_before", "unknown, the softmax is new"))
+        _write(folder, before)
+
+    def on_epoch(
+        self, trainer: Any, metrics: dict[str, Any], epoch: int, is_primary: bool = True, **kwargs: Any
+    ) -> None:
+        """Called after an epoch: freezes the biLM for the next, or no longer."""
+        if self._softmax_epochs:
+            trainer.model.language_model.bilm.requires_grad_(epoch + 1 >= self._softmax_epochs)
+
+    def on_end(
+        self, trainer: Any, metrics: dict[str, Any] | None = None, is_primary: bool = True, **kwargs: Any
+    ) -> None:
+        """Called after the trainer has loaded the best weights; also after an error, and then does nothing."""
+        if not is_primary or metrics is None:
+            return
+        model, folder = trainer.model, Path(self.serialization_dir)
+        found = json.loads((folder / PERPLEXITIES).read_text("utf-8")) | {"perplexity": _measure(trainer)}
+        _write(folder, found)
+        logger.info("after fine-tuning: %s", found)
+        if found["perplexity"] > found.get("perplexity_before", found["perplexity"]):
+            logger.warning("fine-tuning increased the perplexity of this text: lower the learning rate")
+        (folder / EXPORTED).mkdir(exist_ok=True)
+        write_exported(model.language_model, model.vocab.to_words(), folder / EXPORTED)
+
+
+@torch.no_grad()
+def _set_accumulators(optimizer: Any, model: BiLanguageModel, folder: str) -> None:
+    sums = load_trained(folder).model.state_dict()
+    for name, parameter in model.named_parameters():
+        slot = optimizer.state[parameter].get("sum")
+        if slot is None or slot.shape != sums[name].shape:
+            raise InputError("accumulators: expected the optimizer adagrad, and the words of that softmax", file=folder)
+        slot.copy_(sums[name])
+
+
+def _measure(trainer: Any) -> float:
+    model, files = trainer.model, trainer._validation_data_loader.files
+    *_, (_, report) = perplexity(model.language_model, model.vocab.to_words(), files)
+    return report.geometric
+
+
+def _write(folder: Path, found: dict[str, float]) -> None:
+    with atomic_write(folder / PERPLEXITIES) as temporary:
+        temporary.write_text(json.dumps(found, indent=1), "utf-8")

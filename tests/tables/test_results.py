@@ -1,0 +1,96 @@
+"""Results to the table: means, increases, epochs, missing runs, and the text."""
+
+from pathlib import Path
+
+import pytest
+
+from elmo_tasks.experiments.tables.results import Summary, markdown, remarks, terminal
+from elmo_tasks.experiments.tables.runs import Planner
+from tests.tables.tables import LAST, fail, finish, planner, row
+
+ROWS = [
+    row("baseline", column="baseline", paper=90.15),
+    row("elmo", column="ELMo", paper={"mean": 92.22, "deviation": 0.1}),
+    row("last", column="last", changes=LAST, paper={"says": "failed"}),
+    row("cove", column="CoVe", needs=["/nowhere/cove.hdf5"], paper=88.2),
+]
+
+
+@pytest.fixture
+def planned(tmp_path: Path) -> Planner:
+    return planner(tmp_path, ROWS, increase={"of": "ELMo", "over": "baseline"})
+
+
+def finished(planned: Planner, name: str, *scores: float) -> None:
+    for seed, f1 in enumerate(scores, start=1):
+        finish(planned.run(planned.table.row(name), seed), f1=f1)
+
+
+def test_terminal_and_markdown(planned: Planner) -> None:
+    finished(planned, "baseline", 0.60, 0.61, 0.65)
+    finished(planned, "elmo", 0.66)
+    file = planned.run(planned.table.row("elmo"), 1).folder / "result.json"
+    file.write_text(file.read_text().replace("c" * 40, "d" * 40))
+    fail(planned.run(planned.table.row("last"), 1), "ValueError: diverged")
+    summary = Summary(planned, seeds=1)
+    shown = markdown(summary)
+    assert "|  |  | baseline | ELMo | last | CoVe | increase, absolute / relative |" in shown
+    assert "| NER | ours | 62.0 ± 2.6 (n=3) | 66.0 (n=1) | failed | missing | +4.0 / 10.5% |" in shown
+    assert "|  | paper | 90.15 | 92.22 ± 0.1 | failed | 88.2 | +2.1 / 21.0% |" in shown
+    assert "|  | difference |  |  |  |  | +1.9 |" in shown
+    assert remarks(summary) == [
+        "last: seed 1 failed: ValueError: diverged",
+        "cove: missing: needs /nowhere/cove.hdf5",
+        "all rows: the paper's numbers are of other data: compare increases, not scores",
+        "runs of 2 commits: cccccccccccc, dddddddddddd",
+    ]
+    assert "62.0 ± 2.6 (n=3)  66.0 (n=1)" in terminal(summary)
+
+
+def test_levels_are_compared_only_on_the_papers_data_and_split(tmp_path: Path) -> None:
+    rows = [row("baseline", column="a", paper=60.0), row("elmo", column="b", paper=62.0, paper_split="test")]
+    planned = planner(tmp_path, rows)
+    finished(planned, "baseline", 0.65)
+    finished(planned, "elmo", 0.66)
+    assert "difference" not in markdown(Summary(planned, seeds=1))
+    planned.table = planned.table.model_copy(update={"scale": "paper"})
+    summary = Summary(planned, seeds=1)
+    assert "|  | difference | +5.0 |  |" in markdown(summary)
+    assert remarks(summary) == ["elmo: scored on dev, the paper's numbers are of test"]
+
+
+def test_increases_of_all_columns(tmp_path: Path) -> None:
+    rows = [*ROWS, row("loose", row_label="SRL", column="ELMo", changes={"model.elmo.at": "both"}, paper=80.0)]
+    planned = planner(tmp_path, rows, increase={"over": "baseline"})
+    finished(planned, "baseline", 0.60)
+    finished(planned, "elmo", 0.6599)
+    finished(planned, "last", 0.5998)
+    shown = markdown(Summary(planned, seeds=1)).split("\n")
+    assert shown[4] == "|  |  | baseline | ELMo | last | CoVe |"
+    assert shown[8:11] == [
+        "|  | ours - baseline |  | +6.0 | +0.0 |  |",
+        "|  | paper - baseline |  | +2.1 |  | -2.0 |",
+        "| SRL | ours |  | missing |  |  |",
+    ]
+
+
+def test_a_failed_seed_does_not_hide_the_others(planned: Planner) -> None:
+    finished(planned, "elmo", 0.6)
+    fail(planned.run(planned.table.row("elmo"), 2), "killed")
+    shown = markdown(Summary(planned, seeds=2))
+    assert "60.0 (n=1, some failed)" in shown and "- elmo: seed 2 failed: killed" in shown
+
+
+def test_the_epoch_that_passes_the_baseline(tmp_path: Path) -> None:
+    cells = [{"column": "passes", "metric": "passes", "over": "baseline", "paper": 10}]
+    planned = planner(
+        tmp_path, [row("baseline"), row("elmo", cells=cells), row("last", row_label="SRL", changes=LAST, cells=cells)]
+    )
+    table = planned.table
+    finish(planned.run(table.row("baseline"), 1), curve=[0.2, 0.5, 0.4], f1=0.5)
+    finish(planned.run(table.row("elmo"), 1), curve=[0.4, 0.5, 0.51, 0.6], f1=0.6)
+    finish(planned.run(table.row("last"), 1), curve=[0.1, 0.2], f1=0.2)
+    summary = Summary(planned, seeds=1)
+    cell = table.row("elmo").cells[0]
+    assert summary.result(table.row("elmo"), cell).values == [3.0]
+    assert summary.result(table.row("last"), cell).remarks == ["never, or the other row is missing"]
