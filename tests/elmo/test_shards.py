@@ -38,7 +38,7 @@ def corpus(tmp_path: Path) -> list[str]:
 
 
 def write(elmo: Elmo, files: Sequence[str], folder: Path, *, count: int = 4, **changes: Any) -> Row:
-    of_job = {key: changes.pop(key) for key in ("layers", "float16", "input_format", "column") if key in changes}
+    of_job = {key: changes.pop(key) for key in ("layers", "stored", "input_format", "column") if key in changes}
     job = ShardJob(elmo=elmo, folder=folder, **of_job)
     return write_shards(job, files, count, **{"execute": run_here, **changes})
 
@@ -66,7 +66,13 @@ def test_one_layer_in_float16_and_json_lines(elmo: Elmo, tmp_path: Path) -> None
     rows: list[object] = [["New York"], {"text": "one two"}, {"text": ["one", "two"]}]
     (tmp_path / "in.jsonl").write_text("\n".join(map(json.dumps, rows)))
     write(
-        elmo, [str(tmp_path / "in.jsonl")], tmp_path / "out", layers=1, stored="float16", input_format="json", column="text"
+        elmo,
+        [str(tmp_path / "in.jsonl")],
+        tmp_path / "out",
+        layers=1,
+        stored="float16",
+        input_format="json",
+        column="text",
     )
     vectors = ElmoVectors(tmp_path / "out")
     assert [vectors.tokens(index) for index in range(3)] == [["New York"], ["one", "two"], ["one", "two"]]
@@ -142,7 +148,7 @@ def test_a_folder_of_another_call(elmo: Elmo, corpus: list[str], tmp_path: Path)
     before = parts(out)
     for files, changes, message in (
         (corpus, {"count": 3}, "shards was 4, is 3"),
-        (corpus, {"float16": True}, "dtype was 'float32', is 'float16'"),
+        (corpus, {"stored": "float16"}, "dtype was 'float32', is 'float16'"),
         (corpus[:1], {}, "sentences was 14, is 7"),
         (corpus[::-1], {}, "text_sha256 was"),
     ):
