@@ -1,6 +1,10 @@
 """The AllenNLP plugin: importing it registers all names, and changes nothing else."""
 
-import importlib
+from collections.abc import Iterator
+from importlib import import_module
+from pkgutil import iter_modules
+
+from elmo_tasks.tasks import TASKS
 
 REGISTERING_MODULES: dict[str, tuple[str, ...]] = {
     "nn": (
@@ -23,16 +27,18 @@ REGISTERING_MODULES: dict[str, tuple[str, ...]] = {
         "trainer",
         "vocabulary",
     ),
-    "tasks": ("tagger_predictor", "tokenizer"),
+    "tasks": ("classifier", "tokenizer"),
     "pretraining": ("callbacks", "data_loader", "model"),
-    "tasks.coref": ("evaluator", "metric", "model", "predictor", "reader", "schedule"),
-    "tasks.snli": ("metric", "model", "predictor", "reader"),
-    "tasks.squad": ("evaluator", "metric", "model", "predictor", "reader", "tokenization"),
-    "tasks.srl": ("evaluator", "indexer", "metric", "model", "predictor", "reader"),
-    "tasks.sst": ("head", "model", "predictor", "reader"),
-    "tasks.tagging": ("metric", "model", "ner", "ner_predictor", "ner_reader", "reader"),
 }
-"""By package."""
+"""By package. Of a task's package every module is imported."""
+
+
+def registering_modules() -> Iterator[str]:
+    """The names of all modules to import."""
+    for package, names in REGISTERING_MODULES.items():
+        yield from (f"elmo_tasks.{package}.{name}" for name in names)
+    for package in {task.package: None for task in TASKS.values()}:
+        yield from (f"{package}.{module.name}" for module in iter_modules(import_module(package).__path__))
 
 
 def register_all() -> None:
@@ -42,12 +48,11 @@ def register_all() -> None:
     Raises `ImportError` if one of them cannot be imported. AllenNLP would log a `ModuleNotFoundError` and continue
     without the plugin.
     """
-    for package, names in REGISTERING_MODULES.items():
-        for name in names:
-            try:
-                importlib.import_module(f"elmo_tasks.{package}.{name}")
-            except ModuleNotFoundError as error:
-                raise ImportError(f"elmo_tasks.{package}.{name} cannot be imported: {error}") from error
+    for name in registering_modules():
+        try:
+            import_module(name)
+        except ModuleNotFoundError as error:
+            raise ImportError(f"{name} cannot be imported: {error}") from error
 
 
 register_all()

@@ -137,13 +137,14 @@ def expected(annotation: Any, value: Any) -> str | None:
 
 def checked(function: _Function) -> _Function:
     """Makes a constructor raise `InputError` for the arguments that are out of the ranges of their annotations."""
-    parameters = signature(function).parameters
-    ranges = {name: one.annotation for name, one in parameters.items() if _has_range(one.annotation)}
+    called = signature(function)
+    ranges = {name: one.annotation for name, one in called.parameters.items() if _has_range(one.annotation)}
 
     @wraps(function)
     def check(*arguments: Any, **options: Any) -> Any:
-        tested = ((key, expected(ranges[key], options[key])) for key in ranges.keys() & options.keys())
-        require_none([Wrong(key, problem, options[key]) for key, problem in tested if problem])
+        given = called.bind_partial(*arguments, **options).arguments
+        tested = [(key, expected(kind, given[key])) for key, kind in ranges.items() if key in given]
+        require_none([Wrong(key, problem, given[key]) for key, problem in tested if problem])
         return function(*arguments, **options)
 
     return cast(_Function, check)

@@ -3,13 +3,17 @@
 import random
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy
 import pytest
 import torch
+from allennlp.data import Instance
+from allennlp.models import Model
 
 import elmo_tasks.plugin  # noqa: F401 (importing it is what registers our names)
 from elmo_tasks.resources import DATA_VARIABLE
+from tests.models import Build, corpus, make_model
 from tests.tiny import heard, write_data_root
 
 
@@ -38,3 +42,14 @@ def heard_counts(request: pytest.FixtureRequest, caplog: pytest.LogCaptureFixtur
     """For tests/<task>/test_reader.py: `caplog` gets the messages of that task's reader."""
     with heard(caplog, f"elmo_tasks.tasks.{request.module.__name__.split('.')[1]}.reader"):
         yield
+
+
+@pytest.fixture
+def build(request: pytest.FixtureRequest, tmp_path: Path) -> Build:
+    """For tests/<task>/: a tiny model of that task, by default with the vocabulary of its sample."""
+    task = request.module.__name__.split(".")[1]
+
+    def make(elmo: dict[str, Any] | None = None, given: list[Instance] | None = None, **keys: Any) -> Model:
+        return make_model(task, given or corpus(task), tmp_path, elmo, **keys)
+
+    return make

@@ -1,13 +1,13 @@
 """Helpers for the tests of all task models."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 import torch
 from allennlp.common import Params
-from allennlp.data import Batch, Instance, Vocabulary
+from allennlp.data import Batch, DatasetReader, Instance, Vocabulary
 from allennlp.data.token_indexers import SingleIdTokenIndexer
 from allennlp.models import Model
 from allennlp.modules.text_field_embedders import BasicTextFieldEmbedder
@@ -15,10 +15,19 @@ from allennlp.modules.token_embedders import Embedding
 
 from elmo_tasks.nn.input_encoder import InputEncoder
 from elmo_tasks.nn.stacked_lstm import StackedLstm
-from tests.tiny import bilm_files
+from tests.tiny import SAMPLES, bilm_files, tiny_model
 
 WORDS = {"tokens": SingleIdTokenIndexer()}
 """The token indexers of `word_encoder`."""
+
+
+Build = Callable[..., Any]
+"""The fixture `build`: `make_model` for the task of the test's folder."""
+
+
+def corpus(task: str, **keys: Any) -> list[Instance]:
+    """New instances of a task's sample: those that are indexed give no labels to another vocabulary."""
+    return list(DatasetReader.from_params(Params({"type": f"elmo_tasks_{task}", **keys})).read(SAMPLES[task]))
 
 
 def word_encoder(vocab: Vocabulary) -> InputEncoder:
@@ -34,11 +43,12 @@ def tensors(vocab: Vocabulary, given: Sequence[Instance]) -> dict[str, Any]:
     return batch.as_tensor_dict()
 
 
-def make_model(
-    params: dict[str, Any], given: Sequence[Instance], folder: Path, elmo: dict[str, Any] | None, **keys: Any
-) -> Model:
-    """A model in evaluation mode, with the vocabulary of these instances; `elmo` uses a random biLM in `folder`."""
-    params = {**deepcopy(params), **keys}
+def make_model(task: str, given: Sequence[Instance], folder: Path, elmo: dict[str, Any] | None, **keys: Any) -> Model:
+    """
+    The tiny model of a task in evaluation mode, with the vocabulary of these instances; `elmo` uses a random biLM in
+    `folder`.
+    """
+    params = {**tiny_model(task), **deepcopy(keys)}
     if elmo is not None:
         params["elmo"] = {**bilm_files(folder), **elmo}
     torch.manual_seed(5)

@@ -49,8 +49,9 @@ def test_wheel_has_all_files(wheel: Path) -> None:
         "elmo_tasks/experiments/tables/report.html.jinja",
         "elmo_tasks/pretraining/card.md.jinja",
     }
-    web = ROOT / "elmo_tasks" / "web"
-    expected |= {str(p.relative_to(ROOT)) for p in [web / "examples.json", *(web / "static").glob("*")]}
+    package = ROOT / "elmo_tasks"
+    others = [*package.glob("tasks/*/examples.json"), *package.glob("web/static/*")]
+    expected |= {str(p.relative_to(ROOT)) for p in others}
     kept = {name for name in names if ".dist-info/" not in name}
     assert kept == expected
     assert any(name.endswith("/licenses/LICENSE") for name in names)
@@ -74,5 +75,7 @@ def test_every_requirement_has_an_exact_version() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
     declared = [*project["dependencies"], *extras["tasks"], *extras["web"], *extras["dev"], "allennlp"]
-    names = [{re.split(r"[<>=[]", line)[0].lower().replace("_", "-") for line in lines} for lines in (declared, pinned)]
+    names = [
+        {re.split(r"[\[<>=]", line)[0].lower().replace("_", "-") for line in lines} for lines in (declared, pinned)
+    ]
     assert names[0] - names[1] == set()

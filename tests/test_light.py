@@ -60,6 +60,8 @@ def test_text_to_hdf5_and_to_arrays(forbidden: str, tmp_path: Path) -> None:
     status, shown, errors = run(forbidden, tmp_path, COMMAND, "elmo", "in.txt", "out.hdf5")
     assert (status, "3 sentences, 8 tokens" in shown) == (0, True), errors
     assert [array.shape for array in ElmoVectors(tmp_path / "out.hdf5")] == [(3, 5, 320), (3, 0, 320), (3, 3, 320)]
+    assert run(forbidden, tmp_path, COMMAND, "static", "in.txt", "-o", "v.txt", "--min-count", "2")[0] == 0
+    assert (tmp_path / "v.txt").read_text().startswith("1 320\n. ")
     code = "from elmo_tasks.elmo import Elmo; print(Elmo.from_files().embed(['It ended .'], progress=True)[0].shape)"
     status, shown, errors = run(f"{forbidden} fcntl resource", tmp_path, code)  # as on Windows
     assert (status, shown, "needs the package tqdm" in errors) == (0, "(3, 3, 320)\n", True), errors
@@ -81,7 +83,7 @@ def test_what_needs_more_says_what_to_install(forbidden: str, tmp_path: Path) ->
     (tmp_path / "in.txt").write_text("It ended.\n")
     expected = {
         "elmo in.txt out.hdf5 --input-format text": "error: this needs the package spacy (pip install spacy, or",
-        "elmo in.txt out.hdf5 --source transformer --model a/b": "(pip install pydantic",
+        "elmo in.txt out.hdf5 --source transformer --model a/b": "(pip install 'transformers",
         "elmo in.txt out.hdf5 --options-file hf://a/b/c --weight-file w": "(pip install 'elmo-tasks[tasks]'",
         "train config.jsonnet -s out": "(pip install 'elmo-tasks[tasks]'",
     }

@@ -19,34 +19,18 @@ from allennlp.predictors import Predictor
 from elmo_tasks.nn.elmo_embedder import ElmoTokenEmbedder
 from elmo_tasks.pretraining.data_loader import LmDataLoader, LmReader, LmVocabulary
 from elmo_tasks.pretraining.model import BiLMModel
-from tests.archives.make import SENTENCE, TASKS
+from elmo_tasks.tasks import TASKS
 from tests.archives.test_stored import assert_close
 from tests.models import make_model, tensors
 from tests.pretraining import toy
-from tests.tagging import test_tagging as tagging
-from tests.tiny import write_vectors
-
-TAGGER: dict[str, Any] = {
-    "type": "elmo_tasks_tagger",
-    "text_field_embedder": {
-        "token_embedders": {
-            "tokens": {"type": "elmo_tasks_word_vectors", "embedding_dim": 4},
-            "token_characters": {
-                "type": "character_encoding",
-                "embedding": {"embedding_dim": 3, "vocab_namespace": "token_characters"},
-                "encoder": {"type": "cnn", "embedding_dim": 3, "num_filters": 5, "ngram_filter_sizes": [3]},
-            },
-        }
-    },
-    "encoder": {"type": "elmo_tasks_stacked_lstm", "hidden_sizes": [3]},
-}
+from tests.tiny import SAMPLES, SIZES, tiny_model, write_vectors
 
 WORD = re.compile(r"\b[a-z]{4,}\b")
 
 
 def inputs(task: str) -> list[Any]:
     """Inputs with words that no data have; every second one has vectors in the file."""
-    given = SENTENCE if task == "tagger" else TASKS[task][2]
+    given = TASKS[task].examples[0]
     return [given, *(_renamed(given, number) for number in range(8))]
 
 
@@ -60,19 +44,13 @@ def _renamed(value: Any, number: int) -> Any:
 
 def predictor(task: str, folder: Path) -> tuple[Predictor, list[Instance]]:
     """A random model as from an archive, which looks words up in a file, and its training data."""
-    if task == "tagger":
-        model, data = TAGGER, folder / "tags"
-        data.write_text(tagging.COLUMNS)
-    else:
-        model, data = TASKS[task][:2]
-    keys: dict[str, Any] = deepcopy(model)
     words = set(re.findall(r"\w+", str(inputs(task)[:1] + inputs(task)[1::2])))
-    part = keys["text_field_embedder"]["token_embedders"]["tokens"]
-    part["lookup_file"] = str(write_vectors(folder / "vectors", sorted(words), width=part["embedding_dim"]))
-    columns = {"tag": 1} if task == "tagger" else {}
-    reader = DatasetReader.from_params(Params({"type": f"elmo_tasks_{task}", **columns}))
-    instances = list(reader.read(data))
-    built = make_model(keys, instances, folder, {"at": "both"})
+    file = write_vectors(folder / "vectors", sorted(words), width=SIZES["embedding_dim"])
+    reader = DatasetReader.from_params(Params({"type": f"elmo_tasks_{task}"}))
+    instances = list(reader.read(SAMPLES[task]))[:5]
+    parts = tiny_model(task)["text_field_embedder"]
+    parts["token_embedders"]["tokens"]["lookup_file"] = str(file)
+    built = make_model(task, instances, folder, {"at": "both"}, text_field_embedder=parts)
     return Predictor.by_name(f"elmo_tasks_{task}")(built, reader), instances
 
 
@@ -93,7 +71,7 @@ def assert_same(found: dict[str, Any], expected: dict[str, Any]) -> None:
         assert same, name
 
 
-@pytest.mark.parametrize("task", [*TASKS, "tagger"])
+@pytest.mark.parametrize("task", TASKS)
 def test_calls_change_no_state(task: str, tmp_path: Path) -> None:
     used, instances = predictor(task, tmp_path)
     model = used._model
@@ -117,7 +95,7 @@ def quick_switches() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("quick_switches")
-@pytest.mark.parametrize("task", [*TASKS, "tagger"])
+@pytest.mark.parametrize("task", TASKS)
 def test_threads_give_the_sequential_results(task: str, tmp_path: Path) -> None:
     used, _ = predictor(task, tmp_path)
 

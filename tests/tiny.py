@@ -1,6 +1,7 @@
 """Small random biLMs, vectors and data roots."""
 
 import gzip
+import json
 import logging
 import os
 import shutil
@@ -12,9 +13,13 @@ from typing import Any
 import numpy
 import pytest
 from allennlp.common import Params
+from allennlp.common.params import evaluate_file
 from allennlp.data import Vocabulary
 
 from elmo_tasks.nn.elmo_embedder import ElmoTokenEmbedder
+from elmo_tasks.resources import DATA_VARIABLE
+from elmo_tasks.tasks import TASKS
+from elmo_tasks.training.config import read_config
 from tests.elmo.samples import options, write_bilm
 from tests.pretraining import toy
 
@@ -26,16 +31,28 @@ FIXTURES = ROOT / "fixtures"
 REAL_DATA = Path(os.environ.get("ELMO_TASKS_REAL_DATA", ROOT.parent / "shared" / "data"))
 """Real corpora; tests that need a missing one are skipped."""
 
-CORPORA = {
-    "ner/eng.bio": ("ner/eng.train", "ner/eng.testa"),
-    "pos/train.conllu": ("tagger/train.conllu", "tagger/dev.conllu"),
-    "snli/snli_1.0_train.jsonl": ("snli/snli_1.0_train.jsonl", "snli/snli_1.0_dev.jsonl"),
-    "sst/trees.txt": ("sst/train.txt", "sst/dev.txt"),
-    "squad/train-v1.1.json": ("squad/train-v1.1.json", "squad/dev-v1.1.json"),
-    "srl/web/notes.gold_conll": ("srl/train/notes.gold_conll", "srl/development/notes.gold_conll"),
-    "coref/stories.gold_conll": ("coref/train.gold_conll", "coref/dev.gold_conll"),
-}
-"""Small files in the official formats, and their names in a data root."""
+SAMPLES = {name: FIXTURES / task.sample for name, task in TASKS.items()}
+"""A small file in the official format of each task."""
+
+SIZES = {"embedding_dim": 3, "hidden_size": 5, "hidden_sizes": 4, "num_filters": 5, "feedforward_size": 5}
+SIZES |= {"feature_size": 3, "max_span_width": 4, "num_layers": 2}
+
+
+def tiny_model(task: str) -> dict[str, Any]:
+    """The model of the config at `mini`, with the smallest sizes, learned word vectors and without an initializer."""
+    model = read_config(ROOT / f"training_config/mini/{task}.jsonnet").as_dict(quiet=True)["model"]
+    words = {"type": "elmo_tasks_word_vectors", "embedding_dim": SIZES["embedding_dim"]}
+    model["text_field_embedder"]["token_embedders"]["tokens"] = words
+    model.pop("initializer", None)
+    return _shrunk(model)
+
+
+def _shrunk(value: Any, key: str = "") -> Any:
+    if isinstance(value, dict):
+        return {name: _shrunk(part, name) for name, part in value.items()}
+    if isinstance(value, list):
+        return [_shrunk(part, key) for part in value]
+    return min(value, SIZES[key]) if key in SIZES else value
 
 
 def bilm_files(folder: Path, **changes: Any) -> dict[str, str]:
@@ -67,10 +84,13 @@ def write_data_root(root: Path) -> Path:
     toy.write_corpus(root)
     words = "".join(f"{word}\n" for word in ["<S>", "</S>", "<UNK>", "the", "cook", "bakes", "."])
     (root / "lm" / "vocab-2016-09-10.txt").write_text(words)
-    for source, names in CORPORA.items():
-        for name in names:
-            (root / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(FIXTURES / source, root / name)
+    for task, sample in SAMPLES.items():
+        file, data = f"{ROOT}/training_config/paper/{task}.jsonnet", {DATA_VARIABLE: str(root)}
+        config = json.loads(evaluate_file(file, ext_vars=data))
+        for target in (Path(config[f"{split}_data_path"]) for split in ("train", "validation")):
+            target = target if target.suffix else target / sample.name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(sample, target)
     widths = {"w2v.100d.txt.gz": 100, "glove.6B.50d.txt": 50, "glove.6B.100d.txt": 100, "glove.840B.300d.txt": 300}
     widths["turian.50d.txt"] = 50
     for name, width in widths.items():

@@ -28,7 +28,7 @@ def imports() -> dict[str, set[str]]:
 
 
 def package_of(module: str) -> str | None:
-    """`elmo_tasks.tasks.tagging.ner` -> `tasks`; None for a module at the root."""
+    """`elmo_tasks.tasks.tagging.model` -> `tasks`; None for a module at the root."""
     name = (module.split(".") + [""])[1]
     return name if name and (PACKAGE / name).is_dir() else None
 

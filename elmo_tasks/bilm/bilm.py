@@ -17,13 +17,14 @@ from elmo_tasks.bilm.characters import (
     token_mask,
     tokens_to_ids,
 )
+from elmo_tasks.bilm.locations import bilm_file
 from elmo_tasks.bilm.lstm import LstmStack, State
 from elmo_tasks.bilm.no_compile import no_compile
 from elmo_tasks.bilm.options import BiLMOptions
 from elmo_tasks.bilm.packed_linear import INFERENCE_PRECISIONS, NEEDED_FOR_INT8, can_pack, packable_layers
 from elmo_tasks.bilm.packed_sequence import Packing
 from elmo_tasks.bilm.token_encoder import TokenEncoder
-from elmo_tasks.bilm.weights import check_size, load_weights, local_path, save_options, save_weights
+from elmo_tasks.bilm.weights import check_size, load_weights, save_options, save_weights
 from elmo_tasks.bilm.word_vector_cache import WordVectorCache
 from elmo_tasks.errors import InputError
 
@@ -96,14 +97,14 @@ class BiLM(nn.Module):
 
         # Parameters
 
-        - `options_file`, `weight_file`: paths of `options.json` and `weights.hdf5`, or URLs if the package
-          `cached_path` is installed.
+        - `options_file`, `weight_file`: paths or URLs of `options.json` and `weights.hdf5`, or the same whole model
+          twice; see `bilm_file`.
         - `precision`: see `BiLM`.
         - `packed`: whether to `pack` the weights for inference on a CPU.
 
         Raises `InputError` naming the file and all that is wrong with it.
         """
-        options_path, weight_path = local_path(options_file), local_path(weight_file)
+        options_path, weight_path = bilm_file(options_file, "options_file"), bilm_file(weight_file, "weight_file")
         options = BiLMOptions.from_file(options_path)
         check_size(options, weight_path, options_file=options_path)
         bilm = cls(options, precision=precision, initialize=False).eval().requires_grad_(False)

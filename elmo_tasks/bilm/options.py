@@ -1,6 +1,5 @@
 """The sizes of a biLM, as in `options.json`."""
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import inf
@@ -9,11 +8,10 @@ from typing import Any
 
 from elmo_tasks.bilm.characters import CHARACTERS, LEAST_CHARACTERS, MAX_CHARACTERS, MOST_CHARACTERS
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.text_files import open_binary
+from elmo_tasks.formats.text_files import read_json
 
 ACTIVATIONS = ("relu", "tanh")
 
-_MOST_BYTES = 2**20
 _MOST_LAYERS = 100  # of each kind: a layer takes memory however narrow it is
 
 
@@ -125,15 +123,11 @@ class BiLMOptions:
 
         Raises `InputError` naming the file if it cannot be read, is not JSON, or has missing or invalid values.
         """
-        with open_binary(path) as opened:
-            content = opened.read(_MOST_BYTES)
+        found = read_json(path, "the biLM's options")
         try:
-            return cls.from_dict(json.loads(content))
+            return cls.from_dict(found)
         except InputError as error:
             raise InputError(str(error), file=path) from None
-        except (ValueError, RecursionError) as error:  # also numbers of thousands of digits, and deep brackets
-            problem, line = getattr(error, "msg", error), getattr(error, "lineno", None)
-            raise InputError(f"not JSON: {problem}", file=path, line=line) from None
 
     def to_dict(self) -> dict[str, Any]:
         """The structure of `options.json`; AllenNLP and bilm-tf expect 262 for `n_characters`."""

@@ -2,11 +2,10 @@
 
 import hashlib
 import json
-import re
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import h5py
 import numpy as np
@@ -20,10 +19,7 @@ from elmo_tasks.bilm.packed_linear import PackableModule
 from elmo_tasks.bilm.token_encoder import CharacterConvolution, PackableLinear, TokenEncoder
 from elmo_tasks.errors import InputError
 from elmo_tasks.files import atomic_write
-from elmo_tasks.formats.corpora import located
 from elmo_tasks.formats.hdf5 import own_item, reading, write_hdf5
-
-_HUB = "hf://"
 
 _FILE_GATES = "ijfo"
 _OUR_GATES = "iofj"
@@ -79,53 +75,6 @@ class _Dataset(NamedTuple):
                 blocks = part.chunk(len(order))
                 for target, source in zip(parameter.chunk(len(order)), order, strict=True):
                     target.copy_(blocks[source])
-
-
-def local_path(path_or_url: str | Path) -> Path:
-    """
-    A path as `located` finds it; a URL is downloaded once to the local cache, which also works offline later.
-    `hf://owner/name/file` and `hf://owner/name@revision/file` are files of the Hugging Face Hub. If a URL ends in
-    `#sha256=HEX`, the digest is checked.
-
-    Raises `InputError` if a URL cannot be fetched (which needs the packages `cached_path` and `huggingface_hub`), or if
-    its digest differs.
-    """
-    text = str(path_or_url)
-    if "://" not in text:
-        return Path(located(text))
-    url, _, digest = text.partition("#")
-    if url != text and not re.fullmatch("sha256=[0-9a-fA-F]{64}", digest):
-        raise InputError(f"expected #sha256= and 64 hexadecimal digits after it, got #{digest}", file=url)
-    try:
-        path = _fetched(url)
-    except ImportError as error:
-        raise InputError(
-            f"cannot fetch {url}: {error}", hint="pip install 'elmo-tasks[tasks]', or download the file"
-        ) from None
-    except Exception as error:  # the transports raise errors of many types
-        raise InputError(f"cannot fetch {url}: {error}") from error
-    if digest and file_sha256(path) != digest.removeprefix("sha256=").lower():
-        hint = f"remove {path} to download it again"
-        raise InputError(f"expected {digest}, got {file_sha256(path)}", file=url, hint=hint)
-    return path
-
-
-def _fetched(url: str) -> Path:
-    if not url.startswith(_HUB):
-        from cached_path import cached_path  # type: ignore[import-untyped]
-
-        return Path(cached_path(url))
-    from huggingface_hub import hf_hub_download
-    from huggingface_hub.errors import LocalEntryNotFoundError
-
-    found = re.fullmatch("([^/@]+/[^/@]+)(?:@([^/]+))?/(.+)", url.removeprefix(_HUB))
-    if found is None:
-        raise ValueError("expected hf://owner/name/file")
-    where: dict[str, Any] = {"repo_id": found[1], "revision": found[2], "filename": found[3]}
-    try:
-        return Path(hf_hub_download(**where, local_files_only=True))
-    except LocalEntryNotFoundError:
-        return Path(hf_hub_download(**where))
 
 
 def file_sha256(path: str | Path) -> str:

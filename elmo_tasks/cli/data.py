@@ -19,6 +19,10 @@ from elmo_tasks.formats.ontonotes import find_files
 from elmo_tasks.formats.text_files import open_text
 from elmo_tasks.formats.unpacking import check_ratio, unpack
 from elmo_tasks.resources import DATA_VARIABLE, data_root
+from elmo_tasks.tasks import TASKS
+
+FILES = {name: CORPORA[name] for name in [*TASKS, *CORPORA] if name in CORPORA}
+"""The files of each task, then the others."""
 
 
 class Data(Command):
@@ -31,7 +35,7 @@ class Data(Command):
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         add = parser.add_argument
-        add("tasks", metavar="TASK", nargs="*", help=f"one of {', '.join(CORPORA)}; default: all")
+        add("tasks", metavar="TASK", nargs="*", help=f"one of {', '.join(FILES)}; default: all")
         add("--root", type=Path, help=f"the data root, instead of {DATA_VARIABLE}")
         add("--fetch", action="store_true", help="download what is missing and free; an interrupted download resumes")
         parser.set_defaults(func=report)
@@ -43,17 +47,17 @@ def report(args: argparse.Namespace) -> None:
     data root, or if a download fails.
     """
     root = _root(args.root)
-    tasks = args.tasks or list(CORPORA)
+    tasks = args.tasks or list(FILES)
     for task in tasks:
-        if task not in CORPORA:
-            raise InputError(f"expected one of {', '.join(CORPORA)}, got {task!r}")
+        if task not in FILES:
+            raise InputError(f"expected one of {', '.join(FILES)}, got {task!r}")
     if args.fetch:
         _fetch_missing(root, tasks)
     print(f"data root: {root}")
     complete = True
     for task in tasks:
         print(task)
-        for file in CORPORA[task]:
+        for file in FILES[task]:
             found = located_name(root, file)
             line, sound = _line(root, file, found)
             complete &= sound
@@ -90,7 +94,7 @@ def _size(download: Download) -> str:
 
 
 def _fetch_missing(root: Path, tasks: list[str]) -> None:
-    missing = [file for task in tasks for file in CORPORA[task] if located_name(root, file) is None]
+    missing = [file for task in tasks for file in FILES[task] if located_name(root, file) is None]
     for source, files in groupby(missing, key=lambda file: file.source):
         if isinstance(source, Download):
             print(f"fetching {source.url}{_size(source)}", flush=True)

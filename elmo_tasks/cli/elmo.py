@@ -1,24 +1,27 @@
 """`elmo-tasks elmo`: write the ELMo vectors of a text to a file. Imports torch, numpy and h5py alone."""
 
 import argparse
-import json
-from collections.abc import Callable, Mapping
-from importlib.metadata import version
+import os
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 from elmo_tasks.bilm.packed_linear import INFERENCE_PRECISIONS
 from elmo_tasks.cli.actions import Command
 from elmo_tasks.cli.layer_sources import add_device, add_source_options, device_of, files_read, open_chosen
 from elmo_tasks.elmo.hdf5_writer import check_vector_path
+from elmo_tasks.elmo.ray_shards import run_on_ray
 from elmo_tasks.elmo.sentence_embedder import Elmo, progress_bar
+from elmo_tasks.elmo.shards import Execute, ShardJob, run_here, write_shards
 from elmo_tasks.elmo.vector_model import OUTPUTS
-from elmo_tasks.errors import InputError, Interrupted, shown
-from elmo_tasks.formats.raw_text import blank_pipeline, split_at_blanks
-from elmo_tasks.formats.text_files import open_text
+from elmo_tasks.errors import InputError, Interrupted
+from elmo_tasks.formats.raw_text import line_parser
+from elmo_tasks.formats.text_files import list_files, open_text
 
 _DESCRIPTION = (
     "Write the vectors of every line of a text to an HDF5 file: datasets '0', '1', ... as in AllenNLP 0.x,"
-    " and an index of sentences and tokens. After an interruption the same command resumes."
+    " and an index of sentences and tokens; with --shards, those of a corpus to a folder of Parquet files, by several"
+    " processes or a Ray cluster. After an interruption the same command resumes."
 )
 
 _STANDARD_INPUT = "/dev/stdin"
@@ -37,10 +40,14 @@ class ElmoCommand(Command):
     includes_packages = False
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("input_file", metavar="IN", help="UTF-8 text, a sentence per line; gzip; - for a pipe")
+        parser.add_argument(
+            "input_file", metavar="IN", help="UTF-8 text, a sentence per line; gzip, zstd; - for a pipe"
+        )
         parser.add_argument("output_file", metavar="OUT", help="HDF5 file; OUT.part until it is complete")
         _add_output_options(parser)
-        _add_computing_options(parser)
+        add_embedding_options(parser)
+        parser.add_argument("--force", action="store_true", help="discard a partial result and start from scratch")
+        _add_shard_options(parser)
         parser.set_defaults(func=run)
 
 
@@ -50,13 +57,24 @@ def _add_output_options(parser: argparse.ArgumentParser) -> None:
         outputs.add_argument(
             f"--{output}", action="store_const", const=output, dest="output", default="all", help=_HELP[output]
         )
-    parser.add_argument("--float16", action="store_true", help="half the size, values rounded to 11 bits")
+    outputs.add_argument(
+        "--mix", dest="output", metavar="ARCHIVE", help="the mix that a trained model has learned, shape [T, D]"
+    )
+    stored = parser.add_mutually_exclusive_group()
+    for name, text in (("float16", "half the size, values rounded to 11 bits"), ("int8", "a quarter of the size")):
+        stored.add_argument(f"--{name}", action="store_const", const=name, dest="stored", default="float32", help=text)
+
+
+def add_embedding_options(parser: argparse.ArgumentParser) -> None:
+    """Adds the options of the text, of the source and of its computation, for `open_elmo`."""
     parser.add_argument(
         "--input-format",
         choices=("tokens", "text", "json"),
         default="tokens",
-        help="a line is tokens between white space (default), raw text for spaCy's rules, or a JSON list of tokens",
+        help="a line is tokens between white space (default), raw text for spaCy's rules, or JSON: a list of tokens,"
+        " or an object with --column",
     )
+    parser.add_argument("--column", default="tokens", metavar="NAME", help="of JSON and Parquet (tokens)")
     add_source_options(parser)
     parser.add_argument(
         "--precision",
@@ -68,76 +86,97 @@ def _add_output_options(parser: argparse.ArgumentParser) -> None:
         "--max-length", type=int, default=512, metavar="N", help="longer lines are split into windows of N tokens (512)"
     )
     parser.add_argument("--overlap", type=int, default=128, metavar="N", help="tokens that windows share (128)")
-
-
-def _add_computing_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--batch-size", type=int, default=64, metavar="B", help="most sentences of a batch (64)")
     parser.add_argument("--max-tokens", type=int, default=4096, metavar="N", help="most tokens of a batch (4096)")
     add_device(parser)
-    parser.add_argument("--workers", type=int, default=1, metavar="N", help="processes that compute vectors (1)")
-    parser.add_argument("--force", action="store_true", help="discard a partial result and start from scratch")
+
+
+def _add_shard_options(parser: argparse.ArgumentParser) -> None:
+    shards = parser.add_argument_group(
+        "shards", "IN may be a glob, also of Parquet or s3://BUCKET/GLOB; OUT is a folder of Parquet files."
+    )
+    shards.add_argument("--shards", type=int, metavar="N", help="write N shards; needs pyarrow")
+    shards.add_argument("--workers", type=int, metavar="N", help="processes that write shards (1; Ray: all CPUs)")
+    shards.add_argument("--threads", type=int, metavar="N", help="threads of a worker (1)")
+    shards.add_argument("--executor", choices=("local", "ray"), help="this machine (default), or a Ray cluster")
+    shards.add_argument("--address", metavar="HOST:PORT", help="of the Ray cluster (RAY_ADDRESS, else one here)")
 
 
 def run(args: argparse.Namespace) -> None:
     """Write the vectors with a progress bar."""
+    try:
+        _write_file(args) if args.shards is None else _write_shards(args)
+    except KeyboardInterrupt:
+        raise Interrupted("the same command, without --force, resumes") from None
+
+
+def _write_shards(args: argparse.Namespace) -> None:
+    if args.stored == "int8":
+        raise InputError("--int8: expected no --shards, which have --float16", hint="or leave out --shards")
+    files, folder = list_files(args.input_file), Path(args.output_file).absolute()
+    job = ShardJob(
+        elmo=open_elmo(args),
+        folder=folder,
+        layers=args.output if args.output in OUTPUTS else os.path.abspath(args.output),
+        stored=args.stored,
+        input_format=args.input_format,
+        column=args.column,
+        threads=1 if args.threads is None else args.threads,
+    )
+    if args.executor == "ray":
+        execute: Execute = partial(run_on_ray, workers=args.workers, address=args.address)
+    else:
+        execute = partial(run_here, workers=1 if args.workers is None else args.workers)
+    with progress_bar() as bar:
+        done = write_shards(
+            job,
+            files,
+            args.shards,
+            execute=execute,
+            force=args.force,
+            started=lambda sentences, shards: print(f"{sentences:,} sentences in {shards:,} shards"),
+            progress=bar.update,
+        )
+    print(f"{folder}: {done['tokens']:,} tokens")
+    if len(done["cpus"]) > 1:
+        print(f"computed on {len(done['cpus'])} types of CPUs, whose values differ by rounding")
+
+
+def _write_file(args: argparse.Namespace) -> None:
+    for name in ("workers", "threads", "executor", "address"):
+        if getattr(args, name) is not None:
+            raise InputError(f"--{name} needs --shards", hint="an HDF5 file is written by one process")
     input_file = _STANDARD_INPUT if args.input_file == "-" else args.input_file
     check_vector_path(args.output_file, read=(input_file, *files_read(args)))
-    elmo = _open(args)
-    parse, tokenizer = _parser(args.input_format)
+    elmo = open_elmo(args)
+    parse, tokenizer = line_parser(args.input_format, args.column)
     with progress_bar() as bar:
 
         def started(counts: Mapping[str, int]) -> None:
             _print_counts(counts, args.max_length)
             bar.reset(total=counts["tokens"])
 
-        try:
-            written = elmo.write(
-                open_text(input_file, longest=None),
-                args.output_file,
-                layers=args.output,
-                float16=args.float16,
-                parse=parse,
-                settings={"input": args.input_file, "tokenizer": tokenizer},
-                force=args.force,
-                processes=args.workers,
-                started=started,
-                progress=bar.update,
-            )
-        except KeyboardInterrupt:
-            raise Interrupted("the same command, without --force, resumes") from None
+        written = elmo.write(
+            open_text(input_file, longest=None),
+            args.output_file,
+            layers=args.output,
+            stored=args.stored,
+            parse=parse,
+            settings={"input": args.input_file, "tokenizer": tokenizer},
+            force=args.force,
+            started=started,
+            progress=bar.update,
+        )
     size = Path(args.output_file).stat().st_size
     print(f"{args.output_file}: {size:,} bytes" if written else f"{args.output_file} is already complete")
 
 
-def _open(args: argparse.Namespace) -> Elmo:
+def open_elmo(args: argparse.Namespace) -> Elmo:
+    """The source, with the options of `add_embedding_options`."""
     device = device_of(args)
     layers, source = open_chosen(args, precision=args.precision)
     names = ("max_length", "overlap", "batch_size", "max_tokens")
     return Elmo(layers.to(device), source, **{name: getattr(args, name) for name in names})
-
-
-def _parser(input_format: str) -> tuple[Callable[[str], list[str]], str]:
-    """The function that splits a line into tokens, and its name in the file."""
-    if input_format == "text":
-        tokenizer = blank_pipeline("en").tokenizer
-        name = f"spaCy {version('spacy')}, blank English"
-        return lambda line: [token.text for token in tokenizer(line) if not token.is_space], name
-    if input_format == "json":
-        return tokens_of_json, "JSON"
-    return split_at_blanks("--input-format text splits raw text"), "white space"
-
-
-def tokens_of_json(line: str) -> list[str]:
-    """The tokens of a line `["the", "words"]`; none for a blank line. Raises `InputError` for any other line."""
-    if not line.strip():
-        return []
-    try:
-        tokens = json.loads(line)
-    except (ValueError, RecursionError):
-        tokens = None
-    if not isinstance(tokens, list) or not all(isinstance(token, str) and token for token in tokens):
-        raise InputError(f"expected a JSON list of tokens, got {shown(line)}")
-    return tokens
 
 
 def _print_counts(counts: Mapping[str, int], max_length: int) -> None:

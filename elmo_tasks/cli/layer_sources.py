@@ -4,7 +4,7 @@ import argparse
 
 import torch
 
-from elmo_tasks.elmo.source_types import BILM, COVE, FILE_KEYS, TRANSFORMER, LayerSource, SourceSettings
+from elmo_tasks.elmo.source_types import BILM, COVE, FILE_KEYS, MANYLANGS, TRANSFORMER, LayerSource, SourceSettings
 from elmo_tasks.elmo.sources import SourceFiles, open_source
 from elmo_tasks.errors import InputError, needs
 from elmo_tasks.settings import annotations, choices, meaning
@@ -33,7 +33,7 @@ def add_source_options(parser: argparse.ArgumentParser) -> None:
     """Adds the options that `open_chosen` reads: keys of `SourceSettings`."""
     for key, option in _OPTIONS.items():
         annotation = annotations(SourceSettings)[key]
-        listed = (BILM, COVE, TRANSFORMER) if key == "source" else choices(annotation)
+        listed = (BILM, COVE, TRANSFORMER, MANYLANGS) if key == "source" else choices(annotation)
         action = {"action": "store_true"} if key == "local_files_only" else {"choices": listed}
         parser.add_argument(option, dest=key, help=meaning(annotation).replace("`", ""), **action)
 

@@ -27,6 +27,8 @@ COMMANDS = {
     "probe": ("Probe", "word senses, parts of speech and neighbours by layer"),
     "bilm": ("Bilm", "prepare text for a biLM, export it, measure it, share it"),
     "elmo": ("ElmoCommand", "write the ELMo vectors of a text to a file"),
+    "static": ("Static", "write a vector per word: the mean of its ELMo vectors in a text"),
+    "models": ("Models", "list the published ELMo models"),
     "cache": ("Cache", "inspect or clear the layer cache"),
     "data": ("Data", "list the corpora that scale `paper` needs"),
     "serve": ("Serve", "show trained archives in the browser"),
@@ -34,7 +36,7 @@ COMMANDS = {
 """Class, in the module of the same name in `elmo_tasks.cli`, and help."""
 
 MODULES = {"ablate-run": "elmo_tasks.cli.ablate"}
-LIGHT = ("elmo",)
+LIGHT = ("elmo", "static", "models")
 """Commands without AllenNLP."""
 
 EAGER = ("ablate", "ablate-run", "bilm")
@@ -84,7 +86,7 @@ def run(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(
         prog="elmo-tasks",
         description="ELMo: its six task models, its biLM, its tables.",
-        epilog=f"All commands but elmo need AllenNLP: {INSTALL}",
+        epilog=f"All commands but {', '.join(LIGHT)} need AllenNLP: {INSTALL}",
     )
     parser.add_argument("--version", action="version", version=f"elmo-tasks {__version__}")
     parsers = parser.add_subparsers(title="commands", metavar="COMMAND")
@@ -120,7 +122,7 @@ def _require_allennlp() -> None:
     try:
         import allennlp.commands  # noqa: F401
     except ModuleNotFoundError as error:
-        raise InputError(f"all commands but `elmo` need the package {error.name}", hint=INSTALL) from None
+        raise InputError(f"this command needs the package {error.name}", hint=INSTALL) from None
 
 
 def _import_plugins(packages: list[str]) -> None:

@@ -19,7 +19,8 @@ class Serve(Command):
         parser.set_defaults(func=serve)
         add = parser.add_argument
         add("archives", metavar="ARCHIVE", nargs="*", help="[NAME=]model.tar.gz, or its folder")
-        add("--bilm", metavar="FILES", action="append", help="[NAME=]OPTIONS,WEIGHTS, at most two (the embedded one)")
+        files = "[NAME=]OPTIONS,WEIGHTS or [NAME=]MODEL"
+        add("--bilm", metavar="FILES", action="append", help=f"{files}, at most two (the embedded one)")
         add("--corpus", type=Path, metavar="FILE", action="append", help="text of the index, a sentence per line")
         add("--host", default="127.0.0.1", help="address (%(default)s: this machine only)")
         add("--port", type=int, default=8000, metavar="N", help="0 for any free one (%(default)s)")

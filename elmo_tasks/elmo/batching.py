@@ -72,24 +72,26 @@ def embed_pieces(
     pieces: Sequence[Piece],
     sentences: Sequence[list[str]],
     *,
-    first: int = 0,
+    names: Sequence[str] | None = None,
     pool: Executor | None = None,
 ) -> Iterator[list[tuple[Piece, np.ndarray]]]:
     """
     The pieces of `sentences` in order, a batch at a time, with the vectors of the tokens `first` to `last` of each
-    window, [L+1, T, D] or [T, D]. `pool` is from `workers`, and `first` the line of the first sentence, from 0.
+    window, [L+1, T, D] or [T, D]. `names` is what errors call the sentences, if not by their numbers; `pool` is from
+    `workers`.
     """
+    names = names or [f"line {number}" for number in range(1, len(sentences) + 1)]
     waiting: deque[tuple[list[Piece], Future[np.ndarray]]] = deque()
     for places in batches_by_length(
         list(map(_length, pieces)), batch_size=sizes.batch_size, max_tokens=sizes.max_tokens
     ):
         batch = [pieces[place] for place in places]
         texts = [sentences[index][window.start : window.end] for index, window in batch]
-        names = [f"line {first + piece.sentence + 1}" for piece in batch]
+        called = [names[piece.sentence] for piece in batch]
         if pool is None:
-            yield _parts(batch, model.vectors(texts, names), model.has_layers)
+            yield _parts(batch, model.vectors(texts, called), model.has_layers)
         else:
-            waiting.append((batch, pool.submit(_vectors, texts, names)))
+            waiting.append((batch, pool.submit(_vectors, texts, called)))
         if pool is not None and len(waiting) > 2 * pool._max_workers:  # type: ignore[attr-defined]
             batch, future = waiting.popleft()
             yield _parts(batch, future.result(), model.has_layers)

@@ -1,7 +1,5 @@
 """Words -> the layers of CoVe (McCann et al. 2017), with which the paper compares in Tables 2, 5 and 6."""
 
-import re
-import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -12,6 +10,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from elmo_tasks.bilm.bilm import BiLMOutput
 from elmo_tasks.bilm.characters import fit_slots, ids_to_words, token_mask
+from elmo_tasks.elmo.state_dicts import read_tensors, require_finite
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.vector_files import VectorFile
 
@@ -21,8 +20,7 @@ DEPTH = 2
 _PREFIX = "rnn."
 """An optional prefix of the names of the weights."""
 
-_CODE = re.compile(r"\bGLOBAL ([\w.]+)")
-"""The function that a pickle would call, in torch's message."""
+WHAT = "CoVe's weights"
 
 _HINT = "the published file is a state dictionary of weight_ih_l0 to bias_hh_l1_reverse"
 
@@ -61,7 +59,8 @@ class CoVe(nn.Module):
 
         Raises `InputError` if a file cannot be read, or listing every weight that is missing, unused or invalid.
         """
-        weights = _read_weights(Path(weight_file))
+        found = read_tensors(Path(weight_file), WHAT, hint=_HINT)
+        weights = {name.removeprefix(_PREFIX): value for name, value in found.items()}
         hidden_dim = _hidden_dim(weights, Path(weight_file))
         _check_weights(weights, hidden_dim, Path(weight_file))
         cove = cls(VectorFile(Path(vectors_file), width=hidden_dim), hidden_dim=hidden_dim)
@@ -121,28 +120,6 @@ class CoVe(nn.Module):
         return torch.from_numpy(found).to(character_ids.device, self.dtype)
 
 
-def _read_weights(file: Path) -> dict[str, Tensor]:
-    """The file's tensors by name, without the prefix."""
-    if not file.is_file():
-        raise InputError("no such file: CoVe's weights", file=file)
-    try:
-        with warnings.catch_warnings(action="ignore"):  # about other pickles, which are rejected
-            found = torch.load(file, map_location="cpu", weights_only=True)
-    except Exception as error:  # damaged files raise errors of any kind
-        raise InputError(f"cannot read CoVe's weights: {_reason(error)}", file=file, hint=_HINT) from None
-    if not isinstance(found, Mapping) or not all(isinstance(value, Tensor) for value in found.values()):
-        raise InputError(f"expected CoVe's weights, got {type(found).__name__}", file=file, hint=_HINT)
-    return {str(name).removeprefix(_PREFIX): value for name, value in found.items() if not value.is_nested}
-
-
-def _reason(error: Exception) -> str:
-    """Why torch could not read a file, without its advice to run the code in it."""
-    if isinstance(error, OSError) and error.strerror:
-        return error.strerror
-    code = _CODE.search(str(error))
-    return f"it holds code, {code[1]}, which is not run" if code else "torch did not write it, or it is damaged"
-
-
 def _hidden_dim(weights: Mapping[str, Tensor], file: Path) -> int:
     """Units of a direction."""
     first = weights.get("weight_hh_l0")
@@ -160,13 +137,4 @@ def _check_weights(weights: Mapping[str, Tensor], hidden_dim: int, file: Path) -
     except RuntimeError as error:
         problems = " ".join(str(error).split())
         raise InputError(f"these are not CoVe's weights: {problems}", file=file) from None
-    infinite = [name for name, weight in weights.items() if not _is_finite(weight)]
-    if infinite:
-        raise InputError(f"expected finite numbers in CoVe's weights, got others in {', '.join(infinite)}", file=file)
-
-
-def _is_finite(tensor: Tensor) -> bool:
-    """Whether a tensor has finite floating-point numbers, and as many in memory as its shape says."""
-    is_plain = tensor.layout is torch.strided and not tensor.is_meta and tensor.is_floating_point()
-    is_whole = is_plain and tensor.untyped_storage().nbytes() >= tensor.numel() * tensor.itemsize
-    return bool(is_whole and tensor.float().isfinite().all())
+    require_finite(weights, WHAT, file)

@@ -13,7 +13,7 @@ import numpy as np
 from h5py import h5d, h5p, h5s, h5t
 
 from elmo_tasks.elmo.batching import BatchSizes
-from elmo_tasks.elmo.hdf5_reader import DONE, OFFSETS, SENTENCE_TO_INDEX, SENTENCES, TOKENS
+from elmo_tasks.elmo.hdf5_reader import DONE, OFFSETS, SCALES, SENTENCE_TO_INDEX, SENTENCES, TOKENS
 from elmo_tasks.elmo.vector_model import VectorModel
 from elmo_tasks.errors import InputError
 
@@ -60,6 +60,10 @@ class VectorLayout:
             raise InputError("expected less than 2 GiB of text", hint="split the input")
         self._flush()
         self._hdf5.create_dataset(SENTENCE_TO_INDEX, (1,), h5py.string_dtype())[0] = bytes(self._json + b"}")
+        if self._model.stored == "int8":
+            layers = self._model.bilm.n_layers if self._model.has_layers else 1
+            space = h5s.create_simple((self.counts["tokens"], layers))
+            h5d.create(self._hdf5.id, SCALES.encode(), h5t.py_create(np.dtype("<f4")), space, self._contiguous)
         self._hdf5.create_dataset(DONE, data=np.zeros(1, "<i8"))
 
     def _count(self, length: int) -> None:

@@ -1,4 +1,4 @@
-"""Read the HDF5 files of vectors that `elmo-tasks elmo` writes."""
+"""Read the vectors that `elmo-tasks elmo` writes: a file of HDF5, or a folder of shards."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -24,13 +24,17 @@ Sentence i has the tokens `offsets[i]` to `offsets[i + 1]`; `sentences` holds th
 whose vectors have been written, out of the attribute `pieces`.
 """
 
+SCALES = "index/scales"
+"""Of int8 vectors, float32 [tokens, L+1] (1 without all layers): a value is that in the dataset times its scale."""
+
 
 class ElmoVectors(Sequence[np.ndarray]):
     """
     A lazily read sequence of the vectors of each sentence.
 
     `vectors[i]` is the array of line i, counted from 0, with the shape [L+1, T, D] if all layers were written, else
-    [T, D], in float32 or float16. A blank line has T = 0. Copies and pickles open the file again.
+    [T, D], in float32 or float16; int8 is returned as float32. A blank line has T = 0. Copies and pickles open the file
+    again. A folder of shards is read in the same way, which needs pyarrow.
 
     Raises `InputError` if the file is missing, incomplete, damaged, of another format or closed.
 
@@ -42,6 +46,13 @@ class ElmoVectors(Sequence[np.ndarray]):
             print(vectors.tokens(index), array.shape)
     ```
     """
+
+    def __new__(cls, file: str | Path) -> "ElmoVectors":
+        if cls is ElmoVectors and Path(file).is_dir():
+            from elmo_tasks.elmo.parquet_vectors import ShardedVectors
+
+            return super().__new__(ShardedVectors)
+        return super().__new__(cls)
 
     def __init__(self, file: str | Path) -> None:
         self.file = Path(file)
@@ -113,17 +124,22 @@ class ElmoVectors(Sequence[np.ndarray]):
         self.close()
 
     def __reduce__(self) -> tuple[type, tuple[Path]]:
-        return type(self), (self.file.absolute(),)
+        return ElmoVectors, (self.file.absolute(),)
 
     def _array(self, place: int) -> np.ndarray:
         ndim = 3 if self._info["output"] == "all" else 2
         with self._reading() as hdf5:
             dataset = own_dataset(hdf5, str(place))
-            if dataset.ndim != ndim or dataset.dtype.kind != "f":
+            is_int8 = self._info.get("dtype") == "int8"
+            if dataset.ndim != ndim or (dataset.dtype.kind, is_int8) not in (("f", False), ("i", True)):
                 found = f"{dataset.shape} of {dataset.dtype}"
-                raise ValueError(f"expected {ndim} axes of floats in dataset {place}, got {found}")
+                raise ValueError(f"expected {ndim} axes of numbers in dataset {place}, got {found}")
             self._check_size(dataset.nbytes)
-            return dataset[()]
+            if not is_int8:
+                return dataset[()]
+            start, end = map(int, own_dataset(hdf5, OFFSETS)[place : place + 2])
+            scales = own_dataset(hdf5, SCALES)[start:end]  # [T, L]
+            return dataset[()] * scales.T.reshape(*dataset.shape[:-1], 1).astype(np.float32)
 
     def _check_size(self, size: int) -> None:
         """Raise `ValueError` if the file has fewer bytes, before memory is allocated for what it claims to hold."""

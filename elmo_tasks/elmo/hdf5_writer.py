@@ -5,7 +5,6 @@ import os
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import Executor
 from contextlib import ExitStack, contextmanager, suppress
 from hashlib import sha256
 from io import BufferedReader
@@ -16,15 +15,14 @@ from typing import Any
 
 import h5py
 import numpy as np
-import torch
 from filelock import FileLock, Timeout
 
-import elmo_tasks
-from elmo_tasks.elmo.batching import BatchSizes, Piece, embed_pieces, workers
+from elmo_tasks.elmo.batching import BatchSizes, Piece, embed_pieces
 from elmo_tasks.elmo.hdf5_layout import COUNTS, VectorLayout
-from elmo_tasks.elmo.hdf5_reader import DONE, FORMAT, ElmoVectors, read_attributes, reading_vectors
+from elmo_tasks.elmo.hdf5_reader import DONE, FORMAT, OFFSETS, SCALES, ElmoVectors, read_attributes, reading_vectors
 from elmo_tasks.elmo.vector_model import VectorModel
-from elmo_tasks.errors import InputError, shown
+from elmo_tasks.elmo.vector_settings import require_same, vector_settings
+from elmo_tasks.errors import InputError
 from elmo_tasks.files import atomic_write, check_output_path
 from elmo_tasks.formats.hdf5 import DiskFile, open_hdf5, own_dataset
 
@@ -32,7 +30,6 @@ Lines = Iterable[tuple[int, str]]
 """Line numbers, counted from 1, and lines."""
 
 _PART = ".part"
-_PATHS = ("input", "options_file", "weight_file")  # may differ when a call resumes: files may have moved
 _SORTED_SENTENCES = 2**12  # sentences that are sorted by length together
 _SECONDS_BETWEEN_SAVES = 2.0
 
@@ -49,7 +46,6 @@ def write_vectors(
     parse: Callable[[str], list[str]] = str.split,
     settings: Mapping[str, str | int] | None = None,
     force: bool = False,
-    processes: int = 1,
     started: Callable[[Mapping[str, int]], None] = lambda counts: None,
     progress: Callable[[int], None] = lambda tokens: None,
 ) -> bool:
@@ -66,7 +62,6 @@ def write_vectors(
     - `settings`: further attributes of the file: `input`, `options_sha256`, `weights_sha256`, `tokenizer`, ...
     - `force`: discard a partial result and start from scratch. An existing `out` is replaced when the new file is
       complete.
-    - `processes`: processes that compute vectors, if more than one.
     - `started`: called with the numbers of sentences, tokens, blank and long lines before the first vector is computed.
     - `progress`: called with the number of tokens whose vectors have been written since the last call.
 
@@ -75,7 +70,7 @@ def write_vectors(
     """
     check_vector_path(out)
     out, part, sizes = Path(out), _part(out), sizes or BatchSizes()
-    attributes = _attributes(model, sizes, settings or {})
+    attributes = vector_settings(model, sizes, settings or {})
     with _side_file(part) as tokens:
         text = _Text(lines, parse, str(attributes.get("input", "text")), tokens)
         if out.exists() and not force:
@@ -90,8 +85,7 @@ def write_vectors(
             if resumed:
                 _check_same(part, found, {**attributes, **_ORDER}, text)
             started({name: int(found[name]) for name in COUNTS})
-            with workers(model, processes) as pool:
-                VectorWriter(hdf5, file, progress).write_all(text.tokens(), model, sizes, pool)
+            VectorWriter(hdf5, file, progress).write_all(text.tokens(), model, sizes)
             _rename(file, out)
     return True
 
@@ -147,41 +141,11 @@ class _Text:
             yield from map(json.loads, file)
 
 
-def _attributes(model: VectorModel, sizes: BatchSizes, settings: Mapping[str, str | int]) -> dict[str, str | int]:
-    """The attributes of the file that depend on the settings alone."""
-    legible = {
-        key: value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
-        for key, value in settings.items()  # names of files may be no UTF-8
-    }
-    return {
-        **legible,
-        "state": model.bilm.state,
-        "precision": model.bilm.precision,
-        "output": model.output if model.mix is None else "mix",
-        "layers": json.dumps(model.layer_names),
-        "dtype": "float16" if model.float16 else "float32",
-        "max_length": sizes.max_length,
-        "overlap": sizes.overlap,
-        "device": model.device.type,
-        "elmo_tasks": elmo_tasks.__version__,
-        "torch": str(torch.__version__),
-    }
-
-
 def _check_same(file: Path, found: Mapping[str, Any], expected: Mapping[str, Any], text: _Text) -> None:
     """Raise `InputError` if the attributes `found` of a file are not those expected, or its text is not this one."""
-    expected = {key: value for key, value in expected.items() if key not in _PATHS}
-    if all(found.get(key) == value for key, value in expected.items()):
-        deque(text.read(), maxlen=0)
-        expected = {"text_sha256": text.sha256}
-    differing = [
-        f"{key} was {shown(found.get(key))}, is {shown(value)}"
-        for key, value in expected.items()
-        if found.get(key) != value
-    ]
-    if differing:
-        hint = "use the same input and options to resume, another file name, or --force to start from scratch"
-        raise InputError("was begun by another call: " + "; ".join(differing), file=file, hint=hint)
+    require_same(found, expected, file=file)
+    deque(text.read(), maxlen=0)
+    require_same(found, {"text_sha256": text.sha256}, file=file)
 
 
 def _create(
@@ -240,15 +204,14 @@ class VectorWriter:
             self._done = int(own_dataset(hdf5, DONE)[0])
         self._saved = time.monotonic()
 
-    def write_all(
-        self, lines: Iterator[list[str]], model: VectorModel, sizes: BatchSizes, pool: Executor | None = None
-    ) -> None:
+    def write_all(self, lines: Iterator[list[str]], model: VectorModel, sizes: BatchSizes) -> None:
         """Write the vectors that are missing, of the tokens of all lines."""
         skipped, start = self._done, 0
         while sentences := list(islice(lines, _SORTED_SENTENCES)):
             pieces = sizes.pieces(sentences)
             self._report(pieces[:skipped])
-            for batch in embed_pieces(model, sizes, pieces[skipped:], sentences, first=start, pool=pool):
+            names = [f"line {start + number}" for number in range(1, len(sentences) + 1)]
+            for batch in embed_pieces(model, sizes, pieces[skipped:], sentences, names=names):
                 self._write(batch, start)
             skipped, start = max(0, skipped - len(pieces)), start + len(sentences)
         self._save()
@@ -257,7 +220,12 @@ class VectorWriter:
         """Write the vectors of pieces of the sentences from `start`."""
         for (sentence, (_, _, first, last)), values in batch:
             with reading_vectors(self._file.path):
-                own_dataset(self._hdf5, str(start + sentence))[..., first:last, :] = values
+                dataset = own_dataset(self._hdf5, str(start + sentence))
+                if dataset.dtype == np.int8:
+                    token = int(own_dataset(self._hdf5, OFFSETS)[start + sentence])
+                    values, scales = quantized(values)
+                    own_dataset(self._hdf5, SCALES)[token + first : token + last] = np.atleast_2d(scales).T
+                dataset[..., first:last, :] = values
         self._done += len(batch)
         if time.monotonic() - self._saved > _SECONDS_BETWEEN_SAVES:
             self._save()
@@ -278,3 +246,9 @@ class VectorWriter:
 
     def _report(self, pieces: list[Piece]) -> None:
         self._progress(sum(window.last - window.first for _, window in pieces))
+
+
+def quantized(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Vectors [..., D] as int8, and their scales [...], float32: the largest absolute value is 127 times the scale."""
+    scales = np.abs(vectors).max(-1) / np.float32(127)
+    return np.rint(vectors / np.where(scales > 0, scales, 1)[..., None]).astype(np.int8), scales

@@ -19,10 +19,12 @@ from elmo_tasks.elmo.batching import BatchSizes, embed_pieces
 from elmo_tasks.elmo.hdf5_writer import Lines, write_vectors
 from elmo_tasks.elmo.scalar_mix import MixSettings, ScalarMix
 from elmo_tasks.elmo.source_types import LayerSource, SourceSettings
-from elmo_tasks.elmo.sources import STATE_KEY, SourceFiles, open_source
+from elmo_tasks.elmo.sources import STATE_KEY, SourceFiles, copy_files, open_source, settings_of
+from elmo_tasks.elmo.static import mean_vectors
 from elmo_tasks.elmo.transformer import Transformer
 from elmo_tasks.elmo.vector_model import OUTPUTS, VectorModel
 from elmo_tasks.errors import InputError, shown
+from elmo_tasks.files import atomic_write_folder
 from elmo_tasks.formats.unpacking import unpack
 
 logger = logging.getLogger(__name__)
@@ -63,14 +65,27 @@ class Elmo:
     def __init__(
         self, bilm: LayerSource, source: SourceFiles | None = None, *, cache_dir: str | Path | None = None, **sizes: int
     ) -> None:
-        self.bilm, self.source, self._sizes, self._cache_dir = bilm, source, BatchSizes(**sizes), cache_dir
+        self.bilm, self.source, self.sizes, self._cache_dir = bilm, source, BatchSizes(**sizes), cache_dir
         self._cache = None
         if cache_dir is not None:
             from elmo_tasks.elmo.cache import LayerCache  # not on Windows
 
             self._cache = LayerCache(cache_dir, self._opened(), limit_gb=32.0)
         self._mixes: dict[str, ScalarMix] = {}
-        self._model("all")
+        self.vector_model("all")
+
+    @classmethod
+    def from_pretrained(
+        cls, model: str | Path, options_file: str | Path | None = None, *, precision: str = "float32", **settings: Any
+    ) -> "Elmo":
+        """
+        Open a whole model: a name that `elmo-tasks models` lists, a folder, a ZIP of the NLPL repository, their URL
+        (`https://...zip#sha256=HEX` checks the digest), `hf://owner/name`; or the weights of a biLM with its options.
+
+        The other arguments are those of `from_files`, as are the errors; also if there is no such model.
+        """
+        chosen = {**settings_of(model), "options_file": options_file, "precision": precision}
+        return cls._open(SourceSettings.of(chosen), **settings)
 
     @classmethod
     def from_files(
@@ -83,14 +98,30 @@ class Elmo:
         **settings: Any,
     ) -> "Elmo":
         """
-        Open a biLM from its official files, paths or URLs; without both, the embedded one.
+        Open a biLM from its official files, paths or URLs; without both, the embedded one; a whole model, as for
+        `from_pretrained`, is the `weight_file` alone.
 
         `precision` is that of `BiLM`, and `settings` are the other parameters of `Elmo`. Raises `InputError` naming the
         file and all that is wrong with it.
         """
         chosen = {"options_file": options_file, "weight_file": weight_file, "precision": precision}
-        bilm, source = open_source(SourceSettings.of(chosen))
+        return cls._open(SourceSettings.of(chosen), device=device, **settings)
+
+    @classmethod
+    def _open(cls, chosen: SourceSettings, *, device: str | int = "cpu", **settings: Any) -> "Elmo":
+        bilm, source = open_source(chosen)
         return cls(bilm.to(device), source, **settings)
+
+    def save(self, folder: str | Path) -> None:
+        """
+        Write the model's files to a folder that `from_pretrained` reads; of an opened model, the same bytes. Raises
+        `InputError` if it cannot be written.
+        """
+        with atomic_write_folder(Path(folder)) as aside:
+            if self.source is None and isinstance(self.bilm, BiLM):
+                self.bilm.save_files(aside / "options.json", aside / "weights.hdf5")
+            else:
+                copy_files(self._opened(), aside)
 
     def embed(
         self, sentences: Sentences, *, layers: Layers = "all", tensors: bool = False, progress: bool = False
@@ -103,10 +134,10 @@ class Elmo:
         Returns N arrays, with `tensors` N tensors, float32, [L+1, T, 2P] for all layers, otherwise [T, 2P]; T is 0 for
         an empty sentence. Raises `InputError` if a value is invalid, not finite, or memory runs out.
         """
-        texts, model = _texts(sentences), self._model(layers)
+        texts, model = _texts(sentences), self.vector_model(layers)
         arrays = [np.empty(model.shape(len(text)), np.float32) for text in texts]
         with progress_bar(sum(map(len, texts)), visible=progress) as bar:
-            for batch in embed_pieces(model, self._sizes, self._sizes.pieces(texts), texts):
+            for batch in embed_pieces(model, self.sizes, self.sizes.pieces(texts), texts):
                 for (sentence, (_, _, first, last)), values in batch:
                     arrays[sentence][..., first:last, :] = values
                     bar.update(last - first)
@@ -122,10 +153,21 @@ class Elmo:
         """
         check_pooling(pooling)
         vectors = self.embed(sentences, layers=layers, **options)
-        pooled = np.zeros((len(vectors), *np.delete(self._model(layers).shape(0), -2)), np.float32)
+        pooled = np.zeros((len(vectors), *np.delete(self.vector_model(layers).shape(0), -2)), np.float32)
         for row, array in zip(pooled, map(np.asarray, vectors), strict=True):
             row[:] = POOLINGS[pooling](array) if array.shape[-2] else 0
         return torch.from_numpy(pooled) if options.get("tensors") else pooled
+
+    def mean_vectors(
+        self,
+        sentences: Iterable[list[str]],
+        words: Sequence[str],
+        *,
+        layers: Layers = "average",
+        **options: Any,
+    ) -> np.ndarray:
+        """The mean of the vectors of each word's occurrences, float32 [V, D]; see `static.mean_vectors`."""
+        return mean_vectors(self.vector_model(layers), self.sizes, sentences, words, **options)
 
     def embed_batch(
         self, batch: Mapping[str, Sequence[Any]], *, column: str = "tokens", layers: Layers = "average"
@@ -142,27 +184,31 @@ class Elmo:
         out: str | Path,
         *,
         layers: Layers = "all",
-        float16: bool = False,
+        stored: str = "float32",
         settings: Mapping[str, Any],
         **options: Any,
     ) -> bool:
         """
-        Write the vectors of lines to an HDF5 file. `settings` are further attributes of it; `float16` is
+        Write the vectors of lines to an HDF5 file. `settings` are further attributes of it; `stored` is
         that of `VectorModel`, the other options are those of `write_vectors`.
         """
+        model, settings = self.vector_model(layers, stored=stored), {**self.provenance(), **settings}
+        return write_vectors(model, lines, out, sizes=self.sizes, settings=settings, **options)
+
+    def provenance(self) -> dict[str, Any]:
+        """The files of the source and its options, as files of vectors record them."""
         source = self._opened()
-        provenance = {
+        found: dict[str, Any] = {
             "options_sha256": source.auxiliary_file.sha256,
             "weights_sha256": source.weight_file.sha256,
             "options_file": source.auxiliary_file.path,
             "weight_file": source.weight_file.path,
         }
         if isinstance(self.bilm, BiLM):
-            provenance["options"] = json.dumps(self.bilm.options.to_dict())
+            found["options"] = json.dumps(self.bilm.options.to_dict())
         if isinstance(self.bilm, Transformer):
-            provenance |= {"options": self.bilm.model.config.to_json_string(), "word_pieces": self.bilm.pieces}
-        model, settings = self._model(layers, float16=float16), {**provenance, **settings}
-        return write_vectors(model, lines, out, sizes=self._sizes, settings=settings, **options)
+            found |= {"options": self.bilm.model.config.to_json_string(), "word_pieces": self.bilm.pieces}
+        return found
 
     def __repr__(self) -> str:
         files = "" if self.source is None else f"{self.source.label} {self.source.weight_file.path}, "
@@ -170,7 +216,7 @@ class Elmo:
         return f"Elmo({files}{size}, {self.bilm.precision}, {device})"
 
     def __reduce__(self) -> Any:
-        settings: dict[str, Any] = {"cache_dir": self._cache_dir, **asdict(self._sizes)}
+        settings: dict[str, Any] = {"cache_dir": self._cache_dir, **asdict(self.sizes)}
         if self.source is None or not isinstance(self.bilm, BiLM):
             return partial(type(self), **settings), (self.bilm, self.source)
         files = [(file.path, file.sha256) for file in (self.source.auxiliary_file, self.source.weight_file)]
@@ -182,7 +228,8 @@ class Elmo:
             raise InputError("expected a biLM with its source", hint="use Elmo.from_files")
         return self.source
 
-    def _model(self, layers: Layers, **options: Any) -> VectorModel:
+    def vector_model(self, layers: Layers, **options: Any) -> VectorModel:
+        """The source with a choice of its layers; `options` are others of `VectorModel`."""
         if layers in OUTPUTS:
             options["output"] = layers
         elif isinstance(layers, int | np.integer):

@@ -10,13 +10,15 @@ import torch
 from torch import Tensor, nn
 
 from elmo_tasks.bilm.bilm import BiLM, BiLMOutput
+from elmo_tasks.bilm.locations import is_whole_model
 from elmo_tasks.elmo.cove import CoVe
+from elmo_tasks.elmo.manylangs import ManyLangs
 from elmo_tasks.elmo.transformer import Transformer
 from elmo_tasks.errors import InputError
 from elmo_tasks.resources import embedded_bilm
 from elmo_tasks.settings import PathLike, Settings, Wrong, as_json
 
-BILM, COVE, TRANSFORMER = "bilm", "cove", "transformer"
+BILM, COVE, TRANSFORMER, MANYLANGS = "bilm", "cove", "transformer", "manylangs"
 
 EMBEDDED = "embedded:"
 """Begins the names of the embedded biLM's files, which are at another path in another installation."""
@@ -101,6 +103,7 @@ SOURCES: dict[str, SourceType] = {
     TRANSFORMER: SourceType(
         "transformer", {"model": "the transformer's files"}, Transformer, options=("precision", "pieces")
     ),
+    MANYLANGS: SourceType("ELMoForManyLangs", {"model": "the files of ELMoForManyLangs"}, ManyLangs),
 }
 FILE_KEYS = ("options_file", "vectors_file", "weight_file", "model")
 
@@ -112,17 +115,23 @@ def _is_source(name: object) -> str | None:
 @dataclass(frozen=True, kw_only=True)
 class SourceSettings(Settings):
     """
-    Where frozen layers come from, and how they are computed. Without both files of a biLM, it is the embedded one.
+    Where frozen layers come from, and how they are computed. Without both files of a biLM, it is the embedded one; a
+    whole model, such as a folder or a ZIP, is given as `weight_file` alone.
 
     With `state: carry` each row of a batch starts from the last state of that row of the previous batch; these states
     are in the checkpoints of trainer `elmo_tasks`, but in no archive.
     """
 
-    source: Annotated[str, _is_source, "`bilm`, `transformer`, `cove` or one of your own"] = BILM
+    source: Annotated[str, _is_source, "`bilm`, `transformer`, `manylangs`, `cove` or one of your own"] = BILM
     options_file: Annotated[Optional[PathLike], "the biLM's options, path or URL"] = None
-    weight_file: Annotated[Optional[PathLike], "the weights of the biLM, or CoVe's, path or URL"] = None
+    weight_file: Annotated[
+        Optional[PathLike], "the weights of the biLM, or CoVe's, path or URL; or a whole biLM: name, folder, ZIP"
+    ] = None
     vectors_file: Annotated[Optional[PathLike], "CoVe's word vectors, GloVe 840B, as text; never archived"] = None
-    model: Annotated[Optional[PathLike], "a transformer: a folder, or a model of the Hugging Face hub"] = None
+    model: Annotated[
+        Optional[PathLike],
+        "a transformer: folder or model of the Hugging Face hub; ELMoForManyLangs: folder or ZIP",
+    ] = None
     local_files_only: Annotated[bool, "do not download the transformer"] = False
     pieces: Annotated[Literal["mean", "first", "last"], "which vectors of a word's pieces the transformer gives"] = (
         "mean"
@@ -144,7 +153,10 @@ class SourceSettings(Settings):
             if not has.get(key, key in source.options) and getattr(self, key) != default:
                 yield Wrong(key, f"{as_json(default)} {of_source}", getattr(self, key))
         embedded = self.source == BILM and self.options_file is None and self.weight_file is None
-        for key in () if embedded else source.files:
+        is_whole = self.source == BILM and self.weight_file is not None and is_whole_model(self.weight_file)
+        if is_whole and self.options_file not in (None, self.weight_file):
+            yield Wrong("options_file", "null where weight_file is a whole model", self.options_file)
+        for key in () if embedded or is_whole else source.files:
             if getattr(self, key) is None:
                 yield Wrong(key, "a folder or the name of a model" if key == "model" else "a path or URL", None)
         for key in FILE_KEYS:
@@ -159,6 +171,8 @@ class SourceSettings(Settings):
         """The paths, URLs or name of the source's files, by their keys; the embedded biLM's if there are none."""
         files = SOURCES[self.source].files
         paths = {key: os.fspath(path) for key in files if (path := getattr(self, key)) is not None}
+        if self.source == BILM and paths.keys() == {"weight_file"}:
+            return dict.fromkeys(files, paths["weight_file"])
         embedded = dict(zip(files, (f"{EMBEDDED}{path.name}" for path in embedded_bilm()), strict=False))
         return paths or embedded
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
@@ -14,10 +15,23 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from elmo_tasks.bilm.weights import file_sha256, local_path
-from elmo_tasks.elmo.source_types import EMBEDDED, FILE_KEYS, SOURCES, LayerSource, SourceSettings
+from elmo_tasks.bilm.locations import HUB, NAMES, bilm_file, local_path, model_path
+from elmo_tasks.bilm.weights import file_sha256
+from elmo_tasks.elmo.manylangs import WEIGHTS
+from elmo_tasks.elmo.source_types import (
+    BILM,
+    COVE,
+    EMBEDDED,
+    FILE_KEYS,
+    MANYLANGS,
+    SOURCES,
+    TRANSFORMER,
+    LayerSource,
+    SourceSettings,
+)
 from elmo_tasks.elmo.transformer_files import find_model, folder_sha256, pack, unpack
 from elmo_tasks.errors import InputError
+from elmo_tasks.formats.models import MODELS
 from elmo_tasks.resources import embedded_bilm
 
 STATE_FILES = ("weights.th", "best.th")
@@ -137,13 +151,13 @@ def open_source(
     Raises `InputError` if a file is missing or invalid.
     """
     kind, given, names = SOURCES[settings.source], settings.given(), names or {}
-    local_only = settings.local_files_only
-    find = partial(find_model, local_files_only=local_only) if "model" in kind.files else _find_file
-    is_found = all(_is_absolute(path) and _existing(path, find) for path in given.values())
+    finders = {key: _finder(settings.source, key, settings.local_files_only) for key in given}
+    is_found = all(_is_absolute(path) and _existing(path, finders[key]) for key, path in given.items())
     trained = None if is_found and not settings.archive else _trained_on(given, run_folder)
     with tempfile.TemporaryDirectory() as folder:
         files, paths = {}, []
         for key, path in given.items():
+            find = finders[key]
             found = _locate(key, path, trained, Path(folder), find)
             if found is None:
                 then = None if trained is None else trained.files[key]
@@ -154,6 +168,36 @@ def open_source(
         contents = dict(zip(given, map(_contents, paths), strict=True)) if settings.archive else {}
     opened = opened.eval().requires_grad_(False)
     return opened, SourceFiles(settings.source, files, contents, names, opened.output_dim)
+
+
+def settings_of(model: str | Path) -> dict[str, Any]:
+    """
+    The keys of `model.elmo` for a whole model: the name of a published one, a folder, a ZIP, a URL or a repository of
+    the hub; or for the weights of a biLM. Raises `InputError` if there is none.
+    """
+    text = os.fspath(model)
+    if text.startswith(HUB) or (text in MODELS and MODELS[text].is_bilm):
+        return {"weight_file": text}
+    path = model_path(text)
+    if not os.path.exists(path):
+        raise InputError("no such model", file=text, hint="a file, folder or URL, or a name in `elmo-tasks models`")
+    if (path / "config.json").is_file() and not (path / "options.json").is_file():
+        return {"source": MANYLANGS if (path / WEIGHTS).is_file() else TRANSFORMER, "model": text}
+    return {"weight_file": text}
+
+
+def copy_files(source: SourceFiles, folder: Path) -> None:
+    """Write the files of a source to a folder that `settings_of` accepts. Raises `InputError` if they have changed."""
+    if source.name == COVE:
+        raise InputError("expected a biLM or another model in one folder, got CoVe")
+    for key, file in source.files.items():
+        path = _finder(source.name, key)(file.path)
+        if _sha256(path) != file.sha256:
+            raise InputError(f"the file has changed since it was opened, then sha256 {file.sha256}", file=file.path)
+        if path.is_dir():
+            unpack(pack(path), folder)
+        else:
+            shutil.copy(path, folder / NAMES[key][0])
 
 
 def _locate(key: str, given: str, trained: SourceFiles | None, folder: Path, find: _Find) -> tuple[File, Path] | None:
@@ -181,10 +225,17 @@ def _is_absolute(path: str) -> bool:
     return os.path.isabs(path) or "://" in path or path.startswith(EMBEDDED)
 
 
-def _find_file(given: str) -> Path:
-    if given.startswith(EMBEDDED):
-        return embedded_bilm()[0].with_name(given.removeprefix(EMBEDDED))
-    return local_path(given)
+def _finder(source: str, key: str, local_files_only: bool = False) -> _Find:
+    """What finds a file of a source of this name by its path, URL or name."""
+    if key == "model":
+        return partial(find_model, local_files_only=local_files_only)
+    if source != BILM:
+        return local_path
+    return lambda given: (
+        embedded_bilm()[0].with_name(given.removeprefix(EMBEDDED))
+        if given.startswith(EMBEDDED)
+        else bilm_file(given, key)
+    )
 
 
 def _missing(key: str, what: str, given: str, trained: File | None, find: _Find) -> InputError:

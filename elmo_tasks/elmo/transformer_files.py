@@ -11,9 +11,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from elmo_tasks.bilm.locations import model_path
 from elmo_tasks.bilm.weights import file_sha256
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats import unpacking
+from elmo_tasks.formats.models import MODELS
 
 OTHERS = (
     "config.json",
@@ -26,17 +28,21 @@ OTHERS = (
 )
 _MOST_LAYERS, _SMALL = 1000, 2**24
 _COUNT = re.compile(r".*(layers?|blocks?|groups?|block_sizes)")
+_MANYLANGS = ("*.json", "*.dic", "*.pkl")
 WEIGHTS = ("model*.safetensors*", "pytorch_model*.bin*")
 """The first kind that a folder has is used, and no other file."""
 
 
 def find_model(name: str, *, local_files_only: bool = False) -> Path:
     """
-    The absolute path of a folder, or of that of the hub's model of this name, downloaded unless `local_files_only`.
+    The absolute path of a folder, of that of a ZIP or published model (see `model_path`), or of that of the hub's model
+    of this name, downloaded unless `local_files_only`.
 
     Raises `InputError` if the hub has no such model.
     """
     folder = Path(name).expanduser()
+    if name in MODELS or "://" in name or folder.is_file():
+        return model_path(name).absolute()
     if folder.is_dir() or not re.fullmatch(r"[\w.-]+(/[\w.-]+)?", name):
         return folder.absolute()
     from huggingface_hub import snapshot_download
@@ -57,7 +63,8 @@ def find_model(name: str, *, local_files_only: bool = False) -> Path:
 def model_files(folder: Path) -> list[Path]:
     """The files that are read, sorted by name."""
     weights = next((pattern for pattern in WEIGHTS if any(folder.glob(pattern))), WEIGHTS[0])
-    return sorted({path for pattern in (*OTHERS, weights) for path in folder.glob(pattern) if path.is_file()})
+    patterns = _MANYLANGS if (folder / "encoder.pkl").is_file() else (*OTHERS, weights)
+    return sorted({path for pattern in patterns for path in folder.glob(pattern) if path.is_file()})
 
 
 def folder_sha256(folder: Path) -> str:
@@ -77,7 +84,8 @@ def pack(folder: Path) -> Tensor:
 
 def unpack(packed: Tensor, folder: Path) -> None:
     """Write what `pack` returned to a folder."""
-    unpacking.unpack(io.BytesIO(packed.numpy().data), folder, (*OTHERS, *WEIGHTS), file="the archived transformer")
+    names = (*OTHERS, *WEIGHTS, *_MANYLANGS)
+    unpacking.unpack(io.BytesIO(packed.numpy().data), folder, names, file="the archived model")
 
 
 def load(folder: Path, dtype: torch.dtype) -> tuple[Any, Any]:

@@ -19,6 +19,10 @@ OUTPUTS = ("all", "top", "average")
 """All L+1 layers, the top layer, or the mean of all layers."""
 
 
+STORED = {"float32": "<f4", "float16": "<f2", "int8": "i1"}
+"""The data types of vectors in a file, and numpy's names."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class VectorModel:
     """
@@ -29,7 +33,7 @@ class VectorModel:
     - `bilm`: with state `reset`.
     - `output`: `all`, `top` or `average`.
     - `mix`: takes the place of `output`.
-    - `float16`: whether vectors are float16 instead of float32.
+    - `stored`: the data type of vectors in a file: `float32`, `float16`, or `int8` with a scale per token and layer.
     - `cache`: of this biLM.
     - `name`: of the source, for errors.
 
@@ -39,20 +43,22 @@ class VectorModel:
     bilm: LayerSource
     output: str = "all"
     mix: ScalarMix | None = None
-    float16: bool = False
+    stored: str = "float32"
     cache: "LayerCache | None" = None
     name: str = "biLM"
 
     def __post_init__(self) -> None:
         if self.output not in OUTPUTS:
             raise InputError(f"output: expected one of {', '.join(OUTPUTS)}, got {self.output!r}")
+        if self.stored not in STORED:
+            raise InputError(f"stored: expected one of {', '.join(STORED)}, got {self.stored!r}")
         if self.bilm.state != "reset":
             raise InputError(f"expected a biLM with state reset, got {self.bilm.state}")
 
     @property
     def dtype(self) -> np.dtype:
-        """The data type of the vectors."""
-        return np.dtype("<f2" if self.float16 else "<f4")
+        """The data type of the vectors in a file."""
+        return np.dtype(STORED[self.stored])
 
     @property
     def has_layers(self) -> bool:
@@ -92,7 +98,7 @@ class VectorModel:
         if name := _first_not_finite(layers, names):
             problem = f"{name}: expected finite vectors, got infinity or NaN"
             raise InputError(problem, file=self.name, hint="use other weights")
-        layers = layers.half() if self.float16 else layers
+        layers = layers.half() if self.stored == "float16" else layers
         if name := _first_not_finite(layers, names):
             raise InputError(f"{name}: a value is too large for float16", hint="use float32")
         return layers.cpu().numpy()

@@ -42,50 +42,15 @@ class DataFile:
     """Whether the configs do without it."""
 
 
-def _conll2012(split: str) -> tuple[str, ...]:
-    tree = f"v4/data/{split}/data/english"
+def conll2012(name: str, split: str, unit: str, count: int) -> DataFile:
+    """A split of CoNLL-2012, whose official names are those of the trees that the scripts of the shared task make."""
     short = {"train": "train", "development": "dev", "test": "test"}[split]
     folders = ("conll-2012", "srl/conll-2012", "coref/conll-2012", "conll-formatted-ontonotes-5.0")
-    file = f"coref/{short}.english.v4_gold_conll"
-    return (file, *(f"{folder}/{tree}" for folder in folders))
-
-
-def _ontonotes(name: str, split: str, unit: str, count: int) -> DataFile:
-    official = _conll2012(split)
+    official = tuple(f"{folder}/v4/data/{split}/data/english" for folder in folders)
+    if name.startswith("coref"):
+        official = (f"coref/{short}.english.v4_gold_conll", *official)
     source = "OntoNotes 5.0 (LDC2013T19, https://catalog.ldc.upenn.edu) and https://cemantix.org/conll/2012/data.html"
-    return DataFile(name, official if name.startswith("coref") else official[1:], unit, count, source)
-
-
-def _snli(split: str, count: int) -> DataFile:
-    name = f"snli_1.0_{split}.jsonl"
-    archive = Download(
-        f"{STANFORD}/projects/snli/snli_1.0.zip",
-        94_550_081,
-        "afb3d70a5af5d8de0d9d81e2637e0fb8c22d1235c2749d83125ca43dab0dbd3e",
-    )
-    return DataFile(f"snli/{name}", (f"snli/snli_1.0/{name}", f"snli_1.0/{name}"), "pairs", count, archive)
-
-
-def _sst(split: str, count: int) -> DataFile:
-    archive = Download(
-        f"{STANFORD}/sentiment/trainDevTestTrees_PTB.zip",
-        789_539,
-        "5c613a4f673fc74097d523a2c83f38e0cc462984d847b82c7aaf36b01cbbbfcc",
-    )
-    return DataFile(f"sst/{split}.txt", (f"sst/trees/{split}.txt", f"trees/{split}.txt"), "trees", count, archive)
-
-
-def _squad(split: str, count: int, size: int, sha256: str) -> DataFile:
-    name = f"{split}-v1.1.json"
-    source = Download(f"https://rajpurkar.github.io/SQuAD-explorer/dataset/{name}", size, sha256)
-    return DataFile(f"squad/{name}", (), "questions", count, source)
-
-
-def _ner(name: str, count: int) -> DataFile:
-    source = (
-        "CoNLL-2003 (https://www.clips.uantwerpen.be/conll2003/ner/) with RCV1 from https://trec.nist.gov/data/reuters"
-    )
-    return DataFile(f"ner/{name}", (f"ner/{name}.txt", f"conll2003/{name}"), "sentences", count, source)
+    return DataFile(name, official, unit, count, source)
 
 
 def _glove(name: str, size: int, archive: str, archive_size: int) -> DataFile:
@@ -111,23 +76,6 @@ def _released(name: str, unit: str, count: int, size: int) -> DataFile:
 
 
 CORPORA: dict[str, tuple[DataFile, ...]] = {
-    "squad": (
-        _squad("train", 87_599, 30_288_272, "3527663986b8295af4f7fcdff1ba1ff3f72d07d61a20f487cb238a6ef92fd955"),
-        _squad("dev", 10_570, 4_854_279, "95aa6a52d5d6a735563366753ca50492a658031da74f301ac5238b03966972c9"),
-    ),
-    "snli": (_snli("train", 549_367), _snli("dev", 9_842), _snli("test", 9_824)),
-    "srl": (
-        _ontonotes("srl/train", "train", "sentences", 75_187),
-        _ontonotes("srl/development", "development", "sentences", 9_603),
-        _ontonotes("srl/test", "test", "sentences", 9_479),
-    ),
-    "coref": (
-        _ontonotes("coref/train.gold_conll", "train", "documents", 2_802),
-        _ontonotes("coref/dev.gold_conll", "development", "documents", 343),
-        _ontonotes("coref/test.gold_conll", "test", "documents", 348),
-    ),
-    "ner": (_ner("eng.train", 14_041), _ner("eng.testa", 3_250), _ner("eng.testb", 3_453)),
-    "sst": (_sst("train", 8_544), _sst("dev", 1_101), _sst("test", 2_210)),
     "vectors": (
         _glove("glove.6B.50d.txt", 171_350_079, "glove.6B.zip", 862_182_613),
         _glove("glove.6B.100d.txt", 347_116_733, "glove.6B.zip", 862_182_613),
@@ -159,7 +107,7 @@ CORPORA: dict[str, tuple[DataFile, ...]] = {
         ),
     ),
 }
-"""The files of each task, of the word vectors, of the released biLM and of its training text."""
+"""The files of the word vectors, of the released biLM and of its training text; `elmo_tasks.tasks` adds its own."""
 
 
 def located(path: str | Path) -> str:

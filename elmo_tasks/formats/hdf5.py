@@ -133,7 +133,7 @@ class DiskFile(io.FileIO):
             os.posix_fallocate(self.fileno(), 0, size)
         except OSError as error:
             problem = f"cannot reserve {size:,} bytes of disk space: {error.strerror}"
-            raise InputError(problem, file=self.path, hint="--float16, --top and --average need less") from None
+            raise InputError(problem, file=self.path, hint="--int8, --float16, --top and --average need less") from None
 
 
 @contextmanager

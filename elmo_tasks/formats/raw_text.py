@@ -1,13 +1,16 @@
 """spaCy's rules for raw text, without a model; needs no AllenNLP."""
 
+import json
 import logging
 import pkgutil
 import re
 from collections.abc import Callable
+from functools import partial
+from importlib.metadata import version
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from elmo_tasks.errors import InputError, needs
+from elmo_tasks.errors import InputError, needs, shown
 
 if TYPE_CHECKING:
     from spacy import Language
@@ -72,6 +75,37 @@ def split_at_blanks(option: str) -> Callable[[str], list[str]]:
         return words
 
     return split
+
+
+def line_parser(input_format: str, column: str = "tokens") -> tuple[Callable[[str], list[str]], str]:
+    """
+    The function that splits a line into tokens, which raises `InputError` for an invalid one, and its name.
+
+    `input_format` is `tokens` between white space, raw `text` for spaCy's English rules, or `json`: a list of tokens,
+    or an object whose `column` is such a list, or text with white space between tokens.
+    """
+    if input_format == "text":
+        tokenizer = blank_pipeline("en").tokenizer
+        name = f"spaCy {version('spacy')}, blank English"
+        return lambda line: [token.text for token in tokenizer(line) if not token.is_space], name
+    if input_format == "json":
+        return partial(_tokens_of_json, column=column), "JSON"
+    return split_at_blanks("--input-format text splits raw text"), "white space"
+
+
+def _tokens_of_json(line: str, *, column: str) -> list[str]:
+    if not line.strip():
+        return []
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        value = None
+    tokens = value.get(column) if isinstance(value, dict) else value
+    if isinstance(value, dict) and isinstance(tokens, str):
+        return tokens.split()
+    if not isinstance(tokens, list) or not all(isinstance(token, str) and token for token in tokens):
+        raise InputError(f"expected a JSON list of tokens, or an object with {column!r}, got {shown(line)}")
+    return tokens
 
 
 class _LinearTokenizer:

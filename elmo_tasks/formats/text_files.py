@@ -1,14 +1,19 @@
 """Text files, plain, gzip or zstd, in UTF-8. Errors name the file and the line."""
 
+import json
+import os
 import re
 import zlib
 from collections.abc import Iterable, Iterator
+from fnmatch import fnmatchcase
+from glob import glob
 from gzip import BadGzipFile
 from io import BufferedReader
+from itertools import islice
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from elmo_tasks.errors import InputError
+from elmo_tasks.errors import InputError, needs
 from elmo_tasks.formats.corpora import located
 from elmo_tasks.formats.unpacking import require_regular, unpacked
 
@@ -17,16 +22,19 @@ Item = TypeVar("Item")
 LONGEST_LINE = 2**20
 """Characters of the longest line of words; its tokens take about twenty times its memory."""
 
+_MOST_JSON = 2**20
+
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+_REMOTE_BUFFER = 2**20
 _DESCRIPTOR = re.compile(r"/dev/(stdin|fd/[0-9]+)|/proc/self/fd/[0-9]+")
 
 
 def open_text(
-    path: str | Path, *, corpus_hint: str | None = None, longest: int | None = LONGEST_LINE
+    path: str | Path, *, corpus_hint: str | None = None, longest: int | None = LONGEST_LINE, first: int = 1
 ) -> Iterator[tuple[int, str]]:
     """
-    Streams the lines of a UTF-8 text file.
+    Streams the lines of a UTF-8 text file, from line `first` on.
 
     Gzip and zstd (with pyarrow) are detected by the first bytes, whatever the file name. A byte order mark and the
     carriage return of CRLF are dropped. Only a line feed ends a line, not U+2028 and the like.
@@ -42,7 +50,7 @@ def open_text(
     compressed file.
     """
     with open_binary(path, corpus_hint) as opened:
-        for number, line in lines_of(opened, path):
+        for number, line in islice(lines_of(opened, path), first - 1, None):
             if isinstance(line, InputError):
                 raise line
             if longest is not None and len(line) > longest:
@@ -80,6 +88,22 @@ def raw_lines(opened: BufferedReader, name: str | Path) -> Iterator[tuple[int, b
         raise InputError(f"cannot read the file: {error.strerror or error}", file=name, line=number + 1) from error
 
 
+def read_json(path: str | Path, what: str) -> Any:
+    """The value in a small JSON file. Raises `InputError` if it is no JSON, larger than 1 MB or cannot be read."""
+    try:
+        require_regular(path)
+        if (size := Path(path).stat().st_size) > _MOST_JSON:
+            raise InputError(f"expected {what}, got a file of {size:,} bytes", file=path)
+        text = Path(path).read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"cannot read {what}: {error}", file=path) from None
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:  # also numbers of thousands of digits, and deep brackets
+        problem, line = getattr(error, "msg", error), getattr(error, "lineno", None)
+        raise InputError(f"not JSON: {problem}", file=path, line=line) from None
+
+
 def not_empty(items: Iterable[Item], problem: str, file: str | Path) -> Iterator[Item]:
     """The items of a file, read lazily. Raises `InputError` at the end if there was none."""
     found = False
@@ -99,10 +123,16 @@ def refuse_carriage_return(text: str, *, file: str | Path, line: int) -> None:
 
 def open_binary(path: str | Path, corpus_hint: str | None = None) -> BufferedReader:
     """
-    Opens a file for reading bytes; for the parameters see `open_text`. Raises `InputError` if the file is missing, a
-    folder or unreadable, a pipe or a device other than `/dev/stdin`, `/dev/fd/N`, or the path is invalid.
+    Opens a file for reading bytes; for the parameters see `open_text`. pyarrow opens URIs such as `s3://bucket/file`.
+    Raises `InputError` if the file is missing, a folder or unreadable, a pipe or a device other than `/dev/stdin`,
+    `/dev/fd/N`, or the path is invalid.
     """
     try:
+        if "://" in str(path):
+            with needs("pyarrow"):
+                from pyarrow.fs import FileSystem
+            files, place = FileSystem.from_uri(str(path))
+            return BufferedReader(files.open_input_file(place), _REMOTE_BUFFER)
         found = located(path)
         if not _DESCRIPTOR.fullmatch(found):
             require_regular(found)
@@ -112,11 +142,36 @@ def open_binary(path: str | Path, corpus_hint: str | None = None) -> BufferedRea
     except IsADirectoryError:
         raise InputError("expected a file, got a folder", file=path) from None
     except OSError as error:
-        raise InputError(f"cannot open the file: {error.strerror}", file=path) from error
+        raise InputError(f"cannot open the file: {error.strerror or error}", file=path) from error
     except InputError:
         raise
-    except ValueError as error:  # NUL or a surrogate
+    except ValueError as error:  # NUL or a surrogate, or an unknown kind of URI
         raise InputError(f"invalid path {str(path)!r:.200}: {error}") from None
+
+
+def list_files(pattern: str) -> list[str]:
+    """
+    The files that a path, a URI or a glob matches, sorted, with absolute paths; a glob in a URI is in the file's name.
+    Raises `InputError` if there is none.
+    """
+    if "://" in pattern:
+        with needs("pyarrow"):
+            from pyarrow.fs import FileSelector, FileSystem
+        folder, _, name = pattern.rpartition("/")
+        try:
+            files, place = FileSystem.from_uri(folder)
+            found = files.get_file_info(FileSelector(place, allow_not_found=True))
+        except (OSError, ValueError) as error:
+            raise InputError(f"cannot list the files: {error}", file=pattern) from None
+        names = [f"{folder}/{one.base_name}" for one in found if one.is_file and fnmatchcase(one.base_name, name)]
+    else:
+        names = [os.path.abspath(name) for name in glob(pattern, recursive=True)]
+        if other := next((name for name in names if not os.path.isfile(name)), None):
+            hint = "the text is read more than once: save it to a file"
+            raise InputError("expected a regular file, got a folder, a pipe or a device", file=other, hint=hint)
+    if not names:
+        raise InputError("expected files, nothing matches", file=pattern)
+    return sorted(names)
 
 
 def missing_hint(corpus_hint: str | None = None) -> str:

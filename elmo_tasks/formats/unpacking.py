@@ -7,6 +7,7 @@ import shutil
 import stat
 import sys
 import tarfile
+import zipfile
 import zlib
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext
@@ -84,6 +85,36 @@ def unpack(source: Path | BinaryIO, folder: str | Path, names: Iterable[str], *,
         raise
     except (tarfile.TarError, EOFError, zlib.error, OSError, ValueError, OverflowError, RecursionError) as error:
         raise InputError(f"the archive cannot be unpacked: {error}", file=file, hint=_HINT) from error
+
+
+def unzip(source: Path, folder: Path, names: Iterable[str]) -> None:
+    """
+    Unpack the members of a ZIP whose file names match the patterns to a folder that nobody else writes to, without the
+    folders in their names.
+
+    Raises `InputError` if the file is damaged, unpacks to more than a hundred times its size (or 64 MB), has more than
+    10,000 members, or two of the same file name.
+    """
+    patterns, packed, size = list(names), source.stat().st_size, 0
+    try:
+        with zipfile.ZipFile(source) as archive:
+            if len(archive.infolist()) > _MOST_MEMBERS:
+                raise ValueError(f"it has more than {_MOST_MEMBERS:,} members")
+            for member in archive.infolist():
+                name = member.filename.rpartition("/")[2]
+                if name.startswith(".") or not any(fnmatchcase(name, one) for one in patterns):
+                    continue
+                with archive.open(member) as content, (folder / name).open("xb") as out:
+                    while part := content.read(2**20):
+                        size += len(part)
+                        check_ratio(size, packed, source, least=_SMALL_ARCHIVE)
+                        out.write(part)
+    except InputError:
+        raise
+    except Exception as error:  # damaged files raise errors of any kind
+        raise InputError(
+            f"the ZIP cannot be unpacked: {error}", file=source, hint="copy or download it again"
+        ) from None
 
 
 def _unpack(stream: "_Bounded", folder: Path, names: list[str], file: str | Path) -> None:

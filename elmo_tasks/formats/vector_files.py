@@ -1,14 +1,16 @@
 """Word vectors in text files, in the formats of GloVe and word2vec: read through, or looked up word by word."""
 
+import gzip
 import re
 from array import array
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 
 from elmo_tasks.errors import InputError
+from elmo_tasks.files import atomic_write
 from elmo_tasks.formats.text_files import decode_line, open_binary, open_text, raw_lines, refuse_carriage_return
 from elmo_tasks.formats.unpacking import compression
 
@@ -35,6 +37,21 @@ def read_vectors(
     for number, word, values in _entries(open_text(file, corpus_hint=VECTORS_HINT), width, file):
         if words is None or word in words:
             yield word, _vector(values, file, number)
+
+
+def write_word_vectors(file: str | Path, words: Sequence[str], vectors: np.ndarray) -> None:
+    """
+    Write words and their vectors [V, D] atomically in word2vec's format: as text, which is compressed if the name ends
+    in `.gz`, or binary if it ends in `.bin`. Words must not contain white space.
+    """
+    name = str(file)
+    with atomic_write(file) as aside, gzip.open(aside, "wb") if name.endswith(".gz") else aside.open("wb") as out:
+        out.write(f"{len(words)} {vectors.shape[1]}\n".encode())
+        for word, vector in zip(words, vectors.astype("<f4"), strict=True):
+            values = (
+                vector.tobytes() if name.endswith(".bin") else " ".join(f"{value:.6g}" for value in vector).encode()
+            )
+            out.write(word.encode("utf-8", "ignore") + b" " + values + b"\n")
 
 
 def width_of(file: str | Path) -> int:

@@ -9,6 +9,7 @@ from typing import Any
 
 from elmo_tasks.elmo.sentence_embedder import Elmo
 from elmo_tasks.errors import InputError, needs
+from elmo_tasks.tasks import TASKS, task_of
 
 with needs("spacy"):
     from spacy.language import Language
@@ -44,10 +45,12 @@ class TaskComponent:
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 32) -> Iterator[Doc]:
         """Annotates docs, a batch at a time, with what the model predicts for the raw text."""
-        kind = type(self.predictor).__name__
-        if kind not in ("NerPredictor", "CorefPredictor", "SrlPredictor", "SstPredictor"):
-            raise InputError(f"expected a model of NER, coreference, SRL or SST, got a {kind}", file=self.archive)
-        whole, key = kind in ("CorefPredictor", "SstPredictor"), "text" if kind == "CorefPredictor" else "sentence"
+        task = task_of(self.predictor)
+        if task is None or task.spacy is None:
+            known = ", ".join(task.title for task in TASKS.values() if task.spacy)
+            found = type(self.predictor).__name__
+            raise InputError(f"expected a model of {known}, got a {found}", file=self.archive)
+        whole, key = task.spacy == "document", task.page.fields[0][0]
         for docs in minibatch(stream, batch_size):
             parts = ([doc[:]] if whole or not doc.has_annotation("SENT_START") else doc.sents for doc in docs)
             units = [unit for unit in chain.from_iterable(parts) if unit.text.strip()]

@@ -6,6 +6,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from elmo_tasks.nn.encoder import Encoder
+from elmo_tasks.nn.initialization import glorot_uniform_
 from elmo_tasks.settings import Probability, Size, checked
 
 DIRECTIONS = 2
@@ -89,15 +90,6 @@ class CoupledLstm(Encoder):
             hidden = o.sigmoid() * cell.tanh()
             outputs.append(hidden)
         return torch.cat(outputs, 1)
-
-
-def glorot_uniform_(tensor: Tensor) -> Tensor:
-    """
-    Initializes a tensor of one or two dimensions as TensorFlow's default does, for which a vector of n has n inputs and
-    n outputs; `torch.nn.init.xavier_uniform_` does not accept vectors.
-    """
-    bound = (6.0 / (tensor.shape[0] + tensor.shape[-1])) ** 0.5
-    return nn.init.uniform_(tensor, -bound, bound)
 
 
 def _packed_places(mask: Tensor) -> tuple[Tensor, list[int]]:

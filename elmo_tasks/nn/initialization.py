@@ -2,7 +2,7 @@
 
 from typing import TypeVar
 
-from torch import nn
+from torch import Tensor, nn
 
 _Layer = TypeVar("_Layer", nn.Linear, nn.Conv1d)
 
@@ -16,3 +16,12 @@ def glorot(layer: _Layer) -> _Layer:
     if layer.bias is not None:
         nn.init.zeros_(layer.bias)
     return layer
+
+
+def glorot_uniform_(tensor: Tensor) -> Tensor:
+    """
+    Initializes a tensor of one or two dimensions as TensorFlow's default does, for which a vector of n has n inputs and
+    n outputs; `torch.nn.init.xavier_uniform_` does not accept vectors.
+    """
+    bound = (6.0 / (tensor.shape[0] + tensor.shape[-1])) ** 0.5
+    return nn.init.uniform_(tensor, -bound, bound)

@@ -1,4 +1,4 @@
-"""The lowest layers of every task model: tokens -> x -> h; the one place where ELMo enters a model (section 3.3)."""
+"""The first layers of every task model: tokens -> x -> h; the one place where ELMo enters a model (section 3.3)."""
 
 from typing import NamedTuple, Optional
 

@@ -12,11 +12,12 @@ from allennlp.training.callbacks import TrainerCallback
 from tqdm import tqdm
 
 from elmo_tasks.bilm.weights import save_options
-from elmo_tasks.errors import InputError, require_sizes
+from elmo_tasks.errors import InputError
 from elmo_tasks.files import atomic_write
 from elmo_tasks.pretraining.evaluation import perplexity
 from elmo_tasks.pretraining.export import CURVE_FILE, OPTIONS_FILE, load_trained, write_exported
 from elmo_tasks.pretraining.language_model import BiLanguageModel
+from elmo_tasks.settings import Size, checked
 
 logger = logging.getLogger(__name__)
 
@@ -38,9 +39,9 @@ class LmProgress(TrainerCallback):
     Raises `InputError` if `every` is below 1.
     """
 
-    def __init__(self, serialization_dir: str, every: int = 50) -> None:
+    @checked
+    def __init__(self, serialization_dir: str, every: Size = 50) -> None:
         super().__init__(serialization_dir)
-        require_sizes(every=every)
         self.every = every
         self.steps = self.tokens = 0
         self._points: list[dict[str, Any]] = []

@@ -13,12 +13,13 @@ from allennlp.data.data_loaders import DataLoader
 from allennlp.data.fields import ListField, TextField
 from allennlp.data.vocabulary import NAMESPACE_PADDING_FILE
 
-from elmo_tasks.errors import InputError, require_sizes
+from elmo_tasks.errors import InputError
 from elmo_tasks.files import atomic_write
 from elmo_tasks.pretraining.evaluation import first_sentences
 from elmo_tasks.pretraining.sentences import check_text, count_predictions, expand_files
 from elmo_tasks.pretraining.stream import LmBatch, LmStream, TrainingStream
 from elmo_tasks.pretraining.vocabulary import WordVocabulary
+from elmo_tasks.settings import Size, checked
 from elmo_tasks.training.distributed import process_count, process_rank
 from elmo_tasks.training.subsampling import every_instance
 
@@ -132,18 +133,18 @@ class LmDataLoader(DataLoader):
     the number of processes, or `max_tokens` is given for an endless stream.
     """
 
+    @checked
     def __init__(
         self,
         reader: DatasetReader,
         data_path: Any,
-        batch_size: int,
-        unroll: int = 20,
+        batch_size: Size,
+        unroll: Size = 20,
         seed: int | None = None,
-        steps_per_epoch: int | None = None,
+        steps_per_epoch: Optional[Size] = None,
         shuffle: bool = True,
-        max_tokens: int | None = None,
+        max_tokens: Optional[Size] = None,
     ) -> None:
-        require_sizes(unroll=unroll, batch_size=batch_size, steps_per_epoch=steps_per_epoch, max_tokens=max_tokens)
         self.endless = shuffle or steps_per_epoch is not None
         if max_tokens is not None and self.endless:
             raise InputError("data loader elmo_tasks_lm: max_tokens requires shuffle false and no steps_per_epoch")

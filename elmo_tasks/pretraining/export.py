@@ -20,8 +20,9 @@ import torch
 from safetensors.torch import save
 
 from elmo_tasks.bilm.bilm import BiLM
+from elmo_tasks.bilm.locations import is_whole_model, local_path
 from elmo_tasks.bilm.options import BiLMOptions
-from elmo_tasks.bilm.weights import file_sha256, local_path
+from elmo_tasks.bilm.weights import file_sha256
 from elmo_tasks.errors import InputError
 from elmo_tasks.files import atomic_write, atomic_write_folder
 from elmo_tasks.formats.hdf5 import own_dataset, reading, write_hdf5
@@ -191,8 +192,8 @@ def _load_softmax(softmax: OutputSoftmax, file: Path) -> None:
 def load_start(source: str | dict[str, str]) -> tuple[BiLM, TrainedModel | None]:
     """
     The biLM from which fine-tuning starts, and its language model if the softmax is known: of the folder of an
-    `elmo-tasks train` run, its archive, an exported folder (as published elsewhere: without `softmax.hdf5`), or an
-    object of `options_file` and `weight_file`.
+    `elmo-tasks train` run, its archive, an exported folder, a whole model published elsewhere (see `bilm_file`; without
+    a softmax), or an object of `options_file` and `weight_file`.
 
     Raises `InputError` if there is no biLM, or only half of a softmax.
     """
@@ -202,8 +203,8 @@ def load_start(source: str | dict[str, str]) -> tuple[BiLM, TrainedModel | None]
         return BiLM.from_files(source["options_file"], source["weight_file"]), None
     folder = Path(str(source))
     ours = any((folder / name).is_file() for name in ("config.json", SOFTMAX_FILE))
-    if not ours and all((folder / name).is_file() for name in (OPTIONS_FILE, WEIGHT_FILE)):
-        return BiLM.from_files(folder / OPTIONS_FILE, folder / WEIGHT_FILE), None
+    if not ours and is_whole_model(source):
+        return BiLM.from_files(source, source), None
     trained = load_trained(folder)
     return trained.model.bilm, trained
 

@@ -1,1 +1,25 @@
-"""The task models: reader, model, metric and predictor of each."""
+"""The tasks: reader, model, predictor and record of each, and what they share. Light until a module is imported."""
+
+from importlib import import_module
+from typing import Any
+
+from elmo_tasks.formats.corpora import CORPORA
+from elmo_tasks.tasks.task import Task
+
+PACKAGES = ("squad", "snli", "srl", "coref", "tagging", "sst")
+"""Each has its records in `TASKS`."""
+
+TASKS: dict[str, Task] = {
+    task.name: task for name in PACKAGES for task in import_module(f"elmo_tasks.tasks.{name}").TASKS
+}
+"""By name, in the order of the paper."""
+
+CORPORA.update({task.name: task.files for task in TASKS.values() if task.files})
+
+
+def task_of(predictor: Any) -> Task | None:
+    """The task of a predictor, `None` for a predictor of another package."""
+    from allennlp.predictors import Predictor
+
+    kinds = {Predictor.by_name(f"elmo_tasks_{name}"): task for name, task in TASKS.items()}
+    return kinds.get(type(predictor))

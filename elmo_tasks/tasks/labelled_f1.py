@@ -1,14 +1,15 @@
 """Precision, recall and F1 of labelled spans, for named entities and semantic roles."""
 
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, Protocol
 
 from allennlp.training.metrics import Metric
 
 from elmo_tasks.training.distributed import all_gather_objects
 
-Row = dict[str, int]
+KINDS = ("correct", "predicted", "gold")
 
 
 class Labelled(Protocol):
@@ -29,7 +30,7 @@ class LabelledF1(Metric):
     supports_distributed = True
 
     def __init__(self) -> None:
-        self._rows: dict[str, Row] = {}
+        self.reset()
 
     @abstractmethod
     def spelled(self, tags: Sequence[str]) -> Iterable[Labelled]:
@@ -44,23 +45,24 @@ class LabelledF1(Metric):
         Adds a batch of B predicted sequences of T tags each, legal or not, and B gold ones of the same lengths. Raises
         `ValueError` if numbers or lengths differ, or a tag is invalid; nothing is counted then.
         """
-        if len(predictions) != len(gold_labels):
-            raise ValueError(f"{len(predictions)} predictions for {len(gold_labels)} gold sequences")
-        batch: dict[str, Row] = {}
+        batch: Counter[tuple[str, str]] = Counter()
         for predicted, gold in zip(predictions, gold_labels, strict=True):
-            self._count(batch, predicted, gold)
-        for rows in all_gather_objects(batch):
-            for label, row in rows.items():
-                self._rows[label] = _sum([self._rows.get(label, _sum([])), row])
+            if len(predicted) != len(gold):
+                raise ValueError(f"{len(predicted)} predicted tags for {len(gold)} gold ones")
+            ours, theirs = set(self.spelled(predicted)), set(self.spelled(gold))
+            for kind, found in zip(KINDS, (ours & theirs, ours, theirs), strict=True):
+                batch.update((kind, one.label) for one in found)
+        for counts in all_gather_objects(batch):
+            self._counts.update(counts)
 
     def get_metric(self, reset: bool = False) -> dict[str, float]:
         """
         Returns `precision`, `recall`, `f1`, and for each label `precision-PER` and so on; between 0 and 1, and 0 for
         empty denominators.
         """
-        scores = _scores(self._overall())
-        for label, row in sorted(self._rows.items()):
-            scores |= {f"{name}-{label}": value for name, value in _scores(row).items()}
+        scores = _scores(**self._overall())
+        for label, row in self.report()["labels"].items():
+            scores |= {f"{name}-{label}": value for name, value in _scores(**row).items()}
         if reset:
             self.reset()
         return scores
@@ -69,31 +71,23 @@ class LabelledF1(Metric):
         """
         Returns the numbers of `correct`, `predicted` and `gold` items, for `overall` and for each of the `labels`.
         """
-        return {"overall": self._overall(), "labels": {label: dict(self._rows[label]) for label in sorted(self._rows)}}
+        return {"overall": self._overall(), "labels": {label: self._row([label]) for label in self._labels()}}
 
     def reset(self) -> None:
         """Sets all counts to zero."""
-        self._rows = {}
+        self._counts: Counter[tuple[str, str]] = Counter()
 
-    def _overall(self) -> Row:
-        return _sum(row for label, row in self._rows.items() if self.counts_overall(label))
+    def _overall(self) -> dict[str, int]:
+        return self._row([label for label in self._labels() if self.counts_overall(label)])
 
-    def _count(self, rows: dict[str, Row], predicted: Sequence[str], gold: Sequence[str]) -> None:
-        if len(predicted) != len(gold):
-            raise ValueError(f"{len(predicted)} predicted tags for {len(gold)} gold ones")
-        ours, theirs = set(self.spelled(predicted)), set(self.spelled(gold))
-        for name, found in (("correct", ours & theirs), ("predicted", ours), ("gold", theirs)):
-            for one in found:
-                rows.setdefault(one.label, _sum([]))[name] += 1
+    def _labels(self) -> list[str]:
+        return sorted({label for _, label in self._counts})
+
+    def _row(self, labels: Collection[str]) -> dict[str, int]:
+        return {kind: sum(self._counts[kind, label] for label in labels) for kind in KINDS}
 
 
-def _sum(rows: Iterable[Row]) -> Row:
-    listed = list(rows)
-    return {name: sum(row[name] for row in listed) for name in ("correct", "predicted", "gold")}
-
-
-def _scores(row: Row) -> dict[str, float]:
-    correct, predicted, gold = row["correct"], row["predicted"], row["gold"]
+def _scores(correct: int, predicted: int, gold: int) -> dict[str, float]:
     return {
         "precision": correct / predicted if predicted else 0.0,
         "recall": correct / gold if gold else 0.0,

@@ -1,7 +1,6 @@
 """Base class of the models that tag tokens."""
 
 from abc import abstractmethod
-from collections.abc import Sequence
 from typing import Any
 
 from allennlp.data import TextFieldTensors
@@ -12,16 +11,13 @@ from elmo_tasks.nn.precision import at_least_float32
 from elmo_tasks.tasks.labelled_f1 import LabelledF1
 from elmo_tasks.tasks.task_model import TaskModel
 
-LABELS = "labels"
-"""The vocabulary namespace of the tags."""
-
 
 class Tagger(TaskModel):
     """
     A linear layer on h scores the tags of each token.
 
     A subclass sets `tags`, `score_tags` and `f1` in its constructor and defines `decode` and `loss`. The tags' names
-    are those of the vocabulary's namespace `LABELS`, in its order, with any added tags after them.
+    are those of the vocabulary's namespace `labels`, in its order, with any added tags after them.
     """
 
     shown: tuple[str, ...] = ("words",)
@@ -64,7 +60,7 @@ class Tagger(TaskModel):
 
     def score(self, tokens: TextFieldTensors, **_: Any) -> dict[str, Tensor]:
         """`logits` [B, T, tags]."""
-        h, _, _ = self.lowest_layers(tokens)
+        h, _, _ = self.input_encoder(tokens)
         return {"logits": at_least_float32(self.score_tags(h))}
 
     def answer(
@@ -78,11 +74,12 @@ class Tagger(TaskModel):
         mask, logits = get_text_field_mask(tokens), scores["logits"]
         output: dict[str, Any] = {"logits": logits}
         output |= {name: [sentence[name] for sentence in metadata] for name in self.shown}
-        if not self.training:
-            output["tags"] = self.decode(logits, mask)
         if tags is not None:
             output["loss"] = self.loss(logits, tags, mask)
-            self._count(output.get("tags"), metadata)
+        if not self.training:
+            output["tags"] = self.decode(logits, mask)
+            if tags is not None:
+                self.f1(output["tags"], [sentence["tags"] for sentence in metadata])
         return output
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
@@ -97,9 +94,5 @@ class Tagger(TaskModel):
         """
         scores = {} if self.training else self.f1.get_metric(reset)
         if reset:
-            return scores | self.lowest_layers.describe()
+            return scores | self.input_encoder.describe()
         return {name: value for name, value in scores.items() if "-" not in name}
-
-    def _count(self, predicted: list[list[str]] | None, metadata: Sequence[dict[str, Any]]) -> None:
-        if predicted is not None:
-            self.f1(predicted, [sentence["tags"] for sentence in metadata])

@@ -23,8 +23,7 @@ class TaskModel(Model):
 
     # Parameters
 
-    - `input_encoder`: becomes `lowest_layers`. In a config, the keys of `InputEncoder.from_partial_objects` stand among
-      the model's own.
+    - `input_encoder`: in a config, the keys of `InputEncoder.from_partial_objects` stand among the model's own.
     - `regularizer`, `serialization_dir`, `ddp_accelerator`: see AllenNLP's `Model`.
 
     Raises `InputError` if a key is unknown. The ranges of numbers are checked before a training (`training.checks`).
@@ -36,8 +35,11 @@ class TaskModel(Model):
     input_defaults: ClassVar[dict[str, Any]] = {}
     """Keys of the input encoder whose default in a config is another for this model."""
 
-    _version = 1
-    """Version of the format of the state dict, which torch stores with the weights. Older versions stay loadable."""
+    _version = 2
+    """
+    Version of the format of the state dict, which torch stores with the weights. Older versions stay loadable. In
+    version 1 the input encoder was called `lowest_layers`.
+    """
 
     def __init__(
         self,
@@ -52,7 +54,7 @@ class TaskModel(Model):
         if unknown:
             raise InputError(f"{type(self).__name__} has no key {', '.join(sorted(unknown))}", hint="is it misspelt?")
         super().__init__(vocab, regularizer, serialization_dir, ddp_accelerator)
-        self.lowest_layers = input_encoder
+        self.input_encoder = input_encoder
 
     @classmethod
     def from_params(cls, params: Params, *constructors: Any, **extras: Any) -> "TaskModel":
@@ -69,7 +71,7 @@ class TaskModel(Model):
         The penalties of the `regularizer` and on the weights of ELMo's layers (section 3.3), which the trainer adds to
         the loss and reports as `reg_loss`; `None` without both.
         """
-        configured, elmo = super().get_regularization_penalty(), self.lowest_layers.elmo
+        configured, elmo = super().get_regularization_penalty(), self.input_encoder.elmo
         if elmo is None or not elmo.settings.l2:
             return configured
         return elmo.penalty() if configured is None else elmo.penalty() + configured
@@ -96,6 +98,9 @@ class TaskModel(Model):
                 f"the model is of version {found} of its format, and {self._version} is the newest that is known here",
                 hint="load it with a newer elmo_tasks",
             )
+        former = f"{prefix}lowest_layers."
+        for name in [name for name in state_dict if name.startswith(former)]:
+            state_dict[f"{prefix}input_encoder.{name.removeprefix(former)}"] = state_dict.pop(name)
         super()._load_from_state_dict(state_dict, prefix, local_metadata, *rest)
 
 

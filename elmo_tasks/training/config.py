@@ -62,25 +62,28 @@ def read_config(file: str | os.PathLike[str], overrides: str = "") -> Params:
         raise InputError(f"the overrides (-o) do not fit the config: {error}") from error
 
 
-def evaluate(file: str | os.PathLike[str], **variables: str) -> Any:
+def evaluate(file: str | os.PathLike[str], code: Mapping[str, str] | None = None, **variables: str) -> Any:
     """
+    `code` has the Jsonnet of other external variables.
+
     The value of a Jsonnet file, in which `std.thisFile` and the data root are absolute, so that it holds in any folder.
     Raises `InputError` if it needs the data root and there is none; `RuntimeError` for Jsonnet's errors.
     """
     path, given = os.path.abspath(cached_path(file)), _variables() | variables
     try:
-        return _normalized(json.loads(evaluate_file(path, ext_vars=given)))
+        return _normalized(json.loads(evaluate_file(path, ext_vars=given, ext_codes=code or {})))
     except RuntimeError as error:
         if DATA_VARIABLE in given or f"undefined external variable: {DATA_VARIABLE}" not in str(error):
             raise
-        hint = f"it names the folder of {', '.join(files_needed(path, **variables))}; see `elmo-tasks data`"
+        hint = f"it names the folder of {', '.join(files_needed(path, code, **variables))}; see `elmo-tasks data`"
         raise InputError(f"{DATA_VARIABLE} is not set", file=path, hint=hint) from None
 
 
-def files_needed(file: str | os.PathLike[str], **variables: str) -> list[str]:
+def files_needed(file: str | os.PathLike[str], code: Mapping[str, str] | None = None, **variables: str) -> list[str]:
     """What a Jsonnet file names below the data root."""
     root = "/DATA/"
-    found = json.loads(evaluate_file(os.fspath(file), ext_vars=variables | {DATA_VARIABLE: root[:-1]}))
+    given = variables | {DATA_VARIABLE: root[:-1]}
+    found = json.loads(evaluate_file(os.fspath(file), ext_vars=given, ext_codes=code or {}))
     return sorted({text.removeprefix(root) for _, text in strings("", found) if text.startswith(root)})
 
 

@@ -19,8 +19,8 @@ class ResumableMovingAverage(ExponentialMovingAverage):
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         for own, saved in ((self._shadows, state_dict["shadows"]), (self._backups, state_dict["backups"])):
-            for name, tensor in own.items():
-                tensor.copy_(saved[name])
+            for tensor, kept in zip(own.values(), saved.values(), strict=True):  # earlier versions had other names
+                tensor.copy_(kept)
 
 
 @MovingAverage.register("elmo_tasks_exponential")

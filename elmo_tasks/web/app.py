@@ -12,7 +12,8 @@ from importlib import resources
 from typing import Any
 
 from elmo_tasks.errors import InputError, shown
-from elmo_tasks.tasks.json_input import NOT_JSON, json_problem, loaded
+from elmo_tasks.formats.json_values import NOT_JSON, json_problem, loaded
+from elmo_tasks.tasks import TASKS
 from elmo_tasks.web.layers import LayerSearch
 from elmo_tasks.web.models import ServedModel
 from elmo_tasks.web.worker import Refused, Worker
@@ -54,6 +55,7 @@ class Service:
         access_log: bool,
     ) -> None:
         about = {
+            "tasks": {name: task.page._asdict() for name, task in TASKS.items()},
             "models": [{"name": name, **model.describe()} for name, model in models.items()],
             "bilms": [{"name": name, **bilm.describe()} for name, bilm in bilms.items()],
             "limits": {"bytes": max_bytes, "words": max_words},

@@ -15,8 +15,8 @@ from elmo_tasks.experiments.probes.index import CorpusIndex, index_layers
 from elmo_tasks.experiments.probes.layers import FrozenEncoder, encode_blocks
 from elmo_tasks.experiments.probes.neighbors import Occurrence, Query, nearest_occurrences
 from elmo_tasks.experiments.probes.senses import DATA_SUFFIX, key_file_of, read_keys, read_senses
+from elmo_tasks.formats.json_values import Text, validate
 from elmo_tasks.resources import fixtures_root
-from elmo_tasks.tasks.json_input import Text, validate
 from elmo_tasks.web.worker import Outcome
 
 MAX_OCCURRENCES = 300

@@ -1,6 +1,5 @@
 """Trained archives: what the page shows of them, and their predictions."""
 
-import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,11 +10,9 @@ from allennlp.predictors import Predictor
 
 from elmo_tasks.errors import InputError, one_line
 from elmo_tasks.nn.elmo_embedder import ElmoTokenEmbedder
+from elmo_tasks.tasks import TASKS, task_of
 from elmo_tasks.training.archives import load_archive
 from elmo_tasks.web.worker import Outcome
-
-TASKS = ("ner", "srl", "coref", "squad", "snli", "sst", "tagger")
-EXAMPLES: dict[str, list[Any]] = json.loads((Path(__file__).parent / "examples.json").read_text("utf-8"))
 
 MAX_PAIRS = 250_000
 """The largest product of the lengths of premise and hypothesis: the answer has two numbers for each pair of words."""
@@ -31,13 +28,15 @@ class ServedModel:
         if not archive.is_file():
             raise InputError("the archive does not exist", file=archive)
         loaded = load_archive(archive)
-        kinds = {Predictor.by_name(f"elmo_tasks_{task}"): task for task in TASKS}
         try:
             self.predictor: Any = Predictor.from_archive(loaded)
-            self.task = kinds[type(self.predictor)]
-        except (KeyError, ValueError, ConfigurationError):
+            task = task_of(self.predictor)
+        except (ValueError, ConfigurationError):
+            task = None
+        if task is None:
             found = loaded.config["model"]["type"]
-            raise InputError(f"expected a model of {', '.join(TASKS)}, got {found!r}", file=archive) from None
+            raise InputError(f"expected a model of {', '.join(TASKS)}, got {found!r}", file=archive)
+        self.task = task
         self.modules = list(self.predictor._model.modules())
         self._embedders = [module for module in self.modules if isinstance(module, ElmoTokenEmbedder)]
 
@@ -49,12 +48,12 @@ class ServedModel:
             for at, mix in found
             if mix is not None
         ]
-        return {"task": self.task, "mix": mixes, "examples": EXAMPLES["ner" if self.task == "tagger" else self.task]}
+        return {"task": self.task.name, "mix": mixes, "examples": self.task.examples}
 
     def prepare(self, action: str, data: Any) -> tuple[Any, int]:
         """An input and its words (about, for raw text). Raises `InputError` for too many pairs of words."""
         words = {key: words_in(value) for key, value in data.items()} if isinstance(data, dict) else {}
-        if self.task == "snli" and words.get("premise", 0) * words.get("hypothesis", 0) > MAX_PAIRS:
+        if self.task.name == "snli" and words.get("premise", 0) * words.get("hypothesis", 0) > MAX_PAIRS:
             raise InputError(f"expected at most {MAX_PAIRS:,} pairs of words of premise and hypothesis, got more")
         return data, sum(count for key, count in words.items() if key not in ("id", "genre", "speakers"))
 

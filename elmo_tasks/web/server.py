@@ -73,11 +73,9 @@ def _service(args: argparse.Namespace) -> Service:
             module.register_forward_pre_hook(workers[name].check)
     for name, files in _named(given, lambda files: Path(files.partition(",")[0]).absolute().parent.name, workers):
         sys.stderr.write(f"indexing the layers of {name} ({files})\n")
-        options_file, _, weight_file = files.partition(",")
-        if not weight_file:
-            raise InputError(f"--bilm: expected OPTIONS,WEIGHTS, got {files!r}")
-        encoder = FrozenEncoder.of(*open_source(SourceSettings(options_file=options_file, weight_file=weight_file)))
-        bilms[name] = LayerSearch(encoder, args.corpus or default_corpora())
+        options_file, _, weight_file = files.rpartition(",")
+        settings = SourceSettings(options_file=options_file or None, weight_file=weight_file)
+        bilms[name] = LayerSearch(FrozenEncoder.of(*open_source(settings)), args.corpus or default_corpora())
         workers[name] = Worker(bilms[name].answers, batch_size=1, **options)
     limits = {"max_bytes": args.max_bytes, "max_words": args.max_words, "timeout": args.timeout}
     hosts = frozenset(name.lower() for name in (args.host, *args.allowed_host))

@@ -2,8 +2,8 @@
 Train a tiny self-contained archive for each task and store its predictions: `python -m tests.archives.make`, in the
 root of the project.
 
-Stored archives are never replaced, so that tests show whether archives of earlier versions still load. Only a new
-`TaskModel._version` needs a new folder.
+Stored archives are never replaced, so that tests show whether archives of earlier versions still load. Run it before
+you raise `TaskModel._version`: each earlier version has a folder.
 """
 
 import json
@@ -18,40 +18,30 @@ from allennlp.models import load_archive
 from allennlp.predictors import Predictor
 
 import elmo_tasks.plugin  # noqa: F401 - registers what configs name
-import tests.coref.test_model as coref
-import tests.snli.test_model as snli
-import tests.sst.test_model as sst
-import tests.tagging.test_ner_model as ner
 from elmo_tasks.formats.ontonotes import read_documents
 from elmo_tasks.tasks.task_model import TaskModel
-from tests.squad import samples as squad
-from tests.srl import samples as srl
-from tests.tiny import ROOT, bilm_files
+from tests.tiny import ROOT, SAMPLES, bilm_files, tiny_model
 
 STORED = Path(__file__).parent
 EXPECTED = "predictions.json"
-STORY = next(read_documents(coref.STORIES))
+STORY = next(read_documents(SAMPLES["coref"]))
 SENTENCE = {"sentence": "Captain Oakes said that Mira sold the old ferry ."}
-TASKS: dict[str, tuple[dict[str, Any], Path, dict[str, Any]]] = {
-    "ner": (ner.TINY, ner.FIXTURE, SENTENCE),
-    "snli": (snli.TINY, snli.FIXTURE, {"premise": "A man leans on a fence.", "hypothesis": "A man rests."}),
-    "sst": (sst.TINY, sst.FIXTURE, {"tokens": ["The", "ferry", "ran", "on", "time", "."]}),
-    "srl": (srl.TINY, srl.FIXTURES, SENTENCE),
-    "squad": (
-        squad.TINY,
-        squad.FIXTURES / "train-v1.1.json",
-        {"passage": "The ferry left in May. Mira sold it.", "question": "Who sold it?", "id": "q"},
-    ),
-    "coref": (coref.TINY, coref.STORIES, {"sentences": [list(sentence.words) for sentence in STORY.sentences]}),
+INPUTS: dict[str, dict[str, Any]] = {
+    "ner": SENTENCE,
+    "snli": {"premise": "A man leans on a fence.", "hypothesis": "A man rests."},
+    "sst": {"tokens": ["The", "ferry", "ran", "on", "time", "."]},
+    "srl": SENTENCE,
+    "squad": {"passage": "The ferry left in May. Mira sold it.", "question": "Who sold it?", "id": "q"},
+    "coref": {"sentences": [list(sentence.words) for sentence in STORY.sentences]},
 }
-"""The model, training data and an input of each task."""
+"""An input of each task."""
 
 
 def make(folder: Path) -> None:
     """Write the archives and the predictions."""
     folder.mkdir()
     found = {}
-    for task, (_, _, given) in TASKS.items():
+    for task, given in INPUTS.items():
         archive = folder / f"{task}.tar.gz"
         with TemporaryDirectory() as run:
             train_model(Params(config(task, Path(run) / "bilm")), Path(run) / "run")
@@ -62,12 +52,11 @@ def make(folder: Path) -> None:
 
 def config(task: str, bilm: Path) -> dict[str, Any]:
     """A short training."""
-    model, data, _ = TASKS[task]
     elmo = {**bilm_files(bilm), "at": "both", "mix": "weighted", "archive": True}
     return {
         "dataset_reader": {"type": f"elmo_tasks_{task}"},
-        "train_data_path": str(data.relative_to(ROOT)),
-        "model": {**model, "elmo": elmo},
+        "train_data_path": str(SAMPLES[task].relative_to(ROOT)),
+        "model": {**tiny_model(task), "elmo": elmo},
         "data_loader": {"batch_size": 1 if task == "coref" else 4, "shuffle": True},
         "trainer": {
             "type": "elmo_tasks",

@@ -2,31 +2,29 @@
 
 import json
 import socket
-from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from allennlp.common import Params
-from allennlp.data import Vocabulary
-from allennlp.models import Model
 
 from elmo_tasks.errors import InputError
+from elmo_tasks.tasks.sst.reader import SstReader
 from elmo_tasks.tasks.task_model import TaskModel
-from tests.archives.make import EXPECTED, STORED, TASKS, prediction
-from tests.sst import test_model as sst
+from tests.archives.make import EXPECTED, INPUTS, STORED, prediction
+from tests.models import make_model
+from tests.tiny import SAMPLES
 
-VERSIONS = range(1, TaskModel._version + 1)
+VERSIONS = sorted(folder.name for folder in STORED.glob("[0-9]*"))
 
 
-@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("task", INPUTS)
 @pytest.mark.parametrize("version", VERSIONS)
-def test_predictions_are_unchanged(version: int, task: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_predictions_are_unchanged(version: str, task: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(socket, "socket", None)
-    expected = json.loads((STORED / str(version) / EXPECTED).read_text("utf-8"))[task]
-    found = prediction(STORED / str(version) / f"{task}.tar.gz", expected["input"])
+    expected = json.loads((STORED / version / EXPECTED).read_text("utf-8"))[task]
+    found = prediction(STORED / version / f"{task}.tar.gz", expected["input"])
     assert_close(found, expected["output"])
 
 
@@ -46,11 +44,11 @@ def assert_close(found: Any, expected: Any, *, atol: float = 1e-4, rtol: float =
 
 
 def test_an_archive_of_a_newer_version_is_rejected(tmp_path: Path) -> None:
-    model = Model.from_params(Params(deepcopy(sst.TINY)), vocab=Vocabulary.from_instances(sst.corpus()))
+    model = make_model("sst", list(SstReader().read(SAMPLES["sst"])), tmp_path, None)
     torch.save(model.state_dict(), tmp_path / "best.th")
     state = torch.load(tmp_path / "best.th", weights_only=True)
     assert state._metadata[""]["version"] == TaskModel._version
     model.load_state_dict(state)
     state._metadata[""]["version"] = TaskModel._version + 1
-    with pytest.raises(InputError, match="version 2"):
+    with pytest.raises(InputError, match="version 3"):
         model.load_state_dict(state)

@@ -10,7 +10,7 @@ import torch
 from allennlp.modules.elmo import _ElmoBiLm
 
 from elmo_tasks.bilm import BiLM, batch_to_ids
-from elmo_tasks.bilm.weights import file_sha256, local_path
+from elmo_tasks.bilm.weights import file_sha256
 from elmo_tasks.errors import InputError
 from tests.elmo.samples import SENTENCES, options, random_bilm, write_bilm
 from tests.hdf5_elsewhere import ELSEWHERE, move
@@ -133,16 +133,3 @@ def test_rounded_weights_are_smaller_and_allennlp_reads_them(tmp_path: Path) -> 
     ours = BiLM.from_files(*files)(batch_to_ids(SENTENCES[:1])).layers
     for mine, allennlps in zip(ours, theirs, strict=True):
         torch.testing.assert_close(mine, allennlps[:, 1:-1].detach(), atol=1e-5, rtol=0.0)
-
-
-def test_urls_are_downloaded_to_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def download(url: str) -> str:
-        if url.endswith("gone.hdf5"):
-            raise ConnectionError("no route")
-        return "/cache/w.hdf5"
-
-    monkeypatch.setattr("cached_path.cached_path", download)
-    assert local_path(tmp_path / "w.hdf5") == tmp_path / "w.hdf5"
-    assert local_path("https://example.org/w.hdf5") == Path("/cache/w.hdf5")
-    with pytest.raises(InputError, match="cannot fetch https://example.org/gone.hdf5: no route"):
-        local_path("https://example.org/gone.hdf5")

@@ -83,6 +83,14 @@ def test_flags_of_allennlp(bilm: tuple[str, ...], text: Path, tmp_path: Path) ->
         assert (array.shape, array.dtype) == (shape, np.float16)
 
 
+def test_shards(bilm: tuple[str, ...], text: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("pyarrow")
+    elmo(tmp_path / "*.txt", tmp_path / "out", *bilm, "--shards", 2, "--top", "--input-format", "text")
+    assert capsys.readouterr().out.splitlines() == ["3 sentences in 2 shards", f"{tmp_path / 'out'}: 11 tokens"]
+    with ElmoVectors(tmp_path / "out") as vectors:
+        assert vectors[0].shape == (5, 12) and vectors.info["weights_sha256"] == file_sha256(bilm[3])
+
+
 def test_raw_text_json_and_gzip(bilm: tuple[str, ...], tmp_path: Path) -> None:
     lines = {"text": "He can't.", "json": '["New York", "can\'t"]', "tokens": "He can't."}
     expected = {"text": ["He", "ca", "n't", "."], "json": ["New York", "can't"], "tokens": ["He", "can't."]}
@@ -96,7 +104,7 @@ def test_raw_text_json_and_gzip(bilm: tuple[str, ...], tmp_path: Path) -> None:
     ("content", "options", "message"),
     [
         (b"one\n\xff\n", (), ":2: expected UTF-8 text"),
-        (b'["a"]\n"a b"\n', ("--input-format", "json"), ":2: expected a JSON list of tokens, got"),
+        (b'["a"]\n"a b"\n', ("--input-format", "json"), ":2: expected a JSON list of tokens, or an object"),
         (b'["a"]\n["a\\u0000b"]\n', ("--input-format", "json"), ":2: HDF5 cannot store a token with a NUL"),
         (b"", (), "expected at least one sentence, got none"),
     ],
@@ -115,7 +123,7 @@ def test_invalid_arguments(bilm: tuple[str, ...], text: Path, tmp_path: Path) ->
     part.write_text(TEXT)
     out = tmp_path / "out"
     for arguments, message in (
-        ((text, out, *bilm[:2]), "--options-file and --weight-file"),
+        ((text, out, *bilm[:2]), "weight_file: expected a path or URL"),
         ((text, out, *bilm, "--cuda-device", 99), "--cuda-device 99: "),
         ((text, out, *bilm, "--overlap", 300), "overlap: expected a number from 0 to half of max_length"),
         ((text, out, *bilm, "--max-length", 10**20), f"max_length.* {10**20}"),
@@ -126,6 +134,7 @@ def test_invalid_arguments(bilm: tuple[str, ...], text: Path, tmp_path: Path) ->
         ((text, "", *bilm), "empty"),
         ((text, "/dev/null", *bilm, "--force"), "/dev/null: "),
         ((tmp_path / "gone", out, *bilm), "gone: no such file"),
+        ((text, out, *bilm, "--workers", 2), "--workers needs --shards"),
     ):
         with pytest.raises(InputError, match=message):
             elmo(*arguments)
@@ -151,3 +160,14 @@ def test_an_interruption_says_how_to_resume(
     with pytest.raises(Interrupted, match="the same command, without --force, resumes"):
         elmo(text, tmp_path / "out", *bilm)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["bilm", "in.txt", "out.part"]
+
+
+def test_int8_vectors_are_close(bilm: tuple[str, ...], text: Path, tmp_path: Path) -> None:
+    text.write_text("".join(f"{'word ' * (number % 30)}{number}\n" for number in range(300)))
+    for name, option in (("whole", "--int8"), ("wide", "--batch-size=64")):
+        elmo(text, tmp_path / name, *bilm, option)
+    with ElmoVectors(tmp_path / "whole") as small, ElmoVectors(tmp_path / "wide") as wide:
+        for one, other in zip(small, wide, strict=True):
+            assert np.allclose(one, other, atol=np.abs(other).max() / 200)
+    with pytest.raises(InputError, match="dtype was 'int8', is 'float16'"):
+        elmo(text, tmp_path / "whole", *bilm, "--float16")

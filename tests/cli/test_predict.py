@@ -13,7 +13,7 @@ from allennlp.common.util import JsonDict
 
 from elmo_tasks.cli.line_predictions import LinePredictions
 from elmo_tasks.errors import InputError
-from elmo_tasks.tasks.json_input import JsonLinesPredictor
+from elmo_tasks.tasks.predictor import JsonLinesPredictor
 from tests.test_flow import elmo_tasks
 
 

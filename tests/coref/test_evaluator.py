@@ -9,14 +9,15 @@ from allennlp.data.data_loaders import SimpleDataLoader
 from allennlp.evaluation import Evaluator
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.brackets import Cluster, cluster_cells
+from elmo_tasks.formats.brackets import Cluster
 from elmo_tasks.formats.ontonotes import read_documents
 from elmo_tasks.tasks.coref.evaluator import CorefEvaluator, response_lines
 from elmo_tasks.tasks.coref.reader import CorefReader, document_clusters
 from elmo_tasks.tasks.coref.schedule import Staircase
-from tests.coref.test_model import STORIES, Build, build
+from tests.models import Build
+from tests.tiny import SAMPLES
 
-__all__ = ["build"]
+STORIES = SAMPLES["coref"]
 
 PIER = ("bc/pier/00/pier_0001", 0)
 NAMES = [PIER, ("bc/pier/00/pier_0001", 1), ("GUM_fiction_gull", 0)]
@@ -67,12 +68,6 @@ def test_documents_with_invalid_brackets_are_left_out(tmp_path: Path) -> None:
     CorefEvaluator().write(tmp_path / "response", iter((str(file), *name, list[Cluster]()) for name in NAMES[1:]))
     assert (tmp_path / "response.key").read_text() == rest
     assert len((tmp_path / "response").read_text().splitlines()) == len(rest.splitlines())
-
-
-def test_cluster_cells() -> None:
-    assert cluster_cells([[(0, 3), (0, 1), (4, 5)], [(0, 2), (1, 4)]], length=6) == [
-        *("(0|(1|(0)", "(1|1)", "0)", "1)", "(0)", "-")
-    ]
 
 
 def test_the_learning_rate_falls_in_steps() -> None:

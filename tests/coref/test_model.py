@@ -1,63 +1,22 @@
 """The coreference model. Properties of all task models are in tests/tasks/test_task_models.py."""
 
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from allennlp.data import Instance
 
 from elmo_tasks.formats.brackets import Cluster
 from elmo_tasks.tasks.coref.antecedents import TopSpans
 from elmo_tasks.tasks.coref.model import CorefModel, Document, window
 from elmo_tasks.tasks.coref.pruning import prune_crossing_spans
 from elmo_tasks.tasks.coref.reader import CorefReader
-from tests.models import make_model, tensors
+from tests.models import Build, corpus, tensors
 from tests.tiny import ELMO_DIM
-
-STORIES = Path(__file__).resolve().parents[2] / "fixtures" / "coref" / "stories.gold_conll"
-TINY: dict[str, Any] = {
-    "type": "elmo_tasks_coref",
-    "text_field_embedder": {
-        "token_embedders": {
-            "tokens": {"type": "elmo_tasks_word_vectors", "embedding_dim": 6},
-            "token_characters": {
-                "type": "character_encoding",
-                "embedding": {"embedding_dim": 3, "vocab_namespace": "token_characters"},
-                "encoder": {"type": "cnn", "embedding_dim": 3, "num_filters": 2, "ngram_filter_sizes": [3, 4, 5]},
-            },
-        }
-    },
-    "encoder": {"type": "elmo_tasks_coupled_lstm", "hidden_size": 5, "dropout": 0.2},
-    "input_dropout": 0.5,
-    "output_dropout": 0.2,
-    "hidden_size": 8,
-    "feature_size": 3,
-    "max_span_width": 4,
-    "max_antecedents": 7,
-}
-Build = Callable[..., CorefModel]
-
-
-def corpus() -> list[Instance]:
-    """New instances, which are not indexed yet."""
-    return list(CorefReader().read(STORIES))
-
-
-@pytest.fixture
-def build(tmp_path: Path) -> Build:
-    def make(elmo: dict[str, Any] | None = None, **keys: Any) -> CorefModel:
-        model = make_model(TINY, corpus(), tmp_path, elmo, **keys)
-        assert isinstance(model, CorefModel)
-        return model
-
-    return make
 
 
 def story(model: CorefModel, place: int = 0) -> tuple[dict[str, Any], Document]:
     """One document of the fixture as a batch, and as the model sees it."""
-    batch = tensors(model.vocab, corpus()[place : place + 1])
+    batch = tensors(model.vocab, corpus("coref")[place : place + 1])
     known = batch["metadata"][0]
     text = {key: {name: ids[0] for name, ids in of_one.items()} for key, of_one in batch["text"].items()}
     lengths = [len(sentence) for sentence in known["sentences"]]
@@ -74,7 +33,7 @@ def by_loops(model: CorefModel, document: Document) -> tuple[float, list[Cluster
     loss, links = 0.0, {}
     scores = pair_scores(model, document, grid, places, encoded, values)
     for i, span in enumerate(kept):
-        options = {-1: 0.0} | {j: scores[i, j] for j in range(max(0, i - 7), i)}
+        options = {-1: 0.0} | {j: scores[i, j] for j in range(max(0, i - model.antecedents.max_antecedents), i)}
         right = [j for j in options if j >= 0 and span in home and home.get(kept[j]) == home[span]] or [-1]
         total = torch.tensor(list(options.values())).logsumexp(0)
         loss += (total - torch.tensor([options[j] for j in right]).logsumexp(0)).item()
@@ -100,7 +59,7 @@ def pair_scores(model: CorefModel, document: Document, grid: Any, places: Any, e
 
 
 def test_loss_and_clusters_by_loops(build: Build) -> None:
-    model = build()
+    model = build(max_antecedents=7)
     with torch.no_grad():
         batch, document = story(model)
         encoded, values, lengths = model._words(document)
@@ -129,7 +88,7 @@ def test_a_window_by_hand(build: Build) -> None:
 
 def test_random_windows_during_training(build: Build) -> None:
     model = build(max_training_sentences=2, dropout=0.0, input_dropout=0.0, output_dropout=0.0)
-    model.lowest_layers.encoder.dropout = 0.0
+    model.input_encoder.encoder.dropout = 0.0
     batch, document = story(model)
     parts = [model._resolve(window(document, start, start + 2))[0].item() for start in range(2)]
     model.train()
@@ -144,7 +103,7 @@ def test_unknown_genres_share_a_row(build: Build) -> None:
     assert model.antecedents.genre.weight.shape[0] == 3
     losses = []
     for genre in ("", "weather", "bc"):
-        reader, (first, *_) = CorefReader(), corpus()
+        reader, (first, *_) = CorefReader(), corpus("coref")
         known = first["metadata"].metadata
         instance = reader.text_to_instance(known["sentences"], genre=genre, clusters=known["clusters"])
         reader.apply_token_indexers(instance)
@@ -155,9 +114,9 @@ def test_unknown_genres_share_a_row(build: Build) -> None:
 @pytest.mark.parametrize(
     ("head_values", "elmo", "width"),
     [
-        ("embeddings", {"at": "input"}, 12),
-        ("input", {"at": "input"}, 12 + ELMO_DIM),
-        ("input", {"at": "output"}, 12),
+        ("embeddings", {"at": "input"}, 18),
+        ("input", {"at": "input"}, 18 + ELMO_DIM),
+        ("input", {"at": "output"}, 18),
     ],
 )
 def test_head_values(head_values: str, elmo: dict[str, Any] | None, width: int, build: Build) -> None:
@@ -166,5 +125,5 @@ def test_head_values(head_values: str, elmo: dict[str, Any] | None, width: int, 
     encoded, values, _ = model._words(document)
     assert values.shape == (26, width)
     assert model.spans.output_size == 2 * encoded.shape[1] + 3 + width
-    x = model.lowest_layers(document.text).x
+    x = model.input_encoder(document.text).x
     assert torch.equal(values[:11], x[0, :11, :width])

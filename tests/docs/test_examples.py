@@ -44,7 +44,7 @@ def blocks_of(page: Path) -> list[Block]:
     ]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md"], ids=lambda page: page.name)
 def test_blocks_run_or_give_a_reason(page: Path) -> None:
     allowed = {"", "bash", "python", "jsonnet", "json"}
     unknown = [

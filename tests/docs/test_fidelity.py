@@ -10,9 +10,10 @@ import pytest
 from allennlp.common import Params
 
 from elmo_tasks.resources import DATA_VARIABLE
+from elmo_tasks.tasks import TASKS
 
 ROOT = Path(__file__).parents[2]
-ELMO = ["squad_elmo", "snli_elmo", "srl_elmo", "coref_elmo", "ner_elmo", "sst_elmo"]
+ELMO = [f"{task.name}_elmo" for task in TASKS.values() if task.paper]
 ROW = re.compile(r"^\| (?P<config>[a-z_` ]+) \| `(?P<key>[\w.]+)` \| `(?P<ours>[^`]+)` \|", re.MULTILINE)
 
 

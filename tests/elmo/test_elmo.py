@@ -75,7 +75,7 @@ def test_choices_of_layers(elmo: Elmo) -> None:
 
 
 def test_the_trained_mix_of_an_archive(tmp_path: Path) -> None:
-    embedder = load_archive(ARCHIVE).model.lowest_layers.elmo
+    embedder = load_archive(ARCHIVE).model.input_encoder.elmo
     for name, content in zip(("o", "w"), embedder.files.contents.values(), strict=True):
         (tmp_path / name).write_bytes(content.numpy().tobytes())
     own = Elmo.from_files(tmp_path / "o", tmp_path / "w")

@@ -1,7 +1,6 @@
 """Writing files of vectors: their contents, resumption after an interruption, and invalid input."""
 
 import json
-import multiprocessing
 import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -42,7 +41,7 @@ def bilm() -> BiLM:
 
 def write(bilm: BiLM, text: Iterable[str], out: Path, **changes: Any) -> bool:
     """`write_vectors` with small windows; `changes` are options of all parts."""
-    of_model = {key: changes.pop(key) for key in ("output", "float16") if key in changes}
+    of_model = {key: changes.pop(key) for key in ("output", "stored") if key in changes}
     sizes = {"max_length": 10, "overlap": 4}
     sizes |= {key: changes.pop(key) for key in ("max_length", "overlap", "batch_size", "max_tokens") if key in changes}
     settings = {"input": "text", "tokenizer": "white space", **changes.pop("settings", {})}
@@ -77,7 +76,15 @@ def test_top_layer_average_and_float16(bilm: BiLM, tmp_path: Path) -> None:
     assert np.allclose(top[0], expected[-1], atol=1e-6)
     assert np.allclose(average[0], expected.mean(0), atol=1e-6)
     assert (top.layer_names, average.layer_names) == (["layer 2"], ["mean of layers 0 to 2"])
-    half = written(bilm, tmp_path / "half", float16=True, output="top")
+    for output in ("all", "top"):  # also of windows
+        small, wide = (
+            written(bilm, tmp_path / f"{stored} {output}", stored=stored, output=output)
+            for stored in ("int8", "float32")
+        )
+        assert small[0].dtype == np.float32 and h5py.File(small.file)["0"].dtype == np.int8
+        for one, exact in zip(small, wide, strict=True):
+            assert (np.abs(one - exact) <= np.abs(exact).max(-1, keepdims=True) / 254 + 1e-6).all()
+    half = written(bilm, tmp_path / "half", stored="float16", output="top")
     assert half[3].dtype == np.float16 and np.array_equal(half[3], top[3].astype(np.float16))
 
 
@@ -161,25 +168,6 @@ def test_interrupted_calls_end_with_the_same_bytes(
     assert out.read_bytes() == (tmp_path / "whole").read_bytes()
 
 
-def test_several_processes_write_the_same_bytes(bilm: BiLM, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_SECONDS_BETWEEN_SAVES", -1.0)
-    out, text = tmp_path / "out", TEXT * 3  # more than wait for a worker
-    written(bilm, tmp_path / "whole", text, batch_size=1).close()
-    with pytest.raises(Killed):
-        write(bilm, text, out, batch_size=1, processes=3, progress=kill_after(2))
-    with pytest.raises(InputError, match="a worker process was killed"):
-        write(bilm, text, out, batch_size=1, processes=2, progress=lambda tokens: kill_children())
-    assert write(bilm, text, out, batch_size=1, processes=2)
-    assert out.read_bytes() == (tmp_path / "whole").read_bytes()
-    assert not multiprocessing.active_children()
-
-
-def kill_children() -> None:
-    for child in multiprocessing.active_children():
-        child.kill()
-        child.join()
-
-
 @pytest.fixture
 def part(bilm: BiLM, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The file that an interrupted call has left."""
@@ -193,7 +181,7 @@ def part(bilm: BiLM, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"float16": True, "output": "top"}, "output was 'all', is 'top'; .* dtype was 'float32', is 'float16'"),
+        ({"stored": "float16", "output": "top"}, "output was 'all', is 'top'; .* dtype was 'float32', is 'float16'"),
         ({"text": TEXT[:-1]}, "text_sha256 was "),
     ],
 )
@@ -236,7 +224,7 @@ def test_disk_space_is_reserved_before_the_first_vector(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "posix_fallocate", full)
-    with pytest.raises(InputError, match=r"cannot reserve [0-9,]+ bytes .* No space left on device \(--float16"):
+    with pytest.raises(InputError, match=r"cannot reserve [0-9,]+ bytes .* No space left on device \(--int8"):
         written(bilm, tmp_path / "out")
     assert os.listdir(tmp_path) == []
 
@@ -265,7 +253,7 @@ def test_a_value_too_large_for_float16_names_its_line(tmp_path: Path) -> None:
     bilm = random_bilm().eval().requires_grad_(False)
     bilm.token_encoder.projection.bias[0] = 1e5
     with pytest.raises(InputError, match=r"^line 3: a value is too large for float16 \(use float32\)$"):
-        written(bilm, tmp_path / "out", float16=True)
+        written(bilm, tmp_path / "out", stored="float16")
     assert not (tmp_path / "out").exists()
 
 

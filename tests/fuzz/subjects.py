@@ -1,6 +1,7 @@
 """Every reader and loader, with a valid file for each."""
 
 import io
+import shutil
 import tarfile
 from collections import deque
 from collections.abc import Callable, Iterable
@@ -8,35 +9,35 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from allennlp.data import DatasetReader
+
 import elmo_tasks.plugin  # noqa: F401 - registers what archives name
 from elmo_tasks.bilm import BiLM
-from elmo_tasks.elmo import ElmoVectors
+from elmo_tasks.elmo import Elmo, ElmoVectors
 from elmo_tasks.elmo.hdf5_writer import write_vectors
+from elmo_tasks.elmo.parquet_vectors import MANIFEST, part_name
+from elmo_tasks.elmo.shards import ShardJob, run_here, write_shards
 from elmo_tasks.elmo.vector_model import VectorModel
 from elmo_tasks.experiments.probes.corpus_text import read_corpus
 from elmo_tasks.experiments.probes.senses import read_first_senses, read_keys, read_senses
+from elmo_tasks.formats.parquet import read_rows
 from elmo_tasks.formats.tagged import read_tagged
 from elmo_tasks.formats.vector_files import VectorFile, read_vectors, width_of
 from elmo_tasks.pretraining.evaluation import first_sentences
 from elmo_tasks.pretraining.vocabulary import WordVocabulary
-from elmo_tasks.tasks.coref.reader import CorefReader
 from elmo_tasks.tasks.snli.reader import SnliReader
-from elmo_tasks.tasks.squad.reader import SquadReader
 from elmo_tasks.tasks.srl.reader import SrlReader
-from elmo_tasks.tasks.sst.reader import SstReader
-from elmo_tasks.tasks.tagging.ner_reader import NerReader
 from elmo_tasks.training.archives import load_archive
 from tests.archives.make import STORED
 from tests.elmo.samples import write_bilm
-from tests.tiny import FIXTURES
+from tests.tiny import FIXTURES, SAMPLES
 
 ARCHIVE = STORED / "1/sst.tar.gz"
 
 NAMES = [
-    *("squad", "snli", "snli, parses", "sst", "ner", "srl", "coref", "word vectors"),
-    *("word vectors by place", "text", "vocabulary", "biLM options", "biLM weights", "ELMo vectors", "senses"),
-    *("senses with keys", "keys", "first senses", "CoNLL-U", "word/tag", "archive", "archived weights"),
-    "archived config",
+    *(*SAMPLES, "snli, parses", "srl, all predicates", "word vectors", "word vectors by place", "text", "vocabulary"),
+    *("biLM options", "biLM weights", "ELMo vectors", "shard", "manifest", "Parquet", "senses", "senses with keys"),
+    *("keys", "first senses", "word/tag", "archive", "archived weights", "archived config"),
 ]
 """Of `subjects`."""
 
@@ -54,17 +55,16 @@ class Subject:
 
 def subjects(folder: Path) -> dict[str, Subject]:
     """Every reader and loader, with a small valid file; `folder` is for the files that they need."""
-    squad, snli, trees = FIXTURES / "squad/train-v1.1.json", FIXTURES / "snli/snli_1.0_train.jsonl", FIXTURES / "sst"
     senses = FIXTURES / "wsd/SemCor"
     options, weights = map(Path, write_bilm(folder))
-    return {
-        "squad": Subject(squad.read_bytes(), _reads(SquadReader().read)),
-        "snli": Subject(snli.read_bytes(), _reads(SnliReader().read)),
-        "snli, parses": Subject(snli.read_bytes(), _reads(SnliReader(tokenization="parse").read)),
-        "sst": Subject((trees / "trees.txt").read_bytes(), _reads(SstReader(min_phrase_length=2).read)),
-        "ner": Subject((FIXTURES / "ner/eng.bio").read_bytes(), _reads(NerReader().read)),
-        "srl": Subject((FIXTURES / "srl/tale.v4_gold_conll").read_bytes(), _reads(SrlReader(verbs_only=False).read)),
-        "coref": Subject((FIXTURES / "coref/stories.gold_conll").read_bytes(), _reads(CorefReader().read)),
+    shard = _shard(folder, options, weights)
+    tasks = {
+        task: Subject(sample.read_bytes(), _reads(DatasetReader.by_name(f"elmo_tasks_{task}")().read))
+        for task, sample in SAMPLES.items()
+    }
+    return tasks | {
+        "snli, parses": Subject(SAMPLES["snli"].read_bytes(), _reads(SnliReader(tokenization="parse").read)),
+        "srl, all predicates": Subject(SAMPLES["srl"].read_bytes(), _reads(SrlReader(verbs_only=False).read)),
         "word vectors": Subject(_vectors(), lambda file: [_all_of(read_vectors(file, width=4)), width_of(file)]),
         "word vectors by place": Subject(_vectors(), _by_place),
         "text": Subject(b"The cook bakes .\nIt rains .\n" * 3, lambda file: _all_of(first_sentences([file]))),
@@ -72,13 +72,15 @@ def subjects(folder: Path) -> dict[str, Subject]:
         "biLM options": Subject(options.read_bytes(), lambda file: BiLM.from_files(file, weights), "options.json"),
         "biLM weights": Subject(weights.read_bytes(), lambda file: BiLM.from_files(options, file), "weights.hdf5"),
         "ELMo vectors": Subject(_elmo_vectors(folder, options, weights), _all_vectors, "vectors.hdf5"),
+        "shard": Subject(shard.read_bytes(), _all_shards(shard.parent), shard.name),
+        "manifest": Subject((shard.parent / MANIFEST).read_bytes(), _all_shards(shard.parent), MANIFEST),
+        "Parquet": Subject(shard.read_bytes(), lambda file: _all_of(read_rows(str(file), "tokens"))),
         "senses": Subject((senses / "semcor.data.xml").read_bytes(), _reads(read_corpus), "a.data.xml"),
         "senses with keys": Subject(
             (senses / "semcor.data.xml").read_bytes(), lambda file: _senses(file, senses), "semcor.data.xml"
         ),
         "keys": Subject((senses / "semcor.gold.key.txt").read_bytes(), read_keys),
         "first senses": Subject((FIXTURES / "wsd/index.sense").read_bytes(), read_first_senses),
-        "CoNLL-U": Subject((FIXTURES / "pos/dev.conllu").read_bytes(), _reads(read_tagged)),
         "word/tag": Subject((FIXTURES / "pos/train.slash").read_bytes(), _reads(read_tagged)),
         "archive": Subject(ARCHIVE.read_bytes(), load_archive, "model.tar.gz", True),
         "archived weights": Subject(_member("weights.th"), _load_with, "weights.th", True),
@@ -115,6 +117,25 @@ def _elmo_vectors(folder: Path, options: Path, weights: Path) -> bytes:
 def _all_vectors(file: Path) -> None:
     with ElmoVectors(file) as vectors:
         _all_of((array, vectors.tokens(place)) for place, array in enumerate(vectors))
+
+
+def _shard(folder: Path, options: Path, weights: Path) -> Path:
+    (folder / "in.txt").write_text("The cook bakes .\n\nIt rains .\n")
+    job = ShardJob(elmo=Elmo.from_files(options, weights), folder=folder / "shards")
+    write_shards(job, [str(folder / "in.txt")], 1, execute=run_here)
+    return folder / "shards" / part_name(0)
+
+
+def _all_shards(sound: Path) -> Callable[[Path], None]:
+    """Reads a folder of shards with one file damaged."""
+
+    def read(file: Path) -> None:
+        for other in sound.iterdir():
+            if other.name != file.name:
+                shutil.copy(other, file.parent)
+        _all_vectors(file.parent)
+
+    return read
 
 
 def _senses(file: Path, folder: Path) -> None:

@@ -67,7 +67,7 @@ def test_clusters() -> None:
 
 def test_labels_and_unsupported_models() -> None:
     assert pipeline(STORED / "1" / "sst.tar.gz")(TEXT).cats == pytest.approx(predicted("sst", TEXT)["probabilities"])
-    with pytest.raises(InputError, match="expected a model of NER, coreference, SRL or SST, got a SnliPredictor"):
+    with pytest.raises(InputError, match="expected a model of SRL, .*, got a SnliPredictor"):
         pipeline(STORED / "1" / "snli.tar.gz")(TEXT)
     with pytest.raises(InputError, match=r"gone.tar.gz: the archive does not exist"):
         pipeline(Path("gone.tar.gz"))

@@ -12,7 +12,8 @@ import torch
 from safetensors.torch import load_file
 
 from elmo_tasks.bilm.bilm import BiLM
-from elmo_tasks.bilm.weights import local_path
+from elmo_tasks.bilm.locations import local_path
+from elmo_tasks.elmo import Elmo
 from elmo_tasks.errors import InputError
 from elmo_tasks.pretraining import sizes as plan
 from elmo_tasks.pretraining.export import check_card, export_run, load_trained, write_card
@@ -132,6 +133,7 @@ def test_a_local_hub_then_offline(shared: Path, tmp_path: Path, monkeypatch: pyt
     server.shutdown()
     server.server_close()
     assert load_trained(url).vocabulary.words[3:] == WORDS, "offline, after the first time"
+    assert Elmo.from_pretrained(url).bilm.output_dim == 24
     options = hashlib.sha256((shared / "options.json").read_bytes()).hexdigest()
     assert BiLM.from_files(f"{url}/options.json#sha256={options}", f"{url}/weights.hdf5").output_dim == 24
     for digest, problem in (("0" * 64, "expected sha256=0+, got"), ("00", "64 hexadecimal"), ("", "64 hexadecimal")):

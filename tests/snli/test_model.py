@@ -1,9 +1,5 @@
 """ESIM, its metric and its predictor. Properties of all task models are in tests/tasks/test_task_models.py."""
 
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
-
 import pytest
 import torch
 from allennlp.data import Instance
@@ -12,27 +8,17 @@ from torch import Tensor
 from elmo_tasks.bilm.characters import fit_slots
 from elmo_tasks.errors import InputError
 from elmo_tasks.nn.elmo_indexer import KEY
-from elmo_tasks.tasks.snli.metric import EntailmentAccuracy
-from elmo_tasks.tasks.snli.model import EntailmentModel, attend, stack
+from elmo_tasks.tasks.classifier import LabelAccuracy
+from elmo_tasks.tasks.snli.model import attend, stack
 from elmo_tasks.tasks.snli.predictor import SnliPredictor
 from elmo_tasks.tasks.snli.reader import LABELS, SnliReader
-from tests.models import make_model, tensors
+from tests.models import Build, tensors
 
-FIXTURE = Path(__file__).resolve().parents[2] / "fixtures" / "snli" / "snli_1.0_train.jsonl"
-LSTM = {"type": "elmo_tasks_stacked_lstm", "hidden_sizes": [3], "dropout": 0.3}
-TINY: dict[str, Any] = {
-    "type": "elmo_tasks_snli",
-    "text_field_embedder": {"token_embedders": {"tokens": {"type": "elmo_tasks_word_vectors", "embedding_dim": 4}}},
-    "encoder": LSTM,
-    "composition": LSTM,
-    "hidden_size": 5,
-}
 PAIRS = [
     ("the ferry sank near the old stone pier", "a ferry sank", "entailment"),
     ("it rained", "the sun shone on the pier all through the long day", "contradiction"),
     ("Mira left", "Mira sang", "neutral"),
 ]
-Build = Callable[..., EntailmentModel]
 
 
 def corpus() -> list[Instance]:
@@ -42,16 +28,6 @@ def corpus() -> list[Instance]:
     for one in made:
         reader.apply_token_indexers(one)
     return made
-
-
-@pytest.fixture
-def build(tmp_path: Path) -> Build:
-    def make(elmo: dict[str, Any] | None = None, given: list[Instance] | None = None, **keys: Any) -> EntailmentModel:
-        model = make_model(TINY, given or corpus(), tmp_path, elmo, **keys)
-        assert isinstance(model, EntailmentModel)
-        return model
-
-    return make
 
 
 def ragged(*lengths: int) -> Tensor:
@@ -71,9 +47,9 @@ def test_stacked_words_have_the_slots_of_the_longest() -> None:
 
 
 def test_logits_from_the_parts(build: Build) -> None:
-    model = build()
+    model = build(given=corpus())
     batch = tensors(model.vocab, corpus()[:1])
-    p, q = (model.lowest_layers(batch[name]).h[0] for name in ("premise", "hypothesis"))
+    p, q = (model.input_encoder(batch[name]).h[0] for name in ("premise", "hypothesis"))
     pooled = []
     for own, other in ((p, q), (q, p)):
         attended = (own @ other.T).softmax(1) @ other
@@ -90,7 +66,7 @@ def test_logits_from_the_parts(build: Build) -> None:
 
 def test_elmo_brings_dropout_after_the_attention(build: Build) -> None:
     assert build(attention_dropout=0.7).attention_dropout.p == 0.0
-    model, seen = build({"at": "output"}, attention_dropout=0.7).train(), []
+    model, seen = build({"at": "output"}, corpus(), attention_dropout=0.7).train(), []
     model.projection.register_forward_hook(lambda module, inputs, output: seen.append(inputs[0]))
     model(**tensors(model.vocab, corpus()[2:3]))
     assert 0.5 < (seen[0] == 0).float().mean() < 0.9
@@ -98,11 +74,11 @@ def test_elmo_brings_dropout_after_the_attention(build: Build) -> None:
 
 def test_elmo_brings_a_penalty_on_weight_matrices(build: Build) -> None:
     regularizer = {"regexes": [["classifier.4.bias", {"type": "l2", "alpha": 2.0}]]}
-    model = build({"at": "both"}, weight_l2=0.01, regularizer=regularizer)
+    model = build({"at": "both"}, corpus(), weight_l2=0.01, regularizer=regularizer)
     names = {id(parameter): name for name, parameter in model.named_parameters()}
     recurrent = [f"weight_{which}_l0{way}" for which in ("ih", "hh") for way in ("", "_reverse")]
     assert sorted(names[id(matrix)] for matrix in model.weight_matrices()) == sorted(
-        [f"{lstm}.layers.0.{name}" for lstm in ("lowest_layers.encoder", "composition") for name in recurrent]
+        [f"{lstm}.layers.0.{name}" for lstm in ("input_encoder.encoder", "composition") for name in recurrent]
         + ["projection.weight", "classifier.1.weight", "classifier.4.weight"]
     )
     model.get_parameter("classifier.4.bias").data.fill_(1.0)
@@ -120,7 +96,7 @@ def test_missing_labels_are_added(build: Build) -> None:
 
 
 def test_an_evaluation_without_gold_labels_is_an_error(build: Build) -> None:
-    model = build()
+    model = build(given=corpus())
     model(**tensors(model.vocab, corpus()))
     assert set(model.get_metrics()) == {"accuracy"}
     assert set(model.get_metrics(reset=True)) == {"accuracy"} | {f"recall-{label}" for label in LABELS}
@@ -130,7 +106,7 @@ def test_an_evaluation_without_gold_labels_is_an_error(build: Build) -> None:
 
 
 def test_scores_by_hand() -> None:
-    metric = EntailmentAccuracy()
+    metric = LabelAccuracy()
     assert metric.get_metric() == {"accuracy": 0.0}
     metric(["entailment", "neutral", "entailment"], ["entailment", "entailment", "entailment"])
     metric(["contradiction"], ["neutral"])
@@ -140,7 +116,7 @@ def test_scores_by_hand() -> None:
 
 
 def test_predicted_attention_has_no_padding(build: Build) -> None:
-    predictor = SnliPredictor(build({"at": "both"}), SnliReader())
+    predictor = SnliPredictor(build({"at": "both"}, corpus()), SnliReader())
     inputs = [{"premise": premise, "hypothesis": hypothesis} for premise, hypothesis, _ in PAIRS]
     for result, (premise, hypothesis, _) in zip(predictor.predict_batch_json(inputs), PAIRS, strict=True):
         assert (result["premise"], result["hypothesis"]) == (premise.split(), hypothesis.split())

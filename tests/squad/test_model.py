@@ -8,13 +8,13 @@ import torch
 from allennlp.data import Instance
 
 from elmo_tasks.tasks.squad.model import span_loss
-from elmo_tasks.tasks.squad.official import Answer
+from elmo_tasks.tasks.squad.official import GoldAnswer
 from elmo_tasks.tasks.squad.reader import NO_SPAN, SquadReader
 from tests.models import tensors
 from tests.squad.samples import build, corpus
 
 
-def asked(question: str, passage: str, *golds: Answer) -> Instance:
+def asked(question: str, passage: str, *golds: GoldAnswer) -> Instance:
     reader = SquadReader()
     instance = reader.text_to_instance(question, passage, golds)
     reader.apply_token_indexers(instance)
@@ -32,7 +32,7 @@ def test_loss_by_hand() -> None:
 
 def test_questions_without_a_span_are_scored_but_have_no_loss(tmp_path: Path) -> None:
     model, known = build(tmp_path), corpus()[3]
-    lost = asked("What left?", "The ferry left.", Answer("the harbour", 4))
+    lost = asked("What left?", "The ferry left.", GoldAnswer("the harbour", 4))
     both = model(**tensors(model.vocab, [lost, known]))
     assert both["loss"].item() == pytest.approx(model(**tensors(model.vocab, [known]))["loss"].item(), abs=1e-5)
     model.get_metrics(reset=True)
@@ -41,7 +41,7 @@ def test_questions_without_a_span_are_scored_but_have_no_loss(tmp_path: Path) ->
     alone["loss"].backward()
     assert all(p.grad is None or p.grad.isfinite().all() for p in model.parameters())
     best = model.eval()(**tensors(model.vocab, [lost]))["spans"][0][0]["text"]
-    hit = asked("What left?", "The ferry left.", Answer(best.upper(), 99))
+    hit = asked("What left?", "The ferry left.", GoldAnswer(best.upper(), 99))
     assert hit.fields["span_start"].sequence_index == NO_SPAN
     model(**tensors(model.vocab, [hit]))
     assert model.get_metrics(reset=True) == {"em": 0.5, "f1": 0.5}

@@ -9,7 +9,7 @@ import pytest
 from allennlp.data import Instance, Vocabulary
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.tasks.squad.official import Answer
+from elmo_tasks.tasks.squad.official import GoldAnswer
 from elmo_tasks.tasks.squad.reader import NO_SPAN, SquadReader, align
 from tests.squad.samples import FIXTURES
 
@@ -31,12 +31,6 @@ def gold_text(instance: Instance) -> str:
     (first, last), offsets = span(instance), metadata(instance)["offsets"]
     text: str = metadata(instance)["passage"][offsets[first][0] : offsets[last][1]]
     return text
-
-
-def test_all_answers_of_the_fixture_are_aligned() -> None:
-    instances = list(SquadReader().read(FIXTURES / "train-v1.1.json"))
-    assert [gold_text(instance) for instance in instances] == [metadata(one)["answers"][0] for one in instances]
-    assert len(instances) == 7
 
 
 def test_fields() -> None:
@@ -71,16 +65,16 @@ def test_alignment_equals_a_search_over_all_tokens() -> None:
         for end in range(start + 1, len(PASSAGE) + 1):
             touched = [i for i, (a, b) in enumerate(OFFSETS) if a < end and b > start]
             expected = (touched[0], touched[-1]) if touched else None
-            assert align(Answer(PASSAGE[start:end], start), PASSAGE, OFFSETS) == expected
+            assert align(GoldAnswer(PASSAGE[start:end], start), PASSAGE, OFFSETS) == expected
 
 
 @pytest.mark.parametrize("answer", [("two", 5), ("ten", -3), ("ten", 99), ("", 4)])
 def test_answers_that_are_not_at_their_position(answer: tuple[str, int]) -> None:
-    assert align(Answer(*answer), PASSAGE, OFFSETS) is None
+    assert align(GoldAnswer(*answer), PASSAGE, OFFSETS) is None
 
 
 def test_first_aligned_answer_is_the_gold_span() -> None:
-    golds = [Answer("ferry", 0), Answer("left", 10), Answer("The ferry", 0)]
+    golds = [GoldAnswer("ferry", 0), GoldAnswer("left", 10), GoldAnswer("The ferry", 0)]
     assert gold_text(SquadReader().text_to_instance("What?", "The ferry left.", golds)) == "left"
     instance = SquadReader().text_to_instance("What?", "The ferry left.", golds[:1])
     assert span(instance) == (NO_SPAN, NO_SPAN)

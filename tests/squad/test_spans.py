@@ -3,7 +3,7 @@ import math
 import pytest
 import torch
 
-from elmo_tasks.tasks.squad.spans import best_spans
+from elmo_tasks.tasks.squad.layers import best_spans
 
 
 def enumerated(starts: list[float], ends: list[float], max_length: int) -> list[tuple[float, int, int]]:

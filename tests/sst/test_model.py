@@ -1,67 +1,18 @@
 """The sentiment classifier. Properties of all task models are in tests/tasks/test_task_models.py."""
 
-from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import Any
-
 import pytest
 import torch
-from allennlp.data import Instance
 
 from elmo_tasks.nn import feedforward_lstm  # noqa: F401 (registers the encoder)
-from elmo_tasks.tasks.sst.model import SentimentClassifier
-from elmo_tasks.tasks.sst.reader import SstReader
-from tests.models import make_model, tensors
+from tests.models import Build, corpus, tensors
 
-FIXTURE = Path(__file__).resolve().parents[2] / "fixtures" / "sst" / "trees.txt"
-TINY: dict[str, Any] = {
-    "type": "elmo_tasks_sst",
-    "text_field_embedder": {"token_embedders": {"tokens": {"type": "elmo_tasks_word_vectors", "embedding_dim": 4}}},
-    "encoder": {
-        "type": "elmo_tasks_feedforward_lstm",
-        "feedforward_size": 5,
-        "feedforward_dropout": 0.3,
-        "hidden_sizes": [6],
-    },
-    "integrator": {"type": "elmo_tasks_stacked_lstm", "hidden_sizes": [3]},
-    "head": {"hidden_sizes": [8, 7], "dropout": [0.2, 0.2]},
-    "input_dropout": 0.25,
-    "pooled_dropout": 0.1,
-}
 SECOND = {"type": "elmo_tasks_stacked_lstm", "hidden_sizes": [2]}
-Build = Callable[..., SentimentClassifier]
-
-
-def corpus(**keys: Any) -> list[Instance]:
-    """New instances, which are not indexed yet."""
-    return list(SstReader(**keys).read(FIXTURE))
-
-
-def labelled(*labels: str) -> list[Instance]:
-    """A text for each label."""
-    reader = SstReader()
-    made = [reader.text_to_instance(["It", "works"], label) for label in labels]
-    for one in made:
-        reader.apply_token_indexers(one)
-    return made
-
-
-@pytest.fixture
-def build(tmp_path: Path) -> Build:
-    def make(
-        given: Sequence[Instance] | None = None, elmo: dict[str, Any] | None = None, **keys: Any
-    ) -> SentimentClassifier:
-        model = make_model(TINY, given or corpus(), tmp_path, elmo, **keys)
-        assert isinstance(model, SentimentClassifier)
-        return model
-
-    return make
 
 
 def test_logits_from_the_parts(build: Build) -> None:
     model = build()
-    batch = tensors(model.vocab, corpus())
-    h, _, mask = model.lowest_layers(batch["tokens"])
+    batch = tensors(model.vocab, corpus("sst"))
+    h, _, mask = model.input_encoder(batch["tokens"])
     rows = []
     for row, length in enumerate(mask.sum(1).tolist()):
         x = h[row : row + 1, :length]  # [1, T, D]
@@ -81,7 +32,7 @@ def test_logits_from_the_parts(build: Build) -> None:
 def test_the_second_encoder_reads_elmos_output_vectors(build: Build) -> None:
     """Appendix A.8: the output ELMo vectors are computed with a second biLSTM."""
     model = build(elmo={"at": "both"}, elmo_output_encoder=SECOND)
-    layers, batch = model.lowest_layers, tensors(model.vocab, corpus())
+    layers, batch = model.input_encoder, tensors(model.vocab, corpus("sst"))
     h, x, mask = layers(batch["tokens"])
     assert layers.elmo is not None and layers.elmo_output_encoder is not None
     vectors = layers.elmo.output_vectors(layers.elmo.layers(batch["tokens"]["elmo"]["elmo_tokens"]))
@@ -90,9 +41,3 @@ def test_the_second_encoder_reads_elmos_output_vectors(build: Build) -> None:
     model(**batch)["loss"].backward()
     trained = {**dict(layers.elmo_output_encoder.named_parameters()), **dict(layers.elmo.output_mix.named_parameters())}
     assert len(trained) == 10 and all(p.grad is not None and p.grad.any() for p in trained.values())
-
-
-def test_missing_labels_are_added(build: Build) -> None:
-    model = build(labelled("3", "1"))
-    assert sorted(model.labels) == ["0", "1", "2", "3", "4"] and model.labels[:2] == ["3", "1"]
-    assert list(model.vocab.get_token_to_index_vocabulary("labels")) == model.labels

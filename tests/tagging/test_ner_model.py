@@ -3,8 +3,6 @@
 import math
 from collections.abc import Sequence
 from itertools import pairwise, product
-from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
@@ -12,26 +10,10 @@ from allennlp.data import Instance, Vocabulary
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.spans import to_bioul
-from elmo_tasks.tasks.tagging import ner as ner_model
-from elmo_tasks.tasks.tagging.ner import NerTagger
-from elmo_tasks.tasks.tagging.ner_reader import NerReader
+from elmo_tasks.tasks.tagging import model as ner_model
+from elmo_tasks.tasks.tagging.model import NerTagger
+from elmo_tasks.tasks.tagging.reader import NerReader
 from tests.models import WORDS, tensors, word_encoder
-
-FIXTURE = Path(__file__).resolve().parents[2] / "fixtures" / "ner" / "eng.bio"
-TINY: dict[str, Any] = {
-    "type": "elmo_tasks_ner",
-    "text_field_embedder": {
-        "token_embedders": {
-            "tokens": {"type": "elmo_tasks_word_vectors", "embedding_dim": 4},
-            "token_characters": {
-                "type": "character_encoding",
-                "embedding": {"embedding_dim": 3, "vocab_namespace": "token_characters"},
-                "encoder": {"type": "cnn", "embedding_dim": 3, "num_filters": 5, "ngram_filter_sizes": [3]},
-            },
-        }
-    },
-    "encoder": {"type": "elmo_tasks_stacked_lstm", "hidden_sizes": [6, 4], "dropout": 0.3},
-}
 
 
 def instances(*tagged: str) -> list[Instance]:

@@ -8,8 +8,8 @@ import torch
 from allennlp.data import Instance, Vocabulary
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.tasks.tagger_predictor import TaggerPredictor
 from elmo_tasks.tasks.tagging.model import ColumnTagger, TagF1
+from elmo_tasks.tasks.tagging.predictor import TaggerPredictor
 from elmo_tasks.tasks.tagging.reader import ColumnReader
 from tests.models import WORDS, tensors, word_encoder
 

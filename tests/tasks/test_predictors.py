@@ -10,9 +10,9 @@ from allennlp.models import load_archive
 from allennlp.predictors import Predictor
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.tasks.tagger_predictor import TaggerPredictor
+from elmo_tasks.tasks.tagging.predictor import TaggerPredictor
 from elmo_tasks.tasks.tagging.reader import ColumnReader
-from tests.archives.make import STORED, TASKS
+from tests.archives.make import INPUTS, STORED
 from tests.archives.test_stored import assert_close
 
 OTHERS: dict[str, dict[str, Any]] = {
@@ -31,9 +31,9 @@ def stored(task: str) -> Predictor:
     return Predictor.from_archive(load_archive(STORED / "1" / f"{task}.tar.gz"))
 
 
-@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("task", INPUTS)
 def test_a_batch_equals_single_inputs(task: str) -> None:
-    inputs = [OTHERS[task], TASKS[task][2], TASKS[task][2]]
+    inputs = [OTHERS[task], INPUTS[task], INPUTS[task]]
     batch = stored(task).predict_batch_json(inputs)
     assert_close(batch, [stored(task).predict_json(one) for one in inputs])
     assert [one.get("id") for one in batch] == [one.get("id") for one in inputs]
@@ -72,7 +72,7 @@ def test_offsets_count_characters(task: str, inputs: dict[str, str]) -> None:
     [
         ("ner", {"tokens": ["Captain", "Oakes", "left"]}),
         ("srl", {"tokens": ["Mira", "sold", "it"]}),
-        ("coref", TASKS["coref"][2]),
+        ("coref", INPUTS["coref"]),
     ],
 )
 def test_tokens_have_no_character_offsets(task: str, inputs: dict[str, Any]) -> None:
@@ -105,7 +105,6 @@ def test_speakers_and_genre_of_a_document() -> None:
         ("ner", {}, r"expected \{\"sentence\": .*, got \{\}"),
         ("ner", {"text": "Mira"}, "expected the keys 'sentence', 'tokens', 'id', got the unknown 'text'"),
         ("ner", {"sentence": "Mira", "tokens": ["Mira"]}, "got .'sentence'"),
-        ("ner", ["x" * 500], r"got \['x{58}\.\.\.$"),
         ("ner", {"sentence": " \n\t "}, "'sentence': expected a word"),
         ("ner", {"sentence": "a \ud800"}, "'sentence': expected valid Unicode"),
         ("sst", {"tokens": ["a", 7]}, r"'tokens'\[1\]: expected a valid string, got 7"),
@@ -114,14 +113,12 @@ def test_speakers_and_genre_of_a_document() -> None:
         ("srl", {"tokens": ["a"], "predicates": [0, 0]}, r"distinct 'predicates', got \[0, 0\]"),
         ("snli", {"premise": "a"}, '"hypothesis": .* got .*premise'),
         ("snli", {"premise": "a", "hypothesis": ["b", 7]}, "'hypothesis'.* 7"),
-        ("squad", {"passage": " \n", "question": "x"}, "'passage': expected a word"),
         ("squad", {"passage": "x", "question": "x", "id": float("nan")}, "'id'.* got nan"),
         ("coref", {"text": "a", "speakers": [["x"]]}, "'speakers' only with 'sentences'"),
-        ("coref", {"text": "a", "genre": 3}, "'genre'.* 3"),
         ("coref", {"sentences": [["Mira"], []]}, "'sentences'"),
         ("coref", {"sentences": [["Mira"]], "speakers": [["x", "y"]]}, "one speaker for each word"),
     ],
 )
 def test_invalid_input(task: str, inputs: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        stored(task).predict_batch_json([TASKS[task][2], inputs])
+        stored(task).predict_batch_json([INPUTS[task], inputs])

@@ -11,9 +11,7 @@ from allennlp.data.dataset_readers.dataset_reader import WorkerInfo
 from allennlp.data.fields import ListField, MetadataField, TextField
 
 from elmo_tasks.errors import InputError
-from tests.tiny import CORPORA, FIXTURES, REAL_DATA
-
-FILES = {names[0].split("/")[0]: FIXTURES / source for source, names in CORPORA.items()}
+from tests.tiny import REAL_DATA, SAMPLES
 
 REAL = {
     "coref/dev.gold_conll": 30,
@@ -24,7 +22,7 @@ REAL = {
 }
 """Real files, and the number of their instances."""
 
-for_all_tasks = pytest.mark.parametrize("task", FILES)
+for_all_tasks = pytest.mark.parametrize("task", SAMPLES)
 
 
 def reader(task: str, **keys: Any) -> DatasetReader:
@@ -44,12 +42,12 @@ def _content(field: Any) -> Any:
 
 @for_all_tasks
 def test_workers_share_the_instances(task: str) -> None:
-    whole = described(list(reader(task).read(FILES[task])))
+    whole = described(list(reader(task).read(SAMPLES[task])))
     parts = []
     for worker in range(2):
         part = reader(task)
         part._set_worker_info(WorkerInfo(num_workers=2, id=worker))
-        instances = list(part.read(FILES[task]))
+        instances = list(part.read(SAMPLES[task]))
         for instance in instances:
             part.apply_token_indexers(instance)
         parts.append(described(instances))
@@ -59,14 +57,14 @@ def test_workers_share_the_instances(task: str) -> None:
 @for_all_tasks
 def test_gzip_is_detected_by_content(task: str, tmp_path: Path) -> None:
     packed = tmp_path / "data"
-    packed.write_bytes(gzip.compress(FILES[task].read_bytes()))
-    assert described(list(reader(task).read(packed))) == described(list(reader(task).read(FILES[task])))
+    packed.write_bytes(gzip.compress(SAMPLES[task].read_bytes()))
+    assert described(list(reader(task).read(packed))) == described(list(reader(task).read(SAMPLES[task])))
 
 
 @for_all_tasks
 def test_max_instances_and_token_indexers(task: str) -> None:
     indexers = {"words": {"type": "elmo_tasks_word_ids", "namespace": "words"}}
-    (instance,) = reader(task, token_indexers=indexers, max_instances=1).read(FILES[task])
+    (instance,) = reader(task, token_indexers=indexers, max_instances=1).read(SAMPLES[task])
     assert Vocabulary.from_instances([instance]).get_vocab_size("words") > 2
 
 
@@ -83,9 +81,9 @@ def test_empty_and_missing_files(task: str, tmp_path: Path) -> None:
     ("task", "keys", "given", "message"),
     [
         ("ner", {}, (["red", "kite"], ["O"]), "expected a tag for each of 2 tokens, got 1"),
-        ("srl", {}, ([], 0), "at least one token"),
-        ("srl", {}, (["Rain", "fell"], 2), "from 0 to 1, got 2"),
-        ("srl", {}, (["Rain", "fell"], 1, ["O"]), "expected 2 tags, got 1"),
+        ("srl", {}, ([], 0), "among 0 words"),
+        ("srl", {}, (["Rain", "fell"], 2), "among 2 words, counted from 0, got 2"),
+        ("srl", {}, (["Rain", "fell"], 1, ["O"]), "each of 2 tokens, got 1"),
         ("snli", {}, ([], ["x"]), "premise"),
         ("snli", {"tokenization": "words"}, (), "tokenization.* got 'words'"),
         ("sst", {"min_phrase_length": 0}, (), "min_phrase_length"),
@@ -107,7 +105,7 @@ def test_real_data(file: str) -> None:
 @pytest.mark.parametrize("task", ["coref", "snli", "srl", "sst"])
 def test_occurrences_of_a_word_share_a_token(task: str) -> None:
     """Millions of tokens would need gigabytes."""
-    fields = [field for one in reader(task).read(FILES[task]) for field in one.values()]
+    fields = [field for one in reader(task).read(SAMPLES[task]) for field in one.values()]
     texts = [part for field in fields for part in (field if isinstance(field, ListField) else [field])]
     tokens = [token for text in texts if isinstance(text, TextField) for token in text]
     assert len({id(token) for token in tokens}) == len({(token.text, token.type_id) for token in tokens}) < len(tokens)

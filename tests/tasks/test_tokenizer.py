@@ -12,7 +12,7 @@ from elmo_tasks.formats.raw_text import blank_pipeline, sentence_pipeline, split
 from elmo_tasks.nn.word_indexer import WordIndexer
 from elmo_tasks.tasks.coref.reader import CorefReader
 from elmo_tasks.tasks.labels import UNKNOWN_LABEL, OpenSequenceLabelField
-from elmo_tasks.tasks.tagging.ner_reader import NerReader
+from elmo_tasks.tasks.tagging.reader import NerReader
 from elmo_tasks.tasks.tokenizer import BlankSpacyTokenizer, FirstCharacters, offsets_of
 
 TEXT = "  Mr. O'Neil didn't pay $5.50 in Zürich;\n\n he said: “No!” 😀 "

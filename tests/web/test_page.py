@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from tests.archives.make import STORED, TASKS
+from tests.archives.make import INPUTS, STORED
 from tests.probes.samples import SEMCOR
 from tests.tiny import ROOT
 from tests.web.serving import Server, serving
@@ -32,7 +32,7 @@ MESSAGE = "#message:not(:empty)"
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
-    archives = [STORED / "1" / f"{task}.tar.gz" for task in TASKS]
+    archives = [STORED / "1" / f"{task}.tar.gz" for task in INPUTS]
     with serving(*archives, f"other={STORED}/1/ner.tar.gz", "--corpus", SEMCOR) as running:
         yield running
 
@@ -88,9 +88,9 @@ def texts(page: Any, selector: str) -> list[str]:
     return page.locator(selector).evaluate_all("all => all.map(one => one.textContent)")
 
 
-@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("task", INPUTS)
 def test_every_task_is_drawn(task: str, show: Show, server: Server) -> None:
-    given = TASKS[task][2]
+    given = INPUTS[task]
     page, body = show({"view": task, "input": json.dumps(given)}), server.send(f"/api/predict/{task}", given).body
     assert DRAWN[task](page, json.loads(body))
     for place, name in enumerate(("JSON", "curl")):
@@ -145,7 +145,7 @@ def test_spans_nest_and_cross(show: Show) -> None:
     assert texts(page, "mark.hot") == ["23old", " ferry sank", "2hers"]
 
 
-@pytest.mark.parametrize("view", [*TASKS, "layers"])
+@pytest.mark.parametrize("view", [*INPUTS, "layers"])
 def test_hostile_text_is_text(view: str, show: Show) -> None:
     text = " ".join(HOSTILE)
     given: dict[str, Any] = {"tokens": HOSTILE}
@@ -178,7 +178,7 @@ def test_layers(show: Show) -> None:
     page.get_by_text("Occurrences of “\u2068They\u2069”").wait_for()
 
 
-@pytest.mark.parametrize("view", [*TASKS, "layers"])
+@pytest.mark.parametrize("view", [*INPUTS, "layers"])
 @pytest.mark.parametrize("scheme", BACKGROUND)
 def test_narrow_stable_and_readable(view: str, scheme: str, show: Show) -> None:
     page = show({"view": view}, color_scheme=scheme, viewport={"width": 360, "height": 740})

@@ -218,7 +218,7 @@ def test_clients_that_do_nothing_and_hostile_texts() -> None:
     ("arguments", "fragment"),
     [
         (["missing/model.tar.gz"], "missing/model.tar.gz: the archive does not exist"),
-        ([ARCHIVES / "sst.tar.gz", "--bilm", "options.json"], "expected OPTIONS,WEIGHTS"),
+        ([ARCHIVES / "sst.tar.gz", "--bilm", "options.json"], "options_file: expected a path"),
         (["--port", "taken"], "cannot listen at"),
         (["--host", "\udcff"], "cannot listen at"),
         (["--drain", "nan"], "--drain: at least 0"),

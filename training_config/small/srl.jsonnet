@@ -18,5 +18,11 @@ local data = std.extVar('ELMO_TASKS_DATA');
     },
   },
   data_loader+: { batches_per_epoch: 65 },
-  trainer+: { num_epochs: 20, patience:: null },  // `key:: null` leaves a key out
+  trainer+: {
+    num_epochs: 20,
+    patience:: null,  // `key:: null` leaves a key out
+    optimizer: { type: 'adam', lr: 0.001 },
+    grad_clipping:: null,
+    grad_norm: 1.0,
+  },
 }

@@ -40,6 +40,6 @@ local slug(name) = std.asciiLower(std.strReplace(name, ' ', '-'));
       [with(task, name, 'weighted', {}), with(task, name, 'last', rows.only('last'))]
       for name in names
     ])
-    for task in ['squad', 'snli', 'srl', 'coref', 'ner', 'sst']
+    for task in rows.names
   ]),
 }

@@ -1,6 +1,6 @@
-// What the tables share: for each task its two configs, its score, its splits, and rough times.
+// What the tables share. The tasks are the records in elmo_tasks/tasks, with their configs of this scale.
 //
-// A table is an object for `elmo-tasks ablate`, which sets `scale`: `title`, `about`, `rows`, `figure: 'share'` for scores over `fraction`,
+// A table is an object for `elmo-tasks ablate`, which sets `scale` and `tasks`: `title`, `about`, `rows`, `figure: 'share'` for scores over `fraction`,
 // and `increase`:
 // { of, over }, a column and the one over which its increase is shown, or { over } for the increases of all others. A
 // row has
@@ -20,75 +20,9 @@ local choose(values) = values[scale];
 local data =
   if scale == 'mini' then (import '../fixtures.libsonnet') + '/miniworld' else std.extVar('ELMO_TASKS_DATA');
 
-// Minutes without and with ELMo, the layers cached.
-local minutes(mini, small) = choose({ mini: mini, small: small, paper: [null, null] });
-
-local tasks = {
-  squad: {
-    row_label: 'SQuAD',
-    metric: 'f1',
-    minutes: minutes([2.7, 3.3], [27, 35]),
-    // The test set is not public: dev is scored in its place.
-    test: null,
-  },
-  snli: {
-    row_label: 'SNLI',
-    metric: 'accuracy',
-    minutes: minutes([1.2, 3], [9, 12]),
-    test: data + '/snli/snli_1.0_test.jsonl',
-  },
-  srl: {
-    row_label: 'SRL',
-    metric: 'f1',
-    minutes: minutes([1, 1.2], [36, 42]),
-    test: data + '/srl/test',
-  },
-  coref: {
-    row_label: 'Coref',
-    metric: 'f1',
-    minutes: minutes([2, 2.5], [32, 32]),
-    test: data + '/coref/test.gold_conll',
-  },
-  ner: {
-    row_label: 'NER',
-    metric: 'f1',
-    minutes: minutes([0.7, 2], [3.5, 8]),
-    test: data + '/ner/eng.testb',
-  },
-  sst: {
-    row_label: 'SST-5',
-    metric: 'accuracy',
-    minutes: minutes([0.7, 1.2], [9, 15]),
-    test: data + '/sst/test.txt',
-  },
-};
-
-local configs = choose({
-  mini: {
-    squad: import '../mini/squad.jsonnet',
-    snli: import '../mini/snli.jsonnet',
-    srl: import '../mini/srl.jsonnet',
-    coref: import '../mini/coref.jsonnet',
-    ner: import '../mini/ner.jsonnet',
-    sst: import '../mini/sst.jsonnet',
-  },
-  small: {
-    squad: import '../small/squad.jsonnet',
-    snli: import '../small/snli.jsonnet',
-    srl: import '../small/srl.jsonnet',
-    coref: import '../small/coref.jsonnet',
-    ner: import '../small/ner.jsonnet',
-    sst: import '../small/sst.jsonnet',
-  },
-  paper: {
-    squad: import '../paper/squad.jsonnet',
-    snli: import '../paper/snli.jsonnet',
-    srl: import '../paper/srl.jsonnet',
-    coref: import '../paper/coref.jsonnet',
-    ner: import '../paper/ner.jsonnet',
-    sst: import '../paper/sst.jsonnet',
-  },
-});
+local records = std.extVar('tasks');
+local tasks = { [task.name]: task for task in records };
+local test_file(task) = if tasks[task].test == null then null else data + '/' + tasks[task].test;
 
 // The fields whose text the biLM of a task is tuned on at `paper` (A.1): the paper's numbers for these tasks are those of
 // a tuned biLM.
@@ -102,16 +36,19 @@ local cap(config) =
      else '');
 
 {
-  tasks: tasks,
   choose: choose,
   data: data,
+
+  // By name; `paper`: Table 1 without and with ELMo, for the tasks that `names` has in its order.
+  tasks: tasks,
+  names: [task.name for task in records if task.paper != null],
 
   // A row of a task: its baseline, or its model with ELMo.
   local row(task, elmo) = {
     config: task + (if elmo then '_elmo' else ''),
     row_label: tasks[task].row_label,
     metric: tasks[task].metric,
-    minutes: tasks[task].minutes[if elmo then 1 else 0],
+    minutes: std.get(tasks[task].minutes, scale, [null, null])[if elmo then 1 else 0],  // one core, the layers cached
     split: 'dev',
     changes: {},
   },
@@ -125,13 +62,13 @@ local cap(config) =
   // Scored on the test data at `paper`, where the task has public ones, and on dev at the other scales.
   scored_on_test(task):: {
     paper_split: 'test',
-    [if scale == 'paper' && tasks[task].test != null then 'split']: 'test',
-    [if scale == 'paper' && tasks[task].test != null then 'file']: tasks[task].test,
+    [if scale == 'paper' && test_file(task) != null then 'split']: 'test',
+    [if scale == 'paper' && test_file(task) != null then 'file']: test_file(task),
   },
 
   // The biLM, tuned on these fields of a task's training data. A row with `bilm_of: NAME` uses it.
   tuned_bilm(name, task, fields):: {
-    local config = configs[task],
+    local config = tasks[task].config,
     name: name,
     row_label: tasks[task].row_label,
     config: 'bilm_finetune',
@@ -172,7 +109,7 @@ local cap(config) =
   caps: choose({
     mini: 'Scale mini: the synthetic corpus, small models, both rows of a pair with the same cap in epochs.',
     small: 'Scale small: small real data and the embedded biLM. Both rows of a pair have the same cap in updates ('
-           + std.join(', ', [tasks[task].row_label + ' ' + cap(configs[task]) for task in std.objectFields(tasks)])
+           + std.join(', ', [tasks[task].row_label + ' ' + cap(tasks[task].config) for task in $.names])
            + '): no run is said to have converged.',
     paper: 'Scale paper: the data, the biLM and the hyper-parameters of the paper.',
   }),

@@ -3,21 +3,21 @@
 import importlib
 import os
 import secrets
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import elmo_tasks
-from elmo_tasks.errors import InputError, needs
+from elmo_tasks.errors import InputError
 from elmo_tasks.experiments.tables import local, process, run_dir
 from elmo_tasks.experiments.tables.process import NODE
 from elmo_tasks.experiments.tables.runs import Event, Run
+from elmo_tasks.ray_cluster import connect, first_line
 
 MAX_RETRIES = 5
 """How often a run may lose its node."""
 POLL_SECONDS = 0.5
-CONNECT_SECONDS = PROBE_SECONDS = 10.0
+PROBE_SECONDS = 10.0
 
 
 class RayExecutor:
@@ -29,9 +29,7 @@ class RayExecutor:
     """
 
     def __init__(self, address: str, home: Path) -> None:
-        with needs("'elmo-tasks[ray]'"):
-            self._ray = importlib.import_module("ray")
-        self._connect(address)
+        self._ray = connect(address)
         limit = os.environ.get("OMP_NUM_THREADS", "")
         self.cores = max(1, int(limit)) if limit.isdecimal() else 1
         nodes = [node for node in self._ray.nodes() if node["Alive"] and node["Resources"].get("CPU")]
@@ -68,27 +66,6 @@ class RayExecutor:
             for ref in running:
                 self._ray.cancel(ref, force=True)
 
-    def _connect(self, address: str) -> None:
-        """In a thread, as Ray tries for minutes."""
-        errors: list[BaseException] = []
-
-        def connect() -> None:
-            try:
-                self._ray.init(address=address, ignore_reinit_error=True, log_to_driver=False, logging_level="error")
-            except BaseException as error:
-                errors.append(error)
-
-        thread = threading.Thread(target=connect, daemon=True)
-        thread.start()
-        thread.join(CONNECT_SECONDS)
-        if thread.is_alive():
-            errors.append(TimeoutError(f"no answer within {CONNECT_SECONDS:.0f} s"))
-        if errors:
-            raise InputError(
-                f"no Ray cluster at {address}: {_first_line(errors[0])}",
-                hint="`ray start --head` starts one; --address HOST:PORT",
-            )
-
     def _check_nodes(self, nodes: list[dict[str, Any]], home: Path) -> None:
         strategies = importlib.import_module("ray.util.scheduling_strategies")
         with run_dir.lock_to_write(home):
@@ -105,7 +82,7 @@ class RayExecutor:
                 if ref in done and (problem := self._ray.get(ref)):
                     raise InputError(f"node {node['NodeManagerHostname']} ({node['NodeID'][:6]}): {problem}")
         except self._ray.exceptions.RayError as error:
-            raise InputError(f"Ray: {_first_line(error)}") from error
+            raise InputError(f"Ray: {first_line(error)}") from error
         finally:
             token.unlink()
 
@@ -125,7 +102,7 @@ class RayExecutor:
             if run_dir.read_result(run.folder) is not None:
                 return None
             if not needs_failed:
-                run_dir.write_failure(run.folder, f"Ray: {_first_line(error)}")
+                run_dir.write_failure(run.folder, f"Ray: {first_line(error)}")
             code = 1
         return "a run that it needs failed" if needs_failed else run_dir.failure_of(run.folder, code)
 
@@ -167,9 +144,3 @@ def _peak_memory(run: Run) -> int:
     """The largest memory in bytes of a finished run of the same row; 0 if there is none."""
     results = (run_dir.read_result(file.parent) for file in run.home.glob(f"*/{run_dir.RESULT}"))
     return max((result["peak_memory"] for result in results if result and result["row"] == run.row.name), default=0)
-
-
-def _first_line(error: BaseException) -> str:
-    cause = getattr(error, "cause", None) or error
-    lines = [line for line in str(cause).strip().splitlines() if line.strip()]
-    return f"{type(cause).__name__}: {lines[0] if lines else ''}"

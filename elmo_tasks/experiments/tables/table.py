@@ -1,5 +1,6 @@
 """Step 1: read a table's Jsonnet file, which training_config/tables/rows.libsonnet describes, and check it."""
 
+import json
 import os
 from collections import Counter
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from pydantic_core import ErrorDetails
 from elmo_tasks.errors import InputError, one_line, shown
 from elmo_tasks.formats.corpora import located
 from elmo_tasks.resources import SCALES, configs_root
+from elmo_tasks.tasks import TASKS
 from elmo_tasks.training.config import evaluate, find_embedded
 from elmo_tasks.training.seeds import SEEDS
 
@@ -182,7 +184,7 @@ def read_table(file: str | Path, scale: str = SCALES[0]) -> Table:
     if not path.is_file():
         raise InputError("no such table", file=path, hint="`elmo-tasks configs` lists ours")
     try:
-        given = evaluate(path, scale=scale)
+        given = evaluate(path, {"tasks": _tasks(path, scale)}, scale=scale)
         table = Table.model_validate({"title": path.stem} | given | {"scale": scale})
     except ValidationError as error:
         raise InputError("; ".join(_describe(found, given) for found in error.errors()), file=path) from None
@@ -219,11 +221,29 @@ def _describe(error: ErrorDetails, given: dict[str, Any]) -> str:
     return ": ".join([*place, message])
 
 
+def _tasks(table: Path, scale: str) -> str:
+    """The Jsonnet of an array with the record of each task and its config, which is evaluated where it is used."""
+    tasks = []
+    for task in TASKS.values():
+        test = task.files[2].name if len(task.files) > 2 else None
+        known = {"name": task.name, "row_label": task.title, "metric": task.metric, "paper": task.paper, "test": test}
+        minutes = dict(zip(SCALES, task.minutes or (), strict=False))
+        config = next(filter(Path.is_file, _configs(table, task.name, scale)), "absent")
+        record = json.dumps(known | {"minutes": minutes})
+        tasks.append(f"{record} + {{ config:: import {json.dumps(str(config))} }}")
+    return f"[{', '.join(tasks)}]"
+
+
+def _configs(table: Path, name: str, scale: str) -> list[Path]:
+    """Where the config of this name is looked up: beside the table and in the package."""
+    folders = table.parent.parent, configs_root()
+    return [(folder / scale / f"{name}.jsonnet").absolute() for folder in folders]
+
+
 def _with_config(table: Path, row: Row, scale: str) -> Row:
     """The row with the first config that exists. One that does not is reported with the row's other problems."""
     candidates = [(folder / row.config).absolute() for folder in (table.parent, Path())]
-    folders = table.parent.parent, configs_root()
-    candidates += [(folder / scale / f"{row.config}.jsonnet").absolute() for folder in folders]
+    candidates += _configs(table, str(row.config), scale)
     return row.model_copy(update={"config": next((path for path in candidates if path.is_file()), candidates[0])})
 
 

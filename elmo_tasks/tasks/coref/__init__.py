@@ -1,1 +1,28 @@
 """Coreference (paper, appendix A.6; Lee et al., 2017): documents -> spans -> antecedents -> clusters."""
+
+from elmo_tasks.formats.corpora import conll2012
+from elmo_tasks.tasks.task import Page, Task
+
+TASKS = (
+    Task(
+        package=__name__,
+        name="coref",
+        title="Coref",
+        metric="f1",
+        paper=(67.2, 70.4),
+        minutes=((2, 2.5), (32, 32)),
+        files=(
+            conll2012("coref/train.gold_conll", "train", "documents", 2_802),
+            conll2012("coref/dev.gold_conll", "development", "documents", 343),
+            conll2012("coref/test.gold_conll", "test", "documents", 348),
+        ),
+        sample="coref/stories.gold_conll",
+        page=Page(
+            "Coreference",
+            "Mentions of the same person or thing share a colour and a number.",
+            "clusters",
+            (("text", "Text", 4),),
+        ),
+        spacy="document",
+    ),
+)

@@ -1,11 +1,12 @@
-"""Top spans -> a score for each pair of a span and an antecedent (Lee et al., 2017, sections 3 to 5)."""
+"""Top spans -> a score for each pair of a span and an antecedent -> clusters (Lee et al., 2017, sections 3 to 5)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 
+from elmo_tasks.formats.brackets import Cluster, Mention
 from elmo_tasks.tasks.coref.scorer import FactorizedScorer, tf_glorot_init_
 
 DISTANCES = (1, 2, 3, 4, 5, 8, 16, 32, 64)
@@ -118,3 +119,16 @@ def best_antecedents(scores: Tensor) -> Tensor:
     """The column with the best score of each row [R], -1 where none is above 0, the score of no antecedent."""
     best, place = scores.max(1)
     return torch.where(best > 0, place, -1)
+
+
+def clusters_from_antecedents(mentions: Sequence[Mention], antecedents: Sequence[int]) -> list[Cluster]:
+    """
+    Links each of M mentions, in the order of the text, with its antecedent: the index of an earlier one, or -1. Returns
+    the clusters of two or more mentions, sorted by their first mention.
+    """
+    clusters: dict[int, Cluster] = {}
+    for place, antecedent in enumerate(antecedents):
+        if antecedent >= 0:
+            clusters[place] = clusters.setdefault(antecedent, [mentions[antecedent]])
+            clusters[place].append(mentions[place])
+    return sorted({id(cluster): cluster for cluster in clusters.values()}.values())

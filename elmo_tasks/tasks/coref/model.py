@@ -1,17 +1,23 @@
 """Coreference model: sentences -> h -> spans -> antecedents -> clusters (paper, A.6; Lee et al., 2017)."""
 
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import torch
 from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.models import Model
 from torch import Tensor
 
-from elmo_tasks.errors import InputError, explain_oom, require_sizes
+from elmo_tasks.errors import InputError, explain_oom
 from elmo_tasks.formats.brackets import Cluster, Mention
 from elmo_tasks.nn.input_encoder import InputEncoder
-from elmo_tasks.tasks.coref.antecedents import AntecedentScorer, TopSpans, best_antecedents, marginal_loss
-from elmo_tasks.tasks.coref.clusters import clusters_from_antecedents
+from elmo_tasks.settings import Probability, Range, Size, checked
+from elmo_tasks.tasks.coref.antecedents import (
+    AntecedentScorer,
+    TopSpans,
+    best_antecedents,
+    clusters_from_antecedents,
+    marginal_loss,
+)
 from elmo_tasks.tasks.coref.metric import CorefScores
 from elmo_tasks.tasks.coref.pruning import prune_crossing_spans
 from elmo_tasks.tasks.coref.reader import GENRES
@@ -62,31 +68,29 @@ class CorefModel(TaskModel):
     default_predictor = "elmo_tasks_coref"
     input_defaults: ClassVar[dict[str, Any]] = {"variational_dropout": False}
 
+    @checked
     def __init__(
         self,
         vocab: Vocabulary,
         input_encoder: InputEncoder,
         *,
-        hidden_size: int = 150,
-        feature_size: int = 20,
-        dropout: float = 0.2,
-        max_span_width: int = 10,
-        spans_per_word: float = 0.4,
-        max_antecedents: int = 250,
-        max_training_sentences: int = 50,
+        hidden_size: Size = 150,
+        feature_size: Size = 20,
+        dropout: Probability = 0.2,
+        max_span_width: Size = 10,
+        spans_per_word: Annotated[float, Range(above=0)] = 0.4,
+        max_antecedents: Size = 250,
+        max_training_sentences: Size = 50,
         head_values: str = "embeddings",
         **kwargs: Any,
     ) -> None:
         super().__init__(vocab, input_encoder, **kwargs)
-        require_sizes(max_training_sentences=max_training_sentences)
-        if not spans_per_word > 0:
-            raise InputError(f"expected spans_per_word above 0, got {spans_per_word!r}")
         self._spans_per_word = spans_per_word
         self._max_training_sentences = max_training_sentences
         self._value_size = self._width_of(head_values)
         shared: dict[str, Any] = {"feature_size": feature_size, "hidden_size": hidden_size, "dropout": dropout}
         self.spans = SpanScorer(
-            encoded_size=self.lowest_layers.get_output_dim(),
+            encoded_size=self.input_encoder.get_output_dim(),
             value_size=self._value_size,
             max_width=max_span_width,
             **shared,
@@ -146,7 +150,7 @@ class CorefModel(TaskModel):
             raise InputError("nothing to score: no document has gold clusters", hint=hint)
         scores = {} if self.training else self._scores.get_metric(reset)
         if reset:
-            return scores | self.lowest_layers.describe()
+            return scores | self.input_encoder.describe()
         return {name: value for name, value in scores.items() if "_" not in name}
 
     def _resolve(self, document: Document) -> tuple[Tensor, list[Cluster]]:
@@ -167,7 +171,7 @@ class CorefModel(TaskModel):
 
     def _words(self, document: Document) -> tuple[Tensor, Tensor, Tensor]:
         """h and the head values of all words, in the order of the text, and the sentences' lengths."""
-        h, x, mask = self.lowest_layers(document.text)
+        h, x, mask = self.input_encoder(document.text)
         return h[mask], x[..., : self._value_size][mask], mask.sum(1)
 
     def _link(self, kept: TopSpans, labels: Tensor) -> tuple[Tensor, list[int]]:
@@ -198,8 +202,8 @@ class CorefModel(TaskModel):
         if head_values not in HEAD_VALUES:
             raise InputError(f"expected head_values to be one of {', '.join(HEAD_VALUES)}, got {head_values!r}")
         if head_values == "input":
-            return self.lowest_layers.get_input_dim()
-        embedder = self.lowest_layers.embedder
+            return self.input_encoder.get_input_dim()
+        embedder = self.input_encoder.embedder
         if embedder is None:
             raise InputError("there are no embeddings for span heads", hint="set head_values to input")
         return embedder.get_output_dim()

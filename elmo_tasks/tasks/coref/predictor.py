@@ -9,9 +9,10 @@ from allennlp.predictors import Predictor
 
 from elmo_tasks.errors import InputError, shown
 from elmo_tasks.formats.brackets import Cluster, Mention
+from elmo_tasks.formats.json_values import text_of, words_of
 from elmo_tasks.formats.raw_text import sentence_pipeline
 from elmo_tasks.tasks.coref.reader import UNKNOWN_GENRE
-from elmo_tasks.tasks.json_input import JsonLinesPredictor, metadata_of, text_of, words_of
+from elmo_tasks.tasks.predictor import JsonLinesPredictor, metadata_of
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc

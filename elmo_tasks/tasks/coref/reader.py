@@ -2,21 +2,19 @@
 
 import logging
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Optional
+from typing import Any
 
 import torch
-from allennlp.data import DatasetReader, Field, Instance, TokenIndexer, Vocabulary
+from allennlp.data import DatasetReader, Field, Instance, Vocabulary
 from allennlp.data.dataset_readers.dataset_reader import PathOrStr
 from allennlp.data.fields import LabelField, ListField, MetadataField, TensorField, TextField
-from allennlp.data.token_indexers import TokenCharactersIndexer
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.brackets import Cluster, Mention
 from elmo_tasks.formats.ontonotes import NONE, OntonotesDocument, Skipped, find_files, read_documents
-from elmo_tasks.nn.elmo_indexer import CharacterIndexer
-from elmo_tasks.nn.word_indexer import WordIndexer, shared_token
-from elmo_tasks.tasks.coref.clusters import clusters_by_label, without_singletons
+from elmo_tasks.nn.word_indexer import shared_token
 from elmo_tasks.tasks.labels import UNKNOWN_LABEL
+from elmo_tasks.tasks.reader import TaskReader
 from elmo_tasks.tasks.tokenizer import FirstCharacters
 
 logger = logging.getLogger(__name__)
@@ -28,9 +26,6 @@ UNKNOWN_GENRE = ""
 
 NO_SPEAKER = -1
 """Padding of the speakers."""
-
-WIDEST_FILTER = 5
-"""Words are padded to at least so many characters, for the widest filter of the character CNN."""
 
 _ESCAPED = {"/.": ".", "/?": "?"}
 
@@ -47,7 +42,7 @@ class GenreField(LabelField):
 
 
 @DatasetReader.register("elmo_tasks_coref")
-class CorefReader(DatasetReader):
+class CorefReader(TaskReader):
     """
     Reads `*.gold_conll` and `*.v4_gold_conll` files, plain or gzip: a folder, recursively, a glob pattern, or one file.
     Each part of a document makes an instance. Mentions may be nested, crossing, or duplicated; singletons are dropped.
@@ -55,16 +50,14 @@ class CorefReader(DatasetReader):
 
     # Parameters
 
-    - `token_indexers`: by default `tokens` (word ids), `token_characters` (for the character CNN) and `elmo` (the
-      biLM's characters).
     - `strict`: whether a document whose brackets are invalid is an error. By default it is skipped with a warning.
+    - `kwargs`: see `TaskReader`.
     """
 
-    def __init__(
-        self, *, token_indexers: Optional[dict[str, TokenIndexer]] = None, strict: bool = False, **kwargs: Any
-    ) -> None:
-        super().__init__(manual_distributed_sharding=True, manual_multiprocess_sharding=True, **kwargs)
-        self._token_indexers = token_indexers or _default_indexers()
+    characters, widest_filter = FirstCharacters(), 5
+
+    def __init__(self, *, strict: bool = False, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
         self._strict = strict
 
     def _read(self, file_path: PathOrStr) -> Iterable[Instance]:
@@ -135,15 +128,23 @@ class CorefReader(DatasetReader):
         }
         return Instance(fields)
 
-    def apply_token_indexers(self, instance: Instance) -> None:
-        """Sets the token indexers, which are not sent between processes."""
-        for sentence in instance.fields["text"]:
-            sentence.token_indexers = self._token_indexers
-
 
 def document_clusters(document: OntonotesDocument) -> list[Cluster]:
     """The gold clusters of a document, including singletons. Raises `InputError` if brackets do not match."""
     return clusters_by_label(_labelled_mentions(document))
+
+
+def clusters_by_label(mentions: Iterable[tuple[Mention, str]]) -> list[Cluster]:
+    """The clusters of labelled mentions, without duplicates, sorted by their first mention."""
+    found: dict[str, set[Mention]] = {}
+    for mention, label in mentions:
+        found.setdefault(label, set()).add(mention)
+    return sorted(sorted(cluster) for cluster in found.values())
+
+
+def without_singletons(clusters: Iterable[Cluster]) -> list[Cluster]:
+    """The clusters of two or more mentions. OntoNotes annotates no others."""
+    return [cluster for cluster in clusters if len(cluster) > 1]
 
 
 def genre_of(key: str) -> str:
@@ -177,16 +178,6 @@ def _check(words: Sequence[Sequence[str]], speakers: Sequence[Sequence[str]], cl
 def _speaker_ids(speakers: Sequence[str]) -> list[int]:
     numbers = {speaker: number for number, speaker in enumerate(dict.fromkeys(speakers))}
     return [numbers[speaker] for speaker in speakers]
-
-
-def _default_indexers() -> dict[str, TokenIndexer]:
-    return {
-        "tokens": WordIndexer(),
-        "token_characters": TokenCharactersIndexer(
-            character_tokenizer=FirstCharacters(), min_padding_length=WIDEST_FILTER
-        ),
-        "elmo": CharacterIndexer(),
-    }
 
 
 def _log_counts(path: str, documents: Sequence[OntonotesDocument], clusters: Sequence[list[Cluster]]) -> None:

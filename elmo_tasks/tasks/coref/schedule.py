@@ -3,7 +3,8 @@
 import torch
 from allennlp.training.learning_rate_schedulers import LearningRateScheduler
 
-from elmo_tasks.errors import InputError, require_sizes
+from elmo_tasks.errors import InputError
+from elmo_tasks.settings import Size, checked
 
 
 @LearningRateScheduler.register("elmo_tasks_staircase")
@@ -19,10 +20,10 @@ class Staircase(LearningRateScheduler):
     Raises `InputError` if `factor` is not above 0 and at most 1, or `every` is below 1.
     """
 
-    def __init__(self, optimizer: torch.optim.Optimizer, *, factor: float, every: int, last_epoch: int = -1) -> None:
+    @checked
+    def __init__(self, optimizer: torch.optim.Optimizer, *, factor: float, every: Size, last_epoch: int = -1) -> None:
         if not 0 < factor <= 1:
             raise InputError(f"expected a factor above 0 and at most 1, got {factor!r}")
-        require_sizes(every=every)
         super().__init__(optimizer, last_epoch)
         self._factor, self._every, self._updates = factor, every, 0
 

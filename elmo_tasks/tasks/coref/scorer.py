@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from elmo_tasks.nn.coupled_lstm import glorot_uniform_
+from elmo_tasks.nn.initialization import glorot_uniform_
 from elmo_tasks.nn.precision import at_least_float32
 
 

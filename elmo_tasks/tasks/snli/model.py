@@ -9,24 +9,20 @@ from allennlp.models import Model
 from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
 from allennlp.nn.util import masked_max, masked_mean, masked_softmax
 from torch import Tensor, nn
-from torch.nn import functional
 
 from elmo_tasks.bilm.characters import fit_slots
-from elmo_tasks.errors import InputError
 from elmo_tasks.nn.elmo_indexer import KEY
 from elmo_tasks.nn.initialization import glorot
 from elmo_tasks.nn.input_encoder import InputEncoder, check_width, construct
 from elmo_tasks.nn.precision import at_least_float32
-from elmo_tasks.tasks.snli.metric import EntailmentAccuracy
+from elmo_tasks.settings import Probability, Size, checked
+from elmo_tasks.tasks.classifier import Classifier
+from elmo_tasks.tasks.labels import complete_labels
 from elmo_tasks.tasks.snli.reader import LABELS
-from elmo_tasks.tasks.task_model import SoftmaxModel
-
-NAMESPACE = "labels"
-"""The vocabulary namespace of the labels."""
 
 
 @Model.register("elmo_tasks_snli", constructor="from_partial_objects")
-class EntailmentModel(SoftmaxModel):
+class EntailmentModel(Classifier):
     """
     The sequence model of Chen et al. (2017), section 3. All layers up to the pooling process premises and hypotheses as
     one batch of 2B sentences, the B premises first.
@@ -47,7 +43,9 @@ class EntailmentModel(SoftmaxModel):
     """
 
     default_predictor = "elmo_tasks_snli"
+    shown = ("premise", "hypothesis")
 
+    @checked
     def __init__(
         self,
         vocab: Vocabulary,
@@ -55,18 +53,18 @@ class EntailmentModel(SoftmaxModel):
         *,
         projection: nn.Linear,
         composition: Seq2SeqEncoder,
-        dropout: float = 0.5,
-        attention_dropout: float = 0.5,
+        dropout: Probability = 0.5,
+        attention_dropout: Probability = 0.5,
         weight_l2: float = 1e-4,
         **kwargs: Any,
     ) -> None:
         super().__init__(vocab, input_encoder, **kwargs)
         check_width(composition, projection.out_features)
-        uses_elmo = self.lowest_layers.elmo is not None
+        uses_elmo = self.input_encoder.elmo is not None
         self.attention_dropout = nn.Dropout(attention_dropout if uses_elmo else 0.0)
         self.weight_l2 = weight_l2 if uses_elmo else 0.0
         self.projection, self.composition = projection, composition
-        self.labels = complete_labels(vocab)
+        self.labels = complete_labels(vocab, LABELS)
         self.classifier = nn.Sequential(
             nn.Dropout(dropout),
             glorot(nn.Linear(4 * composition.get_output_dim(), projection.out_features)),
@@ -74,7 +72,6 @@ class EntailmentModel(SoftmaxModel):
             nn.Dropout(dropout),
             glorot(nn.Linear(projection.out_features, len(self.labels))),
         )
-        self._accuracy = EntailmentAccuracy()
 
     @classmethod
     def from_partial_objects(
@@ -83,9 +80,9 @@ class EntailmentModel(SoftmaxModel):
         input_encoder: InputEncoder,
         *,
         composition: Lazy[Seq2SeqEncoder],
-        hidden_size: int,
-        dropout: float = 0.5,
-        attention_dropout: float = 0.5,
+        hidden_size: Size,
+        dropout: Probability = 0.5,
+        attention_dropout: Probability = 0.5,
         weight_l2: float = 1e-4,
         **kwargs: Any,
     ) -> "EntailmentModel":
@@ -117,55 +114,28 @@ class EntailmentModel(SoftmaxModel):
 
     def score(self, premise: TextFieldTensors, hypothesis: TextFieldTensors, **_: Any) -> dict[str, Tensor]:
         """`logits` [B, 3], and `attention` [2B, T, T]."""
-        h, _, mask = self.lowest_layers(stack(premise, hypothesis))  # [2B, T, D]
+        h, _, mask = self.input_encoder(stack(premise, hypothesis))  # [2B, T, D]
         attended, attention = attend(h, mask)  # [2B, T, D], [2B, T, T]
         enhanced = self.attention_dropout(enhance(h, attended))  # [2B, T, 4D]
         composed = self.composition(self.projection(enhanced).relu(), mask)  # [2B, T, 2H]
         logits = at_least_float32(self.classifier(pool_pairs(composed, mask)))  # [B, 3]
         return {"logits": logits, "attention": at_least_float32(attention)}
 
-    def answer(
-        self, scores: dict[str, Tensor], metadata: list[dict[str, Any]], label: Tensor | None = None, **_: Any
-    ) -> dict[str, Any]:
-        """The outputs of `forward`, from what `score` returns; updates the metric."""
-        logits = scores["logits"]
-        output: dict[str, Any] = {**scores, "probabilities": logits.softmax(1)}
-        output |= {name: [pair[name] for pair in metadata] for name in ("premise", "hypothesis")}
-        if label is not None:
-            output["loss"] = functional.cross_entropy(logits, label)
-            self._accuracy(self._names(logits.argmax(1)), self._names(label))
-        return output
-
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
         """
-        Names the labels, and removes padding from the attention: `premise_attention` has a row of weights over the
-        hypothesis for each word of the premise, `hypothesis_attention` the reverse. Checks the scores with
-        `require_finite`.
+        See `Classifier`; removes padding from the attention: `premise_attention` has a row of weights over the
+        hypothesis for each word of the premise, `hypothesis_attention` the reverse.
         """
-        self.require_finite(output_dict["logits"])
-        probabilities, attention = output_dict.pop("probabilities"), output_dict.pop("attention")
+        attention = output_dict.pop("attention")
         lengths = [(len(p), len(h)) for p, h in zip(output_dict["premise"], output_dict["hypothesis"], strict=True)]
         over_hypothesis, over_premise = attention.chunk(2)
-        output_dict["label"] = self._names(probabilities.argmax(1))
-        output_dict["probabilities"] = [dict(zip(self.labels, row, strict=True)) for row in probabilities.tolist()]
         output_dict["premise_attention"] = [
             weights[:p, :h].tolist() for weights, (p, h) in zip(over_hypothesis, lengths, strict=True)
         ]
         output_dict["hypothesis_attention"] = [
             weights[:h, :p].tolist() for weights, (p, h) in zip(over_premise, lengths, strict=True)
         ]
-        return output_dict
-
-    def get_metrics(self, reset: bool = False) -> dict[str, float]:
-        """
-        Returns `accuracy`; at the end of a pass (`reset`) also the recall of each class and ELMo's learned weights.
-        Raises `InputError` at the end of an evaluation in which no pair had a gold label.
-        """
-        if reset and not self.training and not self._accuracy.total:
-            hint = "use `elmo-tasks predict` for pairs without labels"
-            raise InputError("nothing to score: no pair has a gold label", hint=hint)
-        scores = self._accuracy.get_metric(reset)
-        return scores | self.lowest_layers.describe() if reset else {"accuracy": scores["accuracy"]}
+        return super().make_output_human_readable(output_dict)
 
     def get_regularization_penalty(self) -> Tensor | None:
         """See `TaskModel`; with ELMo also the penalty on weight matrices."""
@@ -177,18 +147,8 @@ class EntailmentModel(SoftmaxModel):
 
     def weight_matrices(self) -> list[nn.Parameter]:
         """All weight matrices of the recurrent and feed-forward layers: no biases, embeddings or parts of ELMo."""
-        layers = (self.lowest_layers.encoder, self.projection, self.composition, self.classifier)
+        layers = (self.input_encoder.encoder, self.projection, self.composition, self.classifier)
         return [weights for layer in layers for weights in layer.parameters() if weights.dim() > 1]
-
-    def _names(self, ids: Tensor) -> list[str]:
-        return [self.labels[index] for index in ids.tolist()]
-
-
-def complete_labels(vocab: Vocabulary) -> list[str]:
-    """Adds missing labels to the vocabulary, and returns all labels in the order of their ids."""
-    for label in LABELS:
-        vocab.add_token_to_namespace(label, NAMESPACE)
-    return list(vocab.get_token_to_index_vocabulary(NAMESPACE))
 
 
 def stack(premise: TextFieldTensors, hypothesis: TextFieldTensors) -> TextFieldTensors:

@@ -5,18 +5,18 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from sys import intern
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple
 
-from allennlp.data import DatasetReader, Field, Instance, TokenIndexer
+from allennlp.data import DatasetReader, Field, Instance
 from allennlp.data.dataset_readers.dataset_reader import PathOrStr
-from allennlp.data.fields import LabelField, MetadataField, TextField
+from allennlp.data.fields import LabelField, MetadataField
 
 from elmo_tasks.errors import InputError, shown
+from elmo_tasks.formats.json_values import NOT_JSON, TEXT, json_problem, loaded, validate
 from elmo_tasks.formats.tagged import unescape
 from elmo_tasks.formats.text_files import open_text
-from elmo_tasks.nn.elmo_indexer import CharacterIndexer
-from elmo_tasks.nn.word_indexer import WordIndexer, shared_token
-from elmo_tasks.tasks.json_input import NOT_JSON, TEXT, json_problem, loaded, validate
+from elmo_tasks.nn.word_indexer import shared_token
+from elmo_tasks.tasks.reader import TaskReader, text_field
 from elmo_tasks.tasks.tokenizer import BlankSpacyTokenizer
 
 logger = logging.getLogger(__name__)
@@ -43,27 +43,24 @@ class Pair(NamedTuple):
 
 
 @DatasetReader.register("elmo_tasks_snli")
-class SnliReader(DatasetReader):
+class SnliReader(TaskReader):
     """
     Reads `snli_1.0_*.jsonl`, plain or gzip, one line at a time. Pairs labelled `-` are dropped. A file without any
     `gold_label` is read for predictions.
 
     # Parameters
 
-    - `token_indexers`: for both sentences; by default `tokens` (word ids) and `elmo` (the biLM's characters).
     - `tokenization`: `sentence` (spaCy's rules for English on the raw sentences, as at prediction) or `parse` (the
       leaves of the binary parses in the official files).
+    - `kwargs`: see `TaskReader`.
 
     Raises `InputError` if `tokenization` is unknown.
     """
 
-    def __init__(
-        self, *, token_indexers: Optional[dict[str, TokenIndexer]] = None, tokenization: str = "sentence", **kwargs: Any
-    ) -> None:
-        super().__init__(manual_distributed_sharding=True, manual_multiprocess_sharding=True, **kwargs)
+    def __init__(self, *, tokenization: str = "sentence", **kwargs: Any) -> None:
+        super().__init__(**kwargs)
         if tokenization not in _FIELDS:
             raise InputError(f"expected tokenization to be one of {', '.join(_FIELDS)}, got {tokenization!r}")
-        self._token_indexers = token_indexers or {"tokens": WordIndexer(), "elmo": CharacterIndexer()}
         self._fields = _FIELDS[tokenization]
         self._tokenizer = BlankSpacyTokenizer() if tokenization == "sentence" else None
 
@@ -94,20 +91,13 @@ class SnliReader(DatasetReader):
         `line` of the pair, None where unknown. Raises `InputError` if a sentence is empty.
         """
         sentences = {"premise": list(map(intern, premise)), "hypothesis": list(map(intern, hypothesis))}
-        for name, words in sentences.items():
-            if not words:
-                raise InputError(f"expected at least one word in the {name}, got none", file=file, line=line)
         metadata = {**sentences, "label": label, "file": file, "line": line}
         fields: dict[str, Field] = {"metadata": MetadataField(metadata)}
-        fields |= {name: TextField([shared_token(word) for word in words]) for name, words in sentences.items()}
+        for name, words in sentences.items():
+            fields[name] = text_field(list(map(shared_token, words)), name, file=file, line=line)
         if label is not None:
             fields["label"] = LabelField(label)
         return Instance(fields)
-
-    def apply_token_indexers(self, instance: Instance) -> None:
-        """Sets the token indexers, which are not sent between processes."""
-        for name in ("premise", "hypothesis"):
-            instance.fields[name].token_indexers = self._token_indexers
 
     def _words(self, text: str) -> list[str]:
         if self._tokenizer is None:
@@ -120,11 +110,11 @@ def leaves(parse: str) -> list[str]:
     The words of a binary parse, such as `( ( A dog ) barks )`, with -LRB- and -RRB- unescaped. Raises `ValueError` if
     the text is not one tree, or a bracket is part of a word.
     """
-    pieces = parse.split()
-    depths = list(accumulate({"(": 1, ")": -1}.get(piece, 0) for piece in pieces))
+    symbols = parse.split()
+    depths = list(accumulate({"(": 1, ")": -1}.get(symbol, 0) for symbol in symbols))
     if depths and (min(depths) < 0 or depths[-1]):
         raise ValueError(f"the brackets of the parse do not match: {shown(parse)}")
-    words = [piece for piece in pieces if piece not in ("(", ")")]
+    words = [symbol for symbol in symbols if symbol not in ("(", ")")]
     if any("(" in word or ")" in word for word in words):
         raise ValueError(f"expected spaces around each bracket of the parse, got {shown(parse)}")
     if 0 in depths[:-1]:

@@ -14,13 +14,13 @@ from allennlp.nn.util import get_text_field_mask, min_value_of_dtype
 from torch import Tensor, nn
 
 from elmo_tasks.elmo.frozen import without_sources
-from elmo_tasks.errors import InputError, explain_oom, require_sizes
+from elmo_tasks.errors import InputError, explain_oom
 from elmo_tasks.nn.attention import BiAttention
 from elmo_tasks.nn.input_encoder import InputEncoder
 from elmo_tasks.nn.precision import at_least_float32
-from elmo_tasks.tasks.squad.layers import ChainedPointers, ResidualSelfAttention, relu_layer
+from elmo_tasks.settings import Probability, Size, checked
+from elmo_tasks.tasks.squad.layers import ChainedPointers, ResidualSelfAttention, Spans, best_spans, relu_layer
 from elmo_tasks.tasks.squad.metric import SquadEmAndF1
-from elmo_tasks.tasks.squad.spans import Spans, best_spans
 from elmo_tasks.tasks.task_model import SoftmaxModel
 
 MEMORY_HINT = (
@@ -45,32 +45,32 @@ class SquadModel(SoftmaxModel):
     - `max_span_length`: the maximum number of tokens of an answer.
     - `n_best`: the number of answers for each question.
     - `initializer`: replaces initial weights, see AllenNLP's `InitializerApplicator`.
-    - `kwargs`: see `TaskModel`; passage and question share the lowest layers.
+    - `kwargs`: see `TaskModel`; passage and question share the input encoder.
 
     Raises `InputError` if the encoder's output size is odd, or `n_best` is below 1.
     """
 
     default_predictor = "elmo_tasks_squad"
 
+    @checked
     def __init__(
         self,
         vocab: Vocabulary,
         input_encoder: InputEncoder,
         *,
-        dropout: float = 0.0,
-        max_span_length: int = 17,
-        n_best: int = 5,
+        dropout: Probability = 0.0,
+        max_span_length: Size = 17,
+        n_best: Size = 5,
         initializer: Optional[InitializerApplicator] = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(vocab, input_encoder, **kwargs)
-        width = self.lowest_layers.encoder.get_output_dim()
-        require_sizes(n_best=n_best)
+        width = self.input_encoder.encoder.get_output_dim()
         if width % 2:
             raise InputError(f"expected an encoder with an even output size, for two directions, got {width}")
         self.max_span_length, self.n_best = max_span_length, n_best
-        self.attention = BiAttention(self.lowest_layers.get_output_dim())
-        self.merge = relu_layer(4 * self.lowest_layers.get_output_dim(), width)
+        self.attention = BiAttention(self.input_encoder.get_output_dim())
+        self.merge = relu_layer(4 * self.input_encoder.get_output_dim(), width)
         self.self_attention = ResidualSelfAttention(size=width // 2, dropout=dropout)
         self.dropout = InputVariationalDropout(dropout)
         self.pointers = ChainedPointers(size=width // 2)
@@ -143,11 +143,11 @@ class SquadModel(SoftmaxModel):
         Returns `em` and `f1`, between 0 and 1, in evaluation mode; with `reset` also the parameters of ELMo's mix.
         """
         scores = {} if self.training else self._em_and_f1.get_metric(reset)
-        return scores | self.lowest_layers.describe() if reset else scores
+        return scores | self.input_encoder.describe() if reset else scores
 
     def _logits(self, passage: TextFieldTensors, question: TextFieldTensors) -> tuple[Tensor, Tensor]:
-        passage_h, _, mask = self.lowest_layers(passage)  # [B, T, D]
-        question_h, _, question_mask = self.lowest_layers(question)  # [B, U, D]
+        passage_h, _, mask = self.input_encoder(passage)  # [B, T, D]
+        question_h, _, question_mask = self.input_encoder(question)  # [B, U, D]
         attended = self.attention(passage_h, mask, question_h, question_mask)  # [B, T, 4D]
         x = self.self_attention(self.merge(attended), mask)  # [B, T, W]
         starts, ends = map(at_least_float32, self.pointers(self.dropout(x), mask))  # [B, T]

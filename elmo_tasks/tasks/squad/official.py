@@ -10,13 +10,13 @@ from pydantic import BaseModel, FailFast, TypeAdapter
 
 from elmo_tasks.errors import InputError, shown
 from elmo_tasks.files import atomic_write
+from elmo_tasks.formats.json_values import NOT_JSON, Text, json_problem, loaded, validate
 from elmo_tasks.formats.text_files import open_text
-from elmo_tasks.tasks.json_input import NOT_JSON, Text, json_problem, loaded, validate
 
 CORPUS_HINT = "SQuAD v1.1 is at https://rajpurkar.github.io/SQuAD-explorer/"
 
 
-class Answer(NamedTuple):
+class GoldAnswer(NamedTuple):
     """A gold answer: its text, and the character of the paragraph where it starts."""
 
     text: str
@@ -29,7 +29,7 @@ class Question(NamedTuple):
     id: str  # unique in its file
     text: str
     context: str
-    answers: tuple[Answer, ...]  # one or more, possibly equal; none if the question has no answer
+    answers: tuple[GoldAnswer, ...]  # one or more, possibly equal; none if the question has no answer
     where: str  # article, paragraph and question, for error messages
 
 
@@ -104,7 +104,7 @@ def _questions(article: _Article, place: int, file: str | Path) -> Iterator[Ques
     for number, paragraph in enumerate(article.paragraphs, start=1):
         for asked in paragraph.qas:
             where = f"{name}, paragraph {number}, question {asked.id[:60]}"
-            golds = tuple(Answer(answer.text, answer.answer_start) for answer in asked.answers)
+            golds = tuple(GoldAnswer(answer.text, answer.answer_start) for answer in asked.answers)
             if any(not 0 <= gold.start < len(paragraph.context) for gold in golds):
                 problem = f"expected answer_start below {len(paragraph.context)}, the length of the paragraph"
                 raise InputError(f"{where}: {problem}, got {[gold.start for gold in golds]!r:.60}", file=file)

@@ -4,7 +4,8 @@ from allennlp.common.util import JsonDict
 from allennlp.data import Instance
 from allennlp.predictors import Predictor
 
-from elmo_tasks.tasks.json_input import JsonLinesPredictor, metadata_of, text_of
+from elmo_tasks.formats.json_values import text_of
+from elmo_tasks.tasks.predictor import JsonLinesPredictor, metadata_of
 
 _EXPECTED = '{"passage": "raw text", "question": "raw text"}'
 

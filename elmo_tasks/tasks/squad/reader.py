@@ -7,16 +7,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any, Optional
 
-from allennlp.data import DatasetReader, Field, Instance, Token, TokenIndexer, Vocabulary
+from allennlp.data import DatasetReader, Field, Instance, Token, Vocabulary
 from allennlp.data.dataset_readers.dataset_reader import PathOrStr
 from allennlp.data.fields import IndexField, MetadataField, TextField
-from allennlp.data.token_indexers import TokenCharactersIndexer
 from allennlp.data.tokenizers import Tokenizer
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.nn.elmo_indexer import CharacterIndexer
-from elmo_tasks.nn.word_indexer import WordIndexer
-from elmo_tasks.tasks.squad.official import Answer, Question, read_questions
+from elmo_tasks.tasks.reader import TaskReader
+from elmo_tasks.tasks.squad.official import GoldAnswer, Question, read_questions
 from elmo_tasks.tasks.squad.tokenization import SquadTokenizer
 from elmo_tasks.tasks.tokenizer import FirstCharacters, offsets_of
 
@@ -24,9 +22,6 @@ logger = logging.getLogger(__name__)
 
 NO_SPAN = -1
 """Start and end of an answer that does not align with tokens of the passage."""
-
-CHARACTERS_READ = 14
-"""Characters of a word for the character CNN (Clark and Gardner 2017)."""
 
 _WARN_ABOVE = 1.0
 """The percentage of answers not found in their paragraphs above which the counts are logged as a warning."""
@@ -47,7 +42,7 @@ class Passage(TextField):
 
 
 @DatasetReader.register("elmo_tasks_squad")
-class SquadReader(DatasetReader):
+class SquadReader(TaskReader):
     """
     Reads files in the format of SQuAD v1.1, plain or gzip; each question is an instance with its whole paragraph.
 
@@ -56,20 +51,14 @@ class SquadReader(DatasetReader):
 
     # Parameters
 
-    - `token_indexers`: by default `tokens` (word ids), `token_characters` (the first characters of a word, for the
-      character CNN) and `elmo` (the biLM's characters).
     - `tokenizer`: its tokens must have offsets; by default `SquadTokenizer`.
+    - `kwargs`: see `TaskReader`.
     """
 
-    def __init__(
-        self,
-        *,
-        token_indexers: Optional[dict[str, TokenIndexer]] = None,
-        tokenizer: Optional[Tokenizer] = None,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(manual_distributed_sharding=True, manual_multiprocess_sharding=True, **kwargs)
-        self._token_indexers = token_indexers or _default_indexers()
+    characters = FirstCharacters(limit=14)  # as in Clark and Gardner (2017)
+
+    def __init__(self, *, tokenizer: Optional[Tokenizer] = None, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
         self._tokenizer = tokenizer or SquadTokenizer()
 
     def _read(self, file_path: PathOrStr) -> Iterable[Instance]:
@@ -97,7 +86,7 @@ class SquadReader(DatasetReader):
         self,
         question: str,
         passage: str,
-        answers: Sequence[Answer] | None = None,
+        answers: Sequence[GoldAnswer] | None = None,
         *,
         id: str | None = None,
         passage_field: Passage | None = None,
@@ -127,13 +116,8 @@ class SquadReader(DatasetReader):
             fields |= {"span_start": IndexField(start, text), "span_end": IndexField(end, text)}
         return Instance(fields)
 
-    def apply_token_indexers(self, instance: Instance) -> None:
-        """Sets the indexers of the text fields, which are not sent between processes."""
-        for name in ("passage", "question"):
-            instance.fields[name].token_indexers = self._token_indexers
 
-
-def align(answer: Answer, passage: str, offsets: Sequence[tuple[int, int]]) -> tuple[int, int] | None:
+def align(answer: GoldAnswer, passage: str, offsets: Sequence[tuple[int, int]]) -> tuple[int, int] | None:
     """
     The first and last token that overlap the answer, for the passage's offsets (see `offsets_of`); None if its text is
     not at its position in the passage, or no token is.
@@ -146,15 +130,6 @@ def align(answer: Answer, passage: str, offsets: Sequence[tuple[int, int]]) -> t
     return (first, last) if first <= last else None
 
 
-def _default_indexers() -> dict[str, TokenIndexer]:
-    characters = FirstCharacters(limit=CHARACTERS_READ)
-    return {
-        "tokens": WordIndexer(),
-        "token_characters": TokenCharactersIndexer(character_tokenizer=characters, min_padding_length=1),
-        "elmo": CharacterIndexer(),
-    }
-
-
 def _answerable(questions: Iterable[Question], file: str) -> Iterator[Question]:
     for question in questions:
         if not question.answers:
@@ -163,7 +138,7 @@ def _answerable(questions: Iterable[Question], file: str) -> Iterator[Question]:
         yield question
 
 
-def _alignment(instance: Instance, answers: Sequence[Answer]) -> Iterator[str]:
+def _alignment(instance: Instance, answers: Sequence[GoldAnswer]) -> Iterator[str]:
     """The counts to which a question contributes."""
     yield "questions"
     start, end = (instance.fields[name].sequence_index for name in ("span_start", "span_end"))

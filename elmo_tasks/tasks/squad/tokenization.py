@@ -30,17 +30,17 @@ class SquadTokenizer(Tokenizer):
 
     def tokenize(self, text: str) -> list[Token]:
         """The tokens of `text`; none for white space."""
-        return [token for word in self._words.tokenize(text) for token in _pieces(word)]
+        return [token for word in self._words.tokenize(text) for token in _parts(word)]
 
     def _to_params(self) -> dict[str, Any]:
         return {"type": "elmo_tasks_squad"}
 
 
-def _pieces(word: Token) -> Iterator[Token]:
+def _parts(word: Token) -> Iterator[Token]:
     text, place = word.ensure_text(), word.idx
     if _CONTRACTION.fullmatch(text):
         yield word
         return
-    for piece in filter(None, _SPLIT.split(text)):
-        yield Token(_REPLACED.get(piece, piece), idx=place, idx_end=place + len(piece))
-        place += len(piece)
+    for part in filter(None, _SPLIT.split(text)):
+        yield Token(_REPLACED.get(part, part), idx=place, idx_end=place + len(part))
+        place += len(part)

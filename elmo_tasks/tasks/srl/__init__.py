@@ -1,1 +1,23 @@
 """Semantic role labeling: CoNLL-2012 columns, the deep highway biLSTM, srl-eval.pl's F1 (paper, appendix A.5)."""
+
+from elmo_tasks.formats.corpora import conll2012
+from elmo_tasks.tasks.task import Page, Task
+
+TASKS = (
+    Task(
+        package=__name__,
+        name="srl",
+        title="SRL",
+        metric="f1",
+        paper=(81.4, 84.6),
+        minutes=((1, 1.2), (36, 42)),
+        files=(
+            conll2012("srl/train", "train", "sentences", 75_187),
+            conll2012("srl/development", "development", "sentences", 9_603),
+            conll2012("srl/test", "test", "sentences", 9_479),
+        ),
+        sample="srl/tale.v4_gold_conll",
+        page=Page("Roles", "Semantic roles: who did what to whom, one frame for each predicate.", "frames"),
+        spacy="sentence",
+    ),
+)

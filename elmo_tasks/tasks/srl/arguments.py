@@ -11,29 +11,29 @@ VERB = "V"
 
 
 class Argument(NamedTuple):
-    """An argument of a proposition, in one or more pieces."""
+    """An argument of a proposition, of one or more spans."""
 
     label: str  # without C-
-    pieces: tuple[tuple[int, int], ...]  # start and end of each, in order
+    spans: tuple[tuple[int, int], ...]  # start and end of each, in order
 
 
 def arguments_from_tags(tags: Sequence[str]) -> list[Argument]:
     """
     The arguments of a sequence of BIO tags; an I that continues nothing begins a span.
 
-    Each span `C-X` joins the last argument X before it, or starts an argument X if there is none. Adjacent pieces stay
-    separate: such an argument differs from one that covers the same words in one piece. `R-X` is an ordinary label.
+    Each span `C-X` joins the last argument X before it, or starts an argument X if there is none. Adjacent spans stay
+    separate: such an argument differs from one that covers the same words in one span. `R-X` is an ordinary label.
 
     Raises `ValueError` if a tag is invalid.
     """
     arguments: list[tuple[str, list[tuple[int, int]]]] = []
     for start, end, label in spans_from_tags(tags):
         plain = label.removeprefix(CONTINUATION)
-        pieces = None
+        spans = None
         if label != plain:
-            pieces = next((pieces for name, pieces in reversed(arguments) if name == plain), None)
-        if pieces is None:
+            spans = next((spans for name, spans in reversed(arguments) if name == plain), None)
+        if spans is None:
             arguments.append((plain, [(start, end)]))
         else:
-            pieces.append((start, end))
-    return [Argument(label, tuple(pieces)) for label, pieces in arguments]
+            spans.append((start, end))
+    return [Argument(label, tuple(spans)) for label, spans in arguments]

@@ -1,6 +1,6 @@
 """
 Precision, recall and F1 of arguments as srl-eval.pl computes them: an argument is correct if its label and all its
-pieces are. Values are between 0 and 1.
+spans are. Values are between 0 and 1.
 
 Source: the scorer of the CoNLL-2004 and 2005 shared tasks (Carreras and Màrquez), also used for CoNLL-2012.
 """

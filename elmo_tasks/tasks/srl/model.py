@@ -10,10 +10,10 @@ from torch import Tensor, nn
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.nn.input_encoder import NOTHING_LEFT, InputEncoder
-from elmo_tasks.tasks.labels import UNKNOWN_LABEL
+from elmo_tasks.tasks.labels import UNKNOWN_LABEL, complete_labels
 from elmo_tasks.tasks.srl.decoding import BioViterbi
 from elmo_tasks.tasks.srl.metric import SrlF1
-from elmo_tasks.tasks.tagger import LABELS, Tagger
+from elmo_tasks.tasks.tagger import Tagger
 from elmo_tasks.tasks.task_model import SoftmaxModel
 
 INDICATOR = "predicate"
@@ -46,9 +46,9 @@ class SrlTagger(Tagger, SoftmaxModel):
         self, vocab: Vocabulary, input_encoder: InputEncoder, *, sum_token_losses: bool = False, **kwargs: Any
     ) -> None:
         super().__init__(vocab, input_encoder, **kwargs)
-        _require_words(self.lowest_layers)
-        self.tags = list(vocab.get_token_to_index_vocabulary(LABELS))
-        self.score_tags = nn.Linear(self.lowest_layers.get_output_dim(), len(self.tags))
+        _require_words(self.input_encoder)
+        self.tags = complete_labels(vocab)
+        self.score_tags = nn.Linear(self.input_encoder.get_output_dim(), len(self.tags))
         nn.init.orthogonal_(self.score_tags.weight)
         nn.init.zeros_(self.score_tags.bias)
         self._sum_token_losses = sum_token_losses

@@ -10,8 +10,7 @@ from allennlp.predictors import Predictor
 from elmo_tasks.elmo.batches import batches_by_length
 from elmo_tasks.errors import InputError, shown
 from elmo_tasks.formats.spans import spans_from_tags
-from elmo_tasks.tasks.json_input import metadata_of
-from elmo_tasks.tasks.sentence_input import EXPECTED, Sentence, SentencePredictor
+from elmo_tasks.tasks.predictor import EXPECTED, Sentence, SentencePredictor, metadata_of
 from elmo_tasks.tasks.srl.indexer import PREDICATES
 
 MAX_TOKENS = 8192

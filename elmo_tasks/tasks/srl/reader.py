@@ -2,49 +2,40 @@
 
 import logging
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Optional
+from typing import Any
 
-from allennlp.data import DatasetReader, Field, Instance, TokenIndexer
+from allennlp.data import DatasetReader, Instance, TokenIndexer
 from allennlp.data.dataset_readers.dataset_reader import PathOrStr
-from allennlp.data.fields import MetadataField, TextField
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.ontonotes import Frame, OntonotesSentence, Skipped, find_files, read_documents
 from elmo_tasks.formats.spans import OUTSIDE, Span
-from elmo_tasks.nn.elmo_indexer import CharacterIndexer
-from elmo_tasks.nn.word_indexer import WordIndexer
-from elmo_tasks.tasks.labels import OpenSequenceLabelField
+from elmo_tasks.tasks.reader import TaskReader, tagged_fields
 from elmo_tasks.tasks.srl.indexer import PredicateIndexer, mark_predicate
 
 logger = logging.getLogger(__name__)
 
 
 @DatasetReader.register("elmo_tasks_srl")
-class SrlReader(DatasetReader):
+class SrlReader(TaskReader):
     """
     Reads `*.gold_conll` and `*.v4_gold_conll` files, plain or gzip: a folder, recursively, a glob pattern, or one file.
-    Each predicate of a sentence makes an instance.
+    Each predicate of a sentence makes an instance, whose text field also has the key `predicate`, its indicator.
 
     # Parameters
 
-    - `token_indexers`: by default `tokens` (word ids), `predicate` (the predicate indicator) and `elmo` (the biLM's
-      characters).
     - `verbs_only`: whether to keep only predicates whose part of speech begins with V. He et al. and AllenNLP keep all.
     - `strict`: whether a sentence whose framesets or brackets are invalid is an error. By default it is skipped with a
       warning.
+    - `kwargs`: see `TaskReader`.
     """
 
-    def __init__(
-        self,
-        *,
-        token_indexers: Optional[dict[str, TokenIndexer]] = None,
-        verbs_only: bool = True,
-        strict: bool = False,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(manual_distributed_sharding=True, manual_multiprocess_sharding=True, **kwargs)
-        self._token_indexers = token_indexers or _default_indexers()
+    def __init__(self, *, verbs_only: bool = True, strict: bool = False, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
         self._verbs_only, self._strict = verbs_only, strict
+
+    def default_indexers(self) -> dict[str, TokenIndexer]:
+        return super().default_indexers() | {"predicate": PredicateIndexer()}
 
     def _read(self, file_path: PathOrStr) -> Iterable[Instance]:
         """Raises `InputError` with file and line, if a file is invalid or no sentence has a predicate."""
@@ -106,24 +97,11 @@ class SrlReader(DatasetReader):
         Raises `InputError` if there is no token, `predicate` is out of range, or there is not one tag for each token.
         """
         words = list(tokens)
-        if not words:
-            raise InputError("expected at least one token, got an empty sentence", file=file, line=line)
         if not 0 <= predicate < len(words):
-            raise InputError(f"expected a predicate from 0 to {len(words) - 1}, got {predicate}", file=file, line=line)
-        gold = None if tags is None else list(tags)
-        if gold is not None and len(gold) != len(words):
-            raise InputError(f"expected {len(words)} tags, got {len(gold)}", file=file, line=line)
-        text = TextField(mark_predicate(words, predicate))
-        known = {"lemma": lemma or words[predicate].lower(), "tags": gold, "file": file, "line": line}
-        metadata = MetadataField({"words": words, "predicate": predicate, **known})
-        fields: dict[str, Field] = {"tokens": text, "metadata": metadata}
-        if gold is not None:
-            fields["tags"] = OpenSequenceLabelField(gold, text, label_namespace="labels")
-        return Instance(fields)
-
-    def apply_token_indexers(self, instance: Instance) -> None:
-        """Sets the token indexers, which are not sent between processes."""
-        instance.fields["tokens"].token_indexers = self._token_indexers
+            problem = f"expected a predicate among {len(words)} words, counted from 0, got {predicate}"
+            raise InputError(problem, file=file, line=line)
+        known = {"words": words, "predicate": predicate, "lemma": lemma or words[predicate].lower()}
+        return Instance(tagged_fields(mark_predicate(words, predicate), tags, known, file=file, line=line))
 
 
 def bio_tags(spans: Iterable[Span], *, length: int) -> list[str]:
@@ -135,7 +113,3 @@ def bio_tags(spans: Iterable[Span], *, length: int) -> list[str]:
         if all(tag == OUTSIDE for tag in tags[start:end]):
             tags[start:end] = [f"B-{label}", *[f"I-{label}"] * (end - start - 1)]
     return tags
-
-
-def _default_indexers() -> dict[str, TokenIndexer]:
-    return {"tokens": WordIndexer(), "predicate": PredicateIndexer(), "elmo": CharacterIndexer()}

@@ -5,6 +5,7 @@ from allennlp.modules import FeedForward, Maxout
 from torch import Tensor, nn
 
 from elmo_tasks.nn.initialization import glorot
+from elmo_tasks.settings import Probability, Size
 
 
 class Head(nn.Module, Registrable):
@@ -62,7 +63,7 @@ class MaxoutHead(Head):
     """
 
     def __init__(
-        self, *, input_dim: int, classes: int, hidden_sizes: list[int], dropout: list[float], pool_size: int = 4
+        self, *, input_dim: int, classes: int, hidden_sizes: list[Size], dropout: list[Probability], pool_size: Size = 4
     ) -> None:
         sizes = [*hidden_sizes, classes]
         super().__init__(Maxout(input_dim, len(sizes), sizes, pool_size, [*dropout, 0.0]))

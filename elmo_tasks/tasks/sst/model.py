@@ -6,23 +6,20 @@ from allennlp.common import Lazy
 from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.models import Model
 from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
-from allennlp.training.metrics import CategoricalAccuracy
-from torch import Tensor, nn
+from torch import Tensor
 
 from elmo_tasks.formats.trees import NAMES
 from elmo_tasks.nn.input_encoder import InputEncoder, check_width, construct
 from elmo_tasks.nn.precision import at_least_float32
 from elmo_tasks.settings import Probability
+from elmo_tasks.tasks.classifier import Classifier
+from elmo_tasks.tasks.labels import complete_labels
 from elmo_tasks.tasks.sst.biattention import MultiPooling, biattend, compare
 from elmo_tasks.tasks.sst.head import Head
-from elmo_tasks.tasks.task_model import SoftmaxModel
-
-LABELS = "labels"
-"""The vocabulary namespace of the labels."""
 
 
 @Model.register("elmo_tasks_sst", constructor="from_partial_objects")
-class SentimentClassifier(SoftmaxModel):
+class SentimentClassifier(Classifier):
     """
     The biattentive classification network of McCann et al. (2017) with the text as both inputs. The loss of a batch is
     the mean cross-entropy of its texts.
@@ -51,9 +48,8 @@ class SentimentClassifier(SoftmaxModel):
     ) -> None:
         super().__init__(vocab, input_encoder, **kwargs)
         check_width(integrator, 3 * input_encoder.get_output_dim())
-        self.labels = complete_labels(vocab)
+        self.labels = complete_labels(vocab, NAMES)
         self.integrator, self.pool, self.head = integrator, pool, head
-        self._accuracy = CategoricalAccuracy()
 
     @classmethod
     def from_partial_objects(
@@ -69,7 +65,7 @@ class SentimentClassifier(SoftmaxModel):
         """From a config; `pooled_dropout` is the dropout after pooling."""
         built = construct(integrator, 3 * input_encoder.get_output_dim())
         pool = MultiPooling(built.get_output_dim(), pooled_dropout)
-        layers = head.construct(input_dim=pool.get_output_dim(), classes=len(complete_labels(vocab)))
+        layers = head.construct(input_dim=pool.get_output_dim(), classes=len(complete_labels(vocab, NAMES)))
         return cls(vocab, input_encoder, integrator=built, pool=pool, head=layers, **kwargs)
 
     def forward(
@@ -90,44 +86,6 @@ class SentimentClassifier(SoftmaxModel):
 
     def score(self, tokens: TextFieldTensors, **_: Any) -> dict[str, Tensor]:
         """`logits` [B, K]."""
-        h, _, mask = self.lowest_layers(tokens)
+        h, _, mask = self.input_encoder(tokens)
         integrated = self.integrator(compare(h, biattend(h, mask)), mask)  # [B, T, D]
         return {"logits": at_least_float32(self.head(self.pool(integrated, mask)))}
-
-    def answer(
-        self, scores: dict[str, Tensor], metadata: list[dict[str, Any]], label: Tensor | None = None, **_: Any
-    ) -> dict[str, Any]:
-        """The outputs of `forward`, from `logits`; updates the metric."""
-        logits = scores["logits"]  # [B, K]
-        probabilities = logits.softmax(1)
-        output = {"logits": logits, "probabilities": probabilities, "words": [text["words"] for text in metadata]}
-        if label is not None:
-            output["loss"] = nn.functional.cross_entropy(logits, label)
-            self._accuracy(probabilities, label)
-        return output
-
-    def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
-        """
-        Returns `words`, and for each text its `probabilities` by label and the most probable `label`; the loss. Checks
-        the scores with `require_finite`.
-        """
-        self.require_finite(output_dict.pop("logits"))
-        rows = [dict(zip(self.labels, row, strict=True)) for row in output_dict["probabilities"].tolist()]
-        output_dict["probabilities"] = rows
-        output_dict["label"] = [max(row, key=row.__getitem__) for row in rows]
-        return output_dict
-
-    def get_metrics(self, reset: bool = False) -> dict[str, float]:
-        """Returns `accuracy`; at the end of a pass (`reset`) also ELMo's learned weights."""
-        scores = {"accuracy": self._accuracy.get_metric(reset)}
-        return scores | self.lowest_layers.describe() if reset else scores
-
-
-def complete_labels(vocab: Vocabulary) -> list[str]:
-    """
-    Adds the labels that do not occur in the data to the vocabulary, and returns all labels in the order of their ids.
-    AllenNLP saves the vocabulary, and indexes the data, after constructing the model.
-    """
-    for label in NAMES:
-        vocab.add_token_to_namespace(label, LABELS)
-    return list(vocab.get_token_to_index_vocabulary(LABELS))

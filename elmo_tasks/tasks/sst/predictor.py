@@ -5,7 +5,7 @@ from allennlp.data import Instance
 from allennlp.predictors import Predictor
 
 from elmo_tasks.formats.trees import NAMES
-from elmo_tasks.tasks.sentence_input import SentencePredictor
+from elmo_tasks.tasks.predictor import SentencePredictor
 
 
 @Predictor.register("elmo_tasks_sst")

@@ -5,20 +5,21 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, Optional
 
-from allennlp.data import DatasetReader, Field, Instance, TokenIndexer
+from allennlp.data import DatasetReader, Field, Instance
 from allennlp.data.dataset_readers.dataset_reader import PathOrStr
-from allennlp.data.fields import LabelField, MetadataField, TextField
+from allennlp.data.fields import LabelField, MetadataField
 
-from elmo_tasks.errors import InputError, require_sizes
+from elmo_tasks.errors import InputError
 from elmo_tasks.formats.trees import NAMES, Phrase, SentimentTree, read_trees
-from elmo_tasks.nn.elmo_indexer import CharacterIndexer
-from elmo_tasks.nn.word_indexer import WordIndexer, shared_token
+from elmo_tasks.nn.word_indexer import shared_token
+from elmo_tasks.settings import Size, checked
+from elmo_tasks.tasks.reader import TaskReader, text_field
 
 logger = logging.getLogger(__name__)
 
 
 @DatasetReader.register("elmo_tasks_sst")
-class SstReader(DatasetReader):
+class SstReader(TaskReader):
     """
     Reads the treebank's files, `train.txt`, `dev.txt` and `test.txt`, plain or gzip.
 
@@ -27,22 +28,15 @@ class SstReader(DatasetReader):
 
     # Parameters
 
-    - `token_indexers`: by default `tokens` (word ids) and `elmo` (the biLM's characters).
     - `min_phrase_length`: read phrases of at least so many words instead of sentences. The paper trains with 4.
+    - `kwargs`: see `TaskReader`.
 
     Raises `InputError` if `min_phrase_length` is out of range.
     """
 
-    def __init__(
-        self,
-        *,
-        token_indexers: Optional[dict[str, TokenIndexer]] = None,
-        min_phrase_length: int | None = None,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(manual_distributed_sharding=True, manual_multiprocess_sharding=True, **kwargs)
-        require_sizes(min_phrase_length=min_phrase_length)
-        self._token_indexers = token_indexers or {"tokens": WordIndexer(), "elmo": CharacterIndexer()}
+    @checked
+    def __init__(self, *, min_phrase_length: Optional[Size] = None, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
         self._min_phrase_length = min_phrase_length
 
     def _read(self, file_path: PathOrStr) -> Iterable[Instance]:
@@ -74,20 +68,14 @@ class SstReader(DatasetReader):
         `words`, `label`, and `file` and `line` of the tree, None where unknown. Raises `InputError` if there is no
         token, or the label is invalid.
         """
-        if not tokens:
-            raise InputError("expected at least one token, got an empty text", file=file, line=line)
         metadata = {"words": list(tokens), "label": label, "file": file, "line": line}
-        text = TextField([shared_token(word) for word in tokens])
+        text = text_field(list(map(shared_token, tokens)), "text", file=file, line=line)
         fields: dict[str, Field] = {"tokens": text, "metadata": MetadataField(metadata)}
         if label is not None:
             if label not in NAMES:
                 raise InputError(f"expected one of the labels {', '.join(NAMES)}, got {label!r}", file=file, line=line)
             fields["label"] = LabelField(label)
         return Instance(fields)
-
-    def apply_token_indexers(self, instance: Instance) -> None:
-        """Sets the token indexers, which are not sent between processes."""
-        instance.fields["tokens"].token_indexers = self._token_indexers
 
     def _phrases(self, tree: SentimentTree) -> list[Phrase]:
         """The phrases of a tree that become instances."""

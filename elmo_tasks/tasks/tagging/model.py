@@ -1,18 +1,24 @@
-"""Tokens -> h -> tag scores -> softmax or conditional random field -> tags."""
+"""Tokens -> h -> tag scores -> softmax or conditional random field -> tags; NER is a preset (paper, appendix A.7)."""
 
+import logging
 from typing import Any
 
 from allennlp.data import Vocabulary
 from allennlp.models import Model
 from allennlp.modules import ConditionalRandomField
+from allennlp.modules.conditional_random_field.conditional_random_field import allowed_transitions
 from torch import Tensor, nn
 from torch.nn import functional
 
 from elmo_tasks.errors import InputError
+from elmo_tasks.formats.spans import OUTSIDE, split_tag
 from elmo_tasks.nn.input_encoder import InputEncoder
-from elmo_tasks.tasks.labels import UNKNOWN_LABEL
-from elmo_tasks.tasks.tagger import LABELS, Tagger
+from elmo_tasks.tasks.labels import UNKNOWN_LABEL, complete_labels
+from elmo_tasks.tasks.tagger import Tagger
 from elmo_tasks.tasks.tagging.metric import EntityF1, TagF1
+from elmo_tasks.training.distributed import process_count
+
+logger = logging.getLogger(__name__)
 
 
 @Model.register("elmo_tasks_tagger")
@@ -25,23 +31,59 @@ class ColumnTagger(Tagger):
 
     - `crf`: whether a conditional random field scores pairs of tags, instead of a softmax for each word alone.
     - `spans`: whether the tags encode spans (the reader's `spans`). The metrics are then precision, recall and F1.
+    - `legal`: whether the CRF's decoding, but not its loss, is restricted to legal BIOUL sequences. It has no start and
+      end transitions then, and tags of known types that are missing in the vocabulary are added, so that every sentence
+      has a legal sequence. Only with `crf` and `spans`.
+    - `sum_losses`: whether the loss is the sum over the batches of all processes, to which `elmo.l2` is relative then,
+      as in AllenNLP's model of NER.
     - `kwargs`: see `TaskModel`.
 
-    Raises `InputError` if there are no tags.
+    Raises `InputError` if there are no tags, or `legal` is set without `crf` and `spans`.
     """
 
     default_predictor = "elmo_tasks_tagger"
 
     def __init__(
-        self, vocab: Vocabulary, input_encoder: InputEncoder, *, crf: bool = False, spans: bool = False, **kwargs: Any
+        self,
+        vocab: Vocabulary,
+        input_encoder: InputEncoder,
+        *,
+        crf: bool = False,
+        spans: bool = False,
+        legal: bool = False,
+        sum_losses: bool = False,
+        **kwargs: Any,
     ) -> None:
         super().__init__(vocab, input_encoder, **kwargs)
-        self.tags = list(vocab.get_token_to_index_vocabulary(LABELS))
+        if legal and not (crf and spans):
+            raise InputError("expected crf and spans with legal")
+        self.tags = complete_labels(vocab, span_tags(complete_labels(vocab)) if legal else ())
         if not self.tags:
             raise InputError("expected tags in the training data, got none")
-        self.score_tags = nn.Linear(self.lowest_layers.get_output_dim(), len(self.tags))
-        self.crf = ConditionalRandomField(len(self.tags)) if crf else None
+        self.score_tags = nn.Linear(self.input_encoder.get_output_dim(), len(self.tags))
+        allowed = allowed_transitions("BIOUL", dict(enumerate(self.tags))) if legal else None
+        self.crf = ConditionalRandomField(len(self.tags), allowed, not legal) if crf else None
         self.f1 = EntityF1() if spans else TagF1()
+        self._sum_losses = sum_losses
+
+    def get_metrics(self, reset: bool = False) -> dict[str, float]:
+        """
+        See `Tagger`. For spans, logs a warning at the end of a pass if the types of some gold spans are unknown. Raises
+        `InputError` if there are gold spans, and all their types are unknown.
+        """
+        if reset and not self.training and isinstance(self.f1, EntityF1):
+            self._check_gold_types()
+        return super().get_metrics(reset)
+
+    def _check_gold_types(self) -> None:
+        gold = {label: row["gold"] for label, row in self.f1.report()["labels"].items() if row["gold"]}
+        known = {split_tag(tag)[1] for tag in self.tags} - {""}
+        unknown = ", ".join(f"{label} {count}" for label, count in gold.items() if label not in known)
+        if unknown and known.isdisjoint(gold):
+            problem = f"expected gold entities of the types {', '.join(sorted(known))}, got {unknown}"
+            raise InputError(problem, hint="the tags are the last column of a file; is it cut off?")
+        if unknown:
+            logger.warning("gold entities of types that the model does not know: %s", unknown)
 
     def decode(self, logits: Tensor, mask: Tensor) -> list[list[str]]:
         if self.crf is not None:
@@ -51,11 +93,31 @@ class ColumnTagger(Tagger):
 
     def loss(self, logits: Tensor, tags: Tensor, mask: Tensor) -> Tensor:
         """Without words whose tag is unknown; with a CRF, without sentences that have one."""
-        known = mask & (tags != UNKNOWN_LABEL)  # [B, T]
-        if self.crf is None:
-            losses = functional.cross_entropy(logits[known], tags[known], reduction="sum")
-            return losses / known.sum().clamp(min=1)
-        kept = (known == mask).all(1)  # [B]
-        if not kept.any():
+        known = mask & (tags != UNKNOWN_LABEL) & (tags < len(self.tags))  # [B, T]
+        if self.crf is not None:
+            known = mask & (known == mask).all(1, keepdim=True)
+        if not known.any():
             return logits.sum() * 0.0
-        return -self.crf(logits[kept], tags[kept].clamp(min=0), mask[kept]) / mask[kept].sum()
+        if self.crf is None:
+            loss = functional.cross_entropy(logits[known], tags[known], reduction="sum")
+        else:
+            kept = known.any(1)  # [B]
+            loss = -self.crf(logits[kept], tags[kept].clamp(min=0), mask[kept])
+        return loss * process_count() if self._sum_losses else loss / known.sum()
+
+
+@Model.register("elmo_tasks_ner")
+class NerTagger(ColumnTagger):
+    """The biLSTM-CRF tagger of the paper: `ColumnTagger` with other defaults."""
+
+    default_predictor = "elmo_tasks_ner"
+
+    def __init__(self, vocab: Vocabulary, input_encoder: InputEncoder, **kwargs: Any) -> None:
+        preset = {"crf": True, "spans": True, "legal": True, "sum_losses": True}
+        super().__init__(vocab, input_encoder, **preset | kwargs)
+
+
+def span_tags(seen: list[str]) -> list[str]:
+    """All BIOUL tags of the types that these tags have."""
+    types = sorted({split_tag(tag)[1] for tag in seen} - {""})
+    return [OUTSIDE, *(f"{letter}-{type_}" for type_ in types for letter in "BILU")]

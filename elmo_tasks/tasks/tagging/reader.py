@@ -5,19 +5,15 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Optional, Union
 
-from allennlp.data import DatasetReader, Field, Instance, Token, TokenIndexer
+from allennlp.data import DatasetReader, Instance, Token
 from allennlp.data.dataset_readers.dataset_reader import PathOrStr
-from allennlp.data.fields import MetadataField, TextField
-from allennlp.data.token_indexers import TokenCharactersIndexer
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.columns import read_columns
 from elmo_tasks.formats.raw_text import blank_pipeline
 from elmo_tasks.formats.spans import Scheme, detect_scheme, spans_from_tags, to_bioul
 from elmo_tasks.formats.tagged import read_tagged
-from elmo_tasks.nn.elmo_indexer import CharacterIndexer
-from elmo_tasks.nn.word_indexer import WordIndexer
-from elmo_tasks.tasks.labels import OpenSequenceLabelField
+from elmo_tasks.tasks.reader import TaskReader, tagged_fields
 from elmo_tasks.tasks.tokenizer import FirstCharacters
 
 logger = logging.getLogger(__name__)
@@ -27,7 +23,7 @@ _Tagged = tuple[Sequence[str], Sequence[str], int]
 
 
 @DatasetReader.register("elmo_tasks_tagger")
-class ColumnReader(DatasetReader):
+class ColumnReader(TaskReader):
     """
     Reads sentences with a tag for each word, plain or gzip.
 
@@ -38,13 +34,14 @@ class ColumnReader(DatasetReader):
     - `word`: the number of the words' column, for files with other columns than CoNLL-U.
     - `spans`: whether the tags of a column encode spans in IOB1, BIO, BIOUL or BIOES, detected from the whole file,
       regardless of `max_instances`. They become BIOUL.
-    - `token_indexers`: by default `tokens` (word ids), `token_characters` (for the character CNN, with marks for the
-      beginning and end of a word, so that a filter of width 3 fits every word) and `elmo` (the biLM's characters).
     - `language`: of the rules that split raw text in predictions; see `blank_pipeline`.
+    - `kwargs`: see `TaskReader`.
 
     Raises `InputError` if `spans` is true for CoNLL-U. While reading: whatever `read_tagged`, `read_columns` or
     `detect_scheme` raises; if a line has no such column. Logs a warning if most words are numbers.
     """
+
+    characters, widest_filter = FirstCharacters(marked=True), 3
 
     corpus_hint: Optional[str] = None
     """Where to get the corpus, for errors."""
@@ -55,15 +52,13 @@ class ColumnReader(DatasetReader):
         tag: Union[str, int] = "upos",
         word: int = 0,
         spans: bool = False,
-        token_indexers: Optional[dict[str, TokenIndexer]] = None,
         language: str = "en",
         **kwargs: Any,
     ) -> None:
-        super().__init__(manual_distributed_sharding=True, manual_multiprocess_sharding=True, **kwargs)
+        super().__init__(**kwargs)
         if spans and isinstance(tag, str):
             raise InputError(f"expected the number of a column as tag where spans is true, got {tag!r}")
         self._tag, self._word, self.spans = tag, word, spans
-        self._token_indexers = token_indexers or _default_indexers()
         self.language = language
         if language != "en":
             blank_pipeline(language)
@@ -116,27 +111,18 @@ class ColumnReader(DatasetReader):
         vocabulary), and `metadata`, a dictionary of `words`, `tags`, `file` and `line`, None if not given. Raises
         `InputError` if there is no token, or not one tag for each.
         """
-        if not tokens:
-            raise InputError("expected a token, got an empty sentence", file=file, line=line)
-        if tags is not None and len(tags) != len(tokens):
-            raise InputError(f"expected a tag for each of {len(tokens)} tokens, got {len(tags)}", file=file, line=line)
-        text = TextField([word if isinstance(word, Token) else Token(word) for word in tokens])
-        gold = None if tags is None else list(tags)
-        metadata = {"words": [token.text for token in text], "tags": gold, "file": file, "line": line}
-        fields: dict[str, Field] = {"tokens": text, "metadata": MetadataField(metadata)}
-        if gold is not None:
-            fields["tags"] = OpenSequenceLabelField(gold, text, label_namespace="labels")
-        return Instance(fields)
-
-    def apply_token_indexers(self, instance: Instance) -> None:
-        """Sets the indexers of the text field, which are not sent between processes."""
-        instance.fields["tokens"].token_indexers = self._token_indexers
+        made = [word if isinstance(word, Token) else Token(word) for word in tokens]
+        return Instance(tagged_fields(made, tags, {"words": [token.text for token in made]}, file=file, line=line))
 
 
-def _default_indexers() -> dict[str, TokenIndexer]:
-    characters = FirstCharacters(marked=True)
-    return {
-        "tokens": WordIndexer(),
-        "token_characters": TokenCharactersIndexer(character_tokenizer=characters, min_padding_length=3),
-        "elmo": CharacterIndexer(),
-    }
+@DatasetReader.register("elmo_tasks_ner")
+class NerReader(ColumnReader):
+    """`ColumnReader` with other defaults: the word first, its tag last, and the tags encode spans."""
+
+    corpus_hint = (
+        "CoNLL-2003 has its annotation from https://www.clips.uantwerpen.be/conll2003/ner/ "
+        "and its text from the Reuters Corpus RCV1, on request from NIST"
+    )
+
+    def __init__(self, *, tag: Union[str, int] = -1, spans: bool = True, **kwargs: Any) -> None:
+        super().__init__(tag=tag, spans=spans, **kwargs)

@@ -11,6 +11,7 @@ from allennlp.data import DatasetReader
 
 from elmo_tasks.elmo.source_types import SOURCES
 from elmo_tasks.formats.corpora import located
+from elmo_tasks.formats.models import MODELS
 from elmo_tasks.formats.text_files import missing_hint
 from elmo_tasks.training.checks.devices import devices_here, has_device
 from elmo_tasks.training.checks.problem import Problem, below, get, items, shown
@@ -80,7 +81,7 @@ def _named_files(path: str, value: Any) -> Iterator[tuple[str, str]]:
 
 
 def _missing(path: str, name: str, corpus_hint: str | None = None) -> Iterator[Problem]:
-    for part in [] if REMOTE.match(name) else _parts(name):
+    for part in [] if REMOTE.match(name) or name in MODELS else _parts(name):
         if not part or not (Path(part).exists() or glob.glob(part, recursive=True)):
             got = f"nothing at {part} ({missing_hint(corpus_hint)})" if part else '""'
             yield Problem(path=path, expected="an existing file", got=got)

@@ -173,34 +173,32 @@ h("bdi", token), h("small", tags[place])), " "]));
 const drawEntities = ({ tokens, entities }, input) => marked(...located(tokens, input.sentence, entities.map((one) =>
   ({ ...one, label: one.type, hue: hueOf(one.type), fact: `${keyOf(one)}\n${quoted(one.text)} ${one.type}` }))));
 const best = ({ label, probabilities }) => `${label}, ${number(probabilities[label])}`;
-const SENTENCE = { fields: [["sentence", "Sentence", 2]], tokens: ({ sentence }) => ({ tokens: split(sentence) }),
-  untokens: ({ tokens }) => ({ sentence: tokens.join(" ") }) };
+const joined = (list) => list.join(" ");
+const each = (change) => (input) => Object.fromEntries(Object.entries(input).map(([key, one]) => [key, change(one)]));
+const SENTENCE = { tokens: ({ sentence }) => ({ tokens: split(sentence) }),
+  untokens: ({ tokens }) => ({ sentence: joined(tokens) }) };
+const PAIR = { tokens: each(split), untokens: each(joined) };
 
-/** Fields are [key, name, rows]; `tokens` makes an input of texts, `untokens` the reverse; `said` sums up an output. */
-const VIEWS = {
-  ner: { ...SENTENCE, title: "Entities", about: "Names of people, places and organisations.",
-    draw: drawEntities, said: ({ entities }) => counted(entities.length, "entity", "entities") },
-  srl: { ...SENTENCE, title: "Roles", about: "Semantic roles: who did what to whom, one frame for each predicate.",
-    draw: drawFrames, said: ({ frames }) => counted(frames.length, "frame") },
-  coref: { title: "Coreference", about: "Mentions of the same person or thing share a colour and a number.",
-    fields: [["text", "Text", 4]], draw: drawClusters,
+/** By the `drawing` of a task: `tokens` makes an input of texts, `untokens` the reverse; `said` sums up an output. */
+const DRAWINGS = {
+  entities: { ...SENTENCE, draw: drawEntities, said: ({ entities }) => counted(entities.length, "entity", "entities") },
+  frames: { ...SENTENCE, draw: drawFrames, said: ({ frames }) => counted(frames.length, "frame") },
+  clusters: { draw: drawClusters,
     tokens: ({ text }) => ({ sentences: text.split("\n").map(split).filter((one) => one[0]) }),
-    untokens: ({ sentences }) => ({ text: sentences.map((one) => one.join(" ")).join("\n") }),
+    untokens: ({ sentences }) => ({ text: sentences.map(joined).join("\n") }),
     said: ({ clusters }) => `${counted(clusters.length, "cluster")}, ${counted(clusters.flat().length, "mention")}` },
-  squad: { title: "Questions", about: "The answer is a span of the passage.", draw: drawAnswer,
-    fields: [["passage", "Passage", 4], ["question", "Question", 1]],
-    said: ({ text, probability }) => `${quoted(text)}, ${number(probability)}` },
-  snli: { title: "Entailment", about: "Does the hypothesis follow from the premise?", draw: drawAttention, said: best,
-    fields: [["premise", "Premise", 2], ["hypothesis", "Hypothesis", 2]],
-    tokens: (input) => ({ premise: split(input.premise), hypothesis: split(input.hypothesis) }),
-    untokens: (input) => ({ premise: input.premise.join(" "), hypothesis: input.hypothesis.join(" ") }) },
-  sst: { ...SENTENCE, title: "Sentiment", about: "How much the writer likes it.", draw: verdict, said: best },
-  tagger: { ...SENTENCE, title: "Tags", about: "One tag for each word.", draw: drawTags,
-    said: ({ tokens }) => counted(tokens.length, "word") },
-  layers: { ...SENTENCE, title: "Layers", draw: drawLayers, said: ({ layers: { length } }) => `${length} layers`,
-    about: "What is near a word in each layer of the language model. Layer 0 reads characters, and no other word.",
-    tokens: ({ sentence }) => queryOf(split(sentence), chosenWord(), $("same").checked) },
+  answer: { draw: drawAnswer, said: ({ text, probability }) => `${quoted(text)}, ${number(probability)}` },
+  attention: { ...PAIR, draw: drawAttention, said: best },
+  verdict: { ...SENTENCE, draw: verdict, said: best },
+  tags: { ...SENTENCE, draw: drawTags, said: ({ tokens }) => counted(tokens.length, "word") },
+  score: { ...PAIR, draw: ({ score }) => h("p.verdict", number(score)), said: ({ score }) => number(score) },
 };
+/** The tabs by name: a drawing, and `title`, `about` and `fields` (key, name and rows of each text) of a record. */
+const VIEWS = {};
+const LAYERS = { ...SENTENCE, title: "Layers", draw: drawLayers, fields: [["sentence", "Sentence", 2]],
+  about: "What is near a word in each layer of the language model. Layer 0 reads characters, and no other word.",
+  said: ({ layers: { length } }) => `${length} layers`,
+  tokens: ({ sentence }) => queryOf(split(sentence), chosenWord(), $("same").checked) };
 
 // ---- Layers
 const queryOf = (tokens, word = 0, same = false) => ({ tokens, word, top: 5, same });
@@ -416,6 +414,8 @@ function open() {
 const response = await fetch("/api/models").catch((error) => ({ statusText: error.message }));
 if (response.ok) {
   served = await response.json();
+  for (const [task, page] of Object.entries(served.tasks)) VIEWS[task] = { ...DRAWINGS[page.drawing], ...page };
+  VIEWS.layers = LAYERS;
   $("ready").hidden = false;
   $("limit").append(`An input has at most ${counted(served.limits.words, "word")}.`);
   const submit = (event) => { event.preventDefault(); run(); };

@@ -1,4 +1,4 @@
-"""Raw text or tokens -> tags, for AllenNLP's taggers."""
+"""Raw text or tokens -> tags, and the spans that they encode."""
 
 from typing import cast
 
@@ -9,8 +9,7 @@ from allennlp.predictors import Predictor
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.spans import spans_from_tags
-from elmo_tasks.tasks.json_input import metadata_of
-from elmo_tasks.tasks.sentence_input import Sentence, SentencePredictor
+from elmo_tasks.tasks.predictor import Sentence, SentencePredictor, metadata_of
 
 
 @Predictor.register("elmo_tasks_tagger")
@@ -65,3 +64,13 @@ class TaggerPredictor(SentencePredictor):
         if self._has_spans:
             metadata_of(instance)["sentence"] = sentence
         return instance
+
+
+@Predictor.register("elmo_tasks_ner")
+class NerPredictor(TaggerPredictor):
+    """As `TaggerPredictor`, always with `entities` and without `offsets`."""
+
+    def result(self, instance: Instance, outputs: JsonDict) -> JsonDict:
+        result = super().result(instance, outputs)
+        result.pop("offsets", None)
+        return result

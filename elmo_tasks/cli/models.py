@@ -1,0 +1,30 @@
+"""`elmo-tasks models`: list the published ELMo models."""
+
+import argparse
+
+from elmo_tasks.cli.actions import Command
+from elmo_tasks.formats.models import MODELS
+
+
+class Models(Command):
+    """`elmo-tasks models [TEXT]`."""
+
+    description = (
+        "List the models that every option and setting for a biLM, and Elmo.from_pretrained, accept by name."
+        " They are downloaded once; the addresses are their publishers'."
+    )
+    includes_packages = False
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument(
+            "text", metavar="TEXT", nargs="?", default="", help="only names and languages with this text"
+        )
+        parser.set_defaults(func=run)
+
+
+def run(args: argparse.Namespace) -> None:
+    """Print a line per model, with its parameters in millions where they are known."""
+    for name, model in MODELS.items():
+        if args.text.lower() in f"{name} {model.language}".lower():
+            size = "-" if model.millions is None else f"{model.millions} M"
+            print(f"{name:<30} {model.language:<20} {size:>7}  {model.text:<46} {model.files[-1].url}")

@@ -1,0 +1,301 @@
+"""
+The vectors of a corpus in shards: Parquet files that several processes, also on several machines, write.
+
+A shard depends on its lines and the settings alone: whoever writes it, and however often, writes the same bytes.
+"""
+
+import json
+import pickle
+import platform
+import socket
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import as_completed
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from functools import cached_property, partial
+from hashlib import sha256
+from itertools import accumulate, chain, islice, pairwise
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from elmo_tasks.elmo.parquet_vectors import (
+    FORMAT,
+    MANIFEST,
+    SUCCESS,
+    Sentence,
+    part_name,
+    read_manifest,
+    read_part,
+    write_part,
+)
+from elmo_tasks.elmo.sentence_embedder import Elmo, Layers
+from elmo_tasks.elmo.vector_settings import PATHS, require_same, vector_settings
+from elmo_tasks.errors import InputError, needs, require_sizes, require_workers
+from elmo_tasks.files import atomic_write
+from elmo_tasks.formats.parquet import read_rows
+from elmo_tasks.formats.raw_text import line_parser
+from elmo_tasks.processes import worker_pool
+
+Row = dict[str, Any]
+"""What is known of a shard that was written: `shard`, `tokens`, `cpu`."""
+
+
+@dataclass(frozen=True)
+class Shard:
+    """
+    `lines` lines of a corpus, beginning with line `first_line` of the first of `files`. `first` lines are before them
+    in the corpus. `sha256` is of their text.
+    """
+
+    number: int
+    first: int
+    lines: int
+    files: tuple[str, ...]
+    first_line: int
+    sha256: str = ""
+
+    def read(self, column: str) -> Iterator[tuple[str, int, str | list[str]]]:
+        """The lines, each with its file and number."""
+        for place, file in enumerate(self.files):
+            for number, row in read_rows(file, column, first=1 if place else self.first_line):
+                yield file, number, row
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShardJob:
+    """
+    What all shards have in common.
+
+    # Parameters
+
+    - `elmo`: with a source, whose files all machines have at the same paths.
+    - `folder`: of the shards, which all machines share.
+    - `layers`, `stored`: as for `Elmo.write`.
+    - `input_format`, `column`: as for `line_parser` and `read_rows`.
+    - `threads`: of a worker; values depend on it by rounding.
+    """
+
+    elmo: Elmo
+    folder: Path
+    layers: Layers = "all"
+    stored: str = "float32"
+    input_format: str = "tokens"
+    column: str = "tokens"
+    threads: int = 1
+
+    def settings(self) -> dict[str, Any]:
+        """All that shards depend on, but for the text and the type of the CPU."""
+        import pyarrow
+
+        model, sizes = self.elmo.vector_model(self.layers, stored=self.stored), self.elmo.sizes
+        more = {
+            **self.elmo.provenance(),
+            "tokenizer": line_parser(self.input_format)[1],
+            "column": self.column,
+            "batch_size": sizes.batch_size,
+            "max_tokens": sizes.max_tokens,
+            "threads": self.threads,
+            "pyarrow": pyarrow.__version__,
+        }
+        return vector_settings(model, sizes, more)
+
+
+Execute = Callable[[ShardJob, Sequence[Shard]], Iterator[Row]]
+"""Has all shards written, in any order."""
+
+
+def write_shards(
+    job: ShardJob,
+    files: Sequence[str],
+    count: int,
+    *,
+    execute: Execute,
+    force: bool = False,
+    started: Callable[[int, int], None] = lambda sentences, shards: None,
+    progress: Callable[[int], None] = lambda tokens: None,
+) -> Row:
+    """
+    Write the vectors of all lines of `files`, in order, to `count` shards; a shard that is there and undamaged stays.
+
+    The folder gets a manifest, the shards under their final names, and the file `_SUCCESS` last.
+
+    # Parameters
+
+    - `execute`: for instance `run_here`.
+    - `force`: remove the shards of another call first.
+    - `started`: called with the numbers of sentences and shards.
+    - `progress`: called with the number of tokens of each shard.
+
+    Returns the numbers of `sentences` and `tokens`, and the types of CPUs, `cpus`. Raises `InputError` if a line is
+    invalid, the folder is from a call with another text or other settings, or a worker differs from this process.
+    """
+    with needs("pyarrow"):
+        import pyarrow  # noqa: F401
+    require_sizes(shards=count, threads=job.threads)
+    shards, text_sha256 = plan(files, count, job.column)
+    total = sum(shard.lines for shard in shards)
+    text = {"shards": len(shards), "sentences": total, "text_sha256": text_sha256}
+    _begin(job.folder, {**job.settings(), **text}, shards, force)
+    started(total, len(shards))
+    done: Row = {"sentences": total, "tokens": 0, "cpus": set()}
+    for row in execute(job, shards):
+        progress(row["tokens"])
+        done["tokens"] += row["tokens"]
+        done["cpus"].add(row["cpu"])
+    done["cpus"] = sorted(done["cpus"])
+    for left in job.folder.glob(".part-*.tmp"):  # of killed workers
+        left.unlink(missing_ok=True)
+    with atomic_write(job.folder / SUCCESS) as aside:
+        aside.write_text(json.dumps(done), "utf-8")
+    return done
+
+
+def plan(files: Sequence[str], count: int, column: str) -> tuple[list[Shard], str]:
+    """
+    `count` shards of equal numbers of lines, or as many as there are lines, and the sha256 of all text. The files are
+    read twice.
+    """
+    sizes = [sum(1 for _ in read_rows(file, column)) for file in files]
+    ends = list(accumulate(sizes))
+    if not ends or not ends[-1]:
+        raise InputError("expected at least one sentence, got none", file=files[0] if files else None)
+    count = min(count, ends[-1])
+    whole, shards = sha256(), []
+    rows = chain.from_iterable(read_rows(file, column) for file in files)
+    for number, (first, end) in enumerate(pairwise(ends[-1] * cut // count for cut in range(count + 1))):
+        place = bisect_right(ends, first)
+        covered = tuple(files[place : bisect_right(ends, end - 1) + 1])
+        digest = sha256()
+        for _, row in islice(rows, end - first):
+            digest.update(_encoded(row))
+            whole.update(_encoded(row))
+        first_line = 1 + first - (ends[place] - sizes[place])
+        shards.append(Shard(number, first, end - first, covered, first_line, digest.hexdigest()))
+    return shards, whole.hexdigest()
+
+
+def _encoded(row: str | list[str]) -> bytes:
+    return (row if isinstance(row, str) else json.dumps(row)).encode() + b"\n"
+
+
+def _begin(folder: Path, settings: dict[str, Any], shards: list[Shard], force: bool) -> None:
+    """Write the manifest, or check the one that is there."""
+    if folder.exists() and not folder.is_dir():
+        raise InputError("expected a folder for the shards, got a file", file=folder)
+    manifest = folder / MANIFEST
+    if manifest.exists() and not force:
+        require_same(read_manifest(folder)["settings"], settings, file=manifest)
+    elif folder.exists() and any(folder.iterdir()) and not manifest.exists():
+        raise InputError("expected an empty folder, or one of vectors in shards", file=folder)
+    for old in [folder / SUCCESS, *(folder.glob("part-*.parquet") if force else ())]:
+        old.unlink(missing_ok=True)
+    listed = [{**asdict(shard), "files": [_without_key(file) for file in shard.files]} for shard in shards]
+    with atomic_write(manifest) as aside:
+        content = {"format": FORMAT, "settings": settings, "cpu": cpu_type(), "shards": listed}
+        aside.write_text(json.dumps(content, indent=1), "utf-8")
+
+
+def _without_key(uri: str) -> str:
+    """A URI without the key of the account."""
+    scheme, separator, rest = uri.partition("://")
+    return f"{scheme}{separator}{rest.rpartition('@')[2]}" if separator else uri
+
+
+class ShardWriter:
+    """
+    Writes shards in this process.
+
+    `open_job` is called before the first shard, which raises `InputError` if this machine does not share the folder, or
+    differs in a version, a file of the biLM or another setting.
+    """
+
+    def __init__(self, open_job: Callable[[], ShardJob]) -> None:
+        self._open_job = open_job
+
+    def write(self, shard: Shard) -> Row:
+        """Write a shard unless it is there and undamaged."""
+        settings = {**self._settings, "shard": shard.number, "text_sha256": shard.sha256}
+        file = self._job.folder / part_name(shard.number)
+        found = read_part(file, settings)
+        if found is None:
+            found, elmo = {"cpu": cpu_type()}, self._job.elmo
+            model = elmo.vector_model(self._job.layers, stored=self._job.stored)
+            metadata, sentences = {**settings, **found}, self._sentences(shard)
+            found["tokens"] = write_part(file, model, elmo.sizes, sentences, first=shard.first, settings=metadata)
+        return {"shard": shard.number, "tokens": found["tokens"], "cpu": found["cpu"]}
+
+    @cached_property
+    def _job(self) -> ShardJob:
+        job = self._open_job()
+        if not (job.folder / MANIFEST).is_file():
+            problem = f"the worker on {socket.gethostname()} does not find this folder"
+            raise InputError(problem, file=job.folder, hint="name one on storage that all machines share")
+        torch.set_num_threads(job.threads)
+        return job
+
+    @cached_property
+    def _settings(self) -> dict[str, Any]:
+        settings = self._job.settings()
+        try:
+            require_same(read_manifest(self._job.folder)["settings"], settings, file=self._job.folder)
+        except InputError as error:
+            raise InputError(f"the worker on {socket.gethostname()} differs: {error}") from None
+        return {key: value for key, value in settings.items() if key not in PATHS}
+
+    @cached_property
+    def _parse(self) -> Callable[[str], list[str]]:
+        return line_parser(self._job.input_format, self._job.column)[0]
+
+    def _sentences(self, shard: Shard) -> Iterator[Sentence]:
+        """Raises `InputError` at the end if the text has changed."""
+        digest = sha256()
+        for file, number, row in islice(shard.read(self._job.column), shard.lines):
+            digest.update(_encoded(row))
+            try:
+                tokens = row if isinstance(row, list) else self._parse(row)
+                "".join(tokens).encode()
+            except UnicodeEncodeError:
+                raise InputError("Parquet cannot store a lone surrogate", file=file, line=number) from None
+            except InputError as error:
+                raise InputError(str(error), file=file, line=number) from None
+            yield Sentence(" ".join(row) if isinstance(row, list) else row.strip(), tokens, f"{file}:{number}")
+        if digest.hexdigest() != shard.sha256:
+            problem = f"the text has changed since the call began, or differs on {socket.gethostname()}"
+            raise InputError(problem, file=shard.files[0])
+
+
+def run_here(job: ShardJob, shards: Sequence[Shard], *, workers: int = 1) -> Iterator[Row]:
+    """Write shards in this process, or in `workers` new ones, which exit with it."""
+    require_workers(workers)
+    if workers == 1:
+        threads = torch.get_num_threads()
+        try:
+            yield from map(ShardWriter(lambda: job).write, shards)
+        finally:
+            torch.set_num_threads(threads)
+        return
+    with worker_pool(workers, _start_worker, pickle.dumps(job)) as pool:
+        for future in as_completed([pool.submit(_write, shard) for shard in shards]):
+            yield future.result()
+
+
+_of_worker: list[ShardWriter] = []
+
+
+def _start_worker(job: bytes) -> None:
+    _of_worker.append(ShardWriter(partial(pickle.loads, job)))
+
+
+def _write(shard: Shard) -> Row:
+    return _of_worker[0].write(shard)
+
+
+def cpu_type() -> str:
+    """The model of the CPU and its vector instructions; vectors of two types agree up to rounding."""
+    model = platform.processor() or platform.machine()
+    with suppress(OSError), open("/proc/cpuinfo") as file:
+        model = next((line.split(":")[1].strip() for line in file if line.startswith("model name")), model)
+    return f"{model}, {torch.backends.cpu.get_cpu_capability()}"

@@ -1,0 +1,88 @@
+"""A text -> one vector per word: the mean of its contextual vectors (Bommasani et al. 2020; Gupta and Jaggi 2021)."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
+
+import numpy as np
+
+from elmo_tasks.elmo.batching import BatchSizes, embed_pieces, workers
+from elmo_tasks.elmo.vector_model import VectorModel
+from elmo_tasks.errors import InputError, require_sizes
+
+_SORTED_SENTENCES = 2**12  # sentences that are sorted by length together
+
+
+def frequent_words(sentences: Iterable[Sequence[str]], *, min_count: int, most: int) -> list[str]:
+    """
+    The `most` most frequent words that occur `min_count` times, by falling frequency. Memory is bounded: where a text
+    has more than ten times `most` words, the rarest so far are forgotten.
+
+    Raises `InputError` if there is none, or if one contains white space.
+    """
+    require_sizes(min_count=min_count, most=most)
+    counts = Counter[str]()
+    for sentence in sentences:
+        counts.update(sentence)
+        if len(counts) > 10 * most:
+            counts = Counter(dict(counts.most_common(5 * most)))
+    words = [word for word, count in counts.most_common(most) if count >= min_count]
+    if not words:
+        raise InputError(f"expected words that occur {min_count} times, got none", hint="a smaller --min-count")
+    if wrong := next((word for word in words if word.split() != [word]), None):
+        raise InputError(f"expected words without white space, got {wrong!r:.60}")
+    return words
+
+
+def mean_vectors(
+    model: VectorModel,
+    sizes: BatchSizes,
+    sentences: Iterable[list[str]],
+    words: Sequence[str],
+    *,
+    processes: int = 1,
+    progress: Callable[[int], None] = lambda tokens: None,
+) -> np.ndarray:
+    """
+    The mean of the vectors of each word's occurrences, float32 [V, D]; sentences are read once, as a stream.
+
+    Raises `InputError` if the model gives all layers, or if a word does not occur.
+    """
+    if model.has_layers:
+        raise InputError("layers: expected one vector per word, got all layers")
+    rows = {word: row for row, word in enumerate(words)}
+    sums, counts = np.zeros((len(words), *model.shape(1)[1:]), np.float32), np.zeros(len(words), np.int64)
+    lines, start = iter(sentences), 0
+    with workers(model, processes) as pool:
+        while part := list(islice(lines, _SORTED_SENTENCES)):
+            names = [f"line {number}" for number in range(start + 1, start + len(part) + 1)]
+            for batch in embed_pieces(model, sizes, sizes.pieces(part), part, names=names, pool=pool):
+                for (index, (_, _, first, last)), vectors in batch:  # [T, D]
+                    found = np.array([rows.get(word, -1) for word in part[index][first:last]], np.int64)  # [T]
+                    np.add.at(sums, found[found >= 0], vectors[found >= 0])
+                    np.add.at(counts, found[found >= 0], 1)
+                    progress(last - first)
+            start += len(part)
+    if not counts.all():
+        raise InputError(f"the text has no word {words[int(counts.argmin())]!r}", hint="a pipe cannot be read twice")
+    return sums / counts[:, None].astype(np.float32)
+
+
+def reduce_dimensions(vectors: np.ndarray, *, remove: int = 0, dimensions: int | None = None) -> np.ndarray:
+    """
+    Vectors [V, D] without their mean and their first `remove` principal components (Mu and Viswanath 2018), float32; if
+    `dimensions` is given, as the coordinates of the next ones, [V, dimensions]. Unchanged if neither is given.
+
+    Raises `InputError` if there are not as many components.
+    """
+    require_sizes(dimensions=dimensions)
+    width = vectors.shape[1]
+    if not 0 <= remove <= width - (dimensions or 1):
+        raise InputError(f"expected at most {width} components to remove and to keep, got {remove + (dimensions or 1)}")
+    if not remove and dimensions is None:
+        return vectors
+    centred = vectors - vectors.mean(0)
+    axes = np.linalg.eigh(centred.T @ centred)[1][:, ::-1]  # [D, D], the first component first
+    if dimensions is not None:
+        return centred @ axes[:, remove : remove + dimensions]
+    return centred - centred @ axes[:, :remove] @ axes[:, :remove].T

@@ -1,0 +1,85 @@
+"""JSON and its values, of files and of requests, with one clear error for each invalid one."""
+
+import json
+import re
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, FailFast, Field, TypeAdapter, ValidationError
+from pydantic_core import PydanticCustomError
+
+from elmo_tasks.errors import InputError, shown
+
+NOT_JSON = (ValueError, RecursionError)
+"""What `loaded` raises; numbers of thousands of digits raise a plain `ValueError`, deep nesting a `RecursionError`."""
+
+_MOST_BRACKETS = 10_000
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def loaded(text: str) -> Any:
+    """
+    Parses JSON. Raises `NOT_JSON` if it is not JSON; if more than a tenth of it are brackets, since lists take twenty
+    times the memory.
+    """
+    if text.count("[") + text.count("{") > _MOST_BRACKETS + len(text) // 10:
+        raise ValueError("more than a tenth of it are brackets")
+    return json.loads(text)
+
+
+def json_problem(error: Exception) -> str:
+    """Describes an error of `loaded`."""
+    return f"{error.msg} at character {error.pos + 1}" if isinstance(error, json.JSONDecodeError) else str(error)
+
+
+def _check_text(value: str) -> str:
+    if not value.strip():
+        raise PydanticCustomError("blank", "expected a word")
+    if not value.isascii() and _SURROGATE.search(value):
+        raise PydanticCustomError("surrogate", "expected valid Unicode")
+    return value
+
+
+Text = Annotated[str, AfterValidator(_check_text)]
+"""A string with a word and without surrogates, for pydantic."""
+
+TEXT = TypeAdapter(Text)
+WORDS = TypeAdapter(Annotated[list[Text], FailFast(), Field(min_length=1)])
+
+
+def validate(
+    adapter: TypeAdapter, value: Any, name: str, *, file: str | Path | None = None, line: int | None = None
+) -> Any:
+    """
+    Validates a value, which error messages call `name`, in pydantic's strict mode. Raises `InputError` with the path of
+    the first invalid value.
+    """
+    try:
+        return adapter.validate_python(value, strict=True)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        path = "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in first["loc"])
+        problem = (
+            first["msg"]
+            .partition(" or instance")[0]
+            .replace("Input should be", "expected")
+            .replace("Field required", "missing")
+        )
+        raise InputError(f"{name}{path}: {problem}, got {shown(first['input'])}", file=file, line=line) from None
+
+
+def text_of(json_dict: Any, key: str, *, expected: str) -> str:
+    """
+    The text of a key of an input. Raises `InputError` if the input is not an object with that key, as `expected`
+    describes it, or the value is not a `Text`.
+    """
+    if not isinstance(json_dict, dict) or key not in json_dict:
+        raise InputError(f"expected {expected}, got {shown(json_dict)}")
+    return validate(TEXT, json_dict[key], repr(key))
+
+
+def words_of(words: Any, name: str) -> list[str]:
+    """
+    A list of words, which error messages call `name`. Raises `InputError` if it is not a list of `Text`, or is empty.
+    """
+    return validate(WORDS, words, name)

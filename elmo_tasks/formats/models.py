@@ -1,0 +1,73 @@
+"""The published ELMo models: their names, languages and addresses."""
+
+from dataclasses import dataclass
+
+from elmo_tasks.formats.corpora import CORPORA, ELMO_MODELS, Download
+
+_NLPL = "http://vectors.nlpl.eu/repository/11"
+_MANYLANGS_FROM = 136
+_MANYLANGS = """
+Arabic, Bulgarian, Catalan, Czech, Old Church Slavonic, Danish, German, Greek, English, Spanish, Estonian, Basque,
+Persian, Finnish, French, Irish, Galician, Ancient Greek, Hebrew, Hindi, Croatian, Hungarian, Indonesian, Italian,
+Japanese, Korean, Latin, Latvian, Dutch, Norwegian Bokmål, Norwegian Nynorsk, Polish, Portuguese, Romanian, Russian,
+Slovak, Slovene, Swedish, Turkish, Uyghur, Ukrainian, Urdu, Vietnamese, Chinese
+"""
+"""The languages of ELMoForManyLangs (Che et al. 2018), in the order of the repository's numbers."""
+
+
+@dataclass(frozen=True)
+class PublishedModel:
+    """
+    A model of one language.
+
+    # Parameters
+
+    - `text`: what it was trained on.
+    - `files`: options and weights of a biLM, or the one ZIP of a model of ELMoForManyLangs.
+    - `millions`: of parameters, as its publisher or the name of its file says.
+    """
+
+    language: str
+    text: str
+    files: tuple[Download, ...]
+    millions: float | None = None
+
+    @property
+    def is_bilm(self) -> bool:
+        """Whether it is a biLM in the official format."""
+        return len(self.files) == 2
+
+
+def _bilm(
+    text: str, millions: float | None, prefix: str, *, weights: str = "weights", language: str = "English"
+) -> PublishedModel:
+    names = (f"{prefix}_options.json", f"{prefix}_{weights}.hdf5")
+    return PublishedModel(language, text, tuple(Download(f"{ELMO_MODELS}/{name}") for name in names), millions)
+
+
+def _manylangs(number: int, language: str) -> PublishedModel:
+    archive = Download(f"{_NLPL}/{number}.zip")
+    return PublishedModel(language, "20 million words, Wikipedia and Common Crawl", (archive,))
+
+
+_NEWS, _BOTH = "1 Billion Word Benchmark", "Wikipedia and news, 5.5 billion words"
+_SMALL, _MEDIUM, _LARGE = (
+    f"{size}/elmo_{size}"
+    for size in ("2x1024_128_2048cnn_1xhighway", "2x2048_256_2048cnn_1xhighway", "2x4096_512_2048cnn_2xhighway_5.5B")
+)
+_PUBMED = "contributed/pubmed/elmo_2x4096_512_2048cnn_2xhighway"
+_ORIGINAL = tuple(file.source for file in CORPORA["bilm"][:2] if isinstance(file.source, Download))
+_LANGUAGES = " ".join(_MANYLANGS.split()).split(", ")
+
+MODELS: dict[str, PublishedModel] = {
+    "elmo-original": PublishedModel("English", _NEWS, _ORIGINAL, 93.6),
+    "elmo-small": _bilm(_NEWS, 13.6, _SMALL),
+    "elmo-medium": _bilm(_NEWS, 28.0, _MEDIUM),
+    "elmo-5.5b": _bilm(_BOTH, 93.6, _LARGE),
+    "elmo-pubmed": _bilm("PubMed", 93.6, _PUBMED, weights="weights_PubMed_only"),
+    "elmo-portuguese": _bilm("contributed to AllenNLP", None, "contributed/pt/elmo_pt", language="Portuguese"),
+} | {
+    f"manylangs-{language.lower().replace(' ', '-').replace('å', 'a')}": _manylangs(number, language)
+    for number, language in enumerate(_LANGUAGES, start=_MANYLANGS_FROM)
+}
+"""By name. The addresses of ELMoForManyLangs are those of its README."""

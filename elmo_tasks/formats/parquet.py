@@ -1,0 +1,64 @@
+"""Parquet files of sentences, beside text in one interface."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from io import BufferedReader
+from itertools import islice
+from typing import Any
+
+from elmo_tasks.errors import InputError, needs, shown
+from elmo_tasks.formats.text_files import open_binary, open_text
+from elmo_tasks.formats.unpacking import MOST_RATIO, SMALL
+
+_MAGIC = b"PAR1"
+_ROWS = 1024  # read at a time
+
+
+def read_rows(file: str, column: str, *, first: int = 1) -> Iterator[tuple[int, str | list[str]]]:
+    """
+    The lines of a text, as of `open_text`, or the strings or lists of strings in a column of a Parquet file, from row
+    `first` on, with their numbers, counted from 1. Parquet is detected by its first bytes.
+
+    Raises `InputError` if the file cannot be read, or a row is something else.
+    """
+    with open_binary(file) as opened, suppress(OSError):  # which `open_text` reports
+        if opened.peek(4).startswith(_MAGIC):
+            yield from islice(_read_column(opened, file, column), first - 1, None)
+            return
+    yield from open_text(file, first=first)
+
+
+def check_unpacked_size(metadata: Any, packed: int, file: str) -> None:
+    """Raises `InputError` if the row groups of a Parquet file unpack to more than a hundred times its size."""
+    size = sum(metadata.row_group(index).total_byte_size for index in range(metadata.num_row_groups))
+    if size > max(SMALL, MOST_RATIO * packed):
+        raise InputError(f"the file unpacks to more than {MOST_RATIO} times its size", file=file)
+
+
+def _read_column(opened: BufferedReader, file: str, column: str) -> Iterator[tuple[int, str | list[str]]]:
+    with needs("pyarrow"):
+        from pyarrow import ArrowException
+        from pyarrow.parquet import ParquetFile, read_metadata
+    size = opened.seek(0, 2)
+    opened.seek(0)
+    number = 0
+    try:
+        metadata = read_metadata(opened)
+        check_unpacked_size(metadata, size, file)
+        if column not in (names := metadata.schema.to_arrow_schema().names):
+            problem = f"expected a column {column!r}, got {', '.join(names)}"
+            raise InputError(problem, file=file, hint="--column names another")
+        paths = [metadata.schema.column(place).path for place in range(metadata.num_columns)]
+        repeated = [path for path in paths if path.split(".")[0] == column]  # each value once in memory
+        batches = ParquetFile(opened, read_dictionary=repeated).iter_batches(_ROWS, columns=[column])
+        for number, value in enumerate((value for batch in batches for value in batch.column(column)), start=1):
+            row = value.as_py()
+            is_tokens = isinstance(row, list) and all(isinstance(token, str) and token for token in row)
+            if not isinstance(row, str) and not is_tokens:
+                problem = f"expected a string or a list of strings in {column!r}, got {shown(row)}"
+                raise InputError(problem, file=file, line=number)
+            yield number, row
+    except InputError:
+        raise
+    except (ArrowException, OSError, ValueError) as error:
+        raise InputError(f"cannot read the table: {error}", file=file, line=number + 1) from None

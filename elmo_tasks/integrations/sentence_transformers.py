@@ -1,0 +1,69 @@
+"""ELMo in sentence-transformers (6 or newer): the vectors of tokens, for its pooling."""
+
+from collections.abc import Sequence
+from typing import Any, Self, cast
+
+import torch
+from sentence_transformers.base.modules import InputModule
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pad_sequence
+
+from elmo_tasks.elmo.sentence_embedder import Elmo, Layers
+from elmo_tasks.errors import InputError
+
+
+class ElmoModule(InputModule):
+    """
+    The first of the `modules` of a `SentenceTransformer`: frozen ELMo vectors of the words between white space.
+
+    # Parameters
+
+    - `elmo`: what `Elmo.from_pretrained` opens, or an `Elmo`.
+    - `layers`: `average`, `top`, a number, or the path of an archive; see `Layers`.
+
+    Raises `InputError` if a value is invalid.
+    """
+
+    config_file_name = "elmo_module.json"
+    config_keys = ["layers"]
+    save_in_root = False
+
+    def __init__(self, elmo: Any, *, layers: Layers = "average") -> None:
+        super().__init__()
+        if layers == "all":
+            raise InputError("layers: expected one vector per word, got all layers")
+        self.elmo = elmo if isinstance(elmo, Elmo) else Elmo.from_pretrained(elmo)
+        self.layers = layers if isinstance(layers, int) else str(layers)
+        self.source = cast(nn.Module, self.elmo.bilm)  # moves with the model
+
+    def get_embedding_dimension(self) -> int:
+        """Width of a vector: 2P."""
+        return self.elmo.bilm.output_dim
+
+    def preprocess(self, inputs: Sequence[Any], prompt: str | None = None, **options: Any) -> dict[str, Any]:
+        """The words of each text, and their mask [B, T]."""
+        words = [f"{prompt or ''}{text}".split() for text in inputs]
+        lengths = torch.tensor([len(one) for one in words])
+        mask = torch.arange(max(1, int(lengths.max())))[None] < lengths[:, None]
+        return {"words": words, "attention_mask": mask.long()}
+
+    def forward(self, features: dict[str, Any], **options: Any) -> dict[str, Any]:
+        """Adds the vectors [B, T, 2P], zero for padding."""
+        mask: Tensor = features["attention_mask"]
+        vectors = self.elmo.embed(features["words"], layers=self.layers, tensors=True)
+        padding = torch.zeros(mask.shape[1], self.get_embedding_dimension())
+        padded = pad_sequence([*vectors, padding], batch_first=True)[:-1]
+        return {**features, "token_embeddings": padded.to(mask.device)}
+
+    def save(self, output_path: str, *args: Any, **options: Any) -> None:
+        """Writes the model's files and the settings."""
+        self.elmo.save(output_path)
+        self.save_config(output_path)
+
+    @classmethod
+    def load(cls, model_name_or_path: str, **options: Any) -> Self:
+        """Opens what `save` wrote, in a folder or a repository of the hub."""
+        keys = ("subfolder", "token", "cache_folder", "revision", "local_files_only")
+        hub = {key: options[key] for key in keys if key in options}
+        config = cls.load_config(model_name_or_path, **hub)
+        return cls(cls.load_dir_path(model_name_or_path, **hub), **config)

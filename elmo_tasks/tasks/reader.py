@@ -1,0 +1,84 @@
+"""The base class of all readers: the token indexers of text fields, and sentences with tags."""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Optional
+
+from allennlp.data import DatasetReader, Field, Instance, Token, TokenIndexer
+from allennlp.data.fields import ListField, MetadataField, TextField
+from allennlp.data.token_indexers import TokenCharactersIndexer
+
+from elmo_tasks.errors import InputError
+from elmo_tasks.nn.elmo_indexer import CharacterIndexer
+from elmo_tasks.nn.input_encoder import CHARACTERS, WORDS
+from elmo_tasks.nn.word_indexer import WordIndexer
+from elmo_tasks.tasks.labels import LABEL_NAMESPACE, OpenSequenceLabelField
+from elmo_tasks.tasks.tokenizer import FirstCharacters
+
+
+class TaskReader(DatasetReader):
+    """
+    The keys of a text field, each with an indexer here and an embedder in the config of the model:
+
+    | key | indexer | embedder |
+    |---|---|---|
+    | `tokens` | word ids | `model.text_field_embedder.token_embedders.tokens` |
+    | `token_characters` | the `characters` of a word, if any | `....token_characters`, a character CNN |
+    | `elmo` | the biLM's characters | `model.elmo` |
+
+    A subclass adds others in `default_indexers`.
+
+    # Parameters
+
+    - `token_indexers`: replace the default ones.
+    - `kwargs`: see `DatasetReader`.
+    """
+
+    characters: ClassVar[FirstCharacters | None] = None
+    """The characters of a word that the character CNN reads."""
+
+    widest_filter: ClassVar[int] = 1
+    """Words are padded to at least so many characters, for the widest filter of that CNN."""
+
+    def __init__(self, *, token_indexers: Optional[dict[str, TokenIndexer]] = None, **kwargs: Any) -> None:
+        super().__init__(manual_distributed_sharding=True, manual_multiprocess_sharding=True, **kwargs)
+        self._token_indexers = token_indexers or self.default_indexers()
+
+    def default_indexers(self) -> dict[str, TokenIndexer]:
+        """By the keys of a text field."""
+        found: dict[str, TokenIndexer] = {WORDS: WordIndexer(), CHARACTERS: CharacterIndexer()}
+        if self.characters is not None:
+            found["token_characters"] = TokenCharactersIndexer(
+                character_tokenizer=self.characters, min_padding_length=self.widest_filter
+            )
+        return found
+
+    def apply_token_indexers(self, instance: Instance) -> None:
+        """Sets the indexers of all text fields, which are not sent between processes."""
+        for field in instance.fields.values():
+            for text in field if isinstance(field, ListField) else [field]:
+                if isinstance(text, TextField):
+                    text.token_indexers = self._token_indexers
+
+
+def text_field(tokens: Sequence[Token], name: str = "sentence", **place: Any) -> TextField:
+    """The tokens of a text. Raises `InputError` with its `place`, `file` and `line`, if there is none."""
+    if not tokens:
+        raise InputError(f"expected at least one token, got none in the {name}", **place)
+    return TextField(list(tokens))
+
+
+def tagged_fields(
+    tokens: Sequence[Token], tags: Sequence[str] | None, metadata: dict[str, Any], **place: Any
+) -> dict[str, Field]:
+    """
+    The fields `tokens` (T tokens), `tags` (T labels, if given, which need not be in the vocabulary) and `metadata`,
+    with `tags`, `file` and `line` added. Raises `InputError` if there is no token, or not one tag for each.
+    """
+    text = text_field(tokens, **place)
+    if tags is not None and len(tags) != len(tokens):
+        raise InputError(f"expected a tag for each of {len(tokens)} tokens, got {len(tags)}", **place)
+    gold = None if tags is None else list(tags)
+    fields: dict[str, Field] = {"tokens": text, "metadata": MetadataField({**metadata, "tags": gold, **place})}
+    if gold is not None:
+        fields["tags"] = OpenSequenceLabelField(gold, text, label_namespace=LABEL_NAMESPACE)
+    return fields

@@ -1,0 +1,60 @@
+"""The record of a task: all that the plugin, the tables, the page, the adapters and the tests know of it."""
+
+import json
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any, Literal, NamedTuple
+
+from elmo_tasks.formats.corpora import DataFile
+
+
+class Page(NamedTuple):
+    """A tab of the page of `elmo-tasks serve`."""
+
+    title: str
+    about: str
+    drawing: str  # one of the `DRAWINGS` of web/static/page.js
+    fields: tuple[tuple[str, str, int], ...] = (("sentence", "Sentence", 2),)  # key, name and rows of each text
+
+
+@dataclass(frozen=True)
+class Task:
+    """
+    A task of a package, of which the plugin imports every module. The package's `examples.json` has inputs of its
+    predictor.
+    """
+
+    package: str
+    """`elmo_tasks.tasks.squad`."""
+
+    name: str
+    """Of its configs, and after `elmo_tasks_` of its reader, model and predictor."""
+
+    title: str
+    """As tables name it."""
+
+    metric: str
+    """The score of the tables."""
+
+    sample: str
+    """A file of a few instances below `fixtures/`."""
+
+    page: Page
+
+    files: tuple[DataFile, ...] = ()
+    """The corpus: train, dev and, if it is public, test."""
+
+    paper: tuple[Any, Any] | None = None
+    """Table 1 without and with ELMo, each a number or `{"mean": ..., "deviation": ...}`."""
+
+    minutes: tuple[tuple[float, float], tuple[float, float]] | None = None
+    """Of a training on one CPU core at `mini` and at `small`, each without and with ELMo; the layers are cached."""
+
+    spacy: Literal["sentence", "document"] | None = None
+    """What the spaCy component predicts at a time, if it can set the output."""
+
+    @property
+    def examples(self) -> list[dict[str, Any]]:
+        """Inputs of the predictor."""
+        found: list[dict[str, Any]] = json.loads(files(self.package).joinpath("examples.json").read_text("utf-8"))
+        return found

@@ -1,0 +1,165 @@
+"""Models by path, URL, ZIP and name."""
+
+import threading
+import zipfile
+from collections.abc import Callable, Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import numpy as np
+import pytest
+from elmo_tasks.pretraining.checkpoint import Checkpoint
+
+from elmo_tasks.bilm import BiLM
+from elmo_tasks.bilm.locations import local_path, model_path
+from elmo_tasks.bilm.weights import file_sha256
+from elmo_tasks.cli.main import run
+from elmo_tasks.elmo import Elmo, ElmoVectors
+from elmo_tasks.elmo.source_types import SourceSettings
+from elmo_tasks.elmo.sources import open_source
+from elmo_tasks.errors import InputError
+from elmo_tasks.formats.corpora import Download
+from elmo_tasks.formats.models import MODELS, PublishedModel
+from tests.elmo.samples import random_bilm, write_bilm
+from tests.elmo.transformer_samples import write_transformer
+
+TEXT = ["The harbour froze over .", "one"]
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache/elmo_tasks"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A biLM as the NLPL repository has them, in `204` and `204.zip`, and as AllenNLP has them, in `web`."""
+    (tmp_path / "204").mkdir()
+    (tmp_path / "web").mkdir()
+    options, weights = map(Path, write_bilm(tmp_path / "204"))
+    (tmp_path / "web/x_options.json").write_bytes(options.read_bytes())
+    (tmp_path / "web/x_weights.hdf5").write_bytes(weights.read_bytes())
+    weights.rename(tmp_path / "204/model.hdf5")
+    (tmp_path / "204/vocab.txt").write_text("the\n")
+    (tmp_path / "204/meta.json").write_text("{}")
+    with zipfile.ZipFile(tmp_path / "204.zip", "w", zipfile.ZIP_DEFLATED) as packed:
+        for file in (tmp_path / "204").iterdir():
+            packed.write(file, file.name)
+        packed.writestr("../../escaped.json", "{}")
+    return tmp_path
+
+
+@pytest.fixture
+def server(folder: Path) -> Iterator[ThreadingHTTPServer]:
+    handler = partial(SimpleHTTPRequestHandler, directory=str(folder))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield server
+    server.shutdown()
+    server.server_close()
+
+
+def embedded(model: str | Path, **options: str) -> np.ndarray:
+    return Elmo.from_pretrained(model, **options).embed(TEXT)[0]
+
+
+def test_a_bilm_is_taken_from_folder_zip_and_files(folder: Path) -> None:
+    expected = Elmo(random_bilm()).embed(TEXT)[0]
+    for model in ("204", "204.zip", "web"):
+        assert np.array_equal(embedded(folder / model), expected)
+    assert np.array_equal(embedded(folder / "204/model.hdf5", options_file=str(folder / "204/options.json")), expected)
+    assert Checkpoint.load(str(folder / "204.zip")).bilm.options == random_bilm().options
+    assert BiLM.from_files(folder / "204.zip", folder / "204").output_dim == 12
+    (folder / "in.txt").write_text("The harbour froze over .\n")
+    run(["elmo", str(folder / "in.txt"), str(folder / "out"), "--weight-file", str(folder / "204.zip")])
+    assert np.allclose(ElmoVectors(folder / "out")[0], expected, atol=1e-6)
+    state = open_source(SourceSettings(weight_file=folder / "204.zip"))[1].to_state()
+    assert {file["given"] for file in state["files"].values()} == {str(folder / "204.zip")}
+    assert [file.parent.parent.name for file in folder.rglob("escaped.json")] == ["unpacked"]
+
+
+def test_saved_models_are_read_again(folder: Path) -> None:
+    elmo = Elmo.from_pretrained(folder / "204.zip")
+    elmo.save(folder / "saved")
+    assert file_sha256(folder / "saved/weights.hdf5") == elmo.source.weight_file.sha256
+    assert np.array_equal(embedded(folder / "saved"), elmo.embed(TEXT)[0])
+    Elmo(elmo.bilm).save(folder / "again")
+    assert np.array_equal(embedded(folder / "again"), elmo.embed(TEXT)[0])
+    other = Elmo.from_pretrained(write_transformer(folder / "bert"))
+    other.save(folder / "other")
+    assert np.array_equal(embedded(folder / "other"), other.embed(TEXT)[0])
+    stale = Elmo.from_pretrained(folder / "saved")
+    write_bilm(folder / "saved", seed=4)
+    with pytest.raises(InputError, match=r"weights\.hdf5: the file has changed since it was opened"):
+        stale.save(folder / "stale")
+    assert not (folder / "stale").exists()
+
+
+def test_names_and_urls_are_downloaded_once(
+    folder: Path, server: ThreadingHTTPServer, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = f"http://127.0.0.1:{server.server_port}"
+    weights = folder / "web/x_weights.hdf5"
+    digest, size = file_sha256(weights), weights.stat().st_size
+    files = (Download(f"{address}/web/x_options.json"), Download(f"{address}/web/x_weights.hdf5", size, digest))
+    monkeypatch.setitem(MODELS, "elmo-small", PublishedModel("English", "", files))
+    wrong = (files[0], Download(f"{address}/web/../web/x_weights.hdf5", size - 1))
+    monkeypatch.setitem(MODELS, "elmo-medium", PublishedModel("English", "", wrong))
+    zipped = f"{address}/204.zip#sha256={file_sha256(folder / '204.zip')}"
+    expected = embedded(folder / "204")
+    with pytest.raises(InputError, match="cannot fetch http.*expected .* bytes, got more"):
+        embedded("elmo-medium")
+    with pytest.raises(InputError, match=r"cannot fetch http://127.0.0.1:\d+/gone.zip: HTTP Error 404"):
+        embedded(f"{address}/gone.zip")
+    with pytest.raises(InputError, match="expected sha256=0+, got"):
+        local_path(f"{address}/204.zip#sha256={'0' * 64}")
+    for _ in range(2):
+        assert np.array_equal(embedded("elmo-small"), expected) and np.array_equal(embedded(zipped), expected)
+        server.shutdown()
+    assert not [path for path in cache.rglob("*") if path.name.endswith(".tmp")]
+
+
+def test_errors(folder: Path) -> None:
+    with pytest.raises(InputError, match="elmo-tiny: no such model .*`elmo-tasks models`"):
+        Elmo.from_pretrained("elmo-tiny")
+    with pytest.raises(InputError, match="options_file: expected null where weight_file is a whole model, got"):
+        Elmo.from_pretrained(folder / "204.zip", folder / "204/options.json")
+    with pytest.raises(InputError, match=r"options_file: expected a path or URL, got None"):
+        Elmo.from_pretrained(folder / "204/model.hdf5")
+    (folder / "204/model.hdf5").unlink()
+    with pytest.raises(InputError, match=r"204: expected a biLM with weights\.hdf5 or model\.hdf5"):
+        Elmo.from_pretrained(folder / "204")
+
+
+def bomb(file: Path) -> None:
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed, packed.open("model.hdf5", "w") as member:
+        for _ in range(100):
+            member.write(bytes(2**20))
+
+
+def twice(file: Path) -> None:
+    with zipfile.ZipFile(file, "w") as packed:
+        packed.writestr("a/model.hdf5", b"")
+        packed.writestr("b/model.hdf5", b"")
+
+
+@pytest.mark.parametrize(
+    ("write", "problem"),
+    [
+        (bomb, "unpacks to more than 100 times its size"),
+        (twice, "File exists"),
+        (lambda file: file.write_bytes(b"PK\x03\x04 not a ZIP"), "not a zip file"),
+    ],
+)
+def test_hostile_zips_are_one_error(write: Callable[[Path], None], problem: str, tmp_path: Path, cache: Path) -> None:
+    write(tmp_path / "x.zip")
+    with pytest.raises(InputError, match=rf"x\.zip: the ZIP cannot be unpacked: .*{problem}"):
+        model_path(str(tmp_path / "x.zip"))
+    assert not list((cache / "unpacked").iterdir())
+
+
+def test_the_list_of_models(capsys: pytest.CaptureFixture[str]) -> None:
+    run(["models", "german"])
+    assert capsys.readouterr().out.split()[:2] == ["manylangs-german", "German"]

@@ -1,0 +1,109 @@
+"""Models of ELMoForManyLangs: the layers of its package, and its files."""
+
+import json
+import pickle
+import shutil
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from allennlp.common import Params
+
+from elmo_tasks.bilm import batch_to_ids
+from elmo_tasks.elmo import Elmo, ElmoVectors
+from elmo_tasks.elmo.manylangs import ManyLangs
+from elmo_tasks.errors import InputError
+from elmo_tasks.nn.elmo_embedder import ElmoTokenEmbedder
+from tests.elmo.manylangs.make import CONFIGS, HERE, SENTENCES
+from tests.test_flow import elmo_tasks
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    shutil.copytree(HERE / "both", tmp_path / "both")
+    return tmp_path / "both"
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_layers_are_those_of_the_package(name: str) -> None:
+    elmo = Elmo.from_pretrained(HERE / name)
+    for vectors in (elmo.embed(SENTENCES), pickle.loads(pickle.dumps(elmo)).embed(SENTENCES)):
+        for index, found in enumerate(vectors):
+            assert np.allclose(found, np.load(HERE / "layers.npz")[f"{name}{index}"], atol=1e-5), (name, index)
+
+
+def test_in_configs_archives_and_commands(folder: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "1.zip", "w") as packed:
+        for file in folder.iterdir():
+            packed.write(file, f"model/{file.name}")
+    expected = ManyLangs(folder)(batch_to_ids(SENTENCES)).layers
+    settings: dict[str, Any] = {"source": "manylangs", "cache_dir": str(tmp_path / "layers"), "archive": True}
+    embedder = ElmoTokenEmbedder.from_params(Params({**settings, "model": str(tmp_path / "1.zip")}))
+    for _ in range(2):  # computed, cached
+        assert torch.allclose(embedder.layers(batch_to_ids(SENTENCES)).layers, expected, atol=1e-2)
+    (tmp_path / "run").mkdir()
+    torch.save(embedder.state_dict(), tmp_path / "run/weights.th")
+    moved = {**settings, "model": str(tmp_path / "1.zip"), "run_folder": str(tmp_path / "run"), "cache_dir": None}
+    (tmp_path / "1.zip").unlink()
+    shutil.rmtree(tmp_path / "cache")
+    assert torch.allclose(ElmoTokenEmbedder.open(**moved).layers(batch_to_ids(SENTENCES)).layers, expected)
+    (tmp_path / "in").write_text(" ".join(SENTENCES[0]))
+    elmo_tasks("elmo", tmp_path / "in", tmp_path / "out", "--source", "manylangs", "--model", folder)
+    assert np.allclose(ElmoVectors(tmp_path / "out")[0], expected[:, 0, :4], atol=1e-5)
+
+
+def test_the_published_configuration_needs_no_file(folder: Path) -> None:
+    (folder / "sizes.json").unlink()
+    (folder / "config.json").write_text('{"config_path": "../configs/cnn_50_100_512_4096_sample.json"}')
+    with pytest.raises(InputError, match=r"token_embedder\.pkl: does not match .*512, 2148"):
+        ManyLangs(folder)
+
+
+class Code:
+    def __reduce__(self) -> tuple[Any, tuple[str, str]]:
+        return open, ("/tmp/never", "w")
+
+
+def test_invalid_files(folder: Path) -> None:
+    valid = {file.name: file.read_bytes() for file in folder.iterdir()}
+    config = json.loads(valid["sizes.json"])
+    weights = torch.load(folder / "encoder.pkl", weights_only=True)
+    bias = "forward_layer_0.state_linearity.bias"
+
+    def changed(**changes: Any) -> bytes:
+        return json.dumps({**config, "token_embedder": {**config["token_embedder"], **changes}}).encode()
+
+    for name, content, problem in (
+        ("config.json", b"{}", "config.json: cannot read a configuration .*token_embedder"),
+        ("sizes.json", changed(n_highway=10**9), "sizes.json: .*n_highway: expected a whole number"),
+        ("sizes.json", changed(word_dim=5), r"token_embedder.pkl: does not match .*word_emb_layer"),
+        ("sizes.json", changed(word_dim=2.5), r"token_embedder.pkl: does not match"),
+        ("sizes.json", changed(name="lstm"), "sizes.json: .*expected the encoder elmo, and words or the char"),
+        ("char.dic", valid["char.dic"] + b"x\ty\n", r"char.dic:\d+: expected an entry, a tab and its number"),
+        ("word.dic", b"a\t7\n", "word.dic: expected <oov> among its entries, and numbers below"),
+        (
+            "encoder.pkl",
+            {**weights, "forward_layer_9.x": torch.ones(1)},
+            "encoder.pkl: does not .*unused: forward_layer_9",
+        ),
+        (
+            "encoder.pkl",
+            {**weights, bias: torch.ones(8)},
+            "encoder.pkl: does not match",
+        ),
+        ("encoder.pkl", {"a": Code()}, r"encoder.pkl: cannot read .* it holds code"),
+    ):
+        if isinstance(content, bytes):
+            (folder / name).write_bytes(content)
+        else:
+            torch.save(content, folder / name)
+        with pytest.raises(InputError, match=problem):
+            ManyLangs(folder)
+        (folder / name).write_bytes(valid[name])
+    (folder / "word.dic").unlink()
+    with pytest.raises(InputError, match=r"word\.dic: no such file"):
+        ManyLangs(folder)

@@ -1,0 +1,64 @@
+"""Shards on a Ray cluster that loses a node: the bytes of a single process."""
+
+import os
+import shutil
+import time
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from elmo_tasks.elmo import Elmo
+from elmo_tasks.elmo.ray_shards import run_on_ray
+from elmo_tasks.elmo.shards import Row, Shard, ShardJob, run_here, write_shards
+from elmo_tasks.errors import InputError
+from tests.elmo.samples import write_bilm
+
+ray = pytest.importorskip("ray")
+LINES = [f"line {number} of a text" for number in range(80)]
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> ShardJob:
+    (tmp_path / "in.txt").write_text("\n".join(LINES))
+    return ShardJob(elmo=Elmo.from_files(*write_bilm(tmp_path)), folder=tmp_path / "out")
+
+
+def test_a_cluster_that_loses_a_node(job: ShardJob, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from ray.cluster_utils import Cluster
+
+    root = Path(__file__).resolve().parents[2]
+    monkeypatch.setenv("PYTHONPATH", f"{root}:{os.environ.get('PYTHONPATH', '')}")
+    size = {"object_store_memory": 100 * 2**20}
+    cluster = Cluster(True, head_node_args={"num_cpus": 0, "include_dashboard": False, **size})
+    nodes = [cluster.add_node(num_cpus=1, **size) for _ in range(2)]
+    on_ray = partial(run_on_ray, address=cluster.address)
+
+    def lose_node(tokens: int) -> None:
+        if len(nodes) == 2:
+            cluster.remove_node(nodes.pop())
+
+    def unshared(job: ShardJob, shards: Sequence[Shard]) -> Iterator[Row]:
+        shutil.rmtree(job.folder)
+        return on_ray(job, shards)
+
+    try:
+        files = [str(tmp_path / "in.txt")]
+        write_shards(job, files, 40, execute=on_ray, progress=lose_node)
+        whole = ShardJob(elmo=job.elmo, folder=tmp_path / "whole")
+        write_shards(whole, files, 40, execute=run_here)
+        parts = sorted(whole.folder.glob("part-*"))
+        assert len(parts) == 40
+        assert all((job.folder / part.name).read_bytes() == part.read_bytes() for part in parts)
+        with pytest.raises(InputError, match="/out: the worker on .* does not find this folder"):
+            write_shards(job, files, 40, execute=unshared)
+    finally:
+        cluster.shutdown()
+
+
+def test_a_cluster_that_does_not_answer(job: ShardJob, tmp_path: Path) -> None:
+    start = time.monotonic()
+    with pytest.raises(InputError, match="no Ray cluster at 127.0.0.1:1: .*refused"):
+        write_shards(job, [str(tmp_path / "in.txt")], 2, execute=partial(run_on_ray, address="127.0.0.1:1"))
+    assert time.monotonic() - start < 30

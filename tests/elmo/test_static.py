@@ -1,0 +1,92 @@
+"""Static vectors: the mean of each word's contextual vectors, and the files that hold them."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from elmo_tasks.elmo import Elmo
+from elmo_tasks.elmo.static import frequent_words, reduce_dimensions
+from elmo_tasks.errors import InputError
+from elmo_tasks.formats.vector_files import read_vectors
+from tests.elmo.samples import write_bilm
+from tests.test_flow import elmo_tasks
+
+TEXT = ["the harbour froze over .", "", "the ferry left the harbour", "over " * 12, "the ice ."]
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> Path:
+    (tmp_path / "in").write_text("\n".join(TEXT) + "\n")
+    return tmp_path / "in"
+
+
+def static(text: Path, out: str, *options: object) -> None:
+    files = zip(("--options-file", "--weight-file"), write_bilm(text.parent), strict=True)
+    elmo_tasks("static", text, "-o", text.parent / out, *(part for pair in files for part in pair), *options)
+
+
+def read(file: Path, width: int = 12) -> dict[str, np.ndarray]:
+    return dict(read_vectors(file, width=width))
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_vectors_are_means_over_the_text(text: Path, workers: int) -> None:
+    static(
+        text, "v.txt.gz", "--layers", "top", "--min-count", 2, "--workers", workers, "--max-length", 6, "--overlap", 2
+    )
+    elmo = Elmo.from_files(*write_bilm(text.parent), max_length=6, overlap=2)
+    pairs = list(zip(" ".join(TEXT).split(), np.concatenate(elmo.embed(TEXT, layers="top")), strict=True))
+    found = read(text.parent / "v.txt.gz")
+    assert list(found) == ["over", "the", "harbour", "."]
+    for word, vector in found.items():
+        assert np.allclose(vector, np.mean([one for other, one in pairs if other == word], 0), atol=1e-4)
+
+
+def test_binary_files_and_layers(text: Path) -> None:
+    static(text, "v.bin", "--min-count", 1, "--layers", 1, "--most", 3)
+    static(text, "v.txt", "--min-count", 1, "--layers", 1, "--most", 3)
+    head, _, body = (text.parent / "v.bin").read_bytes().partition(b"\n")
+    assert head == b"3 12"
+    for word, vector in read(text.parent / "v.txt").items():
+        start = body.index(f"{word} ".encode()) + len(word) + 1
+        assert np.allclose(np.frombuffer(body[start : start + 48], "<f4"), vector, atol=1e-4)
+
+
+def test_principal_components() -> None:
+    rng = np.random.default_rng(1)
+    common = rng.normal(size=(1, 6))
+    vectors = (rng.normal(size=(200, 1)) * 50 * common + rng.normal(size=(200, 6)) + 9).astype(np.float32)
+    removed = reduce_dimensions(vectors, remove=1)
+    assert np.abs(removed.mean(0)).max() < 1e-3 and np.abs(removed @ common.T).max() < 0.5
+    assert np.linalg.matrix_rank(removed, tol=1e-2) == 5
+    three, all_of_them = (reduce_dimensions(vectors, remove=1, dimensions=size) for size in (3, 5))
+    assert np.allclose(all_of_them @ all_of_them.T, removed @ removed.T, atol=1e-2)
+    assert np.allclose(three, all_of_them[:, :3]) and np.all(np.diff(all_of_them.var(0)) < 0)
+    assert reduce_dimensions(vectors) is vectors
+
+
+def test_memory_for_words_is_bounded() -> None:
+    sentences = [["often", f"word{number}"] for number in range(1000)]
+    assert frequent_words(iter(sentences), min_count=2, most=10) == ["often"]
+
+
+def test_errors(text: Path) -> None:
+    (text.parent / "json").write_text(json.dumps(["New York"]))
+    for arguments, message in (
+        ((text, "v", "--min-count", 99), "expected words that occur 99 times, got none"),
+        ((text, "v", "--layers", "all"), "layers: expected one vector per word"),
+        ((text, "v", "--dimensions", 10, "--remove", 3), "expected at most 12 components .* got 13"),
+        (
+            (text.parent / "json", "v", "--input-format", "json", "--min-count", 1),
+            "without white space, got 'New York'",
+        ),
+        ((text, "in", "--min-count", 1), "would overwrite an input file"),
+    ):
+        with pytest.raises(InputError, match=message):
+            static(*arguments)
+    assert not (text.parent / "v").exists()
+    words = ["harbour", "unseen"]
+    with pytest.raises(InputError, match="the text has no word 'unseen'"):
+        Elmo.from_files(*write_bilm(text.parent)).mean_vectors([["harbour"]], words)

@@ -1,0 +1,35 @@
+"""`ElmoModule` in a `SentenceTransformer`; needs an environment of its own: transformers 5."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sentence_transformers", "6", reason="sentence-transformers 6 is not installed")
+
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.sentence_transformer.modules import Pooling
+
+from elmo_tasks.elmo import Elmo
+from elmo_tasks.errors import InputError
+from elmo_tasks.integrations.sentence_transformers import ElmoModule
+from tests.elmo.samples import write_bilm
+
+TEXT = ["The harbour froze over .", "", "one", "a b c d e f g h i j k l"]
+
+
+def test_encode_save_and_load(tmp_path: Path) -> None:
+    elmo = Elmo.from_files(*write_bilm(tmp_path))
+    words = ElmoModule(elmo, layers="top")
+    model = SentenceTransformer(modules=[words, Pooling(words.get_embedding_dimension(), "mean")], device="cpu")
+    expected = elmo.embed_sentences(TEXT, layers="top")
+    assert np.allclose(model.encode(TEXT, batch_size=2), expected, atol=1e-6)
+    assert np.allclose(model.encode(TEXT[0]), expected[0], atol=1e-6)
+    assert np.allclose(model.encode(["froze over ."], prompt="The harbour "), expected[:1], atol=1e-6)
+    assert model.similarity(expected, expected).shape == (4, 4)
+    model.save(str(tmp_path / "model"))
+    again = SentenceTransformer(str(tmp_path / "model"), device="cpu", trust_remote_code=True)
+    assert again[0].layers == "top" and again[0].elmo.source.weight_file.sha256 == elmo.source.weight_file.sha256
+    assert np.allclose(again.encode(TEXT), expected, atol=1e-6)
+    with pytest.raises(InputError, match="layers: expected one vector per word"):
+        ElmoModule(elmo, layers="all")
