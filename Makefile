@@ -18,7 +18,7 @@ VERSIONS := 3.11 3.12 3.13
 # Tests that import neither PyTorch nor AllenNLP.
 LIGHT_TESTS := tests/formats/test_hdf5.py tests/formats/test_columns.py \
 	tests/formats/test_spans.py tests/formats/test_vector_files.py tests/generator/test_reproduced.py \
-	tests/probes/test_scorer.py tests/srl/test_arguments.py
+	tests/srl/test_arguments.py
 
 .DEFAULT_GOAL := help
 # Of `make table1`: seeds of each row, and runs at a time, among which the cores are divided.
