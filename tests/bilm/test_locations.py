@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from elmo_tasks.pretraining.checkpoint import Checkpoint
 
 from elmo_tasks.bilm import BiLM
 from elmo_tasks.bilm.locations import local_path, model_path
@@ -21,6 +20,7 @@ from elmo_tasks.elmo.sources import open_source
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.corpora import Download
 from elmo_tasks.formats.models import MODELS, PublishedModel
+from elmo_tasks.pretraining.export import load_start
 from tests.elmo.samples import random_bilm, write_bilm
 from tests.elmo.transformer_samples import write_transformer
 
@@ -70,7 +70,7 @@ def test_a_bilm_is_taken_from_folder_zip_and_files(folder: Path) -> None:
     for model in ("204", "204.zip", "web"):
         assert np.array_equal(embedded(folder / model), expected)
     assert np.array_equal(embedded(folder / "204/model.hdf5", options_file=str(folder / "204/options.json")), expected)
-    assert Checkpoint.load(str(folder / "204.zip")).bilm.options == random_bilm().options
+    assert load_start(str(folder / "204.zip"))[0].options == random_bilm().options
     assert BiLM.from_files(folder / "204.zip", folder / "204").output_dim == 12
     (folder / "in.txt").write_text("The harbour froze over .\n")
     run(["elmo", str(folder / "in.txt"), str(folder / "out"), "--weight-file", str(folder / "204.zip")])

@@ -67,8 +67,8 @@ def test_absent_skips_and_clips_are_off() -> None:
         (changed("char_cnn", n_characters=300), "n_characters: expected 261 or 262, got 300"),
         (changed("lstm", dim=-1, n_layers=0), "dim: .* got -1; n_layers: .* got 0"),
         (b'{\n"lstm": {,\n}', "not JSON"),
-        (b" " * 2**20 + b"[]", "not JSON"),
-        (b"\x80\x81\xff", "not JSON"),
+        (b" " * 2**20 + b"[]", "a file of 1,048,578 bytes"),
+        (b"\x80\x81\xff", "cannot read"),
     ],
 )
 def test_invalid_values_are_named_with_the_file(tmp_path: Path, content: Any, message: str) -> None:
