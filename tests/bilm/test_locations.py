@@ -155,7 +155,7 @@ def twice(file: Path) -> None:
 )
 def test_hostile_zips_are_one_error(write: Callable[[Path], None], problem: str, tmp_path: Path, cache: Path) -> None:
     write(tmp_path / "x.zip")
-    with pytest.raises(InputError, match=rf"x\.zip: the ZIP cannot be unpacked: .*{problem}"):
+    with pytest.raises(InputError, match=rf"x\.zip: .*{problem}"):
         model_path(str(tmp_path / "x.zip"))
     assert not list((cache / "unpacked").iterdir())
 
