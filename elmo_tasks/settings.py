@@ -116,8 +116,7 @@ def expected(annotation: Any, value: Any) -> str | None:
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         kind, *parts = arguments
-        problems = [expected(kind, value), *(_outside(part, value, kind) for part in parts)]
-        return next(filter(None, problems), None)
+        return expected(kind, value) or next(filter(None, (_outside(part, value, kind) for part in parts)), None)
     if origin is Literal:
         fits = any(value == one and type(value) is type(one) for one in arguments)
         return None if fits else f"one of {', '.join(map(as_json, arguments))}"

@@ -22,6 +22,7 @@ from elmo_tasks.settings import Factor, PathLike, Probability, Settings, Size, W
         (Literal[False, "sentence"], [False, "sentence"], [True, 0, "batch", None]),
         (PathLike, ["a"], [5, None, True]),
         (bool, [True], [1, "yes"]),
+        (Annotated[str, str.upper], [], [["a"], 5]),  # a check sees values of its type alone
         (dict[str, Any], [3, {}], []),
     ],
 )

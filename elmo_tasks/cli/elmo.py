@@ -3,6 +3,7 @@
 import argparse
 import os
 from collections.abc import Mapping
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 
@@ -14,9 +15,10 @@ from elmo_tasks.elmo.ray_shards import run_on_ray
 from elmo_tasks.elmo.sentence_embedder import Elmo, progress_bar
 from elmo_tasks.elmo.shards import Execute, ShardJob, run_here, write_shards
 from elmo_tasks.elmo.vector_model import OUTPUTS
-from elmo_tasks.errors import InputError, Interrupted
+from elmo_tasks.errors import InputError, Interrupted, require_sizes, require_workers
 from elmo_tasks.formats.raw_text import line_parser
 from elmo_tasks.formats.text_files import list_files, open_text
+from elmo_tasks.ray_cluster import connected
 
 _DESCRIPTION = (
     "Write the vectors of every line of a text to an HDF5 file: datasets '0', '1', ... as in AllenNLP 0.x,"
@@ -123,11 +125,15 @@ def _write_shards(args: argparse.Namespace) -> None:
         column=args.column,
         threads=1 if args.threads is None else args.threads,
     )
-    if args.executor == "ray":
-        execute: Execute = partial(run_on_ray, workers=args.workers, address=args.address)
+    workers, on_ray = args.workers, args.executor == "ray"
+    if on_ray:
+        execute: Execute = partial(run_on_ray, workers=workers, address=args.address)
+        require_sizes(workers=workers)
     else:
-        execute = partial(run_here, workers=1 if args.workers is None else args.workers)
-    with progress_bar() as bar:
+        execute = partial(run_here, workers=1 if workers is None else workers)
+        require_workers(1 if workers is None else workers)
+    # A cluster that is not there is an error before earlier shards are removed.
+    with connected(args.address) if on_ray else nullcontext(), progress_bar() as bar:
         done = write_shards(
             job,
             files,

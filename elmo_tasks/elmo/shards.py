@@ -135,6 +135,9 @@ def write_shards(
     with needs("pyarrow"):
         import pyarrow  # noqa: F401
     require_sizes(shards=count, threads=job.threads)
+    for file in files:
+        if Path(file).resolve().parent == job.folder.resolve():
+            raise InputError("expected another folder for the shards than that of the input", file=file)
     shards, text_sha256 = plan(files, count, job.column)
     total = sum(shard.lines for shard in shards)
     text = {"shards": len(shards), "sentences": total, "text_sha256": text_sha256}

@@ -157,7 +157,7 @@ def test_a_folder_of_another_call(elmo: Elmo, corpus: list[str], tmp_path: Path)
     assert parts(out) == before and len(ElmoVectors(out)) == 14
     write(elmo, corpus, out, count=2, force=True)
     assert len(parts(out)) == 2
-    with pytest.raises(InputError, match="expected an empty folder"):
+    with pytest.raises(InputError, match="expected another folder for the shards"):
         write(elmo, corpus, tmp_path)
 
 
@@ -203,3 +203,11 @@ def test_invalid_input(elmo: Elmo, corpus: list[str], tmp_path: Path) -> None:
         list_files("nowhere://a/b/*.txt")
     with pytest.raises(InputError, match="invalid path 'nowhere://a': "):
         next(open_text("nowhere://a"))
+
+
+def test_the_input_is_never_removed(elmo: Elmo, corpus: list[str], tmp_path: Path) -> None:
+    write(elmo, corpus, tmp_path / "out")
+    before = parts(tmp_path / "out")
+    with pytest.raises(InputError, match="another folder for the shards"):
+        write(elmo, sorted(map(str, (tmp_path / "out").glob("part-*"))), tmp_path / "out", force=True)
+    assert parts(tmp_path / "out") == before
