@@ -125,13 +125,14 @@ def _write_shards(args: argparse.Namespace) -> None:
         column=args.column,
         threads=1 if args.threads is None else args.threads,
     )
-    workers, on_ray = args.workers, args.executor == "ray"
+    on_ray = args.executor == "ray"
     if on_ray:
-        execute: Execute = partial(run_on_ray, workers=workers, address=args.address)
-        require_sizes(workers=workers)
+        require_sizes(workers=args.workers)
+        execute: Execute = partial(run_on_ray, workers=args.workers, address=args.address)
     else:
-        execute = partial(run_here, workers=1 if workers is None else workers)
-        require_workers(1 if workers is None else workers)
+        workers = 1 if args.workers is None else args.workers
+        require_workers(workers)
+        execute = partial(run_here, workers=workers)
     # A cluster that is not there is an error before earlier shards are removed.
     with connected(args.address) if on_ray else nullcontext(), progress_bar() as bar:
         done = write_shards(

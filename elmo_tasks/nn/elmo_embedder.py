@@ -90,6 +90,11 @@ class ElmoTokenEmbedder(TokenEmbedder):
         Raises `InputError` listing all invalid values, or naming a file that is missing or not a biLM.
         """
         require_none(problems_of(settings), "elmo: ")
+        return cls._open(settings, run_folder, config_path)
+
+    @classmethod
+    def _open(cls, settings: Mapping[str, Any], run_folder: str | None, config_path: str | None) -> Self:
+        """`open` for settings that were checked."""
         names = {key: f"{config_path}.{key}" for key in (*FILE_KEYS, "source") if config_path}
         source, files = open_source(SourceSettings.of(settings), run_folder=run_folder, names=names)
         cache, frozen = CacheSettings.of(settings), FrozenSource(source)
@@ -106,9 +111,8 @@ class ElmoTokenEmbedder(TokenEmbedder):
         path = params.history.removesuffix(".") or "model.elmo"
         config = dict(params.as_dict(quiet=True))
         params.params.clear()
-        require_none([Wrong(*problem) for problem in cls.config_problems(config)], "elmo: ")
-        config.pop("type", None)
-        embedder = cls.open(**config, run_folder=extras.get("serialization_dir"), config_path=path)
+        require_none(cls.config_problems(config), "elmo: ")
+        embedder = cls._open(config, extras.get("serialization_dir"), path)
         if "constructor_to_call" in extras:
             embedder._check_places()
         return embedder

@@ -1,4 +1,4 @@
-"""`ElmoModule` in a `SentenceTransformer`; needs an environment of its own: transformers 5."""
+"""`ElmoModule` in a `SentenceTransformer`, tested in a separate environment with transformers 5."""
 
 from pathlib import Path
 

@@ -132,7 +132,7 @@ def test_a_node_without_the_folder_or_the_package(tmp_path: Path, monkeypatch: p
 
 
 def test_no_cluster(tmp_path: Path) -> None:
-    """In its own process, as Ray goes on trying; it is imported only for this executor."""
+    """In a separate process, since Ray keeps retrying. Ray is imported for this executor only."""
     code = (
         "import pathlib, sys, elmo_tasks.cli.ablate; from elmo_tasks.experiments.tables import cluster;"
         " assert 'ray' not in sys.modules;"

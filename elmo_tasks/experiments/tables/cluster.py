@@ -126,12 +126,12 @@ def _probe(token: str, version: str) -> Callable[[], str | None]:
 
 
 def _progress(run: Run, seen: dict[str, Any]) -> Iterator[Event]:
-    told = run_dir.read_json(run.folder / NODE)
-    if told is not None and told != seen.get(run.digest):
-        seen[run.digest] = told
-        yield Event(run, told["state"], node=told["node"])
-    if told is not None and told["state"] == "started":
-        yield Event(run, "running", node=told["node"])
+    status = run_dir.read_json(run.folder / NODE)
+    if status is not None and status != seen.get(run.digest):
+        seen[run.digest] = status
+        yield Event(run, status["state"], node=status["node"])
+    if status is not None and status["state"] == "started":
+        yield Event(run, "running", node=status["node"])
 
 
 def _environment(cores: int) -> dict[str, str]:
