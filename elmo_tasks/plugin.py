@@ -12,7 +12,6 @@ REGISTERING_MODULES: dict[str, tuple[str, ...]] = {
         "coupled_lstm",
         "elmo_embedder",
         "elmo_indexer",
-        "feedforward_lstm",
         "gru",
         "highway_lstm",
         "stacked_lstm",

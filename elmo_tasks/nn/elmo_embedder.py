@@ -51,7 +51,7 @@ class ElmoTokenEmbedder(TokenEmbedder):
 
     # Parameters
 
-    - `source`: a biLM, CoVe, a transformer or one of your own; a `CachedSource` reads its layers from disk.
+    - `source`: a biLM, a transformer or one of your own; a `CachedSource` reads its layers from disk.
     - `mix`, `places`: settings.
     - `files`: those of the source; without them, the state holds nothing about it.
 

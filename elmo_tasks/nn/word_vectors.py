@@ -60,9 +60,7 @@ class WordVectors(TokenEmbedder):
         vocab_namespace: str = "tokens",
     ) -> None:
         super().__init__()
-        self._namespace, self._normalize = vocab_namespace, normalize
         self._unknown_id = vocab.get_token_index(vocab._oov_token, vocab_namespace)
-        self._file = pretrained_file or lookup_file
         _, _, *in_data = vocab.get_token_to_index_vocabulary(vocab_namespace)  # after padding and unknown words
         vectors = _read(pretrained_file, in_data, embedding_dim, keep_all=keep_all_pretrained, normalize=normalize)
         first_fixed = vocab.add_token_to_namespace(FIXED, vocab_namespace)
@@ -95,27 +93,6 @@ class WordVectors(TokenEmbedder):
         if spelling is not None and self._lookup is not None:
             self._lookup.fill(vectors, tokens == self._unknown_id, spelling)
         return vectors
-
-    def extend_vocab(
-        self,
-        extended_vocab: Vocabulary,
-        vocab_namespace: str | None = None,
-        extension_pretrained_file: str | None = None,
-        model_path: str | None = None,
-    ) -> None:
-        """
-        AllenNLP's hook for `--extend-vocab`: adds fixed vectors of words that were appended to the vocabulary, from the
-        file if it has them, else the vector of unknown words.
-        """
-        index, width = extended_vocab.get_index_to_token_vocabulary(self._namespace), self.get_output_dim()
-        new = [index[id_] for id_ in range(len(self.weight) + len(self.fixed), len(index))]
-        if new:
-            file = extension_pretrained_file or self._file
-            vectors = _read(file, new, width, keep_all=False, normalize=self._normalize)
-            rows = [_look_up(vectors, word) for word in new]
-            unknown = self.weight.detach()[self._unknown_id]  # [D]
-            extra = [unknown if row is None else torch.from_numpy(row).to(unknown) for row in rows]
-            self.fixed = torch.cat([self.fixed, torch.stack(extra)])
 
 
 @TokenEmbedder.register("elmo_tasks_concatenated_vectors")

@@ -1,18 +1,44 @@
-"""The base class of all readers: the token indexers of text fields, and sentences with tags."""
+"""The base class of all readers: token indexers of text fields, sentences with tags, and labels of the vocabulary."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, Optional
 
-from allennlp.data import DatasetReader, Field, Instance, Token, TokenIndexer
-from allennlp.data.fields import ListField, MetadataField, TextField
+from allennlp.data import DatasetReader, Field, Instance, Token, TokenIndexer, Vocabulary
+from allennlp.data.fields import ListField, MetadataField, SequenceLabelField, TextField
 from allennlp.data.token_indexers import TokenCharactersIndexer
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.nn.elmo_indexer import CharacterIndexer
 from elmo_tasks.nn.input_encoder import CHARACTERS, WORDS
 from elmo_tasks.nn.word_indexer import WordIndexer
-from elmo_tasks.tasks.labels import LABEL_NAMESPACE, OpenSequenceLabelField
 from elmo_tasks.tasks.tokenizer import FirstCharacters
+
+LABEL_NAMESPACE = "labels"
+"""The vocabulary namespace of labels and tags."""
+
+UNKNOWN_LABEL = -1
+"""The index of a label that is not in the vocabulary."""
+
+
+def complete_labels(vocab: Vocabulary, expected: Iterable[str] = ()) -> list[str]:
+    """
+    All labels by id, after adding the expected ones that do not occur in the data. AllenNLP saves the vocabulary, and
+    indexes the data, after constructing the model.
+    """
+    for label in expected:
+        vocab.add_token_to_namespace(label, LABEL_NAMESPACE)
+    return list(vocab.get_token_to_index_vocabulary(LABEL_NAMESPACE))
+
+
+class OpenSequenceLabelField(SequenceLabelField):
+    """
+    AllenNLP's field, except that labels outside the vocabulary have the index `UNKNOWN_LABEL` instead of raising a
+    `KeyError`, so that a model can be evaluated on a corpus with more labels.
+    """
+
+    def index(self, vocab: Vocabulary) -> None:
+        known = vocab.get_token_to_index_vocabulary(self._label_namespace)
+        self._indexed_labels = [known.get(label, UNKNOWN_LABEL) for label in self.labels]
 
 
 class TaskReader(DatasetReader):

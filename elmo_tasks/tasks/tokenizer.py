@@ -1,7 +1,6 @@
 """Tokenizers that need no downloaded model."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from allennlp.data.tokenizers import CharacterTokenizer, Token, Tokenizer
 
@@ -23,7 +22,7 @@ class BlankSpacyTokenizer(Tokenizer):
     """
 
     def __init__(self, language: str = "en") -> None:
-        self._language, self._tokenizer = language, blank_pipeline(language).tokenizer
+        self._tokenizer = blank_pipeline(language).tokenizer
 
     def tokenize(self, text: str) -> list[Token]:
         """The tokens of `text`; none for white space."""
@@ -32,9 +31,6 @@ class BlankSpacyTokenizer(Tokenizer):
             for token in self._tokenizer(text)
             if not token.is_space
         ]
-
-    def _to_params(self) -> dict[str, Any]:
-        return {"type": "elmo_tasks_spacy", "language": self._language}
 
 
 class FirstCharacters(CharacterTokenizer):

@@ -13,7 +13,7 @@ from elmo_tasks.formats.brackets import Cluster
 from elmo_tasks.formats.ontonotes import read_documents
 from elmo_tasks.tasks.coref.evaluator import CorefEvaluator, response_lines
 from elmo_tasks.tasks.coref.reader import CorefReader, document_clusters
-from elmo_tasks.tasks.coref.schedule import Staircase
+from elmo_tasks.training.optimization import Staircase
 from tests.models import Build
 from tests.tiny import SAMPLES
 

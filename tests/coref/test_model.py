@@ -8,8 +8,8 @@ import torch
 from elmo_tasks.formats.brackets import Cluster
 from elmo_tasks.tasks.coref.antecedents import TopSpans
 from elmo_tasks.tasks.coref.model import CorefModel, Document, window
-from elmo_tasks.tasks.coref.pruning import prune_crossing_spans
 from elmo_tasks.tasks.coref.reader import CorefReader
+from elmo_tasks.tasks.coref.spans import prune_crossing_spans
 from tests.models import Build, corpus, tensors
 from tests.tiny import ELMO_DIM
 

@@ -11,8 +11,7 @@ from torch import Tensor, nn
 
 from elmo_tasks.tasks.coref import antecedents
 from elmo_tasks.tasks.coref.antecedents import AntecedentScorer, TopSpans
-from elmo_tasks.tasks.coref.pruning import prune_crossing_spans
-from elmo_tasks.tasks.coref.spans import SpanScorer, span_mask
+from elmo_tasks.tasks.coref.spans import SpanScorer, prune_crossing_spans, span_mask
 
 LENGTHS = torch.tensor([4, 1, 6])
 

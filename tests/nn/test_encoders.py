@@ -8,7 +8,6 @@ import torch
 from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
 from torch import Tensor, nn
 
-from elmo_tasks.errors import InputError
 from elmo_tasks.nn.character_cnn import CharacterCnn
 from elmo_tasks.nn.coupled_lstm import CoupledLstm
 from elmo_tasks.nn.gru import Gru
@@ -55,14 +54,6 @@ def test_widths_and_gradients(name: str) -> None:
     outputs.pow(2).sum().backward()
     assert inputs.grad is not None and inputs.grad[MASK].any(1).all() and not inputs.grad[~MASK].any()
     assert all(parameter.grad is not None and parameter.grad.any() for parameter in encoder.parameters())
-
-
-@pytest.mark.parametrize(
-    ("name", "keys"), [("highway_lstm", {"precision": "float16"}), ("stacked_lstm", {"hidden_sizes": []})]
-)
-def test_invalid_settings(name: str, keys: dict[str, Any]) -> None:
-    with pytest.raises(InputError, match=next(iter(keys))):
-        make(name, **keys)
 
 
 @pytest.mark.parametrize(

@@ -119,18 +119,6 @@ def test_variational_dropout(tmp_path: Path) -> None:
     assert 0.2 < dropped.float().mean() < 0.8 and not torch.equal(dropped[:1].expand_as(dropped), dropped)
 
 
-@pytest.mark.parametrize("at", [None, "input"])
-def test_encoders_of_a_width_that_does_not_fit(tmp_path: Path, at: str | None) -> None:
-    encoder, width = (
-        StackedLstm(input_size=99, hidden_sizes=[4]),
-        WORD_DIM + CHARACTER_DIM + ELMO_DIM * (at is not None),
-    )
-    with pytest.raises(InputError, match=rf"expected an encoder for vectors of width {width}, got 99"):
-        InputEncoder(embedder(), encoder, elmo=None if at is None else elmo(tmp_path, at=at))
-    with pytest.raises(InputError, match="of width 0, got 99"):
-        make(tmp_path, at, elmo_output_encoder=encoder)
-
-
 def test_elmo_without_character_ids(tmp_path: Path) -> None:
     layers, tokens = make(tmp_path, "input"), batch(*SENTENCES)
     del tokens["elmo"]

@@ -1,4 +1,4 @@
-"""The word vector embedder: look-up, trained and fixed words, saved and extended vocabularies."""
+"""The word vector embedder: look-up, trained and fixed words, saved vocabularies."""
 
 from copy import deepcopy
 from pathlib import Path
@@ -86,26 +86,11 @@ def test_saved_vocabulary_without_the_file(file: Path, tmp_path: Path) -> None:
     assert resumed.weight.shape == built.weight.shape
 
 
-def test_extended_vocabulary(file: Path) -> None:
-    vocab = vocabulary("the")
-    built = embedder(file, vocab)
-    built.extend_vocab(vocab)
-    assert built.fixed.shape == (1, 3)
-    for word in ("Ferry", "sloop"):
-        vocab.add_token_to_namespace(word)
-    built.extend_vocab(vocab)
-    assert vectors_of(built, vocab, "Ferry", "sloop", "the") == [[4, 4, 4], [1, 2, 3], [1, 2, 3]]
-
-
 def test_normalized_vectors_have_length_1(file: Path) -> None:
     file.write_text("sea 3 4\nnil 0 0\n")
     vocab = vocabulary("sea", "nil")
     built = embedder(file, vocab, embedding_dim=2, normalize=True)
     assert built.weight[2:4].tolist() == [pytest.approx([0.6, 0.8]), [0.0, 0.0]]
-    vocab.add_token_to_namespace("lake", "tokens")
-    file.write_text("lake 6 8\n")
-    built.extend_vocab(vocab)
-    assert built.fixed[-1].tolist() == pytest.approx([0.6, 0.8])
 
 
 @pytest.mark.parametrize(("unknown", "row"), [("mean", [2.0, 3.0]), ("zero", [0.0, 0.0])])

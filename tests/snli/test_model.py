@@ -10,7 +10,6 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.nn.elmo_indexer import KEY
 from elmo_tasks.tasks.classifier import LabelAccuracy
 from elmo_tasks.tasks.snli.model import attend, stack
-from elmo_tasks.tasks.snli.predictor import SnliPredictor
 from elmo_tasks.tasks.snli.reader import LABELS, SnliReader
 from tests.models import Build, tensors
 
@@ -113,17 +112,3 @@ def test_scores_by_hand() -> None:
     expected = {"accuracy": 0.5, "recall-entailment": pytest.approx(2 / 3), "recall-neutral": 0.0}
     assert metric.get_metric(reset=True) == expected
     assert metric.get_metric() == {"accuracy": 0.0}
-
-
-def test_predicted_attention_has_no_padding(build: Build) -> None:
-    predictor = SnliPredictor(build({"at": "both"}, corpus()), SnliReader())
-    inputs = [{"premise": premise, "hypothesis": hypothesis} for premise, hypothesis, _ in PAIRS]
-    for result, (premise, hypothesis, _) in zip(predictor.predict_batch_json(inputs), PAIRS, strict=True):
-        assert (result["premise"], result["hypothesis"]) == (premise.split(), hypothesis.split())
-        first, second = len(premise.split()), len(hypothesis.split())
-        assert [len(row) for row in result["premise_attention"]] == [second] * first
-        assert [len(row) for row in result["hypothesis_attention"]] == [first] * second
-        for row in result["premise_attention"] + result["hypothesis_attention"]:
-            assert sum(row) == pytest.approx(1.0, abs=1e-5)
-        assert sum(result["probabilities"].values()) == pytest.approx(1.0, abs=1e-5)
-        assert result["label"] == max(result["probabilities"], key=result["probabilities"].get)

@@ -15,8 +15,6 @@ FIXTURE = FIXTURES / "snli" / "snli_1.0_train.jsonl"
 PAIR = {"gold_label": "neutral", "sentence1": "A dog barks.", "sentence2": "It rains."}
 UNLABELLED = {"sentence1": "A dog barks.", "sentence2": "It rains."}
 
-pytestmark = pytest.mark.usefixtures("heard_counts")
-
 
 def metadata(instance: Instance) -> dict[str, Any]:
     return instance["metadata"].metadata
@@ -29,7 +27,7 @@ def write(folder: Path, *records: Any) -> Path:
     return file
 
 
-def test_fields_from_raw_sentences(caplog: pytest.LogCaptureFixture) -> None:
+def test_fields_from_raw_sentences() -> None:
     instances = list(SnliReader().read(FIXTURE))
     premises = [
         "Two girls in red coats feed the ducks .",
@@ -45,8 +43,6 @@ def test_fields_from_raw_sentences(caplog: pytest.LogCaptureFixture) -> None:
         {"premise": p.split(), "hypothesis": h.split(), "label": label, "file": str(FIXTURE), "line": line}
         for p, h, label, line in zip(premises, hypotheses, labels, (1, 3, 4), strict=True)
     ]
-    counts = "3 pairs (entailment 1, neutral 1, contradiction 1), 1 without a gold label dropped"
-    assert f"{FIXTURE}: {counts}" in caplog.text
 
 
 def test_words_from_parses(tmp_path: Path) -> None:
@@ -76,7 +72,7 @@ def test_unlabelled_pairs(tmp_path: Path) -> None:
 def test_dropped_pairs_may_be_blank_but_not_all(tmp_path: Path) -> None:
     dropped = {"gold_label": "-", "sentence1": "", "sentence2": ""}
     assert len(list(SnliReader().read(write(tmp_path, PAIR, dropped)))) == 1
-    with pytest.raises(InputError, match="pairs.jsonl: no pair has a gold label: all 2"):
+    with pytest.raises(InputError, match="pairs.jsonl: no pair has a gold label"):
         list(SnliReader().read(write(tmp_path, dropped, dropped)))
     with pytest.raises(InputError, match="pairs.jsonl: .*empty"):
         list(SnliReader().read(write(tmp_path)))

@@ -45,21 +45,3 @@ def test_questions_without_a_span_are_scored_but_have_no_loss(tmp_path: Path) ->
     assert hit.fields["span_start"].sequence_index == NO_SPAN
     model(**tensors(model.vocab, [hit]))
     assert model.get_metrics(reset=True) == {"em": 0.5, "f1": 0.5}
-
-
-def test_outputs(tmp_path: Path) -> None:
-    model = build(tmp_path, n_best=3, max_span_length=4)
-    batch = tensors(model.vocab, corpus())
-    output = model.make_output_human_readable(model(**batch))
-    assert set(output) == {"id", "question", "spans", "loss"}
-    assert output["id"][0] == "hb-1"
-    for instance, spans in zip(corpus(), output["spans"], strict=True):
-        passage = instance.fields["metadata"].metadata["passage"]
-        assert len(spans) == 3
-        assert spans == sorted(spans, key=lambda span: -span["score"])
-        for span in spans:
-            assert passage[span["start"] : span["end"]] == span["text"]
-            assert 1 <= span["token_end"] - span["token_start"] <= 4
-    gold = ("span_start", "span_end")
-    assert "loss" not in model(**{name: value for name, value in batch.items() if name not in gold})
-    assert "spans" not in model.train()(**batch)

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from allennlp.data.data_loaders import SimpleDataLoader
 
-from elmo_tasks.tasks.squad.evaluator import SquadEvaluator
 from elmo_tasks.tasks.squad.metric import best, exact_match, f1, normalize
 from elmo_tasks.tasks.squad.model import SquadModel
+from elmo_tasks.tasks.squad.official import SquadEvaluator
 from elmo_tasks.tasks.squad.reader import SquadReader
 from tests.squad.samples import FIXTURES, build
 

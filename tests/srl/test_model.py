@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from elmo_tasks.tasks.srl.decoding import BioViterbi
+from elmo_tasks.tasks.srl.model import BioViterbi
 from tests.models import tensors
 from tests.srl.samples import build, instance
 

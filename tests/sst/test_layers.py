@@ -4,8 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from elmo_tasks.tasks.sst.biattention import MultiPooling
-from elmo_tasks.tasks.sst.head import MaxoutHead
+from elmo_tasks.tasks.sst.layers import MaxoutHead, MultiPooling
 
 LENGTHS = [4, 1, 3]
 MASK = torch.arange(4)[None] < torch.tensor(LENGTHS)[:, None]  # [3, 4]

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from elmo_tasks.nn import feedforward_lstm  # noqa: F401 (registers the encoder)
+from elmo_tasks.nn import stacked_lstm  # noqa: F401 (registers the encoder)
 from tests.models import Build, corpus, tensors
 
 SECOND = {"type": "elmo_tasks_stacked_lstm", "hidden_sizes": [2]}

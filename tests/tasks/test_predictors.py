@@ -67,19 +67,6 @@ def test_offsets_count_characters(task: str, inputs: dict[str, str]) -> None:
         assert "".join(pieces) == "".join(span["text"].split())
 
 
-@pytest.mark.parametrize(
-    ("task", "inputs"),
-    [
-        ("ner", {"tokens": ["Captain", "Oakes", "left"]}),
-        ("srl", {"tokens": ["Mira", "sold", "it"]}),
-        ("coref", INPUTS["coref"]),
-    ],
-)
-def test_tokens_have_no_character_offsets(task: str, inputs: dict[str, Any]) -> None:
-    found = spans(stored(task).predict_json(inputs))
-    assert found and not any("start" in span for span in found)
-
-
 def test_a_taggers_output_is_without_padding() -> None:
     predictor = TaggerPredictor(torch.nn.Linear(1, 1), ColumnReader())
     text, words = (predictor._json_to_instance(one) for one in ({"sentence": "Oakes left."}, {"tokens": ["Oakes"]}))

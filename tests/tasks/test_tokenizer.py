@@ -11,7 +11,7 @@ from allennlp.data.fields import TextField
 from elmo_tasks.formats.raw_text import blank_pipeline, sentence_pipeline, split_at_blanks
 from elmo_tasks.nn.word_indexer import WordIndexer
 from elmo_tasks.tasks.coref.reader import CorefReader
-from elmo_tasks.tasks.labels import UNKNOWN_LABEL, OpenSequenceLabelField
+from elmo_tasks.tasks.reader import UNKNOWN_LABEL, OpenSequenceLabelField
 from elmo_tasks.tasks.tagging.reader import NerReader
 from elmo_tasks.tasks.tokenizer import BlankSpacyTokenizer, FirstCharacters, offsets_of
 

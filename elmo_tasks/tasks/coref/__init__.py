@@ -12,9 +12,9 @@ TASKS = (
         paper=(67.2, 70.4),
         minutes=((2, 2.5), (32, 32)),
         files=(
-            conll2012("coref/train.gold_conll", "train", "documents", 2_802),
-            conll2012("coref/dev.gold_conll", "development", "documents", 343),
-            conll2012("coref/test.gold_conll", "test", "documents", 348),
+            conll2012("coref/train.gold_conll", "train"),
+            conll2012("coref/dev.gold_conll", "development"),
+            conll2012("coref/test.gold_conll", "test"),
         ),
         sample="coref/stories.gold_conll",
         page=Page(

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from elmo_tasks.formats.brackets import Cluster, Mention
-from elmo_tasks.tasks.coref.scorer import FactorizedScorer, tf_glorot_init_
+from elmo_tasks.tasks.coref.spans import FactorizedScorer, tf_glorot_init_
 
 DISTANCES = (1, 2, 3, 4, 5, 8, 16, 32, 64)
 """The lower bounds of the distance buckets, in spans; the bucket of 0 is unused."""

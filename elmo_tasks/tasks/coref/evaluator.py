@@ -36,10 +36,10 @@ class CorefEvaluator(OfficialEvaluator):
         pairs = zip(batch["metadata"], output["clusters"], strict=True)
         return [(known["file"], known["key"], known["part"], clusters) for known, clusters in pairs]
 
-    def write(self, file: Path, predictions: Iterator[tuple[str, str, int, list[Cluster]]]) -> None:
+    def write(self, file: Path, predictions: Iterable[tuple[str, str, int, list[Cluster]]]) -> None:
         found: dict[str, dict[tuple[str, int], list[Cluster]]] = defaultdict(dict)
         for key_file, key, part, clusters in predictions:
-            found[key_file][key, part] = [[(start, end) for start, end in cluster] for cluster in clusters]
+            found[key_file][key, part] = clusters
         _write_lines(file, (line for key_file in found for line in response_lines(key_file, found[key_file])))
         keys = (line for key_file in found for _, line in _lines_of(key_file, found[key_file]))
         _write_lines(file.with_name(file.name + KEY_SUFFIX), keys)

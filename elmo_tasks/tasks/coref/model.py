@@ -19,9 +19,8 @@ from elmo_tasks.tasks.coref.antecedents import (
     marginal_loss,
 )
 from elmo_tasks.tasks.coref.metric import CorefScores
-from elmo_tasks.tasks.coref.pruning import prune_crossing_spans
 from elmo_tasks.tasks.coref.reader import GENRES
-from elmo_tasks.tasks.coref.spans import SpanScorer
+from elmo_tasks.tasks.coref.spans import SpanScorer, prune_crossing_spans
 from elmo_tasks.tasks.task_model import TaskModel
 
 HEAD_VALUES = ("embeddings", "input")

@@ -1,6 +1,5 @@
 """Coreference reader: CoNLL-2012 columns -> an instance for each document (paper, appendix A.6)."""
 
-import logging
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -13,11 +12,8 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.formats.brackets import Cluster, Mention
 from elmo_tasks.formats.ontonotes import NONE, OntonotesDocument, Skipped, find_files, read_documents
 from elmo_tasks.nn.word_indexer import shared_token
-from elmo_tasks.tasks.labels import UNKNOWN_LABEL
-from elmo_tasks.tasks.reader import TaskReader
+from elmo_tasks.tasks.reader import UNKNOWN_LABEL, TaskReader
 from elmo_tasks.tasks.tokenizer import FirstCharacters
-
-logger = logging.getLogger(__name__)
 
 GENRES = "genre_labels"
 """The vocabulary namespace of the genres."""
@@ -71,7 +67,6 @@ class CorefReader(TaskReader):
             except InputError as error:
                 skipped.add(error)
         skipped.report(str(file_path), len(documents))
-        _log_counts(str(file_path), documents, clusters)
         annotated = any(clusters)
         for document, gold in self.shard_iterable(zip(documents, clusters, strict=True)):
             yield self._instance(document, gold if annotated else None)
@@ -178,13 +173,3 @@ def _check(words: Sequence[Sequence[str]], speakers: Sequence[Sequence[str]], cl
 def _speaker_ids(speakers: Sequence[str]) -> list[int]:
     numbers = {speaker: number for number, speaker in enumerate(dict.fromkeys(speakers))}
     return [numbers[speaker] for speaker in speakers]
-
-
-def _log_counts(path: str, documents: Sequence[OntonotesDocument], clusters: Sequence[list[Cluster]]) -> None:
-    scored = [cluster for gold in clusters for cluster in without_singletons(gold)]
-    sentences = [sentence for document in documents for sentence in document.sentences]
-    words, mentions = sum(len(sentence.words) for sentence in sentences), sum(map(len, scored))
-    text = f"{len(documents)} documents, {len(sentences)} sentences, {words} words"
-    singletons = sum(map(len, clusters)) - len(scored)
-    found = f"{len(scored)} clusters of {mentions} mentions, {singletons} singletons dropped"
-    logger.info("%s: %s, %s", path, text, found)

@@ -1,17 +1,88 @@
 """
-Words -> all spans up to a width, their vectors and their mention scores (Lee et al., 2017, sections 3 and 4).
+Words -> all spans up to a width, their vectors and their mention scores, and the best of them (Lee et al., 2017,
+sections 3 to 5).
 
 A grid [N, W] holds the spans of words n to n + w, inclusive, of a document of N words; spans that exceed their sentence
 are masked.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from elmo_tasks.tasks.coref.scorer import FactorizedScorer, tf_glorot_init_
+from elmo_tasks.nn.initialization import glorot_uniform_
+from elmo_tasks.nn.precision import at_least_float32
+
+
+class FactorizedScorer(nn.Module):
+    """
+    `[a; b; ...] -> score` through two hidden layers with ReLU and dropout. The first layer's weight is split into one
+    block per part and the products are added: a part of many concatenations, such as a word in the spans around it or a
+    span in its pairs, is multiplied once.
+
+    # Parameters
+
+    - `parts`: widths of the parts.
+    - `hidden_size`: units F of each hidden layer.
+    - `dropout`: dropout of the hidden layers.
+    """
+
+    def __init__(self, parts: Sequence[int], *, hidden_size: int, dropout: float) -> None:
+        super().__init__()
+        self._parts = list(parts)
+        self.first = nn.Linear(sum(parts), hidden_size)
+        self.rest = nn.Sequential(
+            nn.ReLU(),
+            nn.Dropout(dropout),
+            nn.Linear(hidden_size, hidden_size),
+            nn.ReLU(),
+            nn.Dropout(dropout),
+            nn.Linear(hidden_size, 1),
+        )
+        tf_glorot_init_(self)
+
+    def weights(self) -> tuple[Tensor, ...]:
+        """The first layer's weight for each part: [F, width]."""
+        return self.first.weight.split(self._parts, 1)
+
+    def forward(self, products: Tensor) -> Tensor:
+        """Scores [...], at least float32, from the sum [..., F] of the products of all parts with their weights."""
+        return at_least_float32(self.rest(products + self.first.bias).squeeze(-1))
+
+
+def tf_glorot_init_(module: nn.Module) -> None:
+    """Initializes all parameters of a module as the original code does."""
+    with torch.no_grad():
+        for parameter in module.parameters():
+            glorot_uniform_(parameter)
+
+
+def prune_crossing_spans(scores: Tensor, mask: Tensor, *, limit: int) -> Tensor:
+    """
+    Takes spans in the order of their scores, skips those that cross a span already taken, and stops at `limit`. Two
+    spans cross if they overlap and neither contains the other.
+
+    Scores and mask [N, W] are of the spans of words n to n + w, inclusive; valid spans lie within a sentence, and ties
+    are broken by position. Returns [K, 2]: n and w of the spans taken, in the order of the text.
+    """
+    count, widths = scores.shape
+    order = torch.where(mask, scores.detach(), -torch.inf).flatten().argsort(descending=True, stable=True)
+    last_end = [-1] * (count + widths)  # of the spans taken that start at each word
+    first_start = [count] * (count + widths)  # of the spans taken that end at each word
+    taken: list[tuple[int, int]] = []
+    for place in order[mask.flatten()[order]].tolist():
+        start, width = divmod(place, widths)
+        end = start + width
+        if max(last_end[start + 1 : end + 1], default=-1) > end or min(first_start[start:end], default=count) < start:
+            continue
+        taken.append((start, width))
+        last_end[start], first_start[end] = max(end, last_end[start]), min(start, first_start[end])
+        if len(taken) == limit:
+            break
+    return torch.tensor(sorted(taken), dtype=torch.long, device=scores.device).view(-1, 2)
 
 
 class SpanGrid(NamedTuple):

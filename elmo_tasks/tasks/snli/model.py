@@ -17,7 +17,7 @@ from elmo_tasks.nn.input_encoder import InputEncoder, check_width, construct
 from elmo_tasks.nn.precision import at_least_float32
 from elmo_tasks.settings import Probability, Size, checked
 from elmo_tasks.tasks.classifier import Classifier
-from elmo_tasks.tasks.labels import complete_labels
+from elmo_tasks.tasks.reader import complete_labels
 from elmo_tasks.tasks.snli.reader import LABELS
 
 

@@ -1,7 +1,5 @@
 """SNLI reader: pairs in the official JSON lines -> instances (paper, appendix A.3)."""
 
-import logging
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from sys import intern
@@ -18,8 +16,6 @@ from elmo_tasks.formats.text_files import open_text
 from elmo_tasks.nn.word_indexer import shared_token
 from elmo_tasks.tasks.reader import TaskReader, text_field
 from elmo_tasks.tasks.tokenizer import BlankSpacyTokenizer
-
-logger = logging.getLogger(__name__)
 
 CORPUS_HINT = "SNLI 1.0 is at https://nlp.stanford.edu/projects/snli/"
 LABELS = ("entailment", "neutral", "contradiction")
@@ -67,14 +63,12 @@ class SnliReader(TaskReader):
     def _read(self, file_path: PathOrStr) -> Iterable[Instance]:
         """Raises `InputError` with file and line, if a line is invalid, and if there is no labelled pair."""
         file = str(file_path)
-        counts: Counter[str] = Counter()
-        for pair in self.shard_iterable(_pairs(file, self._fields, counts)):
+        for pair in self.shard_iterable(_pairs(file, self._fields)):
             try:
                 premise, hypothesis = (self._words(text) for text in pair.texts)
             except ValueError as error:
                 raise InputError(str(error), file=file, line=pair.line) from None
             yield self.text_to_instance(premise, hypothesis, pair.label, file=file, line=pair.line)
-        _log_counts(file, counts)
 
     def text_to_instance(
         self,
@@ -122,9 +116,9 @@ def leaves(parse: str) -> list[str]:
     return [unescape(word) for word in words]
 
 
-def _pairs(file: str, fields: tuple[str, str], counts: Counter[str]) -> Iterator[Pair]:
-    """The labelled pairs of a file, or all pairs of a file without labels; `counts` gets the number of each label."""
-    labelled = None
+def _pairs(file: str, fields: tuple[str, str]) -> Iterator[Pair]:
+    """The labelled pairs of a file, or all pairs of a file without labels."""
+    labelled, kept = None, False
     for line, text in open_text(file, corpus_hint=CORPUS_HINT):
         if not text.strip():
             continue
@@ -135,14 +129,14 @@ def _pairs(file: str, fields: tuple[str, str], counts: Counter[str]) -> Iterator
         if labelled != (label is not None):
             problem = f"expected {'a' if labelled else 'no'} 'gold_label', as in the lines before, got {shown(label)}"
             raise InputError(problem, file=file, line=line, hint="label all pairs, or none")
-        counts[str(label)] += 1
         if label != NO_CONSENSUS:
+            kept = True
             first, second = (_text(record, field, file, line) for field in fields)
             yield Pair(line, (first, second), label)
     if labelled is None:
         raise InputError("expected a JSON object per line, got an empty file", file=file)
-    if counts.total() == counts[NO_CONSENSUS]:
-        raise InputError(f"no pair has a gold label: all {counts.total()} are {NO_CONSENSUS!r}", file=file)
+    if not kept:
+        raise InputError(f"no pair has a gold label: all are {NO_CONSENSUS!r}", file=file)
 
 
 def _record(text: str, file: str, line: int) -> dict[str, Any]:
@@ -168,9 +162,3 @@ def _text(record: dict[str, Any], field: str, file: str, line: int) -> str:
         hint = "tokenization: sentence needs no parses" if field in _FIELDS["parse"] else None
         raise InputError(f"expected the key {field!r}, got {shown(sorted(record))}", file=file, line=line, hint=hint)
     return validate(TEXT, record[field], repr(field), file=file, line=line)
-
-
-def _log_counts(file: str, counts: Counter[str]) -> None:
-    listed = ", ".join(f"{label} {counts[label]}" for label in LABELS)
-    dropped = counts[NO_CONSENSUS]
-    logger.info("%s: %d pairs (%s), %d without a gold label dropped", file, counts.total() - dropped, listed, dropped)

@@ -1,17 +1,19 @@
 """The official SQuAD files: questions from a data file, answers into a predictions file."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from io import StringIO
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
+from allennlp.evaluation import Evaluator
 from pydantic import BaseModel, FailFast, TypeAdapter
 
 from elmo_tasks.errors import InputError, shown
 from elmo_tasks.files import atomic_write
 from elmo_tasks.formats.json_values import NOT_JSON, Text, json_problem, loaded, validate
 from elmo_tasks.formats.text_files import open_text
+from elmo_tasks.tasks.evaluator import OfficialEvaluator
 
 CORPUS_HINT = "SQuAD v1.1 is at https://rajpurkar.github.io/SQuAD-explorer/"
 
@@ -79,15 +81,6 @@ def read_questions(file: str | Path) -> Iterator[Question]:
         raise InputError("expected questions, got none", file=file, hint=CORPUS_HINT)
 
 
-def write_predictions(file: str | Path, predictions: Mapping[str, str]) -> None:
-    """
-    Writes the file that the official script scores, one object from id to text, atomically. Raises `InputError` if it
-    cannot be written.
-    """
-    with atomic_write(file) as temporary:
-        temporary.write_text(json.dumps(predictions, ensure_ascii=False) + "\n", encoding="utf-8")
-
-
 def _json(file: str | Path) -> Any:
     text = StringIO()  # takes less memory than a list of lines
     for _, line in open_text(file, corpus_hint=CORPUS_HINT, longest=None):
@@ -109,3 +102,17 @@ def _questions(article: _Article, place: int, file: str | Path) -> Iterator[Ques
                 problem = f"expected answer_start below {len(paragraph.context)}, the length of the paragraph"
                 raise InputError(f"{where}: {problem}, got {[gold.start for gold in golds]!r:.60}", file=file)
             yield Question(asked.id, asked.question, paragraph.context, golds, where)
+
+
+@Evaluator.register("elmo_tasks_squad")
+class SquadEvaluator(OfficialEvaluator):
+    """Writes the file that the official script scores, one object from id to text; see `OfficialEvaluator`."""
+
+    def predictions(self, batch: dict[str, Any], output: dict[str, Any]) -> list[tuple[str, str]]:
+        """Id and best answer of each question."""
+        best = [spans[0]["text"] if spans else "" for spans in output["spans"]]
+        return list(zip(output["id"], best, strict=True))
+
+    def write(self, file: Path, predictions: Iterable[tuple[str, str]]) -> None:
+        with atomic_write(file) as aside:
+            aside.write_text(json.dumps(dict(predictions), ensure_ascii=False) + "\n", encoding="utf-8")

@@ -2,7 +2,6 @@
 
 import logging
 from bisect import bisect_left, bisect_right
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any, Optional
@@ -23,8 +22,8 @@ logger = logging.getLogger(__name__)
 NO_SPAN = -1
 """Start and end of an answer that does not align with tokens of the passage."""
 
-_WARN_ABOVE = 1.0
-"""The percentage of answers not found in their paragraphs above which the counts are logged as a warning."""
+_WARN_ABOVE = 0.01
+"""The share of answers not found in their paragraphs above which there is a warning."""
 
 
 class Passage(TextField):
@@ -47,7 +46,7 @@ class SquadReader(TaskReader):
     Reads files in the format of SQuAD v1.1, plain or gzip; each question is an instance with its whole paragraph.
 
     The gold span is the first gold answer that aligns with tokens. A question without one is ignored by the loss and
-    scored like any other, by the texts of all gold answers. The reader logs how many there are.
+    scored like any other, by the texts of all gold answers. The reader warns if there are many.
 
     # Parameters
 
@@ -66,7 +65,7 @@ class SquadReader(TaskReader):
         Raises `InputError` as `read_questions` does; for a question without an answer; if no answer is found in its
         paragraph.
         """
-        file, counts = str(file_path), Counter[str]()
+        file, read, lost = str(file_path), 0, 0
         questions = self.shard_iterable(_answerable(read_questions(file), file))
         for context, asked in groupby(questions, key=lambda question: question.context):
             passage = Passage(self._tokenizer.tokenize(context))
@@ -74,13 +73,15 @@ class SquadReader(TaskReader):
                 instance = self.text_to_instance(
                     one.text, context, one.answers, id=one.id, passage_field=passage, where=one.where
                 )
-                counts.update(_alignment(instance, one.answers))
+                read, lost = read + 1, lost + (instance.fields["span_start"].sequence_index == NO_SPAN)
                 yield instance
-        _log_counts(file, counts)
-        if counts["questions"] and counts["unaligned"] == counts["questions"]:
+        if read == lost > 0:
             problem = "expected each answer in its paragraph at answer_start, got none there"
             hint = "answer_start counts the characters before the answer in the paragraph, not its bytes"
             raise InputError(problem, file=file, hint=hint)
+        if lost > _WARN_ABOVE * read:
+            text = "%s: %d of %d questions have no answer at its place in their paragraph, and are not trained on"
+            logger.warning(text, file, lost, read)
 
     def text_to_instance(
         self,
@@ -136,23 +137,3 @@ def _answerable(questions: Iterable[Question], file: str) -> Iterator[Question]:
             hint = "the model always answers: use a file of SQuAD v1.1"
             raise InputError(f"{question.where}: expected an answer, got none", file=file, hint=hint)
         yield question
-
-
-def _alignment(instance: Instance, answers: Sequence[GoldAnswer]) -> Iterator[str]:
-    """The counts to which a question contributes."""
-    yield "questions"
-    start, end = (instance.fields[name].sequence_index for name in ("span_start", "span_end"))
-    offsets = instance.fields["metadata"].metadata["offsets"]
-    if start == NO_SPAN:
-        yield "unaligned"
-    elif all((offsets[start][0], offsets[end][1]) != (a.start, a.start + len(a.text)) for a in answers):
-        yield "widened"
-
-
-def _log_counts(file: str, counts: Counter[str]) -> None:
-    share = 100 * counts["unaligned"] / max(1, counts["questions"])
-    logger.log(
-        logging.WARNING if share > _WARN_ABOVE else logging.INFO,
-        f"{file}: {counts['questions']} questions; {counts['unaligned']} ({share:.2f}%) whose answer is not found in"
-        f" its paragraph, not trained on; {counts['widened']} whose answer ends inside a token, trained on in whole",
-    )

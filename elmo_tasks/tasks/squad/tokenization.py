@@ -6,7 +6,6 @@ splits contractions at the apostrophe (`n ' t`); here they stay whole, because w
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
 from allennlp.data.tokenizers import Token, Tokenizer
 
@@ -31,9 +30,6 @@ class SquadTokenizer(Tokenizer):
     def tokenize(self, text: str) -> list[Token]:
         """The tokens of `text`; none for white space."""
         return [token for word in self._words.tokenize(text) for token in _parts(word)]
-
-    def _to_params(self) -> dict[str, Any]:
-        return {"type": "elmo_tasks_squad"}
 
 
 def _parts(word: Token) -> Iterator[Token]:

@@ -12,9 +12,9 @@ TASKS = (
         paper=(81.4, 84.6),
         minutes=((1, 1.2), (36, 42)),
         files=(
-            conll2012("srl/train", "train", "sentences", 75_187),
-            conll2012("srl/development", "development", "sentences", 9_603),
-            conll2012("srl/test", "test", "sentences", 9_479),
+            conll2012("srl/train", "train"),
+            conll2012("srl/development", "development"),
+            conll2012("srl/test", "test"),
         ),
         sample="srl/tale.v4_gold_conll",
         page=Page("Roles", "Semantic roles: who did what to whom, one frame for each predicate.", "frames"),

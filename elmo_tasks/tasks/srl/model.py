@@ -1,7 +1,9 @@
-"""SRL model: words and predicate -> h -> a distribution over tags -> BIO tags (paper, appendix A.5)."""
+"""SRL model: words and predicate -> h -> a distribution over tags -> Viterbi -> BIO tags (paper, appendix A.5)."""
 
+from collections.abc import Sequence
 from typing import Any
 
+import torch
 from allennlp.data import Vocabulary
 from allennlp.models import Model
 from allennlp.modules.text_field_embedders import BasicTextFieldEmbedder
@@ -9,12 +11,57 @@ from allennlp.nn.util import sequence_cross_entropy_with_logits
 from torch import Tensor, nn
 
 from elmo_tasks.errors import InputError
+from elmo_tasks.formats.spans import split_tag
 from elmo_tasks.nn.input_encoder import NOTHING_LEFT, InputEncoder
-from elmo_tasks.tasks.labels import UNKNOWN_LABEL, complete_labels
-from elmo_tasks.tasks.srl.decoding import BioViterbi
+from elmo_tasks.tasks.reader import UNKNOWN_LABEL, complete_labels
 from elmo_tasks.tasks.srl.metric import SrlF1
 from elmo_tasks.tasks.tagger import Tagger
 from elmo_tasks.tasks.task_model import SoftmaxModel
+
+
+class BioViterbi:
+    """
+    Finds the legal BIO sequence with the greatest sum of scores: each I-X follows B-X or I-X. As all other tags may
+    follow any tag, a step takes linear time in the number of tags. (AllenNLP's `viterbi_decode`, in quadratic time,
+    rounds the scores when it is given constraints on the first tag.) `tags` are K tags in the order of their ids.
+    """
+
+    def __init__(self, tags: Sequence[str]) -> None:
+        ids = {tag: place for place, tag in enumerate(tags)}
+        parts = [split_tag(tag) for tag in tags]
+        self._own = torch.arange(len(tags))  # [K]
+        self._inside = torch.tensor([letter == "I" for letter, _ in parts])  # [K]
+        self._begin = torch.tensor([ids.get(f"B-{label}", place) for place, (_, label) in enumerate(parts)])  # [K]
+
+    def __call__(self, scores: Tensor, mask: Tensor) -> list[list[int]]:
+        """
+        The ids of each row's best tags, from scores [B, T, K] and the mask [B, T] of words, which are at the start of a
+        row.
+        """
+        scores, mask = scores.detach().cpu(), mask.cpu()
+        best = scores[:, 0].masked_fill(self._inside, -torch.inf)  # [B, K]
+        origins: list[Tensor] = []
+        for step in range(1, scores.shape[1]):
+            moved, origin = self._move(best)
+            running = mask[:, step, None]  # [B, 1]
+            best = torch.where(running, moved + scores[:, step], best)
+            origins.append(torch.where(running, origin, self._own))
+        paths = [best.argmax(1)]  # [B]
+        for origin in reversed(origins):
+            paths.append(origin.gather(1, paths[-1][:, None])[:, 0])
+        whole = torch.stack(paths[::-1], 1).tolist()  # [B, T]
+        return [path[:length] for path, length in zip(whole, mask.sum(1).tolist(), strict=True)]
+
+    def _move(self, best: Tensor) -> tuple[Tensor, Tensor]:
+        """For each tag the best score of a sequence that it may follow, and the last tag of that: both [B, K]."""
+        greatest, where = best.max(1, keepdim=True)  # [B, 1]
+        begun = best[:, self._begin]  # [B, K]
+        inner = torch.where(begun > best, self._begin, self._own)
+        return (
+            torch.where(self._inside, torch.maximum(begun, best), greatest),
+            torch.where(self._inside, inner, where),
+        )
+
 
 INDICATOR = "predicate"
 """The text field's key of the predicate indicator."""

@@ -11,7 +11,7 @@ from elmo_tasks.elmo.batches import batches_by_length
 from elmo_tasks.errors import InputError, shown
 from elmo_tasks.formats.spans import spans_from_tags
 from elmo_tasks.tasks.predictor import EXPECTED, Sentence, SentencePredictor, metadata_of
-from elmo_tasks.tasks.srl.indexer import PREDICATES
+from elmo_tasks.tasks.srl.reader import PREDICATES
 
 MAX_TOKENS = 8192
 """The largest number of words in a batch, counted once per frame."""

@@ -1,19 +1,49 @@
-"""SRL reader: CoNLL-2012 columns -> an instance with BIO tags for each predicate (paper, appendix A.5)."""
+"""SRL reader: CoNLL-2012 columns -> an instance with BIO tags for each marked predicate (paper, appendix A.5)."""
 
-import logging
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from allennlp.data import DatasetReader, Instance, TokenIndexer
+from allennlp.data import DatasetReader, Instance, Token, TokenIndexer, Vocabulary
 from allennlp.data.dataset_readers.dataset_reader import PathOrStr
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.ontonotes import Frame, OntonotesSentence, Skipped, find_files, read_documents
 from elmo_tasks.formats.spans import OUTSIDE, Span
+from elmo_tasks.nn.word_indexer import shared_token
 from elmo_tasks.tasks.reader import TaskReader, tagged_fields
-from elmo_tasks.tasks.srl.indexer import PredicateIndexer, mark_predicate
 
-logger = logging.getLogger(__name__)
+PREDICATES = "predicates"
+"""The vocabulary namespace of the lower-cased words that are predicates in the training data."""
+
+PADDING, ORDINARY, PREDICATE = range(3)
+"""The ids that the indexer assigns."""
+
+
+def mark_predicate(words: Sequence[str], predicate: int) -> list[Token]:
+    """Tokens, one of which is marked for `PredicateIndexer`."""
+    return [shared_token(word, type_id=int(place == predicate)) for place, word in enumerate(words)]
+
+
+@TokenIndexer.register("elmo_tasks_predicate")
+class PredicateIndexer(TokenIndexer):
+    """
+    Assigns 2 to the predicate and 1 to the other tokens of a sentence, so that 0 is padding. With an embedding of three
+    vectors, of which the first is unused, this is the paper's binary feature.
+
+    It also collects the predicates' words in the vocabulary, from which the predictor guesses predicates.
+    """
+
+    def count_vocab_items(self, token: Token, counter: dict[str, dict[str, int]]) -> None:
+        """Counts the word if it is the predicate."""
+        if token.type_id:
+            counter[PREDICATES][token.ensure_text().lower()] += 1
+
+    def tokens_to_indices(self, tokens: list[Token], vocabulary: Vocabulary) -> dict[str, list[Any]]:
+        """`{"tokens": ids}`, one for each of T tokens."""
+        return {"tokens": [PREDICATE if token.type_id else ORDINARY for token in tokens]}
+
+    def get_empty_token_list(self) -> dict[str, list[Any]]:
+        return {"tokens": []}
 
 
 @DatasetReader.register("elmo_tasks_srl")
@@ -44,7 +74,7 @@ class SrlReader(TaskReader):
             yield self._instance(sentence, frame)
 
     def _frames(self, path: str) -> Iterator[tuple[OntonotesSentence, Frame]]:
-        sentences = taken = left = 0
+        taken = left = 0
         skipped = Skipped("sentences", strict=self._strict)
         for file in find_files(path):
             for document in read_documents(file):
@@ -55,7 +85,7 @@ class SrlReader(TaskReader):
                         skipped.add(error)
                         continue
                     kept = [frame for frame in frames if self._is_kept(sentence, frame)]
-                    sentences, taken, left = sentences + 1, taken + len(kept), left + len(frames) - len(kept)
+                    taken, left = taken + len(kept), left + len(frames) - len(kept)
                     yield from ((sentence, frame) for frame in kept)
         skipped.report(path, taken)
         if not taken:
@@ -64,7 +94,6 @@ class SrlReader(TaskReader):
                 raise InputError(f"none of the {left} predicates is a verb", file=path, hint=hint)
             hint = "framesets stand in column 8, arguments in columns 12 and after; `elmo-tasks predict` takes raw text"
             raise InputError("no predicate found", file=path, hint=hint)
-        logger.info("%s: %d sentences, %d predicates, %d left out", path, sentences, taken, left)
 
     def _is_kept(self, sentence: OntonotesSentence, frame: Frame) -> bool:
         return not self._verbs_only or sentence.pos[frame.predicate].startswith("V")

@@ -13,9 +13,8 @@ from elmo_tasks.nn.input_encoder import InputEncoder, check_width, construct
 from elmo_tasks.nn.precision import at_least_float32
 from elmo_tasks.settings import Probability
 from elmo_tasks.tasks.classifier import Classifier
-from elmo_tasks.tasks.labels import complete_labels
-from elmo_tasks.tasks.sst.biattention import MultiPooling, biattend, compare
-from elmo_tasks.tasks.sst.head import Head
+from elmo_tasks.tasks.reader import complete_labels
+from elmo_tasks.tasks.sst.layers import Head, MultiPooling, biattend, compare
 
 
 @Model.register("elmo_tasks_sst", constructor="from_partial_objects")

@@ -1,7 +1,5 @@
 """SST reader: trees -> labelled phrases or sentences (paper, appendix A.8)."""
 
-import logging
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, Optional
 
@@ -10,12 +8,11 @@ from allennlp.data.dataset_readers.dataset_reader import PathOrStr
 from allennlp.data.fields import LabelField, MetadataField
 
 from elmo_tasks.errors import InputError
+from elmo_tasks.formats.text_files import not_empty
 from elmo_tasks.formats.trees import NAMES, Phrase, SentimentTree, read_trees
 from elmo_tasks.nn.word_indexer import shared_token
 from elmo_tasks.settings import Size, checked
 from elmo_tasks.tasks.reader import TaskReader, text_field
-
-logger = logging.getLogger(__name__)
 
 
 @DatasetReader.register("elmo_tasks_sst")
@@ -42,16 +39,9 @@ class SstReader(TaskReader):
     def _read(self, file_path: PathOrStr) -> Iterable[Instance]:
         """Raises `InputError` with file and line, if a file is invalid or has no instance."""
         file = str(file_path)
-        trees = list(read_trees(file))
-        labels = Counter(phrase.label for tree in trees for phrase in self._phrases(tree))
-        phrases = sum(len(tree.phrases) for tree in trees)
-        counts = f"{len(trees)} sentences, {phrases} phrases in all, {labels.total()} instances"
-        logger.info("%s: %s (%s)", file, counts, ", ".join(f"{label} {n}" for label, n in sorted(labels.items())))
-        if not labels:
-            shortest = "sentence" if self._min_phrase_length is None else f"phrase of {self._min_phrase_length} words"
-            raise InputError(f"no {shortest} in {len(trees)} trees", file=file)
-        chosen = ((tree, phrase) for tree in trees for phrase in self._phrases(tree))
-        for tree, phrase in self.shard_iterable(chosen):
+        chosen = ((tree, phrase) for tree in read_trees(file) for phrase in self._phrases(tree))
+        problem = f"expected phrases of {self._min_phrase_length} words, got none"
+        for tree, phrase in self.shard_iterable(not_empty(chosen, problem, file)):
             words = tree.words[phrase.start : phrase.end]
             yield self.text_to_instance(words, phrase.label, file=file, line=tree.line)
 

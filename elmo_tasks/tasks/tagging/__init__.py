@@ -4,11 +4,11 @@ from elmo_tasks.formats.corpora import DataFile
 from elmo_tasks.tasks.task import Page, Task
 
 
-def _file(name: str, count: int) -> DataFile:
+def _file(name: str) -> DataFile:
     source = (
         "CoNLL-2003 (https://www.clips.uantwerpen.be/conll2003/ner/) with RCV1 from https://trec.nist.gov/data/reuters"
     )
-    return DataFile(f"ner/{name}", (f"ner/{name}.txt", f"conll2003/{name}"), "sentences", count, source)
+    return DataFile(f"ner/{name}", (f"ner/{name}.txt", f"conll2003/{name}"), source)
 
 
 TASKS = (
@@ -19,7 +19,7 @@ TASKS = (
         metric="f1",
         paper=(90.15, {"mean": 92.22, "deviation": 0.10}),
         minutes=((0.7, 2), (3.5, 8)),
-        files=(_file("eng.train", 14_041), _file("eng.testa", 3_250), _file("eng.testb", 3_453)),
+        files=(_file("eng.train"), _file("eng.testa"), _file("eng.testb")),
         sample="ner/eng.bio",
         page=Page("Entities", "Names of people, places and organisations.", "entities"),
         spacy="sentence",

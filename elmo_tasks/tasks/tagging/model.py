@@ -13,7 +13,7 @@ from torch.nn import functional
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.spans import OUTSIDE, split_tag
 from elmo_tasks.nn.input_encoder import InputEncoder
-from elmo_tasks.tasks.labels import UNKNOWN_LABEL, complete_labels
+from elmo_tasks.tasks.reader import UNKNOWN_LABEL, complete_labels
 from elmo_tasks.tasks.tagger import Tagger
 from elmo_tasks.tasks.tagging.metric import EntityF1, TagF1
 from elmo_tasks.training.distributed import process_count

@@ -1,7 +1,6 @@
 """CoNLL-U or any column file -> instances with a tag for each word."""
 
 import logging
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Optional, Union
 
@@ -11,7 +10,7 @@ from allennlp.data.dataset_readers.dataset_reader import PathOrStr
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.columns import read_columns
 from elmo_tasks.formats.raw_text import blank_pipeline
-from elmo_tasks.formats.spans import Scheme, detect_scheme, spans_from_tags, to_bioul
+from elmo_tasks.formats.spans import detect_scheme, to_bioul
 from elmo_tasks.formats.tagged import read_tagged
 from elmo_tasks.tasks.reader import TaskReader, tagged_fields
 from elmo_tasks.tasks.tokenizer import FirstCharacters
@@ -66,8 +65,9 @@ class ColumnReader(TaskReader):
     def _read(self, file_path: PathOrStr) -> Iterable[Instance]:
         file = str(file_path)
         sentences = list(self._sentences(file))
-        of_spans = [(line, tags) for _, tags, line in sentences]
-        self._log_counts(file, sentences, detect_scheme(of_spans, file=file) if self.spans else None)
+        self._warn_of_numbers(file, sentences)
+        if self.spans:
+            detect_scheme([(line, tags) for _, tags, line in sentences], file=file)  # to_bioul also reads mixed schemes
         for words, tags, line in self.shard_iterable(sentences):
             yield self.text_to_instance(words, to_bioul(tags) if self.spans else tags, file=file, line=line)
 
@@ -83,15 +83,8 @@ class ColumnReader(TaskReader):
                 raise InputError(problem, file=file, line=sentence.line) from None
             yield *columns, sentence.line
 
-    def _log_counts(self, file: str, sentences: Sequence[_Tagged], scheme: Scheme | None) -> None:
+    def _warn_of_numbers(self, file: str, sentences: Sequence[_Tagged]) -> None:
         words = [word for words, _, _ in sentences for word in words]
-        found = f"{len({tag for _, tags, _ in sentences for tag in tags})} tags"
-        if scheme is not None:
-            by_type = Counter(span.label for _, tags, _ in sentences for span in spans_from_tags(tags))
-            listed = ", ".join(f"{label} {count}" for label, count in sorted(by_type.items()))
-            name = scheme.name if by_type else "unknown scheme"
-            found = f"{name}, {by_type.total()} entities ({listed})"
-        logger.info(f"{file}: {len(sentences)} sentences, {len(words)} tokens, {found}")
         if sum(word.isdecimal() for word in words) > len(words) / 2:
             advice = "set word and tag of the dataset reader to the numbers of the columns"
             logger.warning(f"{file}: most words of column {self._word} are numbers: {advice}")
