@@ -21,7 +21,7 @@ from elmo_tasks.bilm.locations import bilm_file
 from elmo_tasks.bilm.lstm import LstmStack, State
 from elmo_tasks.bilm.no_compile import no_compile
 from elmo_tasks.bilm.options import BiLMOptions
-from elmo_tasks.bilm.packed_linear import INFERENCE_PRECISIONS, NEEDED_FOR_INT8, can_pack, packable_layers
+from elmo_tasks.bilm.packed_linear import PRECISIONS, packable_layers
 from elmo_tasks.bilm.packed_sequence import Packing
 from elmo_tasks.bilm.token_encoder import TokenEncoder
 from elmo_tasks.bilm.weights import check_size, load_weights, save_options, save_weights
@@ -57,12 +57,11 @@ class BiLM(nn.Module):
     # Parameters
 
     - `precision`: data type of the matrix products: `float32`, or `bfloat16`, which is faster on processors that
-      support it and gives vectors whose cosine with the float32 ones is above 0.999; or `int8`, for inference on CPUs
-      that support it: weights with a scale per output and inputs with a scale per row, convolutions in float32. States
-      and layers have the parameters' type.
+      support it and gives vectors whose cosine with the float32 ones is above 0.999. States and layers have the
+      parameters' type.
     - `initialize`: whether to initialize the weights of the LSTMs; if not, they must be loaded.
 
-    Raises `InputError` if `precision` is invalid, or the CPU does not support int8.
+    Raises `InputError` if `precision` is invalid.
     """
 
     boundaries: Tensor
@@ -70,10 +69,8 @@ class BiLM(nn.Module):
 
     def __init__(self, options: BiLMOptions, *, precision: str = "float32", initialize: bool = True) -> None:
         super().__init__()
-        if precision not in INFERENCE_PRECISIONS:
-            raise InputError(f"precision must be one of {', '.join(INFERENCE_PRECISIONS)}, got {precision!r}")
-        if precision == "int8" and not can_pack(torch.device("cpu"), torch.int8):
-            raise InputError(f"precision int8 needs {NEEDED_FOR_INT8}", hint="use float32 or bfloat16")
+        if precision not in PRECISIONS:
+            raise InputError(f"precision: expected one of {', '.join(PRECISIONS)}, got {precision!r}")
         self.options, self._precision = options, precision
         self.token_encoder = TokenEncoder(options)
         self.forward_stack = LstmStack(options, initialize=initialize)
@@ -256,7 +253,7 @@ class BiLM(nn.Module):
 
     @property
     def _product_dtype(self) -> torch.dtype | None:
-        return INFERENCE_PRECISIONS[self._precision] if self._precision != "float32" else None
+        return PRECISIONS[self._precision] if self._precision != "float32" else None
 
     @property
     def _packed_dtype(self) -> torch.dtype:

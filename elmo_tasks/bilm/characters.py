@@ -121,20 +121,6 @@ def fit_slots(character_ids: torch.Tensor, slots: int = MAX_CHARACTERS) -> torch
     return character_ids
 
 
-def ids_to_words(character_ids: torch.Tensor) -> list[bytes | None]:
-    """
-    The UTF-8 bytes of the words with ids [N, 50]; `None` for words of 48 bytes, which may have been truncated, and for
-    sentence boundaries.
-    """
-    rows = character_ids.cpu().numpy() - 1  # [N, C]
-    lengths = (rows == END_WORD).argmax(1) - 1  # [N]
-    known = (lengths < MAX_CHARACTERS - 2) & ~np.isin(rows[:, 1], (BEGIN_SENTENCE, END_SENTENCE))
-    return [
-        row[1 : length + 1].astype(np.uint8).tobytes() if whole else None
-        for row, length, whole in zip(rows, lengths, known, strict=True)
-    ]
-
-
 def ids_to_text(character_ids: torch.Tensor) -> list[str]:
     """The words with ids [N, C], without bytes that are no text."""
     rows = character_ids.cpu().numpy() - 1  # [N, C]

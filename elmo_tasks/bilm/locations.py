@@ -13,7 +13,7 @@ from urllib.request import urlopen
 from elmo_tasks.bilm.weights import file_sha256
 from elmo_tasks.errors import InputError
 from elmo_tasks.files import atomic_write
-from elmo_tasks.formats.corpora import Download, located
+from elmo_tasks.formats.corpora import located
 from elmo_tasks.formats.models import MODELS
 from elmo_tasks.formats.unpacking import unzip
 
@@ -41,7 +41,7 @@ def bilm_file(given: str | Path, key: str) -> Path:
     """
     text, names = os.fspath(given), NAMES[key]
     if text in MODELS and MODELS[text].is_bilm:
-        return fetch(MODELS[text].files[list(NAMES).index(key)])
+        return local_path(MODELS[text].files[list(NAMES).index(key)])
     if _HUB_REPOSITORY.fullmatch(text):
         return local_path(f"{text.removesuffix('/')}/{names[0]}")
     path = model_path(text)
@@ -63,24 +63,18 @@ def is_whole_model(given: str | Path) -> bool:
 def model_path(given: str) -> Path:
     """The folder of a model; a ZIP, also of a URL or published by this name, is unpacked once. Else `local_path`."""
     published = MODELS.get(given)
-    path = local_path(given) if published is None else fetch(published.files[-1])
+    path = local_path(given if published is None else published.files[-1])
     return _unpacked(path) if os.path.isfile(path) and _is_zip(path) else path
 
 
-def fetch(download: Download) -> Path:
-    """`local_path` of a file with a known URL, whose size and sha256 are checked if they are known."""
-    digest = "" if download.sha256 is None else f"#sha256={download.sha256}"
-    return local_path(download.url + digest, size=download.size)
-
-
-def local_path(path_or_url: str | Path, *, size: int | None = None) -> Path:
+def local_path(path_or_url: str | Path) -> Path:
     """
     A path as `located` finds it; a URL is downloaded once to the local cache, which also works offline later.
     `hf://owner/name/file` and `hf://owner/name@revision/file` are files of the Hugging Face Hub. If a URL ends in
-    `#sha256=HEX`, the digest is checked. `size` is the expected number of bytes.
+    `#sha256=HEX`, the digest is checked.
 
     Raises `InputError` if a URL cannot be fetched (which needs the package `huggingface_hub` for files of the hub), or
-    if its digest or size differs.
+    if its digest differs.
     """
     text = str(path_or_url)
     if "://" not in text:
@@ -89,7 +83,7 @@ def local_path(path_or_url: str | Path, *, size: int | None = None) -> Path:
     if url != text and not re.fullmatch("sha256=[0-9a-fA-F]{64}", digest):
         raise InputError(f"expected #sha256= and 64 hexadecimal digits after it, got #{digest}", file=url)
     try:
-        path = _hub_file(url) if url.startswith(HUB) else _downloaded(url, size)
+        path = _hub_file(url) if url.startswith(HUB) else _downloaded(url)
     except ImportError as error:
         raise InputError(
             f"cannot fetch {url}: {error}", hint="pip install 'elmo-tasks[tasks]', or download the file"
@@ -107,7 +101,7 @@ def cache_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "elmo_tasks"
 
 
-def _downloaded(url: str, size: int | None) -> Path:
+def _downloaded(url: str) -> Path:
     name = Path(urlsplit(url).path).name
     target = cache_folder() / "downloads" / hashlib.sha256(url.encode()).hexdigest()[:16] / name
     if not target.is_file():
@@ -115,10 +109,8 @@ def _downloaded(url: str, size: int | None) -> Path:
         with urlopen(url, timeout=60) as answer, atomic_write(target) as aside, aside.open("wb") as out:
             while part := answer.read(2**20):
                 out.write(part)
-                if size is not None and out.tell() > size:
-                    raise ValueError(f"expected {size:,} bytes, got more")
-            if size not in (None, out.tell()):
-                raise ValueError(f"expected {size:,} bytes, got {out.tell():,}")
+            if (size := answer.headers["Content-Length"]) not in (None, str(out.tell())):
+                raise ValueError(f"expected {size} bytes, got {out.tell()}")
     return target
 
 

@@ -30,32 +30,18 @@ class ProjectedLstm(PackableModule):
 
     `W_x x_t` is computed for all steps at once; only `W_h h_(t-1)` and the projection are sequential.
 
-    # Parameters
-
-    - `input_dim`: size D of the input.
-    - `dim`: size H of the cell state.
-    - `projection_dim`: size P of the output.
-    - `cell_clip`, `proj_clip`: largest absolute value of cell state and output; `None` or 0 for no clipping.
-    - `initialize`: whether to initialize the weights; if not, they must be loaded.
+    In the options, `dim` is H, `projection_dim` P. `initialize`: whether to initialize the weights; if not, they must
+    be loaded.
     """
 
     packable = ("input_weight", "hidden_weight", "projection")
     forget_bias: Tensor
 
-    def __init__(
-        self,
-        *,
-        input_dim: int,
-        dim: int,
-        projection_dim: int,
-        cell_clip: float | None,
-        proj_clip: float | None,
-        initialize: bool = True,
-    ) -> None:
+    def __init__(self, options: BiLMOptions, *, initialize: bool = True) -> None:
         super().__init__()
-        self.dim, self.projection_dim = dim, projection_dim
-        self.cell_clip, self.proj_clip = cell_clip or None, proj_clip or None
-        self.input_weight = nn.Parameter(torch.empty(4 * dim, input_dim))
+        self.dim, self.projection_dim = dim, projection_dim = options.dim, options.projection_dim
+        self.cell_clip, self.proj_clip = options.cell_clip or None, options.proj_clip or None
+        self.input_weight = nn.Parameter(torch.empty(4 * dim, projection_dim))
         self.hidden_weight = nn.Parameter(torch.empty(4 * dim, projection_dim))
         self.bias = nn.Parameter(torch.empty(4 * dim))
         self.projection = nn.Parameter(torch.empty(projection_dim, dim))
@@ -67,8 +53,7 @@ class ProjectedLstm(PackableModule):
 
     def reset_parameters(self) -> None:
         """Glorot-uniform over the joint kernel of input and recurrence, as in TensorFlow; bias 0."""
-        fan_in = self.input_weight.shape[1] + self.projection_dim
-        bound = (6.0 / (fan_in + 4 * self.dim)) ** 0.5
+        bound = (6.0 / (2 * self.projection_dim + 4 * self.dim)) ** 0.5
         nn.init.uniform_(self.input_weight, -bound, bound)
         nn.init.uniform_(self.hidden_weight, -bound, bound)
         nn.init.xavier_uniform_(self.projection)
@@ -89,7 +74,7 @@ class ProjectedLstm(PackableModule):
         """
         # Parameters
 
-        - `inputs`, [N, D]: packed sequences, as in `torch.nn.utils.rnn.PackedSequence`: step 0 of all rows, then step
+        - `inputs`, [N, P]: packed sequences, as in `torch.nn.utils.rnn.PackedSequence`: step 0 of all rows, then step
           1, and so on.
         - `batch_sizes`: the number of rows at each step, non-increasing; its sum is N.
         - `state`: the initial cell state [B, H] and output [B, P].
@@ -130,17 +115,7 @@ class LstmStack(nn.Module):
     def __init__(self, options: BiLMOptions, *, initialize: bool = True) -> None:
         super().__init__()
         self.use_skip_connections = options.use_skip_connections
-        layers = (
-            ProjectedLstm(
-                input_dim=options.projection_dim,
-                dim=options.dim,
-                projection_dim=options.projection_dim,
-                cell_clip=options.cell_clip,
-                proj_clip=options.proj_clip,
-                initialize=initialize,
-            )
-            for _ in range(options.n_layers)
-        )
+        layers = (ProjectedLstm(options, initialize=initialize) for _ in range(options.n_layers))
         self.layers: Sequence[ProjectedLstm] = nn.ModuleList(layers)  # type: ignore[assignment]
 
     def initial_states(self, rows: int) -> list[State]:

@@ -4,19 +4,26 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal, Optional
 
 from elmo_tasks.bilm.characters import CHARACTERS, LEAST_CHARACTERS, MAX_CHARACTERS, MOST_CHARACTERS
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.text_files import read_json
-
-ACTIVATIONS = ("relu", "tanh")
+from elmo_tasks.settings import Range, Settings, Size, Wrong
 
 _MOST_LAYERS = 100  # of each kind: a layer takes memory however narrow it is
 
+_Clip = Optional[Annotated[float, Range(at_least=0, below=inf)]]
+
+
+def _is_filters(value: object) -> str | None:
+    pairs = value if isinstance(value, tuple) and 1 <= len(value) <= _MOST_LAYERS else [()]
+    is_valid = all(len(pair) == 2 and all(type(n) is int and n > 0 for n in pair) for pair in pairs)
+    return None if is_valid else f"1 to {_MOST_LAYERS} pairs of [width, count]"
+
 
 @dataclass(frozen=True, kw_only=True)
-class BiLMOptions:
+class BiLMOptions(Settings):
     """
     The architecture of a biLM (paper, section 3.4; defaults are the paper's).
 
@@ -37,24 +44,21 @@ class BiLMOptions:
     Raises `InputError` listing all invalid values.
     """
 
-    filters: tuple[tuple[int, int], ...] = (
+    filters: Annotated[tuple[tuple[int, int], ...], _is_filters] = (
         (1, 32), (2, 32), (3, 64), (4, 128), (5, 256), (6, 512), (7, 1024),
     )  # fmt: skip
-    character_dim: int = 16
-    activation: str = "relu"
-    n_highway: int = 2
-    dim: int = 4096
-    projection_dim: int = 512
-    n_layers: int = 2
-    cell_clip: float | None = 3.0
-    proj_clip: float | None = 3.0
+    character_dim: Size = 16
+    activation: Literal["relu", "tanh"] = "relu"
+    n_highway: Annotated[int, Range(at_least=0, below=_MOST_LAYERS + 1)] = 2
+    dim: Size = 4096
+    projection_dim: Size = 512
+    n_layers: Annotated[int, Range(at_least=1, below=_MOST_LAYERS + 1)] = 2
+    cell_clip: _Clip = 3.0
+    proj_clip: _Clip = 3.0
     use_skip_connections: bool = True
-    max_characters_per_token: int = MAX_CHARACTERS
-
-    def __post_init__(self) -> None:
-        problems = list(self._problems())
-        if problems:
-            raise InputError("biLM options: " + "; ".join(problems))
+    max_characters_per_token: Annotated[int, Range(at_least=LEAST_CHARACTERS, below=MOST_CHARACTERS + 1)] = (
+        MAX_CHARACTERS
+    )
 
     @property
     def n_parameters(self) -> int:
@@ -66,30 +70,12 @@ class BiLMOptions:
         projection = self.projection_dim * (width + 1)
         return CHARACTERS * self.character_dim + convolutions + highways + projection + 2 * self.n_layers * layer
 
-    def _problems(self) -> Iterator[str]:
-        limits = {"character_dim": (1, inf), "dim": (1, inf), "projection_dim": (1, inf)}
-        limits |= {"n_layers": (1, _MOST_LAYERS), "n_highway": (0, _MOST_LAYERS)}
-        limits |= {"max_characters_per_token": (LEAST_CHARACTERS, MOST_CHARACTERS)}
-        for name, (least, most) in limits.items():
-            if not _is_count(value := getattr(self, name)) or not least <= value <= most:
-                upper = "" if most == inf else f" and at most {most}"
-                yield f"{name}: expected a whole number of at least {least}{upper}, got {value!r}"
-        for name in ("cell_clip", "proj_clip"):
-            value = getattr(self, name)
-            is_number = isinstance(value, int | float) and not isinstance(value, bool)
-            if value is not None and not (is_number and 0 <= value < inf):
-                yield f"{name}: expected null or a finite number of at least 0, got {value!r}"
-        if not isinstance(self.use_skip_connections, bool):
-            yield f"use_skip_connections: expected true or false, got {self.use_skip_connections!r}"
-        if self.activation not in ACTIVATIONS:
-            yield f"activation: expected one of {', '.join(ACTIVATIONS)}, got {self.activation!r}"
-        if not 1 <= len(self.filters) <= _MOST_LAYERS:
-            yield f"filters: expected 1 to {_MOST_LAYERS} pairs of [width, count], got {len(self.filters):,}"
-        slots = self.max_characters_per_token
-        widest = slots if _is_count(slots) else MAX_CHARACTERS
-        for pair in self.filters:
-            if len(pair) != 2 or not all(_is_count(n) and n > 0 for n in pair) or pair[0] > widest:
-                yield f"filters: expected [width up to {widest}, count], got {list(pair)!r}"
+    def conflicts(self) -> Iterator[Wrong]:
+        """Filters that are wider than a word."""
+        for width, count in self.filters:
+            if width > self.max_characters_per_token:
+                expected = f"[width up to max_characters_per_token, {self.max_characters_per_token}, count]"
+                yield Wrong("filters", expected, [width, count])
 
     @classmethod
     def from_dict(cls, options: dict[str, Any]) -> "BiLMOptions":
@@ -99,10 +85,8 @@ class BiLMOptions:
         Raises `InputError` naming every missing or invalid value.
         """
         lstm, char_cnn = _section(options, "lstm"), _section(options, "char_cnn")
-        if (value := char_cnn.get("n_characters", CHARACTERS)) not in (
-            CHARACTERS,
-            CHARACTERS + 1,
-        ):  # and the padding row
+        value = char_cnn.get("n_characters", CHARACTERS)
+        if value not in (CHARACTERS, CHARACTERS + 1):  # and the padding row
             raise InputError(f"char_cnn.n_characters: expected {CHARACTERS} or {CHARACTERS + 1}, got {value!r}")
         names = ("dim", "projection_dim", "n_layers", "cell_clip", "proj_clip")
         sizes: dict[str, Any] = {name: lstm.get(name) for name in names}
@@ -143,10 +127,6 @@ class BiLMOptions:
                 "n_highway": self.n_highway,
             },
         }
-
-
-def _is_count(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _section(options: Any, name: str) -> dict[str, Any]:

@@ -9,24 +9,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from elmo_tasks.errors import InputError
-
 Linear = Callable[[Tensor], Tensor]
 """Inputs [..., K] -> outputs [..., M]."""
 
 PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 """Data types of matrix products by their names in configs."""
-
-INFERENCE_PRECISIONS = {**PRECISIONS, "int8": torch.int8}
-"""The same for weights that are packed for inference."""
-
-NEEDED_FOR_INT8 = "a CPU with AVX512-VNNI and a torch with oneDNN"
-
-_LEVELS, _ZERO = 127, 128
-"""Largest absolute value of 8 bits with a sign, and the value that stands for 0 without one."""
-
-_SMALLEST = 1e-30
-"""Instead of a scale of 0."""
 
 
 class PackedWeight:
@@ -38,7 +25,7 @@ class PackedWeight:
     """
 
     def __init__(self, weight: Tensor, dtype: torch.dtype) -> None:
-        self.dtype = self.output_dtype = dtype
+        self.dtype = dtype
         self._shape, self._weight_dtype = weight.shape, weight.dtype
         self._packed = torch.ops.mkldnn._reorder_linear_weight.default(weight.detach().flatten(1).to(dtype))
 
@@ -48,7 +35,7 @@ class PackedWeight:
 
     def linear(self, bias: Tensor | None) -> Linear:
         """The product with this weight and a constant bias as a function."""
-        constant = None if bias is None else bias.detach().to(self.output_dtype)
+        constant = None if bias is None else bias.detach().to(self.dtype)
         return lambda inputs: self(inputs, constant)
 
     def unpack(self) -> Tensor:
@@ -62,49 +49,6 @@ class PackedWeight:
         return type(self), (self.unpack(), self.dtype)
 
 
-class QuantizedWeight(PackedWeight):
-    """
-    A `PackedWeight` of 8-bit integers with one scale per output; `dtype` is int8.
-
-    Each row of the inputs is divided by its largest absolute value and rounded to 8 bits, too. Sums are exact integers
-    of 32 bits, so that the outputs of a row, in float32, do not depend on the other rows.
-    """
-
-    def __init__(self, weight: Tensor, dtype: torch.dtype = torch.int8) -> None:
-        self.dtype, self.output_dtype = dtype, torch.float32
-        self._shape, self._weight_dtype = weight.shape, weight.dtype
-        flat = weight.detach().flatten(1).float().contiguous()  # as qlinear_prepack reads it
-        scales = flat.abs().amax(1).clamp_(min=_SMALLEST) / _LEVELS  # [M]
-        # 16 bits of the mantissa, so that 127 times a scale is exact and unpacked weights give the same scale again.
-        self._scales = (scales.view(torch.int32) & -256).view(torch.float32)
-        values = (flat / self._scales[:, None]).round_().to(torch.int8)
-        self._packed = torch.ops.onednn.qlinear_prepack.default(values, None)
-        self._zeros, self._ones = torch.zeros(len(flat), dtype=torch.int32), torch.ones(len(flat))
-
-    def __call__(self, inputs: Tensor, bias: Tensor | None = None) -> Tensor:
-        """See `PackedWeight`; the outputs are in float32."""
-        inputs = inputs.float()
-        largest = inputs.abs().amax(-1, keepdim=True).clamp_(min=_SMALLEST)  # [..., 1]
-        rounded = (inputs * (_LEVELS / largest)).add_(_ZERO + 0.5).to(torch.uint8)
-        # oneDNN would multiply by the scales in another order for a single row.
-        scales = 1.0, _ZERO, self._packed, self._ones, self._zeros
-        outputs = torch.ops.onednn.qlinear_pointwise.default(
-            rounded, *scales, None, 1.0, 0, torch.float32, "none", [], ""
-        )
-        outputs.mul_(self._scales).mul_(largest / _LEVELS)
-        return outputs if bias is None else outputs.add_(bias)
-
-    def unpack(self) -> Tensor:
-        """The weight with its original shape and data type, rounded to 8 bits."""
-        dense = self._packed.to_dense().t().contiguous()
-        return (dense * self._scales[:, None]).to(self._weight_dtype).view(self._shape)
-
-
-def pack_weight(weight: Tensor, dtype: torch.dtype) -> PackedWeight:
-    """Pack a weight for products in `dtype`."""
-    return (QuantizedWeight if dtype == torch.int8 else PackedWeight)(weight, dtype)
-
-
 def packed_linear(weight: Tensor, bias: Tensor | None = None, *, dtype: torch.dtype | None = None) -> Linear:
     """
     Return the function `inputs @ weight.T + bias`, for a weight that is constant as long as the function is used.
@@ -116,8 +60,7 @@ def packed_linear(weight: Tensor, bias: Tensor | None = None, *, dtype: torch.dt
     dtype = dtype or weight.dtype
     if not can_pack(weight.device, dtype):
         return _plain_linear(weight.detach(), None if bias is None else bias.detach(), dtype)
-    packed = pack_weight(weight, dtype)
-    return packed.linear(bias)
+    return PackedWeight(weight, dtype).linear(bias)
 
 
 class PackableModule(nn.Module):
@@ -147,7 +90,7 @@ class PackableModule(nn.Module):
             return
         packed = {}
         for name in self.packable:
-            packed[name] = pack_weight(getattr(self, name), dtype)
+            packed[name] = PackedWeight(getattr(self, name), dtype)
             self._parameters[name] = None  # keeps its place in the order
         self._packed = packed
 
@@ -216,18 +159,16 @@ def can_pack(device: torch.device, dtype: torch.dtype) -> bool:
 @cache
 def _has_packed_linear(dtype: torch.dtype) -> bool:
     """Try it once: the operators are not part of torch's public interface."""
-    if dtype not in INFERENCE_PRECISIONS.values() or (dtype == torch.int8 and not torch.cpu._is_vnni_supported()):
+    if dtype not in PRECISIONS.values():
         return False
     weight = torch.ones(16, 16)
     try:
-        return torch.allclose(pack_weight(weight, dtype)(weight).float(), 16 * weight)
+        return torch.allclose(PackedWeight(weight, dtype)(weight).float(), 16 * weight)
     except (RuntimeError, AttributeError, TypeError):
         return False
 
 
 def _plain_linear(weight: Tensor, bias: Tensor | None, dtype: torch.dtype) -> Linear:
-    if dtype == torch.int8:
-        raise InputError(f"precision int8 needs {NEEDED_FOR_INT8}, and has no gradient")
     flat, bias = weight.flatten(1).to(dtype), None if bias is None else bias.to(dtype)
     return lambda inputs: functional.linear(inputs.to(dtype), flat, bias)
 

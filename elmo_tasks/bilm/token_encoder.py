@@ -22,20 +22,11 @@ _WITH_AMX = 4 * CHUNK
 _SHORT_WORDS = (10, 14)  # Word boundaries included: most English words fit the first, nearly all the second.
 
 
-def convolution_type(dtype: torch.dtype) -> torch.dtype:
-    """Data type of the convolutions where other products are in `dtype`: int8 does not extend to them."""
-    return torch.float32 if dtype == torch.int8 else dtype
-
-
 class CharacterConvolution(PackableModule, nn.Conv1d):
     """Filters of one width over the characters of a word, with a bias."""
 
     weight: nn.Parameter
     bias: nn.Parameter
-
-    def pack(self, dtype: torch.dtype) -> None:
-        """See `PackableModule`; in `convolution_type(dtype)`."""
-        super().pack(convolution_type(dtype))
 
 
 class PackableLinear(PackableModule, nn.Linear):
@@ -149,8 +140,7 @@ class TokenEncoder(nn.Module):
         """Convolutions with pooling, ids [n, C] -> [n, F]; highways, [n, F] -> [n, F]; projection, [n, F] -> [n, P]."""
         table = functional.pad(self.characters, (0, 0, 1, 0))  # [262, 16]; row 0 is that of padding tokens
         activation = getattr(torch, self.options.activation)
-        wide = convolution_type(dtype)
-        scorers = [layer.linear("weight", dtype=wide, grad=grad) for layer in self.convolutions]
+        scorers = [layer.linear("weight", dtype=dtype, grad=grad) for layer in self.convolutions]
 
         def convolve(character_ids: Tensor) -> Tensor:
             characters = functional.embedding(character_ids, table)  # [n, C, 16]
@@ -158,7 +148,7 @@ class TokenEncoder(nn.Module):
             for layer, score in zip(self.convolutions, scorers, strict=True):
                 windows = characters.unfold(1, layer.kernel_size[0], 1)  # [n, C + 1 - w, 16, w]
                 scores = score(windows.flatten(2)).amax(1)  # [n, filters]
-                pooled.append(activation(scores + layer.bias.to(wide)))
+                pooled.append(activation(scores + layer.bias.to(dtype)))
             return torch.cat(pooled, -1)
 
         highways = [highway.linear(dtype=dtype, grad=grad) for highway in self.highways]

@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import h5py
 import numpy as np
@@ -13,27 +13,21 @@ import torch
 from torch import Tensor, nn
 
 from elmo_tasks.bilm.characters import CHARACTERS
-from elmo_tasks.bilm.lstm import LstmStack
 from elmo_tasks.bilm.options import BiLMOptions
 from elmo_tasks.bilm.packed_linear import PackableModule
-from elmo_tasks.bilm.token_encoder import CharacterConvolution, PackableLinear, TokenEncoder
+from elmo_tasks.bilm.token_encoder import CharacterConvolution, PackableLinear
 from elmo_tasks.errors import InputError
 from elmo_tasks.files import atomic_write
 from elmo_tasks.formats.hdf5 import own_item, reading, write_hdf5
+
+if TYPE_CHECKING:
+    from elmo_tasks.bilm.bilm import BiLM
 
 _FILE_GATES = "ijfo"
 _OUR_GATES = "iofj"
 
 _MOST_COMPRESSED = 100  # files of trained weights are not compressed further
 _SMALL_BYTES = 2**24  # memory that may be allocated for any file
-
-
-class Weights(Protocol):
-    """The parts of a biLM that have parameters."""
-
-    token_encoder: TokenEncoder
-    forward_stack: LstmStack
-    backward_stack: LstmStack
 
 
 class _Dataset(NamedTuple):
@@ -99,7 +93,7 @@ def check_size(options: BiLMOptions, weight_file: str | Path, *, options_file: s
 
 
 def load_weights(
-    bilm: Weights, weight_file: str | Path, *, options_file: str | Path, pack: torch.dtype | None = None
+    bilm: "BiLM", weight_file: str | Path, *, options_file: str | Path, pack: torch.dtype | None = None
 ) -> None:
     """
     Load the parameters of an unpacked biLM from an official `weights.hdf5`.
@@ -126,7 +120,7 @@ def load_weights(
         raise InputError(f"does not match {options_file}:{listing}", file=weight_file)
 
 
-def save_weights(bilm: Weights, weight_file: str | Path, *, mantissa_bits: int | None = None) -> None:
+def save_weights(bilm: "BiLM", weight_file: str | Path, *, mantissa_bits: int | None = None) -> None:
     """Write an unpacked biLM as an official `weights.hdf5`, float32, compressed without loss after any rounding."""
     datasets = (dataset for _, layer in _layers(bilm) for dataset in layer)
     write_hdf5({dataset.name: dataset.get() for dataset in datasets}, weight_file, mantissa_bits=mantissa_bits)
@@ -187,7 +181,7 @@ def _fits_float32(array: np.ndarray) -> bool:
         return bool(np.isfinite(array.astype(np.float32, copy=False)).all())
 
 
-def _layers(bilm: Weights) -> Iterator[tuple[nn.Module, list[_Dataset]]]:
+def _layers(bilm: "BiLM") -> Iterator[tuple[nn.Module, list[_Dataset]]]:
     """Each layer with the datasets of its parameters."""
     encoder = bilm.token_encoder
     yield encoder, [_Dataset("char_embed", (encoder.characters,), reversed=False)]

@@ -7,15 +7,15 @@ from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 
-from elmo_tasks.bilm.packed_linear import INFERENCE_PRECISIONS
+from elmo_tasks.bilm.packed_linear import PRECISIONS
 from elmo_tasks.cli.actions import Command
 from elmo_tasks.cli.layer_sources import add_device, add_source_options, device_of, files_read, open_chosen
-from elmo_tasks.elmo.hdf5_writer import check_vector_path
 from elmo_tasks.elmo.ray_shards import run_on_ray
 from elmo_tasks.elmo.sentence_embedder import Elmo, progress_bar
 from elmo_tasks.elmo.shards import Execute, ShardJob, run_here, write_shards
 from elmo_tasks.elmo.vector_model import OUTPUTS
 from elmo_tasks.errors import InputError, Interrupted, require_sizes, require_workers
+from elmo_tasks.files import check_output_path
 from elmo_tasks.formats.raw_text import line_parser
 from elmo_tasks.formats.text_files import list_files, open_text
 from elmo_tasks.ray_cluster import connected
@@ -23,7 +23,7 @@ from elmo_tasks.ray_cluster import connected
 _DESCRIPTION = (
     "Write the vectors of every line of a text to an HDF5 file: datasets '0', '1', ... as in AllenNLP 0.x,"
     " and an index of sentences and tokens; with --shards, those of a corpus to a folder of Parquet files, by several"
-    " processes or a Ray cluster. After an interruption the same command resumes."
+    " processes or a Ray cluster, which the same command resumes after an interruption."
 )
 
 _STANDARD_INPUT = "/dev/stdin"
@@ -45,10 +45,10 @@ class ElmoCommand(Command):
         parser.add_argument(
             "input_file", metavar="IN", help="UTF-8 text, a sentence per line; gzip, zstd; - for a pipe"
         )
-        parser.add_argument("output_file", metavar="OUT", help="HDF5 file; OUT.part until it is complete")
+        parser.add_argument("output_file", metavar="OUT", help="HDF5 file; with --shards a folder")
         _add_output_options(parser)
         add_embedding_options(parser)
-        parser.add_argument("--force", action="store_true", help="discard a partial result and start from scratch")
+        parser.add_argument("--force", action="store_true", help="replace an existing file, or discard existing shards")
         _add_shard_options(parser)
         parser.set_defaults(func=run)
 
@@ -80,9 +80,9 @@ def add_embedding_options(parser: argparse.ArgumentParser) -> None:
     add_source_options(parser)
     parser.add_argument(
         "--precision",
-        choices=INFERENCE_PRECISIONS,
+        choices=PRECISIONS,
         default="float32",
-        help="of the matrix products: float32 (default), bfloat16; int8 for CPUs",
+        help="of the matrix products: float32 (default) or bfloat16",
     )
     parser.add_argument(
         "--max-length", type=int, default=512, metavar="N", help="longer lines are split into windows of N tokens (512)"
@@ -106,8 +106,10 @@ def _add_shard_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Write the vectors with a progress bar."""
+    if args.shards is None:
+        return _write_file(args)
     try:
-        _write_file(args) if args.shards is None else _write_shards(args)
+        _write_shards(args)
     except KeyboardInterrupt:
         raise Interrupted("the same command, without --force, resumes") from None
 
@@ -154,7 +156,7 @@ def _write_file(args: argparse.Namespace) -> None:
         if getattr(args, name) is not None:
             raise InputError(f"--{name} needs --shards", hint="an HDF5 file is written by one process")
     input_file = _STANDARD_INPUT if args.input_file == "-" else args.input_file
-    check_vector_path(args.output_file, read=(input_file, *files_read(args)))
+    check_output_path(args.output_file, read=(input_file, *files_read(args)))
     elmo = open_elmo(args)
     parse, tokenizer = line_parser(args.input_format, args.column)
     with progress_bar() as bar:
@@ -163,7 +165,7 @@ def _write_file(args: argparse.Namespace) -> None:
             _print_counts(counts, args.max_length)
             bar.reset(total=counts["tokens"])
 
-        written = elmo.write(
+        elmo.write(
             open_text(input_file, longest=None),
             args.output_file,
             layers=args.output,
@@ -174,8 +176,7 @@ def _write_file(args: argparse.Namespace) -> None:
             started=started,
             progress=bar.update,
         )
-    size = Path(args.output_file).stat().st_size
-    print(f"{args.output_file}: {size:,} bytes" if written else f"{args.output_file} is already complete")
+    print(f"{args.output_file}: {Path(args.output_file).stat().st_size:,} bytes")
 
 
 def open_elmo(args: argparse.Namespace) -> Elmo:

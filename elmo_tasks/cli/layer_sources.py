@@ -1,10 +1,10 @@
-"""The options of commands that read the layers of a frozen source: a biLM, CoVe or a transformer."""
+"""The options of commands that read the layers of a frozen source: a biLM or a transformer."""
 
 import argparse
 
 import torch
 
-from elmo_tasks.elmo.source_types import BILM, COVE, FILE_KEYS, MANYLANGS, TRANSFORMER, LayerSource, SourceSettings
+from elmo_tasks.elmo.source_types import BILM, FILE_KEYS, MANYLANGS, TRANSFORMER, LayerSource, SourceSettings
 from elmo_tasks.elmo.sources import SourceFiles, open_source
 from elmo_tasks.errors import InputError, needs
 from elmo_tasks.settings import annotations, choices, meaning
@@ -12,7 +12,6 @@ from elmo_tasks.settings import annotations, choices, meaning
 _CPU = -1
 
 _OPTIONS = {key: f"--{key.replace('_', '-')}" for key in ("source", *FILE_KEYS, "pieces", "local_files_only")}
-_OPTIONS["vectors_file"] = "--cove-vectors"
 """The options by the keys of `model.elmo`."""
 
 
@@ -33,7 +32,7 @@ def add_source_options(parser: argparse.ArgumentParser) -> None:
     """Adds the options that `open_chosen` reads: keys of `SourceSettings`."""
     for key, option in _OPTIONS.items():
         annotation = annotations(SourceSettings)[key]
-        listed = (BILM, COVE, TRANSFORMER, MANYLANGS) if key == "source" else choices(annotation)
+        listed = (BILM, TRANSFORMER, MANYLANGS) if key == "source" else choices(annotation)
         action = {"action": "store_true"} if key == "local_files_only" else {"choices": listed}
         parser.add_argument(option, dest=key, help=meaning(annotation).replace("`", ""), **action)
 
@@ -41,11 +40,10 @@ def add_source_options(parser: argparse.ArgumentParser) -> None:
 def open_chosen(args: argparse.Namespace, *, precision: str = "float32") -> tuple[LayerSource, SourceFiles]:
     """The source that the options name. Raises `InputError` if they do not go together, or a file is invalid."""
     given = {key: value for key in _OPTIONS if (value := getattr(args, key)) is not None}
-    given.setdefault("source", COVE if "vectors_file" in given else BILM)
     with needs("'transformers>=4.48,<4.50'"):
         return open_source(SourceSettings.of({**given, "precision": precision}), names=_OPTIONS)
 
 
 def files_read(args: argparse.Namespace) -> list[str | None]:
     """The files among the options, which a command must not overwrite."""
-    return [args.options_file, args.weight_file, args.vectors_file]
+    return [args.options_file, args.weight_file]

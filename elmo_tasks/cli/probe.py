@@ -9,13 +9,14 @@ from elmo_tasks.cli.actions import ActionsCommand
 from elmo_tasks.cli.layer_sources import add_device, add_source_options, device_of, files_read, open_chosen
 from elmo_tasks.cli.probe_tables import neighbors_table, pos_table, wsd_table
 from elmo_tasks.errors import require_sizes
-from elmo_tasks.experiments.probes.index import open_index
 from elmo_tasks.experiments.probes.layers import FrozenEncoder
 from elmo_tasks.experiments.probes.neighbors import (
+    index_corpus,
     nearest_occurrences,
     nearest_words,
     occurrence_in_corpus,
     occurrence_in_sentence,
+    read_corpus,
 )
 from elmo_tasks.experiments.probes.pos import MAX_STEPS, PosRow, probe_pos
 from elmo_tasks.experiments.probes.wsd import evaluation_files_in, probe_senses, train_file_in, write_answers
@@ -32,8 +33,8 @@ _POS = (
     " Files are CoNLL-U (XPOS), or word/tag or word_tag, one sentence per line."
 )
 _NEIGHBORS = (
-    "Table 4: the occurrences of a word whose vectors are nearest, by cosine, to that of one occurrence. The first call"
-    " builds an index of the corpus, which later calls use; an interrupted build resumes."
+    "Table 4: the occurrences of a word whose vectors are nearest, by cosine, to that of one occurrence. Takes 2 D"
+    " bytes of memory for each token of the corpus, with layers of width D."
 )
 
 
@@ -59,9 +60,7 @@ def _add_wsd(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     files = "SemCor/semcor.data.xml, Evaluation_Datasets/*/*.data.xml, their keys, and index.sense"
     add("data", type=Path, metavar="FOLDER", help=f"with {files}")
-    add("--train", type=Path, metavar="FILE", help="another *.data.xml than SemCor")
     add("--evaluate", type=Path, metavar="FILE", nargs="+", help="other sets than those in FOLDER")
-    add("--index-sense", type=Path, metavar="FILE", help="WordNet's index.sense (FOLDER/index.sense)")
     add("--answers", type=Path, metavar="FOLDER", help="write SET.ROW.key.txt, for the official scorer")
     parser.set_defaults(func=probe_wsd)
 
@@ -79,7 +78,6 @@ def _add_neighbors(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("word", metavar="WORD", help="in upper or lower case")
     add("--corpus", type=Path, metavar="FILE", required=True, help="one sentence per line, or *.data.xml")
-    add("--index", type=Path, metavar="FOLDER", required=True, help="folder of the index")
     add("--layer", type=int, metavar="K", help="0 is context-free (the top layer)")
     add("--vectors", type=Path, metavar="FILE", help="word vectors, for static neighbours")
     source = parser.add_mutually_exclusive_group()
@@ -87,15 +85,13 @@ def _add_neighbors(parser: argparse.ArgumentParser) -> None:
     source.add_argument("--sentence", metavar="TEXT", help="query: WORD in this tokenised sentence")
     add("--any-word", action="store_true", help="search all tokens, not only occurrences of WORD")
     add("--top", type=int, metavar="N", default=5, help="number of neighbours (5)")
-    add("--rebuild", action="store_true", help="replace an existing index")
     parser.set_defaults(func=probe_neighbors)
 
 
 def probe_wsd(args: argparse.Namespace) -> None:
     """Run `probe_senses` on a folder's files and print Table 5."""
-    train = args.train or train_file_in(args.data)
+    train, index_sense = train_file_in(args.data), args.data / "index.sense"
     evaluated = args.evaluate or evaluation_files_in(args.data)
-    index_sense = args.index_sense or args.data / "index.sense"
     if args.answers is not None:
         check_output_path(args.answers / "any")
     report = probe_senses(_encoder(args, train, *evaluated, index_sense), train, evaluated, index_sense)
@@ -118,15 +114,15 @@ def probe_parts_of_speech(args: argparse.Namespace) -> None:
 
 
 def probe_neighbors(args: argparse.Namespace) -> None:
-    """Open or build the index and print Table 4."""
+    """Encode the corpus and print Table 4."""
     require_sizes(top=args.top)
     encoder = _encoder(args, args.corpus, args.vectors)
     static = None if args.vectors is None else nearest_words(args.vectors, args.word, top=args.top)
-    index = open_index(args.index, args.corpus, encoder, layer=args.layer, rebuild=args.rebuild)
+    index = index_corpus(read_corpus(args.corpus), encoder, args.layer)
     if args.sentence is None:
         query = occurrence_in_corpus(index, args.word, args.occurrence)
     else:
-        query = occurrence_in_sentence(index, encoder.encode, args.word, args.sentence.split())
+        query = occurrence_in_sentence(index, encoder, args.word, args.sentence.split())
     found = nearest_occurrences(index, args.word, query, top=args.top, any_word=args.any_word)
     name = f"{encoder.name} {index.layer}"
     print(neighbors_table(args.word, query.source, found, static, vectors=args.vectors, name=name))

@@ -7,7 +7,7 @@ from elmo_tasks.cli.actions import Command
 from elmo_tasks.cli.elmo import add_embedding_options, open_elmo
 from elmo_tasks.cli.layer_sources import files_read
 from elmo_tasks.elmo.sentence_embedder import progress_bar
-from elmo_tasks.elmo.static import frequent_words, reduce_dimensions
+from elmo_tasks.elmo.static import check_components, frequent_words, reduce_dimensions
 from elmo_tasks.errors import InputError
 from elmo_tasks.files import check_output_path
 from elmo_tasks.formats.raw_text import line_parser
@@ -42,6 +42,7 @@ def run(args: argparse.Namespace) -> None:
     """Count the words, embed the text with a progress bar, and write the vectors."""
     check_output_path(args.output, read=(*args.corpus, *files_read(args)))
     elmo = open_elmo(args)
+    check_components(elmo.bilm.output_dim, remove=args.remove, dimensions=args.dimensions)
     words = frequent_words(_sentences(args), min_count=args.min_count, most=args.most)
     with progress_bar() as bar:
         options = {"layers": int(args.layers) if args.layers.isdecimal() else args.layers, "processes": args.workers}

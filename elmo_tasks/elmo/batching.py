@@ -2,12 +2,11 @@
 
 import pickle
 import signal
-from collections import deque
-from collections.abc import Iterator, Sequence
-from concurrent.futures import Executor, Future
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import torch
@@ -15,19 +14,23 @@ import torch
 from elmo_tasks.elmo.batches import batches_by_length
 from elmo_tasks.elmo.vector_model import VectorModel
 from elmo_tasks.elmo.windows import Window, windows
-from elmo_tasks.errors import InputError, require_sizes, require_workers
+from elmo_tasks.errors import require_workers
 from elmo_tasks.processes import worker_pool
+from elmo_tasks.settings import Range, Settings, Size, Wrong
+
+_SORTED_BATCHES, _SORTED_SENTENCES = 4, 1024
 
 
-class Piece(NamedTuple):
-    """A window of the sentence with this index."""
+class Sentence(NamedTuple):
+    """A sentence of a text, its tokens, and what errors call it."""
 
-    sentence: int
-    window: Window
+    text: str
+    tokens: list[str]
+    name: str
 
 
 @dataclass(frozen=True, kw_only=True)
-class BatchSizes:
+class BatchSizes(Settings):
     """
     How sentences become batches.
 
@@ -40,83 +43,75 @@ class BatchSizes:
     Raises `InputError` if a value is invalid.
     """
 
-    max_length: int = 512
-    overlap: int = 128
-    batch_size: int = 64
-    max_tokens: int = 4096
+    max_length: Annotated[int, Range(at_least=1, below=2**31)] = 512
+    overlap: Annotated[int, Range(at_least=0)] = 128
+    batch_size: Size = 64
+    max_tokens: Size = 4096
 
-    def __post_init__(self) -> None:
-        limit = self.max_length
-        if not 1 <= limit < 2**31:
-            raise InputError(f"max_length: expected a number from 1 to {2**31 - 1}, got {limit}")
-        if not 0 <= self.overlap <= limit // 2:
-            raise InputError(
-                f"overlap: expected a number from 0 to half of max_length, {limit // 2}, got {self.overlap}"
-            )
-        require_sizes(batch_size=self.batch_size, max_tokens=self.max_tokens)
+    def conflicts(self) -> Iterator[Wrong]:
+        """An overlap of more than half a window."""
+        if self.overlap > self.max_length // 2:
+            yield Wrong("overlap", f"at most half of max_length, {self.max_length // 2}", self.overlap)
 
-    def windows(self, length: int) -> list[Window]:
-        """The windows of a sentence of `length` tokens."""
-        return windows(length, limit=self.max_length, overlap=self.overlap)
-
-    def pieces(self, sentences: Sequence[Sequence[str]]) -> list[Piece]:
-        """The windows of sentences, the shortest first."""
-        lengths = enumerate(map(len, sentences))
-        pieces = [Piece(sentence, window) for sentence, length in lengths for window in self.windows(length)]
-        return sorted(pieces, key=_length)
+    def of_windows(self) -> dict[str, int]:
+        """The sizes on which vectors depend by more than rounding."""
+        return {"max_length": self.max_length, "overlap": self.overlap}
 
 
-def embed_pieces(
+def embed_windows(
+    model: VectorModel, sizes: BatchSizes, sentences: Sequence[Sentence], pool: Executor | None = None
+) -> Iterator[tuple[int, Window, np.ndarray]]:
+    """
+    The windows of sentences, each with the sentence's index and the vectors of its tokens `first` to `last`, [L+1, T,
+    D] or [T, D]; windows of similar length are computed together. `pool` is from `workers`.
+    """
+    pieces = [
+        (index, window)
+        for index, sentence in enumerate(sentences)
+        for window in windows(len(sentence.tokens), limit=sizes.max_length, overlap=sizes.overlap)
+    ]
+    lengths = [window.end - window.start for _, window in pieces]
+    places = batches_by_length(lengths, batch_size=sizes.batch_size, max_tokens=sizes.max_tokens)
+    batches = [[pieces[place] for place in batch] for batch in places]
+    texts = [[sentences[index].tokens[window.start : window.end] for index, window in batch] for batch in batches]
+    names = [[sentences[index].name for index, _ in batch] for batch in batches]
+    computed = map(model.vectors, texts, names) if pool is None else pool.map(_vectors, texts, names)
+    for batch, vectors in zip(batches, computed, strict=True):
+        for (index, window), row in zip(batch, vectors.swapaxes(0, 1), strict=True):  # [L, T, D]
+            own = row[:, window.first - window.start : window.last - window.start]
+            yield index, window, own if model.has_layers else own[0]
+
+
+def embed_into(
+    arrays: Sequence[np.ndarray],
     model: VectorModel,
     sizes: BatchSizes,
-    pieces: Sequence[Piece],
-    sentences: Sequence[list[str]],
-    *,
-    names: Sequence[str] | None = None,
-    pool: Executor | None = None,
-) -> Iterator[list[tuple[Piece, np.ndarray]]]:
-    """
-    The pieces of `sentences` in order, a batch at a time, with the vectors of the tokens `first` to `last` of each
-    window, [L+1, T, D] or [T, D]. `names` is what errors call the sentences, if not by their numbers; `pool` is from
-    `workers`.
-    """
-    names = names or [f"line {number}" for number in range(1, len(sentences) + 1)]
-    waiting: deque[tuple[list[Piece], Future[np.ndarray]]] = deque()
-    for places in batches_by_length(
-        list(map(_length, pieces)), batch_size=sizes.batch_size, max_tokens=sizes.max_tokens
-    ):
-        batch = [pieces[place] for place in places]
-        texts = [sentences[index][window.start : window.end] for index, window in batch]
-        called = [names[piece.sentence] for piece in batch]
-        if pool is None:
-            yield _parts(batch, model.vectors(texts, called), model.has_layers)
-        else:
-            waiting.append((batch, pool.submit(_vectors, texts, called)))
-        if pool is not None and len(waiting) > 2 * pool._max_workers:  # type: ignore[attr-defined]
-            batch, future = waiting.popleft()
-            yield _parts(batch, future.result(), model.has_layers)
-    for batch, future in waiting:
-        yield _parts(batch, future.result(), model.has_layers)
+    sentences: Sequence[Sentence],
+    progress: Callable[[int], Any] = lambda tokens: None,
+) -> None:
+    """Write the vectors of sentences to arrays of `model.shape`; `progress` is called with numbers of tokens."""
+    for index, window, vectors in embed_windows(model, sizes, sentences):
+        arrays[index][..., window.first : window.last, :] = vectors
+        progress(window.last - window.first)
 
 
-def _parts(batch: list[Piece], vectors: np.ndarray, has_layers: bool) -> list[tuple[Piece, np.ndarray]]:
-    """Vectors [L, B, T, D] by piece, without padding and without the tokens taken from other windows."""
-    parts = []
-    for row, piece in zip(vectors.swapaxes(0, 1), batch, strict=True):  # [L, T, D]
-        start, _, first, last = piece.window
-        part = row[:, first - start : last - start]
-        parts.append((piece, part if has_layers else part[0]))
-    return parts
-
-
-def _length(piece: Piece) -> int:
-    return piece.window.end - piece.window.start
+def blocks(sentences: Iterable[Sentence], sizes: BatchSizes) -> Iterator[list[Sentence]]:
+    """Sentences that are sorted by length together and are in memory: of a few full batches, or so many."""
+    block, tokens = list[Sentence](), 0
+    for sentence in sentences:
+        block.append(sentence)
+        tokens += len(sentence.tokens)
+        if tokens >= _SORTED_BATCHES * sizes.max_tokens or len(block) == _SORTED_SENTENCES:
+            yield block
+            block, tokens = [], 0
+    if block:
+        yield block
 
 
 @contextmanager
 def workers(model: VectorModel, count: int) -> Iterator[Executor | None]:
     """
-    `count` processes for `embed_pieces`, `None` for one, which exit with this one. A killed one is an `InputError`.
+    `count` processes for `embed_windows`, `None` for one, which exit with this one. A killed one is an `InputError`.
     """
     require_workers(count)
     if count == 1:

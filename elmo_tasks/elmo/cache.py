@@ -4,10 +4,9 @@ import hashlib
 import json
 import logging
 import os
-import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, Optional
@@ -18,10 +17,9 @@ from torch import Tensor
 
 from elmo_tasks.bilm.bilm import BiLMOutput
 from elmo_tasks.bilm.characters import MAX_CHARACTERS, PAD_WORD, token_mask
-from elmo_tasks.bilm.weights import file_sha256
 from elmo_tasks.elmo.source_types import LayerSource
 from elmo_tasks.elmo.sources import SourceFiles
-from elmo_tasks.elmo.store import LOCK, ROW_BYTES, TABLE, VALUES, file_size, open_store, remove_store
+from elmo_tasks.elmo.store import LOCK, ROW_BYTES, file_size, open_store
 from elmo_tasks.errors import InputError
 from elmo_tasks.files import atomic_write
 from elmo_tasks.settings import PathLike, Range, Settings
@@ -38,10 +36,7 @@ FORMAT = 3
 
 _DESCRIPTION = "bilm.json"
 _HASHED = ("format", "source", "options_sha256", "weights_sha256", "state", "precision", "dtype", "pieces")
-_FOLDER_NAME = re.compile("[0-9a-f]{32}")
 _STORE = "layers"
-_EARLIER_FILES = ("*/data.mdb", "*/lock.mdb", "*.index", "*.layers")  # formats 2 and 1
-_OWN_FILES = (f"{_STORE}/{TABLE}", f"{_STORE}/{VALUES}", *_EARLIER_FILES)
 
 Description = dict[str, Any]
 """Contents of `bilm.json`: sha256 of the biLM's files, where they were, state mode, precision, stored type, format."""
@@ -61,16 +56,6 @@ class CacheSettings(Settings):
     ] = None
 
 
-class CacheStatistics(NamedTuple):
-    """What a cache holds of a biLM: undamaged sentences and their tokens, damaged ones, and all bytes."""
-
-    bilm: Description
-    sentences: int
-    tokens: int
-    bytes: int
-    damaged: int
-
-
 class _Sentence(NamedTuple):
     """The number of tokens, and the rows of the batch that hold the sentence."""
 
@@ -88,8 +73,8 @@ class LayerCache:
     Problems with the folder are logged and never stop a run: damaged entries are computed again, and nothing more is
     read or written after another error. Nothing more is written when the limit is reached.
 
-    `cache_dir` is created when the first sentence is written. `source` names the files of the biLM, or of CoVe, whose
-    word vectors take the place of the options, or a transformer's folder. `limit_gb` is the maximum size of all files
+    `cache_dir` is created when the first sentence is written. `source` names the files of the biLM, or a
+    transformer's folder. `limit_gb` is the maximum size of all files
     in `cache_dir`, in 10^9 bytes; processes that write at the same time may exceed it by one batch each. By default it
     is what is there and nine tenths of the free disk. Nothing is written while `read_only`, an attribute that may be
     changed at any time.
@@ -104,9 +89,6 @@ class LayerCache:
         self.limit = self._used() + self._room() if limit_gb is None else int(limit_gb * GIGABYTE)
         self.read_only, self._source = read_only, source
         self._reads = self._writes = True
-        if any(any(folder.glob(name)) for folder in _folders(self.cache_dir) for name in _EARLIER_FILES):
-            message = "layer cache %s: layers of an earlier version are not read; `elmo-tasks cache clear` removes all"
-            logger.warning(message, self.cache_dir)
 
     def layers(self, bilm: LayerSource, ids: Tensor) -> BiLMOutput:
         """
@@ -146,7 +128,7 @@ class LayerCache:
         return self.cache_dir / folder_name(description) / _STORE
 
     def _used(self) -> int:
-        return sum(file_size(path) for folder in _folders(self.cache_dir) for path in _own_files(folder))
+        return sum(map(file_size, self.cache_dir.glob(f"*/{_STORE}/*")))
 
     def _room(self) -> int:
         """Nine tenths of the free disk, in bytes."""
@@ -217,25 +199,6 @@ def _compute(bilm: LayerSource, ids: Tensor, sentences: dict[bytes, _Sentence], 
     return values
 
 
-def statistics(cache_dir: str | Path) -> list[CacheStatistics]:
-    """What a cache holds of each biLM. Every entry is read and checked."""
-    return [_statistics(folder, bilm) for folder, bilm in _bilms(cache_dir)]
-
-
-def clear(cache_dir: str | Path, *, weights: str | None = None) -> list[tuple[Description, int]]:
-    """
-    Remove the cached layers of all formats, and no other file; with `weights` (the file, or the first digits
-    of its sha256) only the layers of these. Returns the description of each biLM, as in `CacheStatistics`, and the
-    bytes that were removed.
-
-    Raises `InputError` if the folder is not a layer cache, or has no layers of these weights; `OSError` if a file
-    cannot be removed.
-    """
-    bilms = _bilms(cache_dir)
-    chosen = bilms if weights is None else _with_weights(bilms, weights)
-    return [(bilm, _remove(folder)) for folder, bilm in chosen]
-
-
 def _sentences(ids: Tensor, mask: Tensor) -> dict[bytes, _Sentence]:
     """The sentences of ids [B, T, C] except empty ones, by a digest of their ids without padding."""
     sentences: dict[bytes, _Sentence] = {}
@@ -248,40 +211,10 @@ def _sentences(ids: Tensor, mask: Tensor) -> dict[bytes, _Sentence]:
     return sentences
 
 
-def _statistics(folder: Path, bilm: Description) -> CacheStatistics:
-    try:
-        store = open_store(folder / _STORE)
-        sentences, value_bytes, damaged = (0, 0, 0) if store is None else store.verify()
-    except OSError as error:
-        raise InputError(f"cannot read the layer cache: {error.strerror}", file=folder) from error
-    size = sum(map(file_size, _own_files(folder)))
-    return CacheStatistics(bilm, sentences, value_bytes // bilm["token_bytes"], size, damaged)
-
-
-def _remove(folder: Path) -> int:
-    """Remove a biLM's layers; the number of bytes."""
-    files = list(_own_files(folder))
-    size = sum(map(file_size, files))
-    for path in {path.parent for path in files} - {folder}:
-        remove_store(path)
-    for path in (*files, *folder.glob(f".{_DESCRIPTION}.*"), folder / _DESCRIPTION):
-        path.unlink(missing_ok=True)
-    with suppress(OSError):  # it has other files, or a run writes to it
-        folder.rmdir()
-    return size
-
-
 def folder_name(description: Mapping[str, Any]) -> str:
     """A hash of everything besides the sentence that the layers depend on."""
     fields = json.dumps({key: description[key] for key in _HASHED if key in description}, sort_keys=True)
     return hashlib.sha256(fields.encode()).hexdigest()[:32]
-
-
-def _folders(cache_dir: Path) -> list[Path]:
-    """The folders that may belong to biLMs, by their names."""
-    with suppress(FileNotFoundError, NotADirectoryError):
-        return sorted(path for path in cache_dir.iterdir() if _FOLDER_NAME.fullmatch(path.name))
-    return []
 
 
 def _resolved(cache_dir: str | Path) -> Path:
@@ -289,29 +222,3 @@ def _resolved(cache_dir: str | Path) -> Path:
         return Path(cache_dir).expanduser().resolve()
     except (OSError, RuntimeError, ValueError) as error:  # an unknown user, a loop of links, a NUL character
         raise InputError(f"expected a folder for the layer cache, got {os.fspath(cache_dir)!r}: {error}") from None
-
-
-def _own_files(folder: Path) -> Iterator[Path]:
-    return (path for pattern in _OWN_FILES for path in folder.glob(pattern))
-
-
-def _bilms(cache_dir: str | Path) -> list[tuple[Path, Description]]:
-    """The folders of biLMs, which have a description that matches their names, and the descriptions."""
-    found = []
-    for folder in _folders(_resolved(cache_dir)):
-        with suppress(OSError, ValueError, TypeError, KeyError):
-            description = json.loads((folder / _DESCRIPTION).read_text("utf-8"))
-            if folder_name(description) == folder.name:
-                found.append((folder, description))
-    if not found:
-        raise InputError("expected a layer cache", file=cache_dir, hint="give the folder that a cache_dir names")
-    return found
-
-
-def _with_weights(bilms: list[tuple[Path, Description]], weights: str) -> list[tuple[Path, Description]]:
-    sha256 = file_sha256(weights) if Path(weights).is_file() else weights.lower()
-    known = {bilm["weights_sha256"] for _, bilm in bilms}
-    chosen = {digits for digits in known if sha256 and digits.startswith(sha256)}
-    if len(chosen) != 1:
-        raise InputError(f"expected the sha256 of one of the weights {', '.join(sorted(known))}, got {sha256!r}")
-    return [(folder, bilm) for folder, bilm in bilms if bilm["weights_sha256"] in chosen]

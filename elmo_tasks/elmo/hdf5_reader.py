@@ -18,11 +18,8 @@ FORMAT = "elmo_tasks vectors 1"
 SENTENCE_TO_INDEX = "sentence_to_index"
 """As in AllenNLP 0.x: JSON that maps each line that is not blank to the name of its dataset."""
 
-OFFSETS, SENTENCES, TOKENS, DONE = "index/offsets", "index/sentences", "index/tokens", "index/done"
-"""
-Sentence i has the tokens `offsets[i]` to `offsets[i + 1]`; `sentences` holds the lines. `done` is the number of windows
-whose vectors have been written, out of the attribute `pieces`.
-"""
+OFFSETS, SENTENCES, TOKENS = "index/offsets", "index/sentences", "index/tokens"
+"""Sentence i has the tokens `offsets[i]` to `offsets[i + 1]`; `sentences` holds the lines."""
 
 SCALES = "index/scales"
 """Of int8 vectors, float32 [tokens, L+1] (1 without all layers): a value is that in the dataset times its scale."""
@@ -36,7 +33,7 @@ class ElmoVectors(Sequence[np.ndarray]):
     [T, D], in float32 or float16; int8 is returned as float32. A blank line has T = 0. Copies and pickles open the file
     again. A folder of shards is read in the same way, which needs pyarrow.
 
-    Raises `InputError` if the file is missing, incomplete, damaged, of another format or closed.
+    Raises `InputError` if the file is missing, damaged, of another format or closed.
 
     # Example
 
@@ -60,15 +57,11 @@ class ElmoVectors(Sequence[np.ndarray]):
             raise InputError("no such file of vectors", file=file)
         with reading(file, "cannot be read as HDF5", hint="is the copy complete?"):
             self._hdf5 = h5py.File(self.file, "r")
-        self._info = read_attributes(self._hdf5, self.file)
+        self._info = _attributes(self._hdf5, self.file)
         with self._reading() as hdf5:
-            self._length, pieces = int(self._info["sentences"]), int(self._info["pieces"])
-            done = int(own_dataset(hdf5, DONE)[0])
+            self._length = int(self._info["sentences"])
             if own_dataset(hdf5, OFFSETS).shape != (self._length + 1,):
                 raise ValueError(f"expected the offsets of {self._length} sentences")
-        if done != pieces:
-            self.close()
-            raise InputError(f"incomplete: {done} of {pieces} windows", file=file, hint="run elmo-tasks elmo again")
 
     @property
     def info(self) -> dict[str, Any]:
@@ -154,7 +147,7 @@ class ElmoVectors(Sequence[np.ndarray]):
             yield self._hdf5
 
 
-def read_attributes(hdf5: h5py.File, file: Path) -> dict[str, Any]:
+def _attributes(hdf5: h5py.File, file: Path) -> dict[str, Any]:
     """The attributes of the root group. Raises `InputError` if the file has another format or is damaged."""
     with reading_vectors(file):
         found = {key: value.item() if isinstance(value, np.generic) else value for key, value in hdf5.attrs.items()}

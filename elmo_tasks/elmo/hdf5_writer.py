@@ -1,40 +1,34 @@
-"""Write the vectors of a text to an HDF5 file, and resume after an interruption."""
+"""Write the vectors of a text to an HDF5 file, which appears under its name when it is complete."""
 
 import json
-import os
-import time
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Iterable, Mapping
 from hashlib import sha256
-from io import BufferedReader
-from itertools import islice
+from itertools import count
 from pathlib import Path
-from tempfile import TemporaryFile
-from typing import Any
+from typing import NamedTuple
 
 import h5py
 import numpy as np
-from filelock import FileLock, Timeout
 
-from elmo_tasks.elmo.batching import BatchSizes, Piece, embed_pieces
-from elmo_tasks.elmo.hdf5_layout import COUNTS, VectorLayout
-from elmo_tasks.elmo.hdf5_reader import DONE, FORMAT, OFFSETS, SCALES, ElmoVectors, read_attributes, reading_vectors
+from elmo_tasks.elmo.batching import BatchSizes, Sentence, blocks, embed_into
+from elmo_tasks.elmo.hdf5_reader import FORMAT, OFFSETS, SCALES, SENTENCE_TO_INDEX, SENTENCES, TOKENS
 from elmo_tasks.elmo.vector_model import VectorModel
-from elmo_tasks.elmo.vector_settings import require_same, vector_settings
 from elmo_tasks.errors import InputError
 from elmo_tasks.files import atomic_write, check_output_path
-from elmo_tasks.formats.hdf5 import DiskFile, open_hdf5, own_dataset
+from elmo_tasks.formats.hdf5 import DiskFile, open_hdf5
 
 Lines = Iterable[tuple[int, str]]
 """Line numbers, counted from 1, and lines."""
 
-_PART = ".part"
-_SORTED_SENTENCES = 2**12  # sentences that are sorted by length together
-_SECONDS_BETWEEN_SAVES = 2.0
+_LONGEST_STRING = 2**31 - 1
 
-_ORDER = {"sorted_sentences": _SORTED_SENTENCES}
-"""An attribute on which the order of the windows depends: a call must not resume a file with another order."""
+
+class _Text(NamedTuple):
+    """What is known of the text before the first vector: `counts` and `sha256` become attributes of the file."""
+
+    sentences: list[Sentence]
+    counts: dict[str, int]
+    sha256: str
 
 
 def write_vectors(
@@ -44,208 +38,97 @@ def write_vectors(
     *,
     sizes: BatchSizes | None = None,
     parse: Callable[[str], list[str]] = str.split,
-    settings: Mapping[str, str | int] | None = None,
+    settings: Mapping[str, str] | None = None,
     force: bool = False,
     started: Callable[[Mapping[str, int]], None] = lambda counts: None,
     progress: Callable[[int], None] = lambda tokens: None,
-) -> bool:
+) -> None:
     """
-    Write the vectors of all lines to `out`, which is called `out.part` until it is complete.
-
-    If `out.part` exists, the call resumes; if `out` is complete, it returns. Both must be from a call with the same
-    text and settings.
+    Write the vectors of all lines to `out`, atomically: an interrupted call leaves nothing.
 
     # Parameters
 
-    - `lines`: read once. Their tokens are kept in a temporary file in the folder of `out`, not in memory.
+    - `lines`: read once, before the first vector is computed, and kept in memory.
     - `parse`: splits a line into tokens.
     - `settings`: further attributes of the file: `input`, `options_sha256`, `weights_sha256`, `tokenizer`, ...
-    - `force`: discard a partial result and start from scratch. An existing `out` is replaced when the new file is
-      complete.
+    - `force`: replace an existing `out`.
     - `started`: called with the numbers of sentences, tokens, blank and long lines before the first vector is computed.
-    - `progress`: called with the number of tokens whose vectors have been written since the last call.
+    - `progress`: called with the number of tokens whose vectors have been computed since the last call.
 
-    Returns whether anything was written. Raises `InputError` if a line is invalid, a file exists from another call,
-    another process writes to it, or the disk is full.
+    Raises `InputError` if a line is invalid, `out` exists, or the disk is full.
     """
-    check_vector_path(out)
-    out, part, sizes = Path(out), _part(out), sizes or BatchSizes()
-    attributes = vector_settings(model, sizes, settings or {})
-    with _side_file(part) as tokens:
-        text = _Text(lines, parse, str(attributes.get("input", "text")), tokens)
-        if out.exists() and not force:
-            with ElmoVectors(out) as vectors:
-                _check_same(out, vectors.info, attributes, text)
-            return False
-        resumed = part.exists() and not force
-        if not resumed:
-            _create(part, text, model, sizes, attributes)
-        with _open_part(part) as (file, hdf5):
-            found = read_attributes(hdf5, part)
-            if resumed:
-                _check_same(part, found, {**attributes, **_ORDER}, text)
-            started({name: int(found[name]) for name in COUNTS})
-            VectorWriter(hdf5, file, progress).write_all(text.tokens(), model, sizes)
-            _rename(file, out)
-    return True
+    check_output_path(out)
+    out, sizes, settings = Path(out), sizes or BatchSizes(), settings or {}
+    if out.exists() and not force:
+        raise InputError("the file exists", file=out, hint="name another, or --force replaces it")
+    text = _read(lines, parse, sizes, settings.get("input", "text"))
+    started(text.counts)
+    places = {sentence.text: str(place) for place, sentence in enumerate(text.sentences) if sentence.tokens}
+    if len(listed := json.dumps(places).encode()) > _LONGEST_STRING:
+        raise InputError("expected less than 2 GiB of text", hint="split the input")
+    # Names of files may be no UTF-8.
+    legible = {key: value.encode("utf-8", "backslashreplace").decode() for key, value in settings.items()}
+    with atomic_write(out) as aside, DiskFile(aside, "w+", out) as file, open_hdf5(file, "w") as hdf5:
+        file.reserve(_most_bytes(model, text.sentences, listed))  # HDF5 may crash the process where a write fails
+        _write_index(hdf5, text.sentences, listed)
+        hdf5.attrs.update({"format": FORMAT, **legible, **model.settings(), **sizes.of_windows(), **text.counts})
+        hdf5.attrs["text_sha256"] = text.sha256
+        _write_arrays(hdf5, model, sizes, text.sentences, progress)
 
 
-def check_vector_path(out: str | Path, *, read: Iterable[str | Path | None] = ()) -> None:
-    """Raise `InputError` if `out` or `out.part` cannot be written, or is one of the files in `read`."""
-    if Path(out).suffix == _PART:
-        raise InputError(f"expected a file name that does not end in {_PART}", file=out)
-    files = list(read)
-    check_output_path(out, read=files)
-    check_output_path(_part(out), read=files)
-
-
-def _part(out: str | Path) -> Path:
-    return Path(out).with_name(Path(out).name + _PART)
-
-
-@contextmanager
-def _side_file(part: Path) -> Iterator[DiskFile]:
-    """A temporary file without a name in the same folder."""
-    part.parent.mkdir(parents=True, exist_ok=True)
-    with TemporaryFile(dir=part.parent) as temporary, DiskFile(os.dup(temporary.fileno()), "r+", part) as file:
-        yield file
-
-
-class _Text:
-    """Lines, which are read once, and their tokens, which are kept in a file."""
-
-    def __init__(self, lines: Lines, parse: Callable[[str], list[str]], name: str, file: DiskFile) -> None:
-        self._lines, self._parse, self._name, self._file = lines, parse, name, file
-        self.sha256: str | None = None  # known after `read`
-
-    def read(self) -> Iterator[tuple[str, list[str]]]:
-        """The lines and their tokens."""
-        digest = sha256()
-        for number, line in self._lines:
-            digest.update(line.encode() + b"\n")
-            try:
-                tokens = self._parse(line)
-                if any("\0" in token for token in tokens):
-                    raise InputError("HDF5 cannot store a token with a NUL character")
-            except InputError as error:
-                raise InputError(str(error), file=self._name, line=number) from None
-            self._file.write(json.dumps(tokens).encode() + b"\n")
-            self._file.check()
-            yield line, tokens
-        self.sha256 = digest.hexdigest()
-
-    def tokens(self) -> Iterator[list[str]]:
-        """The tokens of the lines that have been read."""
-        self._file.seek(0)
-        with BufferedReader(self._file) as file:
-            yield from map(json.loads, file)
-
-
-def _check_same(file: Path, found: Mapping[str, Any], expected: Mapping[str, Any], text: _Text) -> None:
-    """Raise `InputError` if the attributes `found` of a file are not those expected, or its text is not this one."""
-    require_same(found, expected, file=file)
-    deque(text.read(), maxlen=0)
-    require_same(found, {"text_sha256": text.sha256}, file=file)
-
-
-def _create(
-    part: Path, text: _Text, model: VectorModel, sizes: BatchSizes, attributes: Mapping[str, str | int]
-) -> None:
-    """Write all of the file but the vectors, and reserve their space."""
-    with atomic_write(part) as temporary, DiskFile(temporary, "w+", part) as file:
-        with open_hdf5(file, "w") as hdf5:
-            layout = VectorLayout(hdf5, model, sizes)
-            for line, tokens in text.read():
-                layout.add(line, tokens)
-                file.check()
-            layout.finish()
-            found = {**attributes, **_ORDER, **layout.counts, "text_sha256": text.sha256}
-            hdf5.attrs.update({"format": FORMAT, **found})
-        file.reserve()
-
-
-@contextmanager
-def _open_part(part: Path) -> Iterator[tuple[DiskFile, h5py.File]]:
-    """Open an existing file for writing, unless another process does."""
-    lock = part.with_name(f"{part.name}.lock")
-    with ExitStack() as stack:
+def _read(lines: Lines, parse: Callable[[str], list[str]], sizes: BatchSizes, name: str) -> _Text:
+    sentences, digest = [], sha256()
+    for number, line in lines:
+        digest.update(line.encode() + b"\n")
         try:
-            stack.enter_context(FileLock(lock, timeout=0))
-            stack.callback(_unlink, lock)
-            file = stack.enter_context(DiskFile(part, "r+", part))
-        except Timeout:
-            raise InputError("another process is writing this file", file=part) from None
-        except OSError as error:
-            raise InputError(f"cannot write: {error.strerror}", file=part) from None
-        with open_hdf5(file, "r+") as hdf5:
-            yield file, hdf5
+            tokens = parse(line)
+            if any("\0" in token for token in tokens):
+                raise InputError("HDF5 cannot store a token with a NUL character")
+            "".join(tokens).encode()
+        except UnicodeEncodeError:
+            raise InputError("HDF5 cannot store a lone surrogate", file=name, line=number) from None
+        except InputError as error:
+            raise InputError(str(error), file=name, line=number) from None
+        sentences.append(Sentence(line.strip(), tokens, f"line {number}"))
+    if not sentences:
+        raise InputError("expected at least one sentence, got none")
+    lengths = [len(sentence.tokens) for sentence in sentences]
+    counts = {"sentences": len(lengths), "tokens": sum(lengths), "blank_lines": lengths.count(0)}
+    counts["long_lines"] = sum(length > sizes.max_length for length in lengths)
+    return _Text(sentences, counts, digest.hexdigest())
 
 
-def _unlink(lock: Path) -> None:
-    with suppress(OSError):  # Windows removes it on release
-        lock.unlink()
+def _most_bytes(model: VectorModel, sentences: list[Sentence], listed: bytes) -> int:
+    """The size of the file, estimated generously; `listed` is `sentence_to_index`."""
+    lengths = [len(sentence.tokens) for sentence in sentences]
+    text = sum(len(sentence.text.encode()) + len("".join(sentence.tokens).encode()) for sentence in sentences)
+    vectors = (model.dtype.itemsize * model.bilm.output_dim + 4) * int(np.prod(model.shape(1)[:-2]))
+    return sum(lengths) * (vectors + 64) + len(lengths) * 1024 + 2 * (text + len(listed)) + 2**16
 
 
-def _rename(file: DiskFile, out: Path) -> None:
-    try:
-        if not os.path.samestat(os.fstat(file.fileno()), file.path.stat()):
-            raise InputError("the file was replaced by another process", file=file.path)
-        file.path.replace(out)
-    except OSError as error:
-        raise InputError(f"cannot write: {error.strerror}", file=out) from None
+def _write_index(hdf5: h5py.File, sentences: list[Sentence], listed: bytes) -> None:
+    """Write all datasets but the vectors and their scales."""
+    tokens = [token for sentence in sentences for token in sentence.tokens]
+    texts = [sentence.text for sentence in sentences]
+    for name, strings in ((SENTENCE_TO_INDEX, [listed]), (TOKENS, tokens), (SENTENCES, texts)):
+        hdf5.create_dataset(name, data=strings, shape=(len(strings),), dtype=h5py.string_dtype())
+    hdf5.create_dataset(OFFSETS, data=np.cumsum([0, *(len(sentence.tokens) for sentence in sentences)], dtype="<i8"))
 
 
-class VectorWriter:
-    """Writes the vectors of windows in an order that depends on the text alone, and counts them in `DONE`."""
-
-    def __init__(self, hdf5: h5py.File, file: DiskFile, progress: Callable[[int], None]) -> None:
-        self._hdf5, self._file, self._progress = hdf5, file, progress
-        with reading_vectors(file.path):
-            self._done = int(own_dataset(hdf5, DONE)[0])
-        self._saved = time.monotonic()
-
-    def write_all(self, lines: Iterator[list[str]], model: VectorModel, sizes: BatchSizes) -> None:
-        """Write the vectors that are missing, of the tokens of all lines."""
-        skipped, start = self._done, 0
-        while sentences := list(islice(lines, _SORTED_SENTENCES)):
-            pieces = sizes.pieces(sentences)
-            self._report(pieces[:skipped])
-            names = [f"line {start + number}" for number in range(1, len(sentences) + 1)]
-            for batch in embed_pieces(model, sizes, pieces[skipped:], sentences, names=names):
-                self._write(batch, start)
-            skipped, start = max(0, skipped - len(pieces)), start + len(sentences)
-        self._save()
-
-    def _write(self, batch: list[tuple[Piece, np.ndarray]], start: int) -> None:
-        """Write the vectors of pieces of the sentences from `start`."""
-        for (sentence, (_, _, first, last)), values in batch:
-            with reading_vectors(self._file.path):
-                dataset = own_dataset(self._hdf5, str(start + sentence))
-                if dataset.dtype == np.int8:
-                    token = int(own_dataset(self._hdf5, OFFSETS)[start + sentence])
-                    values, scales = quantized(values)
-                    own_dataset(self._hdf5, SCALES)[token + first : token + last] = np.atleast_2d(scales).T
-                dataset[..., first:last, :] = values
-        self._done += len(batch)
-        if time.monotonic() - self._saved > _SECONDS_BETWEEN_SAVES:
-            self._save()
-        self._report([piece for piece, _ in batch])
-
-    def _save(self) -> None:
-        """Count the vectors after they are safe on the disk, so that the count is never ahead of them."""
-        self._sync()
-        with reading_vectors(self._file.path):
-            own_dataset(self._hdf5, DONE)[0] = self._done
-        self._sync()
-        self._saved = time.monotonic()
-
-    def _sync(self) -> None:
-        self._hdf5.flush()
-        self._file.check()
-        os.fsync(self._file.fileno())
-
-    def _report(self, pieces: list[Piece]) -> None:
-        self._progress(sum(window.last - window.first for _, window in pieces))
+def _write_arrays(
+    hdf5: h5py.File, model: VectorModel, sizes: BatchSizes, sentences: list[Sentence], progress: Callable[[int], None]
+) -> None:
+    numbers, scales = count(), []
+    for block in blocks(sentences, sizes):
+        arrays = [np.empty(model.shape(len(sentence.tokens)), np.float32) for sentence in block]
+        embed_into(arrays, model, sizes, block, progress)
+        for array, number in zip(arrays, numbers, strict=False):
+            if model.stored == "int8":
+                array, of_tokens = quantized(array)
+                scales.append(np.atleast_2d(of_tokens).T)  # [T, L]
+            hdf5.create_dataset(str(number), data=array, dtype=model.dtype)
+    if scales:
+        hdf5.create_dataset(SCALES, data=np.concatenate(scales))
 
 
 def quantized(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -1,5 +1,7 @@
 """The models of ELMoForManyLangs (Che et al. 2018): a biLM over characters of Unicode and known words."""
 
+import re
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -12,7 +14,6 @@ from torch import Tensor, nn
 from elmo_tasks.bilm.bilm import DIRECTIONS, BiLM, BiLMOutput
 from elmo_tasks.bilm.characters import MOST_CHARACTERS, fit_slots, ids_to_text, tokens_to_ids
 from elmo_tasks.bilm.options import BiLMOptions
-from elmo_tasks.elmo.state_dicts import read_tensors, require_finite
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.text_files import open_text, read_json
 
@@ -31,6 +32,9 @@ PUBLISHED: dict[str, dict[str, Any]] = {
 
 _WHAT, _SETTINGS = "the weights of ELMoForManyLangs", "a configuration of ELMoForManyLangs"
 _WORDS_AT_ONCE = 256
+_CODE = re.compile(r"\bGLOBAL ([\w.]+)")
+"""The function that a pickle would call, in torch's message."""
+
 _GATES = (0, 3, 1, 2)
 """The places of our gates, input, output, forget and candidate, among theirs."""
 
@@ -153,13 +157,37 @@ def _load(folder: Path) -> BiLM:
 @contextmanager
 def _weights(file: Path) -> Iterator[dict[str, Tensor]]:
     """The weights of a file. Errors inside the block are that they do not match the configuration."""
-    found = read_tensors(file, _WHAT)
-    require_finite(found, _WHAT, file)
+    found = _read_tensors(file)
+    if infinite := [name for name, tensor in found.items() if not _is_finite(tensor)]:
+        raise InputError(f"expected finite numbers in {_WHAT}, got others in {', '.join(infinite)}", file=file)
     try:
         yield {name: tensor.float() for name, tensor in found.items()}
     except (KeyError, RuntimeError, TypeError) as error:
         reason = " ".join(str(error).split())
         raise InputError(f"does not match the configuration: {reason}", file=file) from None
+
+
+def _read_tensors(file: Path) -> dict[str, Tensor]:
+    """The tensors of a file by name, read without running code."""
+    if not file.is_file():
+        raise InputError(f"no such file: {_WHAT}", file=file)
+    try:
+        with warnings.catch_warnings(action="ignore"):  # about other pickles, which are rejected
+            found = torch.load(file, map_location="cpu", weights_only=True)
+    except Exception as error:  # damaged files raise errors of any kind
+        code = _CODE.search(str(error))  # without torch's advice to run it
+        reason = f"it holds code, {code[1]}, which is not run" if code else "torch did not write it, or it is damaged"
+        raise InputError(f"cannot read {_WHAT}: {reason}", file=file) from None
+    if not isinstance(found, Mapping) or not all(isinstance(value, Tensor) for value in found.values()):
+        raise InputError(f"expected {_WHAT}, got {type(found).__name__}", file=file)
+    return {str(name): value for name, value in found.items() if not value.is_nested}
+
+
+def _is_finite(tensor: Tensor) -> bool:
+    """Whether it has finite floating-point numbers, as many as its shape says."""
+    is_plain = tensor.layout is torch.strided and not tensor.is_meta and tensor.is_floating_point()
+    is_whole = is_plain and tensor.untyped_storage().nbytes() >= tensor.numel() * tensor.itemsize
+    return bool(is_whole and tensor.float().isfinite().all())
 
 
 def _load_lstms(bilm: BiLM, tensors: dict[str, Tensor]) -> None:

@@ -4,13 +4,13 @@ import json
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from elmo_tasks.elmo.batching import BatchSizes, embed_pieces
+from elmo_tasks.elmo.batching import BatchSizes, Sentence, blocks, embed_into
 from elmo_tasks.elmo.hdf5_reader import ElmoVectors, reading_vectors
 from elmo_tasks.elmo.vector_model import VectorModel
 from elmo_tasks.errors import InputError, needs
@@ -24,16 +24,6 @@ FORMAT = "elmo_tasks vector shards 1"
 
 _METADATA = b"elmo_tasks"
 _COLUMNS = ("index", "sentence", "tokens")
-_SORTED_BATCHES, _SORTED_SENTENCES = 4, 1024
-"""Sentences that are sorted by length together, and become a row group: of so many full batches, or so many."""
-
-
-class Sentence(NamedTuple):
-    """A sentence of a corpus, its tokens, and what errors call it."""
-
-    text: str
-    tokens: list[str]
-    name: str
 
 
 def part_name(number: int) -> str:
@@ -51,8 +41,8 @@ def write_part(
     settings: Mapping[str, Any],
 ) -> int:
     """
-    Write the vectors of sentences to a Parquet file, a block at a time; its metadata are `settings`. `first` is the
-    index of the first sentence in the corpus. Equal arguments give equal bytes.
+    Write the vectors of sentences to a Parquet file, whose row groups are blocks; its metadata are `settings`. `first`
+    is the index of the first sentence in the corpus. Equal arguments give equal bytes.
 
     Returns the number of tokens. Raises `InputError` if the file cannot be written, or a vector cannot be computed;
     then there is no file.
@@ -63,7 +53,7 @@ def write_part(
     # Each page has a checksum, by which `read_part` finds damage.
     options = {"compression": "zstd", "use_dictionary": False, "write_statistics": False, "write_page_checksum": True}
     with atomic_write(file) as aside, ParquetWriter(aside, _schema(model), **options) as writer:
-        for block in _blocks(sentences, _SORTED_BATCHES * sizes.max_tokens):
+        for block in blocks(sentences, sizes):
             writer.write_table(_table(model, sizes, block, first))
             first += len(block)
             tokens += sum(len(sentence.tokens) for sentence in block)
@@ -88,18 +78,6 @@ def read_part(file: Path, settings: Mapping[str, Any]) -> dict[str, Any] | None:
         return None
 
 
-def _blocks(sentences: Iterator[Sentence], most_tokens: int) -> Iterator[list[Sentence]]:
-    block, tokens = list[Sentence](), 0
-    for sentence in sentences:
-        block.append(sentence)
-        tokens += len(sentence.tokens)
-        if tokens >= most_tokens or len(block) == _SORTED_SENTENCES:
-            yield block
-            block, tokens = [], 0
-    if block:
-        yield block
-
-
 def _schema(model: VectorModel) -> Any:
     import pyarrow as arrow
 
@@ -117,10 +95,7 @@ def _table(model: VectorModel, sizes: BatchSizes, block: list[Sentence], first: 
     schema, texts = _schema(model), [sentence.tokens for sentence in block]
     starts = np.array([0, *accumulate(map(len, texts))], np.int32)
     layers = np.empty((len(schema) - len(_COLUMNS), starts[-1], model.bilm.output_dim), model.dtype)
-    names = [sentence.name for sentence in block]
-    for batch in embed_pieces(model, sizes, sizes.pieces(texts), texts, names=names):
-        for (place, (_, _, start, end)), values in batch:
-            layers[:, starts[place] + start : starts[place] + end] = values
+    embed_into([layers[:, start:end] for start, end in pairwise(starts)], model, sizes, block)
     columns = [range(first, first + len(block)), [sentence.text for sentence in block], texts]
     vectors = [
         arrow.ListArray.from_arrays(starts, arrow.FixedSizeListArray.from_arrays(layer.reshape(-1), layer.shape[1]))
@@ -140,7 +115,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     except FileNotFoundError:
         raise InputError("expected a folder of vectors in shards, got no manifest", file=file) from None
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        raise InputError(f"cannot be read: {error}", file=file) from None
+        raise InputError(f"cannot be read: {error}", file=file, hint="--force writes the shards again") from None
 
 
 class ShardedVectors(ElmoVectors):

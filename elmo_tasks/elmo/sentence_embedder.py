@@ -15,7 +15,7 @@ import numpy as np
 import torch
 
 from elmo_tasks.bilm.bilm import BiLM
-from elmo_tasks.elmo.batching import BatchSizes, embed_pieces
+from elmo_tasks.elmo.batching import BatchSizes, Sentence, embed_into
 from elmo_tasks.elmo.hdf5_writer import Lines, write_vectors
 from elmo_tasks.elmo.scalar_mix import MixSettings, ScalarMix
 from elmo_tasks.elmo.source_types import LayerSource, SourceSettings
@@ -54,7 +54,7 @@ class Elmo:
 
     # Parameters
 
-    - `bilm`: a biLM with state `reset`, CoVe or a transformer.
+    - `bilm`: a biLM with state `reset`, or a transformer.
     - `source`: where it comes from; needed for `cache_dir`, trained mixes and `write`.
     - `cache_dir`: folder of a `LayerCache`, which rounds layers to float16.
     - `sizes`: `max_length`, `overlap`, `batch_size` and `max_tokens` of `BatchSizes`.
@@ -137,10 +137,8 @@ class Elmo:
         texts, model = _texts(sentences), self.vector_model(layers)
         arrays = [np.empty(model.shape(len(text)), np.float32) for text in texts]
         with progress_bar(sum(map(len, texts)), visible=progress) as bar:
-            for batch in embed_pieces(model, self.sizes, self.sizes.pieces(texts), texts):
-                for (sentence, (_, _, first, last)), values in batch:
-                    arrays[sentence][..., first:last, :] = values
-                    bar.update(last - first)
+            named = [Sentence("", text, f"line {number}") for number, text in enumerate(texts, start=1)]
+            embed_into(arrays, model, self.sizes, named, bar.update)
         return [torch.from_numpy(array) for array in arrays] if tensors else arrays
 
     def embed_sentences(
@@ -151,7 +149,8 @@ class Elmo:
 
         `pooling` over the tokens is `mean`, `max`, `first` or `last`. For the rest see `embed`.
         """
-        check_pooling(pooling)
+        if pooling not in POOLINGS:
+            raise InputError(f"pooling: expected one of {', '.join(POOLINGS)}, got {shown(pooling)}")
         vectors = self.embed(sentences, layers=layers, **options)
         pooled = np.zeros((len(vectors), *np.delete(self.vector_model(layers).shape(0), -2)), np.float32)
         for row, array in zip(pooled, map(np.asarray, vectors), strict=True):
@@ -187,13 +186,13 @@ class Elmo:
         stored: str = "float32",
         settings: Mapping[str, Any],
         **options: Any,
-    ) -> bool:
+    ) -> None:
         """
         Write the vectors of lines to an HDF5 file. `settings` are further attributes of it; `stored` is
         that of `VectorModel`, the other options are those of `write_vectors`.
         """
         model, settings = self.vector_model(layers, stored=stored), {**self.provenance(), **settings}
-        return write_vectors(model, lines, out, sizes=self.sizes, settings=settings, **options)
+        write_vectors(model, lines, out, sizes=self.sizes, settings=settings, **options)
 
     def provenance(self) -> dict[str, Any]:
         """The files of the source and its options, as files of vectors record them."""
@@ -243,12 +242,6 @@ class Elmo:
             options["mix"] = self._mixes[layers].to(next(self.bilm.parameters()).device)
         name = "biLM" if self.source is None else self.source.weight_file.path
         return VectorModel(bilm=self.bilm, cache=self._cache, name=name, **options)
-
-
-def check_pooling(pooling: str) -> None:
-    """Raise `InputError` if it is none of `POOLINGS`."""
-    if pooling not in POOLINGS:
-        raise InputError(f"pooling: expected one of {', '.join(POOLINGS)}, got {shown(pooling)}")
 
 
 def _texts(sentences: Sentences) -> list[list[str]]:

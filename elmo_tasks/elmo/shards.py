@@ -9,7 +9,7 @@ import pickle
 import platform
 import socket
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import as_completed
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -21,19 +21,18 @@ from typing import Any
 
 import torch
 
+from elmo_tasks.elmo.batching import Sentence
 from elmo_tasks.elmo.parquet_vectors import (
     FORMAT,
     MANIFEST,
     SUCCESS,
-    Sentence,
     part_name,
     read_manifest,
     read_part,
     write_part,
 )
 from elmo_tasks.elmo.sentence_embedder import Elmo, Layers
-from elmo_tasks.elmo.vector_settings import PATHS, require_same, vector_settings
-from elmo_tasks.errors import InputError, needs, require_sizes, require_workers
+from elmo_tasks.errors import InputError, needs, require_sizes, require_workers, shown
 from elmo_tasks.files import atomic_write
 from elmo_tasks.formats.parquet import read_rows
 from elmo_tasks.formats.raw_text import line_parser
@@ -91,7 +90,7 @@ class ShardJob:
         import pyarrow
 
         model, sizes = self.elmo.vector_model(self.layers, stored=self.stored), self.elmo.sizes
-        more = {
+        return {
             **self.elmo.provenance(),
             "tokenizer": line_parser(self.input_format)[1],
             "column": self.column,
@@ -99,9 +98,13 @@ class ShardJob:
             "max_tokens": sizes.max_tokens,
             "threads": self.threads,
             "pyarrow": pyarrow.__version__,
+            **model.settings(),
+            **sizes.of_windows(),
         }
-        return vector_settings(model, sizes, more)
 
+
+_PATHS = ("options_file", "weight_file")
+"""Settings that may differ when a call resumes: files may have moved."""
 
 Execute = Callable[[ShardJob, Sequence[Shard]], Iterator[Row]]
 """Has all shards written, in any order."""
@@ -190,7 +193,7 @@ def _begin(folder: Path, settings: dict[str, Any], shards: list[Shard], force: b
         raise InputError("expected a folder for the shards, got a file", file=folder)
     manifest = folder / MANIFEST
     if manifest.exists() and not force:
-        require_same(read_manifest(folder)["settings"], settings, file=manifest)
+        _require_same(read_manifest(folder)["settings"], settings, file=manifest)
     elif folder.exists() and any(folder.iterdir()) and not manifest.exists():
         raise InputError("expected an empty folder, or one of vectors in shards", file=folder)
     for old in [folder / SUCCESS, *(folder.glob("part-*.parquet") if force else ())]:
@@ -199,6 +202,18 @@ def _begin(folder: Path, settings: dict[str, Any], shards: list[Shard], force: b
     with atomic_write(manifest) as aside:
         content = {"format": FORMAT, "settings": settings, "cpu": cpu_type(), "shards": listed}
         aside.write_text(json.dumps(content, indent=1), "utf-8")
+
+
+def _require_same(found: Mapping[str, Any], expected: Mapping[str, Any], *, file: Path) -> None:
+    """Raises `InputError` with all values of `found` that are not as expected; paths may differ."""
+    differing = [
+        f"{key} was {shown(found.get(key))}, is {shown(value)}"
+        for key, value in expected.items()
+        if key not in _PATHS and found.get(key) != value
+    ]
+    if differing:
+        hint = "use the same input and options to resume, another folder, or --force to start from scratch"
+        raise InputError("was begun by another call: " + "; ".join(differing), file=file, hint=hint)
 
 
 def _without_key(uri: str) -> str:
@@ -243,10 +258,10 @@ class ShardWriter:
     def _settings(self) -> dict[str, Any]:
         settings = self._job.settings()
         try:
-            require_same(read_manifest(self._job.folder)["settings"], settings, file=self._job.folder)
+            _require_same(read_manifest(self._job.folder)["settings"], settings, file=self._job.folder)
         except InputError as error:
             raise InputError(f"the worker on {socket.gethostname()} differs: {error}") from None
-        return {key: value for key, value in settings.items() if key not in PATHS}
+        return {key: value for key, value in settings.items() if key not in _PATHS}
 
     @cached_property
     def _parse(self) -> Callable[[str], list[str]]:

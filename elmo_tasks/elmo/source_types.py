@@ -1,4 +1,4 @@
-"""The sources of layers: the biLM, CoVe, transformers, and those that other packages register."""
+"""The sources of layers: the biLM, transformers, ELMoForManyLangs, and those that other packages register."""
 
 import os
 from collections.abc import Callable, Iterator, Mapping
@@ -11,14 +11,13 @@ from torch import Tensor, nn
 
 from elmo_tasks.bilm.bilm import BiLM, BiLMOutput
 from elmo_tasks.bilm.locations import is_whole_model
-from elmo_tasks.elmo.cove import CoVe
 from elmo_tasks.elmo.manylangs import ManyLangs
 from elmo_tasks.elmo.transformer import Transformer
 from elmo_tasks.errors import InputError
 from elmo_tasks.resources import embedded_bilm
 from elmo_tasks.settings import PathLike, Settings, Wrong, as_json
 
-BILM, COVE, TRANSFORMER, MANYLANGS = "bilm", "cove", "transformer", "manylangs"
+BILM, TRANSFORMER, MANYLANGS = "bilm", "transformer", "manylangs"
 
 EMBEDDED = "embedded:"
 """Begins the names of the embedded biLM's files, which are at another path in another installation."""
@@ -26,7 +25,7 @@ EMBEDDED = "embedded:"
 
 class LayerSource(Protocol):
     """
-    An `nn.Module` that computes layers from character ids: `BiLM`, `CoVe`, `Transformer` or one of your own.
+    An `nn.Module` that computes layers from character ids: `BiLM`, `Transformer` or one of your own.
 
     `n_layers` is L+1, `output_dim` the width D, and `dtype` the data type of the layers. `state` is `reset` if a
     sentence's layers do not depend on other sentences, else `carry`. The layer cache keeps those of different
@@ -71,14 +70,12 @@ class SourceType:
     - `files`: the keys of its files, among `FILE_KEYS`, and what each file is.
     - `load`: called with the local paths of the files, and with the values of `options`.
     - `options`: which of the keys `state`, `precision` and `pieces` it has; the others must have their defaults.
-    - `archives`: whether `archive` may be true.
     """
 
     label: str
     files: Mapping[str, str]
     load: Callable[..., LayerSource]
     options: tuple[str, ...] = ()
-    archives: bool = True
 
 
 def _open_bilm(options_file: Path, weight_file: Path, *, state: str, precision: str) -> BiLM:
@@ -94,18 +91,12 @@ SOURCES: dict[str, SourceType] = {
         _open_bilm,
         options=("state", "precision"),
     ),
-    COVE: SourceType(
-        "CoVe",
-        {"vectors_file": "CoVe's word vectors", "weight_file": "CoVe's weights"},
-        CoVe.from_files,
-        archives=False,
-    ),
     TRANSFORMER: SourceType(
         "transformer", {"model": "the transformer's files"}, Transformer, options=("precision", "pieces")
     ),
     MANYLANGS: SourceType("ELMoForManyLangs", {"model": "the files of ELMoForManyLangs"}, ManyLangs),
 }
-FILE_KEYS = ("options_file", "vectors_file", "weight_file", "model")
+FILE_KEYS = ("options_file", "weight_file", "model")
 
 
 def _is_source(name: object) -> str | None:
@@ -122,12 +113,11 @@ class SourceSettings(Settings):
     are in the checkpoints of trainer `elmo_tasks`, but in no archive.
     """
 
-    source: Annotated[str, _is_source, "`bilm`, `transformer`, `manylangs`, `cove` or one of your own"] = BILM
+    source: Annotated[str, _is_source, "`bilm`, `transformer`, `manylangs` or one of your own"] = BILM
     options_file: Annotated[Optional[PathLike], "the biLM's options, path or URL"] = None
     weight_file: Annotated[
-        Optional[PathLike], "the weights of the biLM, or CoVe's, path or URL; or a whole biLM: name, folder, ZIP"
+        Optional[PathLike], "the weights of the biLM, path or URL; or a whole biLM: name, folder, ZIP"
     ] = None
-    vectors_file: Annotated[Optional[PathLike], "CoVe's word vectors, GloVe 840B, as text; never archived"] = None
     model: Annotated[
         Optional[PathLike],
         "a transformer: folder or model of the Hugging Face hub; ELMoForManyLangs: folder or ZIP",
@@ -140,17 +130,17 @@ class SourceSettings(Settings):
         Literal["reset", "carry"], "whether each sentence starts from zero states, or from the last (bilm-tf)"
     ] = "reset"
     precision: Annotated[
-        Literal["float32", "bfloat16", "int8"], "of the biLM's matrix products; a transformer computes in it"
+        Literal["float32", "bfloat16"], "of the biLM's matrix products; a transformer computes in it"
     ] = "float32"
     archive: Annotated[bool, "put the files of the biLM or transformer into each checkpoint and archive"] = False
 
     def conflicts(self) -> Iterator[Wrong]:
         """Keys that the source does not have, and files that it lacks."""
         source, of_source = SOURCES[self.source], f"where source is {self.source}"
-        has = {"archive": source.archives, "local_files_only": "model" in source.files}
-        for key in ("archive", "state", "precision", "pieces", "local_files_only"):
+        options = source.options + (("local_files_only",) if "model" in source.files else ())
+        for key in ("state", "precision", "pieces", "local_files_only"):
             default = type(self).__dataclass_fields__[key].default
-            if not has.get(key, key in source.options) and getattr(self, key) != default:
+            if key not in options and getattr(self, key) != default:
                 yield Wrong(key, f"{as_json(default)} {of_source}", getattr(self, key))
         embedded = self.source == BILM and self.options_file is None and self.weight_file is None
         is_whole = self.source == BILM and self.weight_file is not None and is_whole_model(self.weight_file)
@@ -159,13 +149,10 @@ class SourceSettings(Settings):
         for key in () if embedded or is_whole else source.files:
             if getattr(self, key) is None:
                 yield Wrong(key, "a folder or the name of a model" if key == "model" else "a path or URL", None)
-        for key in FILE_KEYS:
-            # A biLM's files, which every config with ELMo has, are ignored; not so with CoVe, which has one of them.
-            is_ignored = key == "weight_file" or (key == "options_file" and self.source != COVE)
-            if key not in source.files and not is_ignored and getattr(self, key) is not None:
-                yield Wrong(key, f"null {of_source}", getattr(self, key))
-        if self.source == TRANSFORMER and self.precision == "int8":
-            yield Wrong("precision", f"float32 or bfloat16 {of_source}", self.precision)
+        if (
+            "model" not in source.files and self.model is not None
+        ):  # a biLM's files, which all configs have, are ignored
+            yield Wrong("model", f"null {of_source}", self.model)
 
     def given(self) -> dict[str, str]:
         """The paths, URLs or name of the source's files, by their keys; the embedded biLM's if there are none."""

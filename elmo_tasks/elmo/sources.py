@@ -20,7 +20,6 @@ from elmo_tasks.bilm.weights import file_sha256
 from elmo_tasks.elmo.manylangs import WEIGHTS
 from elmo_tasks.elmo.source_types import (
     BILM,
-    COVE,
     EMBEDDED,
     FILE_KEYS,
     MANYLANGS,
@@ -61,7 +60,7 @@ class File:
 @dataclass(frozen=True)
 class SourceFiles:
     """
-    The files of an opened source: the two of a biLM or of CoVe, the folder of a transformer.
+    The files of an opened source: the two of a biLM, the folder of a transformer.
 
     # Parameters
 
@@ -69,18 +68,16 @@ class SourceFiles:
     - `files`: by their keys in the config.
     - `contents`: the bytes of each, uint8, by the same keys.
     - `names`: what errors call these keys and `source`, if not by their own names.
-    - `width`: size of a layer's vectors.
     """
 
     name: str
     files: Mapping[str, File]
     contents: Mapping[str, Tensor] = field(default_factory=dict)
     names: Mapping[str, str] = field(default_factory=dict)
-    width: int | None = None
 
     @property
     def label(self) -> str:
-        """`biLM`, `CoVe`, `transformer`, or the name of another source."""
+        """`biLM`, `transformer`, or the name of another source."""
         return SOURCES[self.name].label
 
     @property
@@ -90,7 +87,7 @@ class SourceFiles:
 
     @property
     def auxiliary_file(self) -> File:
-        """The other file: a biLM's options, CoVe's word vectors, a transformer's folder."""
+        """The other file: a biLM's options; a transformer's folder."""
         return self.files[min(self.files, key=FILE_KEYS.index)]
 
     def to_state(self) -> dict[str, Any]:
@@ -113,14 +110,14 @@ class SourceFiles:
         """Raise `InputError` naming each file that differs, unless the files belong to a trained model."""
         if not trained or any(one.name == self.name and not self._differing(one) for one in trained):
             return
-        first, width = trained[0], "" if self.width is None else f"; the vectors of this one have {self.width} numbers"
+        first = trained[0]
         if first.name != self.name:
             files = " and ".join(f"{self._named(key)} to that with {file}" for key, file in first.files.items())
-            hint = f"set {self._named('source')} to {first.name}, and {files}{width}"
+            hint = f"set {self._named('source')} to {first.name}, and {files}"
             raise InputError(f"this model was trained with the source {first.name}, got {self.name}", hint=hint)
         keys = " and ".join(map(self._named, first.files))
         problem = f"this model was trained on another {self.label}:{''.join(self._differing(first))}"
-        raise InputError(problem, hint=f"set {keys} to that {self.label}'s files{width}")
+        raise InputError(problem, hint=f"set {keys} to that {self.label}'s files")
 
     def _named(self, key: str) -> str:
         return self.names.get(key, key)
@@ -167,7 +164,7 @@ def open_source(
         opened = kind.load(*paths, **{key: getattr(settings, key) for key in kind.options})
         contents = dict(zip(given, map(_contents, paths), strict=True)) if settings.archive else {}
     opened = opened.eval().requires_grad_(False)
-    return opened, SourceFiles(settings.source, files, contents, names, opened.output_dim)
+    return opened, SourceFiles(settings.source, files, contents, names)
 
 
 def settings_of(model: str | Path) -> dict[str, Any]:
@@ -188,8 +185,6 @@ def settings_of(model: str | Path) -> dict[str, Any]:
 
 def copy_files(source: SourceFiles, folder: Path) -> None:
     """Write the files of a source to a folder that `settings_of` accepts. Raises `InputError` if they have changed."""
-    if source.name == COVE:
-        raise InputError("expected a biLM or another model in one folder, got CoVe")
     for key, file in source.files.items():
         path = _finder(source.name, key)(file.path)
         if _sha256(path) != file.sha256:
@@ -272,7 +267,7 @@ def _from_earlier(state: Tensor) -> SourceFiles:
     files = {key: File(**value) for key, value in fields.items()}
     parts = state[len(_EARLIER_MARK) + len(head) + 1 :].cpu().split(sizes) if sizes else ()
     if name is None:
-        name = next(known for known, kind in SOURCES.items() if kind.files.keys() == files.keys())
+        name = next((known for known, kind in SOURCES.items() if kind.files.keys() == files.keys()), "unknown")
     return SourceFiles(name, files, dict(zip(files, parts, strict=False)))
 
 

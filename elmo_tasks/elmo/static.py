@@ -2,15 +2,12 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from itertools import islice
 
 import numpy as np
 
-from elmo_tasks.elmo.batching import BatchSizes, embed_pieces, workers
+from elmo_tasks.elmo.batching import BatchSizes, Sentence, blocks, embed_windows, workers
 from elmo_tasks.elmo.vector_model import VectorModel
 from elmo_tasks.errors import InputError, require_sizes
-
-_SORTED_SENTENCES = 2**12  # sentences that are sorted by length together
 
 
 def frequent_words(sentences: Iterable[Sequence[str]], *, min_count: int, most: int) -> list[str]:
@@ -52,20 +49,25 @@ def mean_vectors(
         raise InputError("layers: expected one vector per word, got all layers")
     rows = {word: row for row, word in enumerate(words)}
     sums, counts = np.zeros((len(words), *model.shape(1)[1:]), np.float32), np.zeros(len(words), np.int64)
-    lines, start = iter(sentences), 0
+    named = (Sentence("", tokens, f"line {number}") for number, tokens in enumerate(sentences, start=1))
     with workers(model, processes) as pool:
-        while part := list(islice(lines, _SORTED_SENTENCES)):
-            names = [f"line {number}" for number in range(start + 1, start + len(part) + 1)]
-            for batch in embed_pieces(model, sizes, sizes.pieces(part), part, names=names, pool=pool):
-                for (index, (_, _, first, last)), vectors in batch:  # [T, D]
-                    found = np.array([rows.get(word, -1) for word in part[index][first:last]], np.int64)  # [T]
-                    np.add.at(sums, found[found >= 0], vectors[found >= 0])
-                    np.add.at(counts, found[found >= 0], 1)
-                    progress(last - first)
-            start += len(part)
+        for block in blocks(named, sizes):
+            for index, (_, _, first, last), vectors in embed_windows(model, sizes, block, pool):  # [T, D]
+                found = np.array([rows.get(word, -1) for word in block[index].tokens[first:last]], np.int64)  # [T]
+                np.add.at(sums, found[found >= 0], vectors[found >= 0])
+                np.add.at(counts, found[found >= 0], 1)
+                progress(last - first)
     if not counts.all():
         raise InputError(f"the text has no word {words[int(counts.argmin())]!r}", hint="a pipe cannot be read twice")
     return sums / counts[:, None].astype(np.float32)
+
+
+def check_components(width: int, *, remove: int, dimensions: int | None) -> None:
+    """Raises `InputError` if vectors of this width have not as many components to remove and to keep."""
+    require_sizes(dimensions=dimensions)
+    if not 0 <= remove <= width - (dimensions or 1):
+        got = f"{remove} and {dimensions or 1}"
+        raise InputError(f"expected components to remove and to keep of vectors of {width} dimensions, got {got}")
 
 
 def reduce_dimensions(vectors: np.ndarray, *, remove: int = 0, dimensions: int | None = None) -> np.ndarray:
@@ -75,10 +77,7 @@ def reduce_dimensions(vectors: np.ndarray, *, remove: int = 0, dimensions: int |
 
     Raises `InputError` if there are not as many components.
     """
-    require_sizes(dimensions=dimensions)
-    width = vectors.shape[1]
-    if not 0 <= remove <= width - (dimensions or 1):
-        raise InputError(f"expected at most {width} components to remove and to keep, got {remove + (dimensions or 1)}")
+    check_components(vectors.shape[1], remove=remove, dimensions=dimensions)
     if not remove and dimensions is None:
         return vectors
     centred = vectors - vectors.mean(0)

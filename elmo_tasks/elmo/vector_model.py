@@ -1,11 +1,13 @@
 """Sentences -> vectors: all layers of a frozen source, one of them, or their mix."""
 
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 
+import elmo_tasks
 from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.bilm.characters import MOST_CHARACTERS, batch_to_ids
 from elmo_tasks.elmo.scalar_mix import ScalarMix
@@ -79,6 +81,21 @@ class VectorModel:
         names = [f"layer 0, {lowest}", *(f"layer {layer}" for layer in range(1, self.bilm.n_layers))]
         chosen = {"all": names, "top": names[-1:], "average": [f"mean of layers 0 to {self.bilm.n_layers - 1}"]}
         return chosen[self.output]
+
+    def settings(self) -> dict[str, str]:
+        """What vectors depend on, besides the source's files and the text."""
+        mix = {} if self.mix is None else {key: value.tolist() for key, value in self.mix.state_dict().items()}
+        return {
+            **({"mix": json.dumps(mix)} if mix else {}),
+            "state": self.bilm.state,
+            "precision": self.bilm.precision,
+            "output": self.output if self.mix is None else "mix",
+            "layers": json.dumps(self.layer_names),
+            "dtype": self.stored,
+            "device": self.device.type,
+            "elmo_tasks": elmo_tasks.__version__,
+            "torch": str(torch.__version__),
+        }
 
     def shape(self, length: int) -> tuple[int, ...]:
         """The shape of the vectors of a sentence of `length` tokens."""

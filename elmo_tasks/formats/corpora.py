@@ -16,15 +16,6 @@ _RELEASED = "elmo_2x4096_512_2048cnn_2xhighway"
 
 
 @dataclass(frozen=True)
-class Download:
-    """A file on the web, with its bytes and checksum where they are known."""
-
-    url: str
-    size: int | None = None
-    sha256: str | None = None
-
-
-@dataclass(frozen=True)
 class DataFile:
     """A file, folder or pattern below the data root."""
 
@@ -32,17 +23,11 @@ class DataFile:
     """As the configs have it."""
     official: tuple[str, ...]
     """Other names that are accepted where `name` does not exist; patterns as for `Path.glob`."""
-    unit: str
-    """`questions`, `pairs`, `trees`, `sentences`, `documents`, `files`, `lines` or `bytes`."""
-    count: int | None
-    """How many units the official release has."""
-    source: Download | str
-    """A text where it needs a licence or several steps."""
-    optional: bool = False
-    """Whether the configs do without it."""
+    source: str
+    """A URL, or a text where it needs a licence or several steps."""
 
 
-def conll2012(name: str, split: str, unit: str, count: int) -> DataFile:
+def conll2012(name: str, split: str) -> DataFile:
     """A split of CoNLL-2012, whose official names are those of the trees that the scripts of the shared task make."""
     short = {"train": "train", "development": "dev", "test": "test"}[split]
     folders = ("conll-2012", "srl/conll-2012", "coref/conll-2012", "conll-formatted-ontonotes-5.0")
@@ -50,61 +35,38 @@ def conll2012(name: str, split: str, unit: str, count: int) -> DataFile:
     if name.startswith("coref"):
         official = (f"coref/{short}.english.v4_gold_conll", *official)
     source = "OntoNotes 5.0 (LDC2013T19, https://catalog.ldc.upenn.edu) and https://cemantix.org/conll/2012/data.html"
-    return DataFile(name, official, unit, count, source)
+    return DataFile(name, official, source)
 
 
-def _glove(name: str, size: int, archive: str, archive_size: int) -> DataFile:
-    source = Download(f"{STANFORD}/data/{archive}", archive_size)
-    return DataFile(f"vectors/{name}", (f"vectors/{archive[:-4]}/{name}", name), "bytes", size, source)
+def _glove(name: str, archive: str) -> DataFile:
+    official = (f"vectors/{archive}/{name}", name)
+    return DataFile(f"vectors/{name}", official, f"{STANFORD}/data/{archive}.zip")
 
 
-def _language_model(name: str, folder: str, pattern: str, count: int) -> DataFile:
-    archive = Download(
-        f"http://www.statmt.org/lm-benchmark/{_BENCHMARK}.tar.gz",
-        1_792_209_805,
-        "01ba60381110baf7f189dfd2b8374de371e8c9a340835793f190bdae9e90a34e",
-    )
+def _language_model(name: str, folder: str, pattern: str) -> DataFile:
     folder += "-monolingual.tokenized.shuffled"
     official = tuple(f"{parent}{folder}/{pattern}" for parent in ("lm/", f"lm/{_BENCHMARK}/", f"{_BENCHMARK}/"))
-    return DataFile(name, official, "files", count, archive)
+    return DataFile(name, official, f"http://www.statmt.org/lm-benchmark/{_BENCHMARK}.tar.gz")
 
 
-def _released(name: str, unit: str, count: int, size: int) -> DataFile:
+def _released(name: str) -> DataFile:
     official = f"{_RELEASED}_{name}"
-    source = Download(f"{ELMO_MODELS}/2x4096_512_2048cnn_2xhighway/{official}", size)
-    return DataFile(f"bilm/{name}", (f"bilm/{official}",), unit, count, source)
+    return DataFile(f"bilm/{name}", (f"bilm/{official}",), f"{ELMO_MODELS}/2x4096_512_2048cnn_2xhighway/{official}")
 
 
+_TURIAN, _WORDS = "turian.50d.txt", "vocab-2016-09-10.txt"
 CORPORA: dict[str, tuple[DataFile, ...]] = {
     "vectors": (
-        _glove("glove.6B.50d.txt", 171_350_079, "glove.6B.zip", 862_182_613),
-        _glove("glove.6B.100d.txt", 347_116_733, "glove.6B.zip", 862_182_613),
-        _glove("glove.840B.300d.txt", 5_646_236_541, "glove.840B.300d.zip", 2_176_768_927),
-        DataFile(
-            "vectors/turian.50d.txt",
-            ("turian.50d.txt",),
-            "lines",
-            None,
-            "https://lil.cs.washington.edu/coref/turian.50d.txt",
-        ),
+        _glove("glove.6B.50d.txt", "glove.6B"),
+        _glove("glove.6B.100d.txt", "glove.6B"),
+        _glove("glove.840B.300d.txt", "glove.840B.300d"),
+        DataFile(f"vectors/{_TURIAN}", (_TURIAN,), f"https://lil.cs.washington.edu/coref/{_TURIAN}"),
     ),
-    "bilm": (
-        _released("options.json", "bytes", 336, 336),
-        _released("weights.hdf5", "bytes", 374_434_792, 374_434_792),
-        DataFile(
-            "bilm/softmax.hdf5", (), "bytes", None, "`elmo-tasks bilm import-softmax`, see docs/PRETRAIN.md", True
-        ),
-    ),
+    "bilm": (_released("options.json"), _released("weights.hdf5")),
     "lm": (
-        _language_model("lm/train.*.txt*", "training", "news.en-000[0-9][0-9]-of-00100", 99),
-        _language_model("lm/heldout.*.txt*", "heldout", "news.en.heldout-000*-of-00050", 50),
-        DataFile(
-            "lm/vocab-2016-09-10.txt",
-            ("vocab-2016-09-10.txt",),
-            "lines",
-            793_471,
-            Download(f"{ELMO_MODELS}/vocab-2016-09-10.txt"),
-        ),
+        _language_model("lm/train.*.txt*", "training", "news.en-000[0-9][0-9]-of-00100"),
+        _language_model("lm/heldout.*.txt*", "heldout", "news.en.heldout-000*-of-00050"),
+        DataFile(f"lm/{_WORDS}", (_WORDS,), f"{ELMO_MODELS}/{_WORDS}"),
     ),
 }
 """The files of the word vectors, of the released biLM and of its training text; `elmo_tasks.tasks` adds its own."""

@@ -124,11 +124,10 @@ class DiskFile(io.FileIO):
             hint = "free some disk space and run the same command"
             raise InputError(f"cannot write: {self._error.strerror}", file=self.path, hint=hint) from None
 
-    def reserve(self) -> None:
-        """Allocate the disk space of the whole file, where the system can."""
+    def reserve(self, size: int) -> None:
+        """Allocate disk space, where the system can; HDF5 truncates the file to what it needs when it is closed."""
         if not hasattr(os, "posix_fallocate"):
             return
-        size = os.fstat(self.fileno()).st_size
         try:
             os.posix_fallocate(self.fileno(), 0, size)
         except OSError as error:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from elmo_tasks.formats.corpora import CORPORA, ELMO_MODELS, Download
+from elmo_tasks.formats.corpora import ELMO_MODELS
 
 _NLPL = "http://vectors.nlpl.eu/repository/11"
 _MANYLANGS_FROM = 136
@@ -23,13 +23,13 @@ class PublishedModel:
     # Parameters
 
     - `text`: what it was trained on.
-    - `files`: options and weights of a biLM, or the one ZIP of a model of ELMoForManyLangs.
+    - `files`: the URLs of options and weights of a biLM, or the one ZIP of a model of ELMoForManyLangs.
     - `millions`: of parameters, as its publisher or the name of its file says.
     """
 
     language: str
     text: str
-    files: tuple[Download, ...]
+    files: tuple[str, ...]
     millions: float | None = None
 
     @property
@@ -42,28 +42,26 @@ def _bilm(
     text: str, millions: float | None, prefix: str, *, weights: str = "weights", language: str = "English"
 ) -> PublishedModel:
     names = (f"{prefix}_options.json", f"{prefix}_{weights}.hdf5")
-    return PublishedModel(language, text, tuple(Download(f"{ELMO_MODELS}/{name}") for name in names), millions)
+    return PublishedModel(language, text, tuple(f"{ELMO_MODELS}/{name}" for name in names), millions)
 
 
 def _manylangs(number: int, language: str) -> PublishedModel:
-    archive = Download(f"{_NLPL}/{number}.zip")
-    return PublishedModel(language, "20 million words, Wikipedia and Common Crawl", (archive,))
+    return PublishedModel(language, "20 million words, Wikipedia and Common Crawl", (f"{_NLPL}/{number}.zip",))
 
 
 _NEWS, _BOTH = "1 Billion Word Benchmark", "Wikipedia and news, 5.5 billion words"
-_SMALL, _MEDIUM, _LARGE = (
+_SMALL, _MEDIUM, _ORIGINAL = (
     f"{size}/elmo_{size}"
-    for size in ("2x1024_128_2048cnn_1xhighway", "2x2048_256_2048cnn_1xhighway", "2x4096_512_2048cnn_2xhighway_5.5B")
+    for size in ("2x1024_128_2048cnn_1xhighway", "2x2048_256_2048cnn_1xhighway", "2x4096_512_2048cnn_2xhighway")
 )
 _PUBMED = "contributed/pubmed/elmo_2x4096_512_2048cnn_2xhighway"
-_ORIGINAL = tuple(file.source for file in CORPORA["bilm"][:2] if isinstance(file.source, Download))
 _LANGUAGES = " ".join(_MANYLANGS.split()).split(", ")
 
 MODELS: dict[str, PublishedModel] = {
-    "elmo-original": PublishedModel("English", _NEWS, _ORIGINAL, 93.6),
+    "elmo-original": _bilm(_NEWS, 93.6, _ORIGINAL),
     "elmo-small": _bilm(_NEWS, 13.6, _SMALL),
     "elmo-medium": _bilm(_NEWS, 28.0, _MEDIUM),
-    "elmo-5.5b": _bilm(_BOTH, 93.6, _LARGE),
+    "elmo-5.5b": _bilm(_BOTH, 93.6, "2x4096_512_2048cnn_2xhighway_5.5B/elmo_2x4096_512_2048cnn_2xhighway_5.5B"),
     "elmo-pubmed": _bilm("PubMed", 93.6, _PUBMED, weights="weights_PubMed_only"),
     "elmo-portuguese": _bilm("contributed to AllenNLP", None, "contributed/pt/elmo_pt", language="Portuguese"),
 } | {

@@ -186,7 +186,7 @@ def read_documents(path: str | Path) -> Iterator[OntonotesDocument]:
     as `open_text` does; with file and line, if a line has the wrong number of columns, a document occurs twice, or the
     file contains no sentence.
     """
-    for header, sentences in groupby(_Sentences(path), key=lambda pair: pair[0]):
+    for header, sentences in groupby(_sentences(path), key=lambda pair: pair[0]):
         yield OntonotesDocument(header.key, header.part, tuple(sentence for _, sentence in sentences))
 
 
@@ -198,56 +198,43 @@ class _Header(NamedTuple):
     line: int = 0
 
 
-class _Sentences:
+def _sentences(path: str | Path) -> Iterator[tuple[_Header, OntonotesSentence]]:
     """The sentences of a file, each with the header of its document."""
-
-    def __init__(self, path: str | Path) -> None:
-        self._path = path
-        self._header: _Header | None = None
-        self._begun: dict[tuple[str, int], int] = {}
-
-    def __iter__(self) -> Iterator[tuple[_Header, OntonotesSentence]]:
-        rows: list[list[str]] = []
-        start = 0
-        for number, line in chain(open_text(self._path, corpus_hint=CORPUS_HINT), [(0, "")]):
-            fields, mark = split_columns(line, number, self._path), line.startswith((_BEGIN, _END))
-            if line.startswith("#") and not mark and len(fields) < _MIN_COLUMNS:
-                continue
-            if fields and not mark:
-                start = start if rows else number
-                rows.append(fields)
-                check_width(len(fields), len(rows[0]), start, least=_MIN_COLUMNS, file=self._path, line=number)
-                continue
-            if rows:
-                sentence = OntonotesSentence(str(self._path), start, tuple(zip(*rows, strict=True)))
-                yield self._header or _Header(rows[0][0], _part(rows[0][1])), sentence
-                rows = []
-            if mark:
-                self._read_mark(line, number)
-        if not start:
-            raise InputError(f"expected sentences in {_MIN_COLUMNS} or more columns, got none", file=self._path)
-        self._warn_of_open_document()
-
-    def _read_mark(self, line: str, number: int) -> None:
-        """Begins or ends a document."""
-        if line.startswith(_END):
-            self._header = None
-            return
-        match = BEGIN_LINE.fullmatch(line)
-        if match is None:
-            problem = f"expected '#begin document (KEY); part 000', got {shown(line)}"
-            raise InputError(problem, file=self._path, line=number)
-        self._warn_of_open_document()
-        self._header = _Header(match[1], _part(match[2] or "0"), number)
-        key, part, _ = self._header
-        if (first := self._begun.setdefault((key, part), number)) != number:
-            problem = f"the document ({key[:60]}); part {part:03d} already begins on line {first}"
-            raise InputError(problem, file=self._path, line=number)
-
-    def _warn_of_open_document(self) -> None:
-        if self._header is not None:
+    rows: list[list[str]] = []
+    begun: dict[tuple[str, int], int] = {}
+    header, start = None, 0
+    for number, line in chain(open_text(path, corpus_hint=CORPUS_HINT), [(0, "")]):
+        fields, mark = split_columns(line, number, path), line.startswith((_BEGIN, _END))
+        if line.startswith("#") and not mark and len(fields) < _MIN_COLUMNS:
+            continue
+        if fields and not mark:
+            start = start if rows else number
+            rows.append(fields)
+            check_width(len(fields), len(rows[0]), start, least=_MIN_COLUMNS, file=path, line=number)
+            continue
+        if rows:
+            sentence = OntonotesSentence(str(path), start, tuple(zip(*rows, strict=True)))
+            yield header or _Header(rows[0][0], _part(rows[0][1])), sentence
+            rows = []
+        if header and (line.startswith(_BEGIN) or not number):
             message = "%s:%d: the document that begins here has no '#end document'; is the file complete?"
-            logger.warning(message, self._path, self._header.line)
+            logger.warning(message, path, header.line)
+        if mark:
+            header = _begin(line, number, path, begun) if line.startswith(_BEGIN) else None
+    if not start:
+        raise InputError(f"expected sentences in {_MIN_COLUMNS} or more columns, got none", file=path)
+
+
+def _begin(line: str, number: int, path: str | Path, begun: dict[tuple[str, int], int]) -> _Header:
+    """The header of a document that is not in `begun`, and is added there."""
+    match = BEGIN_LINE.fullmatch(line)
+    if match is None:
+        raise InputError(f"expected '#begin document (KEY); part 000', got {shown(line)}", file=path, line=number)
+    header = _Header(match[1], _part(match[2] or "0"), number)
+    if (first := begun.setdefault(header[:2], number)) != number:
+        problem = f"the document ({header.key[:60]}); part {header.part:03d} already begins on line {first}"
+        raise InputError(problem, file=path, line=number)
+    return header
 
 
 def _part(text: str) -> int:

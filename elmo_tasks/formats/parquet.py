@@ -4,11 +4,12 @@ from collections.abc import Iterator
 from contextlib import suppress
 from io import BufferedReader
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 from elmo_tasks.errors import InputError, needs, shown
 from elmo_tasks.formats.text_files import open_binary, open_text
-from elmo_tasks.formats.unpacking import MOST_RATIO, SMALL
+from elmo_tasks.formats.unpacking import check_ratio
 
 _MAGIC = b"PAR1"
 _ROWS = 1024  # read at a time
@@ -23,19 +24,19 @@ def read_rows(file: str, column: str, *, first: int = 1) -> Iterator[tuple[int, 
     """
     with open_binary(file) as opened, suppress(OSError):  # which `open_text` reports
         if opened.peek(4).startswith(_MAGIC):
-            yield from islice(_read_column(opened, file, column), first - 1, None)
+            yield from islice(read_column(opened, file, column), first - 1, None)
             return
     yield from open_text(file, first=first)
 
 
-def check_unpacked_size(metadata: Any, packed: int, file: str) -> None:
+def check_unpacked_size(metadata: Any, packed: int, file: str | Path) -> None:
     """Raises `InputError` if the row groups of a Parquet file unpack to more than a hundred times its size."""
     size = sum(metadata.row_group(index).total_byte_size for index in range(metadata.num_row_groups))
-    if size > max(SMALL, MOST_RATIO * packed):
-        raise InputError(f"the file unpacks to more than {MOST_RATIO} times its size", file=file)
+    check_ratio(size, packed, file)
 
 
-def _read_column(opened: BufferedReader, file: str, column: str) -> Iterator[tuple[int, str | list[str]]]:
+def read_column(opened: BufferedReader, file: str | Path, column: str) -> Iterator[tuple[int, str | list[str]]]:
+    """As `read_rows`, for a Parquet file that is open."""
     with needs("pyarrow"):
         from pyarrow import ArrowException
         from pyarrow.parquet import ParquetFile, read_metadata
@@ -46,8 +47,7 @@ def _read_column(opened: BufferedReader, file: str, column: str) -> Iterator[tup
         metadata = read_metadata(opened)
         check_unpacked_size(metadata, size, file)
         if column not in (names := metadata.schema.to_arrow_schema().names):
-            problem = f"expected a column {column!r}, got {', '.join(names)}"
-            raise InputError(problem, file=file, hint="--column names another")
+            raise InputError(f"expected a column {column!r}, got {', '.join(names)}", file=file)
         paths = [metadata.schema.column(place).path for place in range(metadata.num_columns)]
         repeated = [path for path in paths if path.split(".")[0] == column]  # each value once in memory
         batches = ParquetFile(opened, read_dictionary=repeated).iter_batches(_ROWS, columns=[column])

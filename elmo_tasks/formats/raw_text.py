@@ -21,7 +21,7 @@ logger = logging.getLogger(__name__)
 LONGEST_RUN = 1000
 """Characters without white space that are split by rules; those of a longer run are split into pieces first."""
 
-_MOST_SYMBOLS, _PIECE = 200, 50
+_PIECE = 50
 _SAMPLED_LINES, _FEW, _ATTACHED_SHARE = 1000, 3, 0.03
 _ATTACHED, _LAST = re.compile(r"\w{2,}[,;:?!،؛؟]"), re.compile(r"\w{2,}\.")
 _RUN = re.compile(r"\S{201,}")

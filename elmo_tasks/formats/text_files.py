@@ -25,7 +25,6 @@ LONGEST_LINE = 2**20
 _MOST_JSON = 2**20
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _REMOTE_BUFFER = 2**20
 _DESCRIPTOR = re.compile(r"/dev/(stdin|fd/[0-9]+)|/proc/self/fd/[0-9]+")
 
@@ -188,9 +187,6 @@ def decode_line(raw: bytes, path: str | Path, number: int) -> str:
     """
     if number == 1:
         raw = raw.removeprefix(_BYTE_ORDER_MARK)
-    if number == 1 and raw.startswith(_UTF16_MARKS):
-        hint = "convert it with `iconv -f utf-16 -t utf-8`"
-        raise InputError("expected UTF-8 text, got UTF-16", file=path, line=number, hint=hint)
     if 0 in raw:
         raise InputError("expected text, got binary data (a NUL byte)", file=path, line=number)
     try:

@@ -22,16 +22,8 @@ NAMES = {"0": "very negative", "1": "negative", "2": "neutral", "3": "positive",
 """The labels of the trees, and their names in predictions."""
 
 # `\s` would also split at no-break spaces, which are part of some words.
-_PIECE = re.compile(r"[()]|[^() \t\r]+")
-
-_NEXT = {
-    "": ({"open"}, "an opening bracket"),
-    "open": ({"label"}, "a label from 0 to 4"),
-    "label": ({"open", "word"}, "a word or a node"),
-    "word": ({"close"}, "a closing bracket"),
-    "close": ({"open", "close"}, "another node or a closing bracket"),
-}
-"""The kinds of pieces that may follow each kind, and their description."""
+_PIECE = re.compile(r"\([ \t\r]*([^() \t\r]*)|(\))|([^() \t\r]+)")
+"""A bracket and its label, a closing bracket, or a word."""
 
 
 class Phrase(NamedTuple):
@@ -76,33 +68,32 @@ def parse_tree(text: str, *, file: str | Path | None = None, line: int | None = 
     Parses a tree of any depth; file and line are for error messages. Raises `InputError` if the text is not a tree.
     """
     try:
-        words, phrases = _parse(_PIECE.findall(text))
+        words, phrases = _parse(text)
     except ValueError as error:
         raise InputError(str(error), file=file, line=line, hint="a tree looks like (3 (2 It) (3 works))") from None
     return SentimentTree(tuple(words), tuple(phrases), line)
 
 
-def _parse(pieces: list[str]) -> tuple[list[str], list[Phrase]]:
-    """Words and phrases. Raises `ValueError` if the pieces are not one tree."""
+def _parse(text: str) -> tuple[list[str], list[Phrase]]:
+    """Words and phrases. Raises `ValueError` if the text is not one tree."""
     words: list[str] = []
     phrases: list[Phrase] = []
     stack: list[tuple[str, int]] = []  # label and start of each open node
-    previous = ""
-    for piece in pieces:
-        kind = {"(": "open", ")": "close"}.get(piece, "label" if previous == "open" else "word")
-        if phrases and not stack and previous == "close":
-            raise ValueError(f"expected one tree, got {shown(piece)} after its end")
-        kinds, expected = _NEXT[previous]
-        if kind not in kinds or (kind == "label" and piece not in NAMES):
-            raise ValueError(f"expected {expected}, got {shown(piece)}")
-        if kind == "label":
-            stack.append((piece, len(words)))
-        elif kind == "word":
-            words.append(unescape(piece))
-        elif kind == "close":
-            label, start = stack.pop()
-            phrases.append(Phrase(label, start, len(words)))
-        previous = kind
-    if stack or previous != "close":
-        raise ValueError(f"expected {_NEXT[previous][1]}, got the end of the line")
+    leaf = False  # whether the open node has a word
+    for piece in _PIECE.finditer(text):
+        label, closed, word = piece.groups()
+        if label is not None and (label not in NAMES or leaf or (phrases and not stack)):
+            raise ValueError(f"expected a label from 0 to 4 in a node of one tree, got {shown(piece[0])}")
+        if label is not None:
+            stack.append((label, len(words)))
+        elif closed and stack and len(words) > stack[-1][1]:
+            phrases.append(Phrase(*stack.pop(), len(words)))
+            leaf = False
+        elif word and stack and len(words) == stack[-1][1]:
+            words.append(unescape(word))
+            leaf = True
+        else:
+            raise ValueError(f"expected a node with a word or with nodes, got {shown(piece[0])}")
+    if stack or not phrases:
+        raise ValueError("expected a closing bracket, got the end of the line")
     return words, phrases

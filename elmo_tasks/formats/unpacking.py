@@ -95,20 +95,19 @@ def unzip(source: Path, folder: Path, names: Iterable[str]) -> None:
     Raises `InputError` if the file is damaged, unpacks to more than a hundred times its size (or 64 MB), has more than
     10,000 members, or two of the same file name.
     """
-    patterns, packed, size = list(names), source.stat().st_size, 0
+    patterns = list(names)
     try:
         with zipfile.ZipFile(source) as archive:
             if len(archive.infolist()) > _MOST_MEMBERS:
                 raise ValueError(f"it has more than {_MOST_MEMBERS:,} members")
-            for member in archive.infolist():
-                name = member.filename.rpartition("/")[2]
-                if name.startswith(".") or not any(fnmatchcase(name, one) for one in patterns):
-                    continue
+            named = [(member.filename.rpartition("/")[2], member) for member in archive.infolist()]
+            visible = [(name, one) for name, one in named if not name.startswith(".")]
+            known = [(name, one) for name, one in visible if any(fnmatchcase(name, pattern) for pattern in patterns)]
+            size = sum(member.file_size for _, member in known)  # no member unpacks to more than that
+            check_ratio(size, source.stat().st_size, source, least=_SMALL_ARCHIVE)
+            for name, member in known:
                 with archive.open(member) as content, (folder / name).open("xb") as out:
-                    while part := content.read(2**20):
-                        size += len(part)
-                        check_ratio(size, packed, source, least=_SMALL_ARCHIVE)
-                        out.write(part)
+                    shutil.copyfileobj(content, out)
     except InputError:
         raise
     except Exception as error:  # damaged files raise errors of any kind

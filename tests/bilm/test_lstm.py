@@ -13,7 +13,7 @@ BATCH_SIZES = [4, 4, 2, 1, 1]
 
 
 def random_lstm(cell_clip: float | None, proj_clip: float | None) -> ProjectedLstm:
-    lstm = ProjectedLstm(input_dim=5, dim=7, projection_dim=4, cell_clip=cell_clip, proj_clip=proj_clip)
+    lstm = ProjectedLstm(options(dim=7, projection_dim=4, cell_clip=cell_clip, proj_clip=proj_clip))
     for parameter in lstm.parameters():
         parameter.data = torch.randn_like(parameter) * 0.6
     return lstm.double()
@@ -21,7 +21,7 @@ def random_lstm(cell_clip: float | None, proj_clip: float | None) -> ProjectedLs
 
 def random_inputs() -> list[Tensor]:
     """Packed inputs, cells and outputs to start from."""
-    shapes = [(sum(BATCH_SIZES), 5), (4, 7), (4, 4)]
+    shapes = [(sum(BATCH_SIZES), 4), (4, 7), (4, 4)]
     scales = [1.0, 0.1, 0.1]
     return [
         (torch.randn(shape, dtype=torch.float64) * scale).requires_grad_()

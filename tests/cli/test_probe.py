@@ -82,7 +82,7 @@ def test_pos(tmp_path: Path, files: list[str], capsys: pytest.CaptureFixture[str
 
 def test_neighbors(tmp_path: Path, files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     vectors = write_vectors(tmp_path / "vectors.txt.gz", ["play", "game", "sea"], width=3)
-    common = ["--corpus", SEMCOR, "--index", tmp_path / "index", *files]
+    common = ["--corpus", SEMCOR, *files]
     more = ["--occurrence", 5, "--vectors", vectors, "--top", 2, "--output", tmp_path / "near.json"]
     probe("neighbors", "play", *common, *more)
     lines = capsys.readouterr().out.splitlines()
@@ -99,13 +99,13 @@ def test_neighbors(tmp_path: Path, files: list[str], capsys: pytest.CaptureFixtu
 
 def test_invalid_arguments_leave_no_output(tmp_path: Path, files: list[str]) -> None:
     vectors = write_vectors(tmp_path / "vectors.txt", ["play"], width=3)
-    neighbors = ["neighbors", "play", "--corpus", SEMCOR, "--index", tmp_path / "index", "--vectors", vectors, *files]
+    neighbors = ["neighbors", "play", "--corpus", SEMCOR, "--vectors", vectors, *files]
     pos = ["pos", POS / "train.conllu", POS / "dev.conllu"]
     for arguments, message in (
         (["wsd", tmp_path, *files], r"SemCor/semcor\.data\.xml"),
         (["wsd", WSD, "--evaluate", SEMCOR, *files], "train"),
         (["wsd", WSD, "--answers", vectors, *files], "vectors.txt"),
-        ([*pos, "--cove-vectors", "g.txt"], "weight_file: expected"),
+        ([*pos, "--options-file", "g.json"], "weight_file: expected"),
         ([*neighbors, "--cuda-device", 99], "--cuda-device 99: "),
         ([*neighbors, "--top", 0], "top: .*0"),
         ([*neighbors, "--output", tmp_path], str(tmp_path)),

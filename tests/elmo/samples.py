@@ -47,3 +47,13 @@ def write_bilm(folder: Path, seed: int = 3, **changes: Any) -> tuple[str, str]:
     files = str(folder / "options.json"), str(folder / "weights.hdf5")
     random_bilm(seed, **changes).save_files(*files)
     return files
+
+
+class Code:
+    """What a pickle may hold: a call that leaves a trace."""
+
+    def __init__(self, trace: Path) -> None:
+        self.trace = trace
+
+    def __reduce__(self) -> tuple[Any, tuple[str, str]]:
+        return open, (str(self.trace), "w")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from elmo_tasks.elmo import ElmoVectors
-from elmo_tasks.elmo.hdf5_reader import DONE, OFFSETS, SENTENCES, TOKENS
+from elmo_tasks.elmo.hdf5_reader import OFFSETS, SENTENCES, TOKENS
 from elmo_tasks.elmo.hdf5_writer import write_vectors
 from elmo_tasks.elmo.vector_model import VectorModel
 from elmo_tasks.errors import InputError
@@ -82,7 +82,7 @@ def test_external_values_are_rejected(file: Path) -> None:
         read_all(file)
 
 
-@pytest.mark.parametrize("name", ["sentences", "layers", "0", DONE, OFFSETS, SENTENCES, TOKENS])
+@pytest.mark.parametrize("name", ["sentences", "layers", "0", OFFSETS, SENTENCES, TOKENS])
 def test_a_damaged_value_is_one_error(file: Path, name: str) -> None:
     with h5py.File(file, "r+") as hdf5:
         values = hdf5.attrs if name in hdf5.attrs else hdf5
@@ -92,14 +92,11 @@ def test_a_damaged_value_is_one_error(file: Path, name: str) -> None:
         read_all(file)
 
 
-def test_incomplete_and_foreign_files(file: Path, tmp_path: Path) -> None:
+def test_truncated_and_foreign_files(file: Path, tmp_path: Path) -> None:
     (tmp_path / "truncated").write_bytes(file.read_bytes()[:-1])
     with h5py.File(tmp_path / "old", "w") as old:
         old["0"] = np.zeros((3, 2, 4))
-    with h5py.File(file, "r+") as hdf5:
-        hdf5[DONE][0] = 1
     for name, message in (
-        ("out.hdf5", "incomplete: 1 of 2 windows"),
         ("truncated", r"cannot be read as HDF5: .*truncated.*\(is the copy complete\?\)"),
         ("gone", "no such file"),
         ("old", "expected the format 'elmo_tasks vectors 1', got None .h5py reads"),

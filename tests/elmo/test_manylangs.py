@@ -18,6 +18,7 @@ from elmo_tasks.elmo.manylangs import ManyLangs
 from elmo_tasks.errors import InputError
 from elmo_tasks.nn.elmo_embedder import ElmoTokenEmbedder
 from tests.elmo.manylangs.make import CONFIGS, HERE, SENTENCES
+from tests.elmo.samples import Code
 from tests.test_flow import elmo_tasks
 
 
@@ -63,11 +64,6 @@ def test_the_published_configuration_needs_no_file(folder: Path) -> None:
         ManyLangs(folder)
 
 
-class Code:
-    def __reduce__(self) -> tuple[Any, tuple[str, str]]:
-        return open, ("/tmp/never", "w")
-
-
 def test_invalid_files(folder: Path) -> None:
     valid = {file.name: file.read_bytes() for file in folder.iterdir()}
     config = json.loads(valid["sizes.json"])
@@ -79,7 +75,7 @@ def test_invalid_files(folder: Path) -> None:
 
     for name, content, problem in (
         ("config.json", b"{}", "config.json: cannot read a configuration .*token_embedder"),
-        ("sizes.json", changed(n_highway=10**9), "sizes.json: .*n_highway: expected a whole number"),
+        ("sizes.json", changed(n_highway=10**9), "sizes.json: .*n_highway: expected an integer"),
         ("sizes.json", changed(word_dim=5), r"token_embedder.pkl: does not match .*word_emb_layer"),
         ("sizes.json", changed(word_dim=2.5), r"token_embedder.pkl: does not match"),
         ("sizes.json", changed(name="lstm"), "sizes.json: .*expected the encoder elmo, and words or the char"),
@@ -95,7 +91,13 @@ def test_invalid_files(folder: Path) -> None:
             {**weights, bias: torch.ones(8)},
             "encoder.pkl: does not match",
         ),
-        ("encoder.pkl", {"a": Code()}, r"encoder.pkl: cannot read .* it holds code"),
+        (
+            "encoder.pkl",
+            {**weights, bias: torch.full((8,), torch.nan)},
+            "expected finite numbers .* in forward_layer_0",
+        ),
+        ("encoder.pkl", b"no weights", "encoder.pkl: cannot read .*torch did not write it"),
+        ("encoder.pkl", {"a": Code(folder / "trace")}, r"encoder.pkl: cannot read .* it holds code"),
     ):
         if isinstance(content, bytes):
             (folder / name).write_bytes(content)
@@ -104,6 +106,7 @@ def test_invalid_files(folder: Path) -> None:
         with pytest.raises(InputError, match=problem):
             ManyLangs(folder)
         (folder / name).write_bytes(valid[name])
+    assert not (folder / "trace").exists()
     (folder / "word.dic").unlink()
     with pytest.raises(InputError, match=r"word\.dic: no such file"):
         ManyLangs(folder)

@@ -2,6 +2,8 @@
 
 import os
 import shutil
+import subprocess
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -62,3 +64,11 @@ def test_a_cluster_that_does_not_answer(job: ShardJob, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no Ray cluster at 127.0.0.1:1: .*refused"):
         write_shards(job, [str(tmp_path / "in.txt")], 2, execute=partial(run_on_ray, address="127.0.0.1:1"))
     assert time.monotonic() - start < 30
+
+
+def test_a_cluster_that_the_command_starts_outlives_its_start() -> None:
+    code = "import time; from elmo_tasks.ray_cluster import connect; ray = connect(None); time.sleep(2)"
+    code += "; print(len(ray.nodes()))"
+    environment = {name: value for name, value in os.environ.items() if name != "RAY_ADDRESS"}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "1\n"), done.stderr[-1000:]

@@ -9,21 +9,20 @@ from typing import Any
 import pytest
 import torch
 import transformers
-from allennlp.common import Params
 from allennlp.data import Batch, Instance, Token, Vocabulary
 from allennlp.data.fields import TextField
 from torch import Tensor
 
 from elmo_tasks.bilm.characters import MOST_CHARACTERS, batch_to_ids
-from elmo_tasks.elmo.cache import statistics
 from elmo_tasks.elmo.source_types import SourceSettings
 from elmo_tasks.elmo.sources import open_source
+from elmo_tasks.elmo.store import LayerStore
 from elmo_tasks.elmo.transformer import Transformer
 from elmo_tasks.errors import InputError
 from elmo_tasks.nn.elmo_embedder import ElmoTokenEmbedder
 from elmo_tasks.nn.elmo_indexer import CharacterIndexer
 from tests.elmo.samples import SENTENCES as HARD
-from tests.elmo.test_cove import Code
+from tests.elmo.samples import Code
 from tests.elmo.transformer_samples import ARCHITECTURES, BYTE_LEVEL, LIMIT, write_transformer
 from tests.tiny import bilm_files
 
@@ -156,11 +155,11 @@ def test_words_of_any_length_pass_through_the_reader_and_the_cache(bert: str, tm
     expected = reference(bert, SENTENCES[2])[-1]
     for _ in range(2):
         torch.testing.assert_close(cached(ids)[2, :6], expected, atol=2e-3, rtol=0.0)
-        assert [held.sentences for held in statistics(tmp_path)] == [4]
+        assert [len(LayerStore(folder)) for folder in tmp_path.glob("*/layers")] == [4]
         cached(ids_of(SENTENCES[:1]))  # the key does not depend on the longest word of a batch
     embedder(bert, mix="last", cache_dir=str(tmp_path), pieces="first")(ids)
     embedder(bert, mix="last", cache_dir=str(tmp_path), precision="bfloat16")(ids)
-    assert [held.sentences for held in statistics(tmp_path)] == [4, 4, 4]
+    assert [len(LayerStore(folder)) for folder in tmp_path.glob("*/layers")] == [4, 4, 4]
 
 
 def test_mixes_precision_and_devices(bert: str) -> None:
@@ -312,18 +311,3 @@ def test_pickled_weights_and_heads(tmp_path: Path) -> None:
     assert torch.equal(
         open_source(SourceSettings(source="transformer", model=folder))[0](ids_of(SENTENCES)).layers, expected
     )
-
-
-@pytest.mark.parametrize(
-    ("keys", "message"),
-    [
-        ({"model": None}, "model: expected a folder or the name of a model, got None"),
-        (
-            {"source": "bilm", "model": "m", "pieces": "last"},
-            "pieces: expected mean where .* model: expected null where",
-        ),
-    ],
-)
-def test_invalid_keys(keys: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        ElmoTokenEmbedder.from_params(Params({"source": "transformer", **keys}))

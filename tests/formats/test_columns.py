@@ -54,7 +54,6 @@ def test_document_starts_and_unicode_blanks(write: Write) -> None:
         (b"\n-DOCSTART- -X- -X- O\n\n", "expected token lines"),
         (b"red O\nca\xe9 O\n", ":2: expected UTF-8 text, got 0xe9 as byte 3"),
         (b"red O\n\x00\x01 O\n", ":2: expected text, got binary"),
-        ("red O\n".encode("utf-16"), ":1: expected UTF-8 text, got UTF-16"),
         (b"red O\rkite O\r", ":1: carriage return"),
         (b"red O\n" + b"x" * (2**20 - 1) + b" O\n", ":2: expected lines of at most 1,048,576 characters"),
         (b"red O\n\n" + b"red O\n" * (2**15 + 1), ":3: expected sentences of at most 32,768 tokens"),
@@ -65,12 +64,7 @@ def test_invalid_content(write: Write, content: bytes, message: str) -> None:
         list(read_columns(write(content)))
 
 
-def test_longest_line_and_sentence(write: Write) -> None:
-    assert words(write(b"x" * (2**20 - 2) + b" O\n"))
-    assert words(write(b"red O\n" * 2**15 + b"\nred O\n"))
-
-
-@pytest.mark.parametrize("share", [0.002, 0.1, 0.5, 0.99999])
+@pytest.mark.parametrize("share", [0.002, 0.99999])
 def test_truncated_gzip_yields_all_complete_lines_before_the_error(write: Write, share: float) -> None:
     whole = gzip.compress(b"".join(b"%d %s\n" % (number, os.urandom(6).hex().encode()) for number in range(20_000)))
     kept = whole[: int(share * len(whole))]
@@ -83,10 +77,9 @@ def test_truncated_gzip_yields_all_complete_lines_before_the_error(write: Write,
     assert error.value.line == len(lines) + 1
 
 
-@pytest.mark.parametrize("position", [-6, 10], ids=["checksum", "data"])
-def test_damaged_gzip(write: Write, position: int) -> None:
+def test_damaged_gzip(write: Write) -> None:
     content = bytearray(gzip.compress(b"red O\n" * 50, mtime=0))
-    content[position] ^= 0xFF
+    content[-6] ^= 0xFF  # the checksum
     with pytest.raises(InputError, match="the gzip stream is truncated or damaged"):
         words(write(bytes(content)))
 

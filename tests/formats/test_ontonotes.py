@@ -4,8 +4,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.brackets import BracketError, brackets_from_spans, mentions_from_brackets, spans_from_brackets
@@ -143,18 +141,9 @@ def test_brackets() -> None:
     assert brackets_from_spans([Span(0, 1, "A"), Span(1, 3, "C-A")], length=4) == ["(A*)", "(C-A*", "*)", "*"]
 
 
-@pytest.mark.parametrize("cell", ["(1|", "1", "((1", "(1))", "()", "(" + "\x1b[31m" * 999])
+@pytest.mark.parametrize("cell", ["(1|", "1", "()", "(" + "\x1b[31m" * 999])
 def test_invalid_mentions(cell: str) -> None:
     with pytest.raises(BracketError) as error:
         mentions_from_brackets(["-", cell])
     assert error.value.token == 1
     assert len(str(error.value)) < 150 and str(error.value).isprintable()
-
-
-@given(st.lists(st.tuples(st.integers(0, 2), st.integers(1, 3), st.sampled_from(["V", "ARG0", "C-ARG1"])), max_size=5))
-def test_brackets_round_trip(drawn: list[tuple[int, int, str]]) -> None:
-    spans, start = [], 0
-    for gap, length, label in drawn:
-        spans.append(Span(start + gap, start + gap + length, label))
-        start += gap + length
-    assert spans_from_brackets(brackets_from_spans(spans, length=start + 1)) == tuple(spans)

@@ -18,7 +18,7 @@ from elmo_tasks.elmo.hdf5_writer import write_vectors
 from elmo_tasks.elmo.parquet_vectors import MANIFEST, part_name
 from elmo_tasks.elmo.shards import ShardJob, run_here, write_shards
 from elmo_tasks.elmo.vector_model import VectorModel
-from elmo_tasks.experiments.probes.corpus_text import read_corpus
+from elmo_tasks.experiments.probes.neighbors import read_corpus
 from elmo_tasks.experiments.probes.senses import read_first_senses, read_keys, read_senses
 from elmo_tasks.formats.parquet import read_rows
 from elmo_tasks.formats.tagged import read_tagged

@@ -42,8 +42,8 @@ def _word(ids: Tensor) -> str:
     return bytes(i - 1 for i in ids.tolist() if 1 <= i <= 256).decode()
 
 
-def frozen(encode: Encode, *, weights: str = "w") -> FrozenEncoder:
-    return FrozenEncoder(encode, "biLM", "o", weights)
+def frozen(encode: Encode) -> FrozenEncoder:
+    return FrozenEncoder(encode, "biLM")
 
 
 def write_wsd(file: Path, *sentences: str) -> Path:

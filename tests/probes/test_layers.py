@@ -38,15 +38,6 @@ def test_long_sentences_are_rejected(bilm: BiLM, monkeypatch: pytest.MonkeyPatch
         list(encode_blocks(bilm, SENTENCES))
 
 
-def test_the_source_of_a_bilm(tmp_path) -> None:
-    encoder = FrozenEncoder.of(*open_source(SourceSettings(**bilm_files(tmp_path))))
-    assert (encoder.shape(), encoder.name, len(encoder.options_sha256)) == ((3, 12), "biLM", 64)
-    assert (
-        encoder.weights_sha256
-        != FrozenEncoder.of(*open_source(SourceSettings(**bilm_files(tmp_path, seed=4)))).weights_sha256
-    )
-
-
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 def test_layers_of_a_gpu_are_those_of_the_cpu(tmp_path) -> None:
     ids, files = batch_to_ids(SENTENCES), bilm_files(tmp_path)

@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.experiments.probes import neighbors
-from elmo_tasks.experiments.probes.index import CorpusIndex, open_index
+from elmo_tasks.experiments.probes import layers, neighbors
 from elmo_tasks.experiments.probes.neighbors import (
+    CorpusIndex,
     Occurrence,
     cosines,
+    index_corpus,
     nearest_occurrences,
     nearest_words,
     occurrence_in_corpus,
@@ -33,9 +34,8 @@ ENCODER = frozen(encoder_of(by_word_before))
 
 
 @pytest.fixture
-def index(tmp_path: Path) -> CorpusIndex:
-    (tmp_path / "corpus.txt").write_text("\n".join(LINES))
-    return open_index(tmp_path / "index", tmp_path / "corpus.txt", ENCODER)
+def index() -> CorpusIndex:
+    return index_corpus(map(str.split, LINES), ENCODER)
 
 
 def shown(found: list[Occurrence]) -> list[tuple[str, int | None, float]]:
@@ -60,11 +60,11 @@ def test_any_word(index: CorpusIndex) -> None:
 
 
 def test_a_new_sentence(index: CorpusIndex) -> None:
-    query = occurrence_in_sentence(index, ENCODER.encode, "PLAY", ["a", "north", "play"])
+    query = occurrence_in_sentence(index, ENCODER, "PLAY", ["a", "north", "play"])
     assert query.source == Occurrence(["a", "north", "play"], 2)
     found = shown(nearest_occurrences(index, "PLAY", query, top=2))
     assert found == [("north play", 5, 1.0), ("northeast Play here", 3, 0.71)]
-    same = occurrence_in_sentence(index, ENCODER.encode, "play", ["north", "play"])
+    same = occurrence_in_sentence(index, ENCODER, "play", ["north", "play"])
     assert shown(nearest_occurrences(index, "play", same, top=1)) == [("northeast Play here", 3, 0.71)]
 
 
@@ -73,7 +73,18 @@ def test_missing_occurrences(index: CorpusIndex) -> None:
         with pytest.raises(InputError, match=f"occurrence {number} of '{word}'"):
             occurrence_in_corpus(index, word, number)
     with pytest.raises(InputError, match=r"expected a sentence with 'play', got 'a play\.'"):
-        occurrence_in_sentence(index, ENCODER.encode, "play", ["a", "play."])
+        occurrence_in_sentence(index, ENCODER, "play", ["a", "play."])
+
+
+def test_the_layer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of all blocks, in the order of the text; a layer that the encoder does not have is an error."""
+    monkeypatch.setattr(layers, "BLOCK_TOKENS", 4)
+    encoder = frozen(encoder_of(lambda words, t: [[float(t)], [float(len(words))]]))
+    for layer, expected in ((0, [0, 1, 0, 1, 2, 0, 1, 2]), (None, [2, 2, 3, 3, 3, 3, 3, 3])):
+        index = index_corpus([["a", "b"], ["a", "b", "c"], ["a", "b", "c"]], encoder, layer)
+        assert index.vectors[:, 0].tolist() == expected
+    with pytest.raises(InputError, match="a layer from 0 to 1, got 2"):
+        index_corpus([["a"]], encoder, 2)
 
 
 def test_nearest_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

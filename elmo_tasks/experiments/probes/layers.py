@@ -1,6 +1,7 @@
 """Sentences -> the frozen layers of all their tokens, in the order of the text and within bounded memory."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +24,9 @@ BATCH_TOKENS = 2_048
 MAX_SENTENCE = 5_000
 """Longer sentences are rejected: a file without line ends is not a list of sentences."""
 
+MAX_SHARED = 0.5
+"""Two samples of the same kind of text share a few short sentences, never most of them."""
+
 CPU = torch.device("cpu")
 
 Encode = Callable[[Tensor], BiLMOutput]
@@ -30,13 +34,10 @@ Encode = Callable[[Tensor], BiLMOutput]
 
 
 class FrozenEncoder(NamedTuple):
-    """A source of layers, its name in tables (`biLM`, `CoVe`, `transformer`), and the SHA-256 of its files."""
+    """A source of layers, and its name in tables (`biLM`, `transformer`)."""
 
     encode: Encode
     name: str
-    options_sha256: str
-    weights_sha256: str
-    pieces: str | None = None  # how a transformer pools them
 
     @classmethod
     def of(cls, layers: sources.LayerSource, files: sources.SourceFiles, device: torch.device = CPU) -> "FrozenEncoder":
@@ -46,14 +47,12 @@ class FrozenEncoder(NamedTuple):
         def encode(ids: Tensor) -> BiLMOutput:
             return BiLMOutput(*(tensor.cpu() for tensor in placed(ids.to(device))))
 
-        digests = files.auxiliary_file.sha256, files.weight_file.sha256
-        return cls(encode, files.label, *digests, getattr(layers, "pieces", None))
+        return cls(encode, files.label)
 
-    def shape(self) -> tuple[int, int]:
-        """The number of layers (L+1) and their width (D)."""
+    def n_layers(self) -> int:
+        """The number of layers (L+1)."""
         with torch.inference_mode():
-            layers = self.encode(batch_to_ids([["a"]])).layers
-        return layers.shape[0], layers.shape[3]
+            return len(self.encode(batch_to_ids([["a"]])).layers)
 
 
 class Block(NamedTuple):
@@ -121,3 +120,23 @@ def to_half(layers: Tensor) -> Tensor:
     if not torch.isfinite(half).all():
         raise InputError("the layers have values outside the range of float16: are these the right weights?")
     return half
+
+
+def check_overlap(
+    trained: Iterable[Sequence[str]],
+    scored: Iterable[Sequence[str]],
+    *,
+    train_file: str | Path,
+    test_file: str | Path,
+) -> float:
+    """
+    The share of the test file's sentences that are also in the training file, from the words of each sentence. Raises
+    `InputError` if it is more than half.
+    """
+    known = set(map(tuple, trained))
+    seen = [tuple(words) in known for words in scored]
+    share = sum(seen) / len(seen)
+    if share > MAX_SHARED:
+        problem = f"expected text that was not trained on, {share:.0%} of its sentences are in {train_file}"
+        raise InputError(problem, file=test_file)
+    return share

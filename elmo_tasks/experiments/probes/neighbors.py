@@ -1,6 +1,6 @@
 """The nearest occurrences of a word by a frozen layer's vectors, and the nearest words by word vectors (Table 4)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -8,12 +8,59 @@ from typing import NamedTuple
 import numpy as np
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.experiments.probes.index import CorpusIndex
-from elmo_tasks.experiments.probes.layers import Encode, encode_blocks
+from elmo_tasks.experiments.probes.layers import FrozenEncoder, encode_blocks, to_half
+from elmo_tasks.experiments.probes.senses import read_senses
+from elmo_tasks.formats.text_files import not_empty, open_text
 from elmo_tasks.formats.vector_files import read_vectors, width_of
+
+
+def read_corpus(file: str | Path) -> Iterator[list[str]]:
+    """
+    The words of each sentence of a text with one tokenized sentence per line, plain or gzip; or, if the file name ends
+    in `.xml`, of a word-sense corpus.
+
+    Raises `InputError` as `open_text` and `read_senses` do; at the end, if there is no sentence.
+    """
+    if Path(file).suffix == ".xml":
+        yield from (sentence.words for sentence in read_senses(file))
+        return
+    sentences = (words for _, line in open_text(file) if (words := line.split()))
+    yield from not_empty(sentences, "expected one tokenized sentence per line, got none", file)
+
+
+class CorpusText:
+    """The sentences of a text in memory, and all its N words."""
+
+    def __init__(self, sentences: Iterable[list[str]]) -> None:
+        self.sentences = list(sentences)
+        self.words = [word for sentence in self.sentences for word in sentence]
+        self.starts = np.cumsum([0, *map(len, self.sentences)])  # [S+1], the first token of each, and N
+
+    def place_of(self, token: int) -> tuple[int, int]:
+        """The number of a token's sentence, and its place there, both counted from 0."""
+        number = int(np.searchsorted(self.starts, token, side="right")) - 1
+        return number, token - int(self.starts[number])
+
+    def occurrences(self, word: str) -> np.ndarray:
+        """The tokens that are this word, ignoring case: int64, in order."""
+        return np.flatnonzero([other.lower() == word.lower() for other in self.words])
+
+    def tokens_of(self, words: Sequence[str]) -> list[int]:
+        """The tokens of all sentences with exactly these words."""
+        found = (number for number, other in enumerate(self.sentences) if other == list(words))
+        return [token for number in found for token in range(self.starts[number], self.starts[number + 1])]
+
 
 _CHUNK = 32_768
 """Vectors compared at a time."""
+
+
+class CorpusIndex(NamedTuple):
+    """A text, and a layer's vectors of its N tokens, float16 of shape [N, D]."""
+
+    text: CorpusText
+    layer: int
+    vectors: np.ndarray
 
 
 class Occurrence(NamedTuple):
@@ -32,6 +79,20 @@ class Query(NamedTuple):
     vector: np.ndarray
 
 
+def index_corpus(sentences: Iterable[list[str]], encoder: FrozenEncoder, layer: int | None = None) -> CorpusIndex:
+    """
+    A text and one of its layers (default: the top one) in memory, `2 D` bytes per token. Raises `InputError` if the
+    encoder does not have the layer, or as the sentences do.
+    """
+    layers = encoder.n_layers()
+    layer = layers - 1 if layer is None else layer
+    if not 0 <= layer < layers:
+        raise InputError(f"expected a layer from 0 to {layers - 1}, got {layer}")
+    text = CorpusText(sentences)
+    blocks = encode_blocks(encoder.encode, text.sentences, what="encoding")
+    return CorpusIndex(text, layer, np.concatenate([to_half(block.layers[layer]).numpy() for block in blocks]))
+
+
 def occurrence_in_corpus(index: CorpusIndex, word: str, number: int) -> Query:
     """The word's occurrence of this number, with its vector from the index. Raises `InputError` if there is none."""
     tokens = index.text.occurrences(word)
@@ -41,14 +102,14 @@ def occurrence_in_corpus(index: CorpusIndex, word: str, number: int) -> Query:
     return Query(_occurrence(index, token, number), index.vectors[token].astype(np.float32))
 
 
-def occurrence_in_sentence(index: CorpusIndex, encode: Encode, word: str, sentence: Sequence[str]) -> Query:
+def occurrence_in_sentence(index: CorpusIndex, encoder: FrozenEncoder, word: str, sentence: Sequence[str]) -> Query:
     """The first occurrence of the word in a new sentence. Raises `InputError` if the word is not in it."""
     lowered = [other.lower() for other in sentence]
     if word.lower() not in lowered:
         hint = "separate all tokens by blanks, also the full stop"
         raise InputError(f"expected a sentence with {word!r}, got {' '.join(sentence)!r}", hint=hint)
     place = lowered.index(word.lower())
-    (block,) = encode_blocks(encode, [list(sentence)])
+    (block,) = encode_blocks(encoder.encode, [list(sentence)])
     vector = block.layers[index.layer, place].half().float().numpy()  # rounded as in the index
     return Query(Occurrence(list(sentence), place), vector)
 
@@ -61,13 +122,11 @@ def nearest_occurrences(
     Sentences with the same words as the source's are left out.
     """
     own = index.text.occurrences(word)
-    tokens = range(len(index.text.types)) if any_word else own
-    source = query.source.words
-    starts = index.text.starts[index.text.same_sentences(source)]
-    left_out = (starts[:, None] + np.arange(len(source))).flatten()
+    tokens = np.arange(len(index.text.words)) if any_word else own
+    tokens = np.setdiff1d(tokens, index.text.tokens_of(query.source.words))
     found, near = np.zeros(0, np.int64), np.zeros(0, np.float32)
     for start in range(0, len(tokens), _CHUNK):
-        chunk = np.setdiff1d(tokens[start : start + _CHUNK], left_out)
+        chunk = tokens[start : start + _CHUNK]
         found = np.concatenate([found, chunk])
         near = np.concatenate([near, cosines(index.vectors[chunk].astype(np.float32), query.vector)])
         kept = np.argsort(-near, kind="stable")[:top]
@@ -84,8 +143,8 @@ def cosines(rows: np.ndarray, vector: np.ndarray) -> np.ndarray:
 
 
 def _occurrence(index: CorpusIndex, token: int, number: int | None, cosine: float | None = None) -> Occurrence:
-    sentence = index.text.sentence_of(token)
-    return Occurrence(index.text.sentence(sentence), token - int(index.text.starts[sentence]), number, cosine)
+    sentence, place = index.text.place_of(token)
+    return Occurrence(index.text.sentences[sentence], place, number, cosine)
 
 
 def nearest_words(file: str | Path, word: str, *, top: int) -> list[tuple[str, float]] | None:

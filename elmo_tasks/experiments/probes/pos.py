@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.experiments.probes.corpus_text import check_overlap
-from elmo_tasks.experiments.probes.layers import FrozenEncoder, all_layers
+from elmo_tasks.experiments.probes.layers import FrozenEncoder, all_layers, check_overlap
 from elmo_tasks.formats.tagged import TaggedSentence, read_tagged
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.experiments.probes.corpus_text import check_overlap
-from elmo_tasks.experiments.probes.layers import Encode, FrozenEncoder, encode_blocks
+from elmo_tasks.experiments.probes.layers import Encode, FrozenEncoder, check_overlap, encode_blocks
 from elmo_tasks.experiments.probes.senses import (
     CORPUS_HINT,
     DATA_SUFFIX,
@@ -154,7 +153,7 @@ def probe_senses(
         words = (sentence.words for sentence in corpus.sentences)
         shared[corpus.name] = check_overlap(trained, words, train_file=train.file, test_file=corpus.file)
     vectors = SenseVectors(train, encoder.encode)
-    layers = [f"{encoder.name} {layer}" for layer in range(encoder.shape()[0])]
+    layers = [f"{encoder.name} {layer}" for layer in range(encoder.n_layers())]
     answers: dict[str, dict[tuple[str, str], list[str]]] = {}
     unknown: list[str | None] = []  # WordNet's first senses for lemmas that are not in the training corpus
     for corpus in sets:
