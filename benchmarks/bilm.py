@@ -18,7 +18,6 @@ from elmo_tasks.bilm import BiLM, BiLMOptions, batch_to_ids
 from elmo_tasks.formats.text_files import open_text
 
 TOLERANCE = 1e-5
-LEAST_COSINE = 0.995
 
 Run = Callable[[Tensor], object]
 
@@ -55,7 +54,6 @@ class Both:
         return {
             "elmo_tasks, float32": BiLM.from_files(*self.files, packed=True),
             "elmo_tasks, bfloat16": BiLM.from_files(*self.files, precision="bfloat16", packed=True),
-            "elmo_tasks, int8": BiLM.from_files(*self.files, precision="int8", packed=True),
             "allennlp": theirs,
         }
 
@@ -66,16 +64,12 @@ class Both:
         return _ElmoBiLm(*self.files).eval()
 
 
-def require_equal(runs: dict[str, Run], ids: Tensor) -> str:
-    """Checks that the layers are equal; returns the least cosines of int8 with float32."""
+def require_equal(runs: dict[str, Run], ids: Tensor) -> None:
+    """Checks that the layers are equal."""
     ahead = [layer[:, 1:-1] for layer in runs["allennlp"](ids)["activations"]]
-    exact, low = (runs[f"elmo_tasks, {name}"](ids) for name in ("float32", "int8"))
-    if max((ours - theirs).abs().max() for ours, theirs in zip(exact.layers, ahead, strict=True)) > TOLERANCE:
+    found = runs["elmo_tasks, float32"](ids).layers
+    if max((ours - theirs).abs().max() for ours, theirs in zip(found, ahead, strict=True)) > TOLERANCE:
         raise SystemExit("the layers differ")
-    cosines = torch.cosine_similarity(exact.layers[:, exact.mask], low.layers[:, exact.mask], dim=2)
-    if cosines.min() < LEAST_COSINE:
-        raise SystemExit("the layers in int8 differ")
-    return ", ".join(f"{cosine:.5f}" for cosine in cosines.amin(1).tolist())
 
 
 def seconds(run: Run, ids: Tensor) -> float:
@@ -93,14 +87,13 @@ def table(case: str, times: dict[str, list[float]], tokens: list[int]) -> None:
         print(f"| {case} | {name} | {statistics.median(rates):.0f} | {spread} | {ratio:.2f} |", flush=True)
 
 
-def measure_layers(both: Both, rows: int, tokens: int, repeats: int) -> str:
-    """Prints the table; every repeat has different words, so that no word vector is cached. Returns the cosines."""
+def measure_layers(both: Both, rows: int, tokens: int, repeats: int) -> None:
+    """Prints the table; every repeat has different words, so that no word vector is cached."""
     draw, runs = random.Random(13), both.runs()
     batches = [batch_to_ids(random_sentences(rows, tokens, draw)) for _ in range(repeats + 1)]
-    cosines = require_equal(runs, batches[0])
+    require_equal(runs, batches[0])
     times = {name: [seconds(run, ids) for ids in batches[1:]] for name, run in runs.items()}
     table(f"{rows} x {tokens}", times, [rows * tokens] * repeats)
-    return cosines
 
 
 def measure_token_encoder(both: Both, file: str, repeats: int, limit: int) -> None:
@@ -128,7 +121,7 @@ def _token_vectors(bilm: BiLM) -> Run:
 
 def measure_memory(both: Both, rows: int, tokens: int) -> None:
     """Peak memory, each in a separate process."""
-    for name in ("elmo_tasks, float32", "elmo_tasks, bfloat16", "elmo_tasks, int8", "allennlp"):
+    for name in ("elmo_tasks, float32", "elmo_tasks, bfloat16", "allennlp"):
         command = [sys.executable, __file__, "--peak-of", name, str(both.folder), str(rows), str(tokens)]
         print(subprocess.run(command, check=True, capture_output=True, text=True).stdout, end="", flush=True)
 
@@ -172,9 +165,9 @@ def main() -> None:
         BiLM(BiLMOptions()).save_files(*both.files)
         print(f"torch {torch.__version__}, {arguments.threads} threads, {platform.machine()}, 4096/512\n")
         print("| | | tokens/s, median | range | times allennlp |\n|---|---|---|---|---|")
-        cosines = [measure_layers(both, rows, 25, arguments.repeats) for rows in (32, 1)]
+        for rows in (32, 1):
+            measure_layers(both, rows, 25, arguments.repeats)
         measure_token_encoder(both, arguments.text, max(1, arguments.repeats // 3), arguments.text_tokens)
-        print(f"\nLeast cosine of int8 with float32, by layer: {cosines[0]}.")
         print("\n| | | peak, GB | before the batch |\n|---|---|---|---|")
         for shape in ((32, 25), (1, arguments.long_text)):
             measure_memory(both, *shape)

@@ -26,8 +26,7 @@ WORLD = fixtures_root() / "miniworld"
 @contextmanager
 def serving(archives: list[str]) -> Iterator[tuple[int, int]]:
     """The port and the process id of a server."""
-    options = ["--port", "0", "--corpus", str(WORLD / "ner" / "eng.testb")]
-    command = [sys.executable, "-m", "elmo_tasks", "serve", *options, *archives]
+    command = [sys.executable, "-m", "elmo_tasks", "serve", "--port", "0", *archives]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None

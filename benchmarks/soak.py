@@ -19,6 +19,7 @@ from typing import Any
 
 from tests.killing import Place, Training, differences, warm_up
 from tests.pretraining import toy
+from tests.pretraining.test_torchrun import cluster
 from tests.tiny import FIXTURES, write_data_root
 
 CHAIN = 4
@@ -118,9 +119,39 @@ def soak(config: str, root: Path, out: Path, *, kills: int, drawn: random.Random
     return failed == 0
 
 
+def soak_torchrun(root: Path, out: Path, *, kills: int, drawn: random.Random) -> bool:
+    """The same for two nodes: a process of either is killed, or the second node is lost and joins again."""
+    began = time.perf_counter()
+    with cluster(root, out / "torchrun") as nodes:
+        nodes.wait()
+    seconds = time.perf_counter() - began
+    fell: list[str] = []
+    runs = failed = 0
+    while len(fell) < kills:
+        runs += 1
+        run = out / f"torchrun-{runs}"
+        with cluster(root, run, restarts=100) as nodes:
+            for _ in range(CHAIN):
+                time.sleep(drawn.uniform(0.3, 1.0) * seconds)
+                kill = drawn.choice([lambda: nodes.kill_worker(0), lambda: nodes.kill_worker(1), lambda: nodes.lose(1)])
+                try:
+                    kill()
+                except (ValueError, OSError):  # it has ended, or torchrun has just ended it
+                    continue
+                fell.append(where(run))
+            nodes.wait()
+            if differing := differences(run, out / "torchrun"):
+                failed += 1
+                print(f"{run.name} differs in {', '.join(differing[:5])}\n{nodes.lines()[-1500:]}")
+    places = ", ".join(f"{place} {count}" for place, count in Counter(fell).most_common())
+    print(f"| bilm, torchrun | {seconds:.1f} s | {len(fell)} | {runs - failed} of {runs} | {places} |", flush=True)
+    return failed == 0
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("configs", nargs="*", help=f"of {', '.join(OVERRIDES)} (default: all)")
+    names = [*OVERRIDES, "torchrun"]
+    parser.add_argument("configs", nargs="*", help=f"of {', '.join(names)} (default: all)")
     parser.add_argument("--kills", type=int, default=20, help="of each kind of run, at least (default: 20)")
     parser.add_argument("--seed", type=int, default=1, help="of the moments (default: 1)")
     options = parser.parse_args()
@@ -130,8 +161,11 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         warm_up()
         root = data_root(Path(folder) / "data")
-        of = options.configs or OVERRIDES
-        alike = [soak(config, root, Path(folder), kills=options.kills, drawn=drawn) for config in of]
+        of = options.configs or names
+        single = [config for config in of if config in OVERRIDES]
+        alike = [soak(config, root, Path(folder), kills=options.kills, drawn=drawn) for config in single]
+        if "torchrun" in of:
+            alike.append(soak_torchrun(root, Path(folder), kills=(options.kills + 1) // 2, drawn=drawn))
     print(f"{(time.perf_counter() - began) / 60:.1f} minutes")
     return 0 if all(alike) else 1
 

@@ -34,7 +34,9 @@ def connect(address: str | None) -> Any:
         except BaseException as error:  # of many types
             errors.append(error)
 
-    if not ray.is_initialized():
+    if not ray.is_initialized() and not address:
+        initialize()  # a cluster that it starts ends with the thread that has started it
+    elif not ray.is_initialized():
         thread = threading.Thread(target=initialize, daemon=True)
         thread.start()
         thread.join(CONNECT_SECONDS)

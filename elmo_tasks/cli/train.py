@@ -29,7 +29,6 @@ class Train(Command):
         found.add_argument(
             "-f", "--force", action="store_true", help="remove an earlier run from DIR, and no other file"
         )
-        add("--node-rank", type=int, default=0, metavar="N", help="of this machine, from 0, in `distributed` (0)")
         add("--dry-run", action="store_true", help="build everything, and train nothing")
         shown = parser.add_mutually_exclusive_group()
         shown.add_argument("-q", "--quiet", action="store_true", help="print warnings alone")
@@ -46,15 +45,12 @@ def train(args: argparse.Namespace) -> None:
     params = read_config(file, args.overrides)
     if not args.serialization_dir:
         raise InputError("-s: expected the name of a folder, got an empty one")
-    if args.node_rank < 0:
-        raise InputError(f"--node-rank: expected a number from 0, got {args.node_rank}")
     runs.train(
         params,
         Path(args.serialization_dir),
         recover=args.recover,
         force=args.force,
         dry_run=args.dry_run,
-        node_rank=args.node_rank,
         packages=args.include_package,
         config_file=Path(file),
         scale=scale_of(file),

@@ -96,7 +96,7 @@ class LmProgress(TrainerCallback):
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         self.steps, self.tokens = state_dict["steps"], state_dict["tokens"]
         self._seconds_before = state_dict["seconds"]
-        self._points = list(state_dict.get("points", []))  # absent from checkpoints of 0.1.0
+        self._points = list(state_dict["points"])
 
     def _seconds(self) -> float:
         return self._seconds_before + time.perf_counter() - self._started

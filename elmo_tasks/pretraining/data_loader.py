@@ -16,11 +16,11 @@ from allennlp.data.vocabulary import NAMESPACE_PADDING_FILE
 from elmo_tasks.errors import InputError
 from elmo_tasks.files import atomic_write
 from elmo_tasks.pretraining.evaluation import first_sentences
-from elmo_tasks.pretraining.sentences import check_text, count_predictions, expand_files
+from elmo_tasks.pretraining.sentences import check_text, count_predictions, expand_files, share_of_files
 from elmo_tasks.pretraining.stream import LmBatch, LmStream, TrainingStream
 from elmo_tasks.pretraining.vocabulary import WordVocabulary
 from elmo_tasks.settings import Size, checked
-from elmo_tasks.training.distributed import process_count, process_rank
+from elmo_tasks.training.distributed import all_gather_objects, node_count, node_rank, process_count, process_rank
 from elmo_tasks.training.subsampling import every_instance
 
 logger = logging.getLogger(__name__)
@@ -118,7 +118,8 @@ class LmDataLoader(DataLoader):
     each direction.
 
     In distributed training each process has an equal share of the rows, and all shares together are the batches of one
-    process. Each process reads the whole text, to know which sentences the other rows take.
+    process. Each process reads the whole text, to know which sentences the other rows take; but in training on several
+    nodes, each node reads a share of the files if there are enough, and its rows are filled from these.
 
     # Parameters
 
@@ -154,10 +155,15 @@ class LmDataLoader(DataLoader):
             raise InputError(f"data loader elmo_tasks_lm: {problem}")
         self.reader = reader  # owns the files that it has written
         self.files = text_files(reader, data_path)
+        self._nodes = node_count() if self.endless and len(self.files) >= node_count() else 1
+        if self._nodes > 1:
+            self.files = share_of_files(self.files, node_rank(), self._nodes)
+            logger.info("this node reads %s", ", ".join(map(str, self.files)))
         check_text(self.files)
         self.batch_size, self.unroll, self.shuffle, self.max_tokens = batch_size, unroll, shuffle, max_tokens
         self.seed = torch.initial_seed() if seed is None else seed
-        self._own = range(share * process_rank(), share * (process_rank() + 1))
+        rank = process_rank() % (process_count() // self._nodes)
+        self._own = range(share * rank, share * (rank + 1))
         self._steps = steps_per_epoch
         self._words: WordVocabulary | None = None
         self._device = torch.device("cpu")
@@ -168,7 +174,8 @@ class LmDataLoader(DataLoader):
         if not self.endless:
             raise TypeError("the length of a single pass is not known in advance")
         if self._steps is None:
-            predictions = count_predictions(self.files)
+            counted = all_gather_objects((node_rank(), count_predictions(self.files)))
+            predictions = sum(dict(counted).values()) if self._nodes > 1 else counted[0][1]
             self._steps = max(1, predictions // (self.batch_size * self.unroll))
             logger.info("%s predictions per pass: %s steps per epoch", f"{predictions:,}", f"{self._steps:,}")
         return self._steps
@@ -212,7 +219,7 @@ class LmDataLoader(DataLoader):
             self._stream = TrainingStream(
                 self.files,
                 self._indexed(),
-                batch_size=self.batch_size,
+                batch_size=self.batch_size // self._nodes,
                 unroll=self.unroll,
                 seed=self.seed,
                 shuffle=self.shuffle,

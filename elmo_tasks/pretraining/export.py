@@ -1,4 +1,4 @@
-"""A trained language model -> files: the official biLM, what perplexity and fine-tuning need besides, a model card."""
+"""A trained language model -> files: the official biLM, and what perplexity and fine-tuning need besides."""
 
 import json
 import logging
@@ -9,27 +9,23 @@ import tempfile
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib import resources
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import h5py
-import jinja2
 import numpy as np
 import torch
-from safetensors.torch import save
 
 from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.bilm.locations import is_whole_model, local_path
 from elmo_tasks.bilm.options import BiLMOptions
-from elmo_tasks.bilm.weights import file_sha256
 from elmo_tasks.errors import InputError
-from elmo_tasks.files import atomic_write, atomic_write_folder
+from elmo_tasks.files import atomic_write_folder
 from elmo_tasks.formats.hdf5 import own_dataset, reading, write_hdf5
 from elmo_tasks.formats.unpacking import ARCHIVED, unpack
 from elmo_tasks.pretraining.language_model import BiLanguageModel
 from elmo_tasks.pretraining.softmax import OutputSoftmax
-from elmo_tasks.pretraining.vocabulary import SPECIALS, UNKNOWN, WordVocabulary
+from elmo_tasks.pretraining.vocabulary import UNKNOWN, WordVocabulary
 
 logger = logging.getLogger(__name__)
 
@@ -230,53 +226,3 @@ def fill_softmax(softmax: OutputSoftmax, words: WordVocabulary, start: TrainedMo
     counts = f"{len(words):,} words instead of {len(known):,}"
     logger.warning("new softmax: %s; %s unseen words start as <UNK>", counts, f"{new:,}")
     return False
-
-
-ADDED = CARD_FILE, SAFETENSORS_FILE = "README.md", "weights.safetensors"
-
-_CARD = resources.files(__package__).joinpath("card.md.jinja")
-
-
-def check_card(**fields: str | None) -> None:
-    """Raises `InputError` unless the `name` is that of a repository and all fields of a card are given."""
-    missing = [name for name, value in fields.items() if not value or "\n" in value]
-    if missing:
-        raise InputError(f"expected {' and '.join(missing)} for the card, one line each")
-    name = fields["name"] or ""
-    if name.count("/") != 1 or not all(name.split("/")):
-        raise InputError(f"expected the name of a repository such as owner/name, got {name!r}")
-
-
-def write_card(folder: Path, run: Path, *, name: str, language: str, license: str, corpus: str) -> None:
-    """
-    Add `README.md` and `weights.safetensors` to an exported folder.
-
-    # Parameters
-
-    - `folder`: with the files of `export_run`.
-    - `run`: the run's folder, whose `curve.jsonl` has tokens and perplexities.
-    - `name`: where it will be shared: `owner/name`.
-    - `language`, `license`, `corpus`: language code, licence identifier as on the Hub, and the text in words.
-    """
-    bilm = BiLM.from_files(folder / OPTIONS_FILE, folder / WEIGHT_FILE)
-    with atomic_write(folder / SAFETENSORS_FILE) as temporary:
-        temporary.write_bytes(save(bilm.state_dict()))  # save_file makes it private
-    text = jinja2.Template(_CARD.read_text("utf-8"), trim_blocks=True, keep_trailing_newline=True).render(
-        name=name,
-        language=language,
-        license=license,
-        corpus=corpus,
-        options=bilm.options,
-        words=len(WordVocabulary.from_file(folder / VOCABULARY_FILE)) - len(SPECIALS),
-        best=_best_point(run),
-        files={file: file_sha256(folder / file) for file in (*EXPORTED, SAFETENSORS_FILE)},
-    )
-    with atomic_write(folder / CARD_FILE) as temporary:
-        temporary.write_text(text, "utf-8")
-
-
-def _best_point(run: Path) -> dict[str, Any]:
-    """The best validation of a run, whose weights are exported; empty if there was none."""
-    curve = run / CURVE_FILE
-    lines = curve.read_text("utf-8").splitlines() if curve.is_file() else []
-    return min(map(json.loads, lines), key=lambda point: point["perplexity"], default={})

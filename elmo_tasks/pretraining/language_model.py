@@ -10,7 +10,7 @@ from torch.nn import functional
 from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.bilm.characters import fit_slots
 from elmo_tasks.bilm.lstm import LstmStack, State
-from elmo_tasks.bilm.packed_linear import INFERENCE_PRECISIONS, PRECISIONS
+from elmo_tasks.bilm.packed_linear import PRECISIONS
 from elmo_tasks.errors import InputError
 from elmo_tasks.pretraining.softmax import OutputSoftmax
 from elmo_tasks.pretraining.stream import LmBatch, LmStates
@@ -58,20 +58,15 @@ class BiLanguageModel(nn.Module):
 
     def forward(self, batch: LmBatch, states: LmStates | None = None) -> LmOutput:
         """Continues from the states of the previous batch (default: zeros), also within a sentence."""
-        forward_nll, backward_nll, states = self.token_nll(batch, states)
-        return LmOutput(
-            forward_nll.sum(), backward_nll.sum(), batch.forward_mask.sum(), batch.backward_mask.sum(), states
-        )
-
-    def token_nll(self, batch: LmBatch, states: LmStates | None = None) -> tuple[Tensor, Tensor, LmStates]:
-        """Both directions' negative log-likelihoods [T, B] as in `LmOutput`, 0 where masked, and the final states."""
         states = states or self.initial_states(batch.forward_inputs.shape[1])
         tokens = self._encode(batch.characters)  # [U, P]
         ahead, ahead_states = self._run(self.bilm.forward_stack, tokens, batch.forward_inputs, states.forward)
         back, back_states = self._run(self.bilm.backward_stack, tokens, batch.backward_inputs, states.backward)
-        return (
+        return LmOutput(
             self._nll(ahead, batch.forward_targets, batch.forward_mask),
             self._nll(back, batch.backward_targets, batch.backward_mask),
+            batch.forward_mask.sum(),
+            batch.backward_mask.sum(),
             LmStates(ahead_states, back_states),
         )
 
@@ -96,14 +91,15 @@ class BiLanguageModel(nn.Module):
         return top, [(cell.detach(), hidden.detach()) for cell, hidden in finals]
 
     def _nll(self, hidden: Tensor, targets: Tensor, mask: Tensor) -> Tensor:
+        """The sum over the unmasked positions [T, B]."""
         words = targets.flatten()  # [T * B]
         if self.training:
             losses = self.softmax.loss(hidden, words, precision=self._product_dtype)
         else:
             losses = self.softmax.exact_nll(hidden, words)
-        return losses.view_as(targets).where(mask, 0.0)
+        return losses.view_as(targets).where(mask, 0.0).sum()
 
     @property
     def _product_dtype(self) -> torch.dtype | None:
-        dtype = self.precision if self.training else INFERENCE_PRECISIONS[self.bilm.precision]
+        dtype = self.precision if self.training else PRECISIONS[self.bilm.precision]
         return None if dtype == torch.float32 else dtype

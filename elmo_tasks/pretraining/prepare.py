@@ -12,8 +12,9 @@ from typing import Any
 
 from tqdm import tqdm
 
-from elmo_tasks.errors import InputError, needs, require_workers
+from elmo_tasks.errors import InputError, require_workers
 from elmo_tasks.files import atomic_write, leftovers
+from elmo_tasks.formats.parquet import read_column
 from elmo_tasks.formats.raw_text import blank_pipeline, sentence_pipeline, split_at_blanks
 from elmo_tasks.formats.text_files import lines_of, open_binary
 from elmo_tasks.formats.unpacking import check_ratio
@@ -26,10 +27,7 @@ BLOCK = 20
 """Consecutive paragraphs that go to the same split, so that held-out text has few neighbours in the training text."""
 
 _SETTINGS_FILE = "prepared.json"
-_SUFFIXES = (".txt", ".jsonl", ".parquet", ".arrow", ".gz", ".zst")
-
-Splitter = Callable[[str], Iterator[list[str]]]
-"""A paragraph -> its sentences, as words."""
+_SUFFIXES = (".txt", ".jsonl", ".parquet", ".gz", ".zst")
 
 
 def prepare(
@@ -46,11 +44,10 @@ def prepare(
 
     # Parameters
 
-    - `inputs`: paths, globs and folders of text, JSON lines (`.jsonl`), both also gzip or zstd, Parquet, and data sets
-      that Hugging Face `datasets` saved (`.arrow`).
+    - `inputs`: paths, globs and folders of text, JSON lines (`.jsonl`), both also gzip or zstd, and Parquet.
     - `language`: code of the spaCy rules that split raw text into sentences and words. Default: the text has a sentence
       a line, and blanks between words.
-    - `text_field`: the text's name in JSON lines, Parquet and Arrow.
+    - `text_field`: the text's name in JSON lines and Parquet.
     - `heldout`: one block of `BLOCK` paragraphs in so many is held out; 0 for none.
     - `workers`: the number of processes; each writes one file.
 
@@ -86,23 +83,24 @@ def read_documents(file: Path, text_field: str) -> Iterator[str]:
     The texts of a file in one of the formats of `prepare`. Lines that are not UTF-8 or have a NUL byte are skipped with
     a warning. Raises `InputError` with the line or the field.
     """
-    if file.suffix in (".parquet", ".arrow"):
-        yield from _read_table(file, text_field)
-        return
-    is_json = ".jsonl" in file.suffixes
-    skipped = []
+    skipped, size = [], 0
     with open_binary(file) as opened:
+        if file.suffix == ".parquet":
+            for number, value in read_column(opened, file, text_field):
+                check_ratio(size := size + len(value), file.stat().st_size, file)  # a repeated value is stored once
+                yield _checked(value, text_field, file, number)
+            return
         for number, line in lines_of(opened, file):
             if isinstance(line, InputError):
                 skipped.append(line)
             else:
-                yield _json_text(line, text_field, file, number) if is_json else line
+                yield _json_text(line, text_field, file, number) if ".jsonl" in file.suffixes else line
     if skipped:
         logger.warning("%s: skipped lines that are no text: %d, the first is %s", file, len(skipped), skipped[0])
 
 
-def sentence_splitter(language: str | None) -> Splitter:
-    """Raw text -> sentences by spaCy's rules for a language; without one, a line is a sentence."""
+def _splitter(language: str | None) -> Callable[[str], Iterator[list[str]]]:
+    """A paragraph -> its sentences, as words, by spaCy's rules for a language; without one, a line is a sentence."""
     if language is None:
         words_of = split_at_blanks("--language splits raw text")
         return lambda line: iter([words_of(line)])
@@ -136,7 +134,7 @@ def _check_settings(file: Path, settings: dict[str, Any]) -> None:
 
 def _prepare_file(file: Path, place: int, *, folder: Path, language: str | None, text_field: str, heldout: int) -> None:
     """Write the two files of one, that for training last. The number keeps equal names apart."""
-    split, sentences = sentence_splitter(language), [0, 0]
+    split, sentences = _splitter(language), [0, 0]
     name = f"{place:04d}.{file.name.split('.')[0]}.txt.gz"
     outputs = folder / f"train.{name}", folder / f"heldout.{name}"
     if outputs[0].is_file():
@@ -164,40 +162,8 @@ def _json_text(line: str, text_field: str, file: Path, number: int) -> str:
     return _checked(text, text_field, file, number)
 
 
-def _checked(text: Any, text_field: str, file: Path, number: int | None = None) -> str:
+def _checked(text: Any, text_field: str, file: Path, number: int) -> str:
     """A text without lone surrogates and NUL, which JSON can have."""
     if not isinstance(text, str):
         raise InputError(f"expected {text_field!r} to be a text, got {text!r:.60}", file=file, line=number)
     return text.replace("\0", "").encode(errors="ignore").decode()
-
-
-def _read_table(file: Path, text_field: str) -> Iterator[str]:
-    """
-    The column of a Parquet file, or of a stream of Arrow batches as `datasets` saves it. A value that is repeated is
-    stored once, so that a small file can hold any number of them.
-    """
-    with needs("pyarrow"):
-        import pyarrow as arrow
-        from pyarrow import ipc, parquet
-    size, packed = 0, file.stat().st_size
-    try:
-        if file.suffix == ".parquet":
-            metadata = parquet.read_metadata(file)
-            groups = map(metadata.row_group, range(metadata.num_row_groups))
-            check_ratio(sum(group.total_byte_size for group in groups), packed, file)
-            names = metadata.schema.to_arrow_schema().names
-        else:
-            batches = ipc.open_stream(arrow.memory_map(str(file)))
-            names = batches.schema.names
-        if text_field not in names:
-            raise InputError(f"expected a column {text_field!r}, got {', '.join(names)}", file=file)
-        if file.suffix == ".parquet":
-            table = parquet.ParquetFile(file, read_dictionary=[text_field])
-            batches = table.iter_batches(batch_size=1024, columns=[text_field])
-        for value in (value.as_py() for batch in batches for value in batch.column(text_field)):
-            if value:
-                text = _checked(value, text_field, file)
-                check_ratio(size := size + len(text), packed, file)
-                yield text
-    except (arrow.ArrowException, OSError) as error:
-        raise InputError(f"cannot read the table: {error}", file=file) from None

@@ -28,6 +28,17 @@ def expand_files(patterns: str | Sequence[str]) -> list[Path]:
     return sorted(found.values())
 
 
+def share_of_files(files: Sequence[Path], index: int, count: int) -> list[Path]:
+    """The part `index` of `count` parts of about equal sizes in bytes, none of which is empty if there are enough."""
+    parts: list[list[Path]] = [[] for _ in range(count)]
+    sizes = [0] * count
+    for file in sorted(files, key=lambda file: (-file.stat().st_size, file)):
+        smallest = sizes.index(min(sizes))
+        parts[smallest].append(file)
+        sizes[smallest] += file.stat().st_size
+    return sorted(parts[index])
+
+
 def _matches(pattern: str) -> list[Path]:
     pattern = located(pattern)
     names = [pattern] if Path(pattern).is_file() else glob.glob(pattern, recursive=True)

@@ -7,7 +7,7 @@ padded, and the final LSTM states of one batch are the initial states of the nex
 section 3.4).
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import chain, count, pairwise, repeat
@@ -231,16 +231,6 @@ class TrainingStream(LmStream):
             self._rows[name].resume(saved["rows"])
             source.move_to(cycle=saved["cycle"], taken=saved["taken"])
         self.carried.states = LmStates.from_tensors(position["states"]) if "states" in position else None
-
-
-def sentence_batch(sentences: Sequence[Sequence[str]], vocabulary: WordVocabulary) -> LmBatch:
-    """A batch with a row for each of B sentences, of which the longest has T - 1 words; each starts and ends there."""
-    unroll = 1 + max(map(len, sentences))
-    stream = LmStream(iter(()), iter(()), vocabulary, batch_size=len(sentences), unroll=unroll)
-    rows = [[BEGIN_OF_SENTENCE, *sentence, END_OF_SENTENCE] for sentence in sentences]
-    stream.forward_rows.resume(rows)
-    stream.backward_rows.resume([row[::-1] for row in rows])
-    return next(stream)
 
 
 def _character_rows(types: Iterable[str]) -> torch.Tensor:

@@ -2,7 +2,7 @@
 
 import logging
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from itertools import chain
 from pathlib import Path
 
@@ -65,12 +65,11 @@ class WordVocabulary:
         if size is not None and min_count is not None:
             raise InputError(f"expected size or min_count of the vocabulary, got both ({size} and {min_count})")
         paths = list(files)
-        counts = count_words(line for path in paths for _, line in open_text(path))
+        lines = (line for path in paths for _, line in open_text(path))
+        counts = Counter(chain.from_iterable(map(str.split, lines)))
         if not counts:
             raise InputError("no sentence to count words in", file=paths[0] if paths else None)
-        share, enough = truncated_words(counts)
-        message = "%.2f %% of the words have more than %d bytes, the rest is cut; max_characters_per_token %d is enough"
-        logger.log(logging.INFO if share < TRUNCATED else logging.WARNING, message, 100 * share, LONGEST_WORD, enough)
+        _report_truncated(counts)
         for special in SPECIALS:
             counts.pop(special, None)
         frequent = [(-count, word) for word, count in counts.items() if count >= (min_count or 1)]
@@ -101,26 +100,10 @@ class WordVocabulary:
             temporary.write_bytes("".join(f"{word}\n" for word in self.words).encode())
 
 
-def count_words(lines: Iterable[str]) -> Counter[str]:
-    """The frequencies of the words between blanks."""
-    return Counter(chain.from_iterable(map(str.split, lines)))
-
-
-def truncated_words(counts: Mapping[str, int]) -> tuple[float, int]:
-    """
-    The share of words with more than `LONGEST_WORD` bytes, and the least `max_characters_per_token` that truncates less
-    than `TRUNCATED` of them.
-    """
-    lengths: Counter[int] = Counter()
-    for word, count in counts.items():
-        lengths[len(word.encode("utf-8", "ignore"))] += count
-    share = sum(count for length, count in lengths.items() if length > LONGEST_WORD) / lengths.total()
-    longer = 0  # words of more bytes than `length`
-    for length in sorted(lengths, reverse=True):
-        if longer + lengths[length] >= TRUNCATED * lengths.total():
-            return share, length + 2
-        longer += lengths[length]
-    return share, 2
+def _report_truncated(counts: Counter[str]) -> None:
+    share = sum(n for word, n in counts.items() if len(word.encode("utf-8", "ignore")) > LONGEST_WORD) / counts.total()
+    message = "%.2f %% of the words have more than %d bytes; a larger max_characters_per_token reads the rest, too"
+    logger.log(logging.INFO if share < TRUNCATED else logging.WARNING, message, 100 * share, LONGEST_WORD)
 
 
 def _problem(word: str, line: int, line_of: dict[str, int]) -> str | None:

@@ -19,6 +19,8 @@ from filelock import FileLock, Timeout
 from elmo_tasks.errors import InputError
 from elmo_tasks.files import atomic_write, leftovers
 from elmo_tasks.training.config import differences
+from elmo_tasks.training.curves import CURVES
+from elmo_tasks.training.torchrun import MEETING
 
 logger = logging.getLogger(__name__)
 
@@ -27,13 +29,13 @@ ARCHIVE = "model.tar.gz"
 RESUME = "--recover resumes the run in it; give -s another folder; --force removes this run"
 BEFORE_FIRST_STEP = (
     *(CONFIG_NAME, META_NAME, "vocabulary", "log", "out.log", "out_worker*.log"),
-    *("options.json", "perplexities.json"),
+    *("options.json", "perplexities.json", f"{MEETING}*"),
 )
 """What a run writes before its first step: if there is no more, another run may replace it."""
 
 AFTER_FIRST_STEP = (
     *("model_state_*.th*", "training_state_*.th*", "best.th", "metrics_epoch_*.json", "metrics.json"),
-    *("curve.jsonl", "exported", ARCHIVE),
+    *("curve.jsonl", CURVES, "exported", ARCHIVE),
 )
 
 

@@ -39,6 +39,8 @@ def logged(folder: Path, shown: str) -> Iterator[None]:
         yield
         return
     os.environ["ALLENNLP_LOG_LEVEL"] = "WARNING"
+    for shown_before in logging.getLogger().handlers:  # AllenNLP replaces them later
+        shown_before.setLevel(logging.WARNING)
     file = _FileHandler(folder / "out.log")
     file.setFormatter(logging.Formatter(FORMAT))
     handlers: dict[str, list[logging.Handler]] = {"allennlp": [file], "elmo_tasks": [file]}

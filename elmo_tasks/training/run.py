@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import torch
 import torch.multiprocessing as mp
 from allennlp.commands.train import _train_worker
 from allennlp.common import Params
@@ -24,8 +25,10 @@ from elmo_tasks.training import folder as run_folder
 from elmo_tasks.training.archives import archived_config
 from elmo_tasks.training.checks.files import paths_read
 from elmo_tasks.training.checks.training import check_config, describe
+from elmo_tasks.training.curves import draw_curves
 from elmo_tasks.training.logs import logged
 from elmo_tasks.training.seeds import spread_seed
+from elmo_tasks.training.torchrun import Meeting, Torchrun
 
 logger = logging.getLogger(__name__)
 
@@ -37,7 +40,6 @@ def train(
     recover: bool = False,
     force: bool = False,
     dry_run: bool = False,
-    node_rank: int = 0,
     packages: Sequence[str] = (),
     config_file: Path | None = None,
     scale: str | None = None,
@@ -45,14 +47,13 @@ def train(
 ) -> None:
     """
     Trains the model of a config in a folder, and writes its archive, `model.tar.gz`. A run killed at any moment
-    resumes exactly with `recover`.
+    resumes exactly with `recover`. Processes of torchrun train it together; another attempt of torchrun resumes it.
 
     # Parameters
 
     - `params`: consumed.
     - `force`: remove an earlier run from the folder, and no other file.
     - `dry_run`: build everything, and train nothing.
-    - `node_rank`: of this machine, if the config's `distributed` has several.
     - `packages`: to be imported by the processes of `distributed`, too.
     - `scale`: of the config, for the first line of the output.
     - `config_file`: which `force` must not remove.
@@ -61,11 +62,20 @@ def train(
     Raises `InputError`, before anything is read or written, for an invalid config, or a folder with other contents;
     `Interrupted` by Ctrl-C or SIGTERM.
     """
+    if dry_run and force:
+        raise InputError("expected either --dry-run or --force, which removes the earlier run, got both")
     keep_freed_memory()
     spread_seed(params)
     config = copy.deepcopy(params.as_dict(quiet=True))
     check_config(config, resumed=recover)
     run_folder.require_plain_name(folder)
+    group = Torchrun.of_environment()
+    if group is not None and group.rank > 0:
+        meeting = group.follow(folder, config)
+        with logged(folder, "warnings"):
+            _train_with(group, meeting, params, folder, packages=list(packages), dry_run=dry_run)
+        return
+    recover = recover or (group is not None and group.resumes(folder))
     if recover and not folder.is_dir():
         raise InputError("expected the folder of a run to resume, got none", file=folder)
     read = [*paths_read(config), *([config_file] if config_file else [])]
@@ -80,44 +90,77 @@ def train(
             sys.stdout.write(f"{describe(config, scale)}\n")
         with logged(folder, "all" if config.get("distributed") else shown):
             try:
-                _start(params, folder, packages=list(packages), dry_run=dry_run, node_rank=node_rank)
+                _start(params, folder, group, packages=list(packages), dry_run=dry_run)
             except KeyboardInterrupt:
                 ways = "--recover, without --force, resumes from its last checkpoint"
                 raise Interrupted(ways if run_folder.has_begun(folder) else "no checkpoint yet: start again") from None
             if not dry_run:
+                draw_curves(folder, config.get("trainer", {}).get("validation_metric", "-loss"))
                 logger.info("model: %s", write_archive(folder, config))
 
 
-def _start(params: Params, folder: Path, *, packages: list[str], dry_run: bool, node_rank: int) -> None:
-    """AllenNLP's training, in this process or in those of `distributed`."""
-    params.params.pop("evaluation", None)  # of `evaluate`
-    params.params.pop("type", None)  # the config has been checked
-    included = params.params.pop("include_in_archive", None)
-    verify_include_in_archive(included)
-    if (distributed := params.params.pop("distributed", None)) is None:
+def _start(params: Params, folder: Path, group: Torchrun | None, *, packages: list[str], dry_run: bool) -> None:
+    """AllenNLP's training: in this process, as the first one of torchrun, or in those of `distributed`."""
+    if group is not None:
+        with group.leading(folder, params.as_dict(quiet=True)) as meeting:
+            run_folder.make_vocabulary(params, folder)
+            _train_with(group, meeting, params, folder, packages=packages, dry_run=dry_run)
+        return
+    distributed, included = _taken(params)
+    if distributed is None:
         _train_worker(0, params, folder, include_package=packages, dry_run=dry_run)
         return
     devices = distributed.pop("cuda_devices")
     check_for_gpu(devices)
-    address = distributed.pop("primary_address", "127.0.0.1")
-    port = distributed.pop("primary_port", None) or find_open_port()
-    processes = distributed.pop("num_nodes", 1) * len(devices)
     run_folder.make_vocabulary(params, folder)
-    vocabulary = Vocabulary.from_files(folder / "vocabulary")
-    params["vocabulary"] = {
-        "type": "from_files",
-        "directory": str(folder / "vocabulary"),
-        "padding_token": vocabulary._padding_token,
-        "oov_token": vocabulary._oov_token,
-    }
+    _use_vocabulary(params, folder)
     mp.spawn(
         _train_worker,
         args=(
-            *(params.duplicate(), str(folder), ["elmo_tasks.plugin", *packages], dry_run, node_rank),
-            *(address, port, processes, devices, False, included, Params(distributed)),
+            *(params.duplicate(), str(folder), ["elmo_tasks.plugin", *packages], dry_run, 0),
+            *("127.0.0.1", find_open_port(), len(devices), devices, False, included, Params(distributed)),
         ),
         nprocs=len(devices),
     )
+
+
+def _train_with(
+    group: Torchrun, meeting: Meeting, params: Params, folder: Path, *, packages: list[str], dry_run: bool
+) -> None:
+    """This process's part of a training by torchrun. For AllenNLP all processes are on one machine with one folder."""
+    devices = group.devices(params.as_dict(quiet=True))
+    check_for_gpu(devices[group.rank])
+    distributed, included = _taken(params)
+    _use_vocabulary(params, folder)
+    options = {name: value for name, value in (distributed or {}).items() if name != "cuda_devices"}
+    port = meeting.begin()
+    _train_worker(
+        *(group.rank, params, folder, packages, dry_run, 0),
+        *(group.address, port, group.processes, devices, False, included, Params(options)),
+    )
+    torch.distributed.destroy_process_group()
+
+
+def _taken(params: Params) -> tuple[dict[str, Any] | None, Any]:
+    """`distributed` and `include_in_archive`, taken from the config with what is not the training's."""
+    params.params.pop("evaluation", None)  # of `evaluate`
+    params.params.pop("type", None)  # the config has been checked
+    included = params.params.pop("include_in_archive", None)
+    verify_include_in_archive(included)
+    return params.params.pop("distributed", None), included
+
+
+def _use_vocabulary(params: Params, folder: Path) -> None:
+    """Have each of several processes, which has a part of the data, read the vocabulary of all."""
+    directory = folder / "vocabulary"
+    saved = Vocabulary.from_files(directory)
+    padding, unknown = saved._padding_token, saved._oov_token
+    params["vocabulary"] = {
+        "type": "from_files",
+        "directory": str(directory),
+        "padding_token": padding,
+        "oov_token": unknown,
+    }
 
 
 def write_archive(folder: Path, config: Mapping[str, Any]) -> Path:

@@ -11,6 +11,13 @@ SEEDS = ("random_seed", "numpy_seed", "pytorch_seed")
 LIMIT = 2**32
 """NumPy's limit."""
 
+EXPECTED = f"an integer from 0 to {LIMIT - 1}"
+
+
+def is_seed(value: object) -> bool:
+    """Whether it is `EXPECTED`."""
+    return type(value) is int and 0 <= value < LIMIT
+
 
 def spread_seed(params: Params) -> None:
     """Replaces the key `seed` of a config by AllenNLP's three. Raises `InputError` if it is invalid."""
@@ -21,6 +28,5 @@ def spread_seed(params: Params) -> None:
         params.params.update(dict.fromkeys(SEEDS, seed))
     for key in SEEDS:
         value = params.get(key)
-        if value is not None and (type(value) is not int or not 0 <= value < LIMIT):
-            name = key if seed is None else SEED
-            raise InputError(f"{name}: expected an integer from 0 to {LIMIT - 1}, got {value!r}")
+        if value is not None and not is_seed(value):
+            raise InputError(f"{key if seed is None else SEED}: expected {EXPECTED}, got {value!r}")

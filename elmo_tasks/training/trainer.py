@@ -62,8 +62,6 @@ class ResumableTrainer(GradientDescentTrainer):
         self._state = RunState(self)
         self._callbacks.insert(0, self._state)
         self._callbacks.append(EpochLines(self._serialization_dir))
-        if self._checkpointer is not None and not self._checkpointer.state_is_sharded:
-            self._checkpointer._rank = self._rank  # each machine has a folder, and removes old checkpoints there
         for expect in (getattr(module, "expect_data", None) for module in model.modules()):
             if expect is not None and process_count() == 1:  # several processes have a part of the data each
                 loaders = filter(None, (data_loader, self._validation_data_loader))
@@ -72,6 +70,7 @@ class ResumableTrainer(GradientDescentTrainer):
             torch.manual_seed(torch.initial_seed() + process_rank())
 
     def _try_train(self) -> tuple[dict[str, Any], int]:
+        self._require_same_everywhere()
         if self._start_after_epochs_completed + self._start_after_batches_in_epoch_completed == 0:
             return super()._try_train()
         saved = self._state.require_saved()
@@ -84,6 +83,20 @@ class ResumableTrainer(GradientDescentTrainer):
             return dict(saved["metrics"]), self._start_after_epochs_completed - 1
         self._resume(saved)
         return super()._try_train()
+
+    def _require_same_everywhere(self) -> None:
+        """Raises `InputError` if the processes read other checkpoints, or other files of frozen layers."""
+        point = self._start_after_epochs_completed, self._start_after_batches_in_epoch_completed
+        files = {name: value for name, value in self.model.state_dict().items() if name.endswith("_extra_state")}
+        found = all_gather_objects((point, files))
+        if any(other != point for other, _ in found):
+            problem = f"expected one checkpoint on all processes, got {[other for other, _ in found]} (epochs, batches)"
+            hint = "the nodes do not see the same files yet: start again with --recover"
+            raise InputError(problem, file=self._serialization_dir, hint=hint)
+        for rank, (_, other) in enumerate(found):
+            if other != found[0][1]:
+                problem = f"process {rank} reads other files of a frozen source than the first one: {other}"
+                raise InputError(problem, hint="copy the same files to all nodes")
 
     def _train_epoch(self, epoch: int) -> dict[str, float]:
         if self._epochs_completed < self._start_after_epochs_completed:

@@ -37,7 +37,6 @@ def test_an_empty_path() -> None:
         (0, {"trainer.cuda_device": [-1]}, ["trainer.cuda_device"]),
         (0, {"distributed": {"cuda_devices": [-1, 1]}}, ["distributed.cuda_devices"]),
         (0, {"distributed": {"cuda_devices": [-1, -1]}, "trainer.cuda_device": 0}, []),
-        (0, {"distributed": {"cuda_devices": [-1], "num_nodes": 2}}, []),
     ],
 )
 def test_missing_devices(

@@ -8,8 +8,7 @@ import pytest
 from allennlp.common import FromParams, Lazy, Params, Registrable
 from allennlp.nn import Activation
 
-from elmo_tasks.training.checks.objects import object_problems
-from elmo_tasks.training.checks.schema import shape_problems
+from elmo_tasks.training.checks.schema import object_problems, shape_problems
 from tests.test_configs import FOLDER
 
 
@@ -99,31 +98,27 @@ def test_no_false_alarm(keys: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("keys", "message"),
+    ("keys", "path", "text"),
     [
-        ({"live": 3}, "cat.live: expected a key of Cat, got the unknown key live; nearest: lives"),
-        ({"type": "lion", "mane": 1, "live": 3}, "cat.live: expected a key of Lion, got the unknown key live; nearest: "
-         "lives"),
-        ({"type": "gost"}, 'cat.type: expected the name of an Animal, got "gost"; nearest: ghost'),
-        ({"type": 3}, "cat.type: expected the name of an Animal, got 3"),
-        ({"lives": 2.5}, "cat.lives: expected an integer, got 2.5"),
-        ({"food": None}, "cat.food: expected Food, got null"),
-        ({"food": {}}, "cat.food.weight: expected a value: Food requires it, got none"),
-        ({"prey": [FOOD, {"weight": 1, "sald": 1}]}, "cat.prey.1.sald: expected a key of Food, got the unknown key "
-         "sald; nearest: salt"),
-        ({"friends": {"x": {"type": "dog"}}}, "cat.friends.x.type: expected the name of an Animal (cat, ghost, lion, "
-         'open; --include-package registers more), got "dog"'),
-        ({"home": ["barn", "x"]}, 'cat.home.1: expected an integer, got "x"'),
-        ({"voice": {"type": "relu", "inplac": True}}, "cat.voice.inplac: expected a key of ReLU, got the unknown key "
-         "inplac; nearest: inplace"),
-        ({"size": [1, "big"]}, 'cat.size.1: expected a number, got "big"'),
-        ({"later": {"sald": 1}}, "cat.later.sald: expected a key of Food, got the unknown key sald; nearest: salt"),
-        ({"type": "subprocess.Popen"}, "cat.type: expected the name of an Animal (cat, ghost, lion, open; "
-         '--include-package registers more), got "subprocess.Popen"'),
+        ({"live": 3}, "live", "nearest: lives"),
+        ({"type": "lion", "mane": 1, "live": 3}, "live", "key of Lion"),
+        ({"type": "gost"}, "type", "nearest: ghost"),
+        ({"type": 3}, "type", "got 3"),
+        ({"lives": 2.5}, "lives", "an integer"),
+        ({"food": None}, "food", "got null"),
+        ({"food": {}}, "food.weight", "Food requires it"),
+        ({"prey": [FOOD, {"weight": 1, "sald": 1}]}, "prey.1.sald", "nearest: salt"),
+        ({"friends": {"x": {"type": "dog"}}}, "friends.x.type", "(cat, ghost, lion, open; --include-package"),
+        ({"home": ["barn", "x"]}, "home.1", "an integer"),
+        ({"voice": {"type": "relu", "inplac": True}}, "voice.inplac", "nearest: inplace"),
+        ({"size": [1, "big"]}, "size.1", "a number"),
+        ({"later": {"sald": 1}}, "later.sald", "nearest: salt"),
+        ({"type": "subprocess.Popen"}, "type", "subprocess.Popen"),
     ],
-)  # fmt: skip
-def test_each_kind_of_problem(keys: dict[str, Any], message: str) -> None:
-    assert problems(**keys) == [message]
+)
+def test_each_kind_of_problem(keys: dict[str, Any], path: str, text: str) -> None:
+    (found,) = problems(**keys)
+    assert found.startswith(f"cat.{path}: expected ") and text in found
 
 
 @pytest.mark.parametrize(
@@ -139,11 +134,11 @@ def test_each_kind_of_problem(keys: dict[str, Any], message: str) -> None:
         ({"trainer.learning_rate_scheduler": {"type": "reduce_on_plateau", "patience": 0}}, []),
         ({"trainer.checkpointer": None, "trainer.patience": "None"}, []),
         ({"random_sed": 1, "random_seed": 2, "evaluation": {"tpe": 1}}, ["evaluation.tpe", "random_sed"]),
+        ({"random_seed": -1, "numpy_seed": None}, ["random_seed"]),
         ({"trainer.optimizer.lr": None, "distributed": 2}, ["distributed", "trainer.optimizer.lr"]),
         ({"distributed": {"cuda_devices": [0, 1], "port": 3}}, ["distributed.port"]),
-        ({"distributed": {"num_nodes": "x"}}, ["distributed.cuda_devices", "distributed.num_nodes"]),
+        ({"distributed": {"num_nodes": 2}}, ["distributed.cuda_devices", "distributed.num_nodes"]),
         ({"data_loader.num_workers": -1}, ["data_loader.num_workers"]),
-        ({"distributed": {"cuda_devices": [0], "num_nodes": 2}}, []),
         ({"distributed": {"cuda_devices": [0, 1]}, "evaluate_on_test": True,
           "trainer.checkpointer": {"save_every_num_seconds": 60}},
          ["evaluate_on_test", "trainer.checkpointer.save_every_num_seconds"]),

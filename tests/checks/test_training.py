@@ -18,7 +18,7 @@ TAGGER = Path(__file__).parent / "broken" / "tagger.libsonnet"
 
 def run(file: Path, out: Path, *, recover: bool = False, force: bool = False, **overrides: Any) -> None:
     params = read_config(file, json.dumps(overrides))
-    train(params, out, recover=recover, force=force, dry_run=True)
+    train(params, out, recover=recover, force=force, dry_run=not force)
 
 
 def test_all_problems_are_reported_before_anything_is_read_or_written(tmp_path: Path) -> None:
@@ -57,4 +57,6 @@ def test_force_keeps_a_run_that_cannot_be_replaced(tmp_path: Path) -> None:
     (tmp_path / "run" / "model.tar.gz").touch()
     with pytest.raises(InputError, match="train_data_path: expected an existing file, got nothing at no/such.txt"):
         run(FOLDER / "ner.jsonnet", tmp_path / "run", force=True, train_data_path="no/such.txt")
+    with pytest.raises(InputError, match="either --dry-run or --force"):
+        train(read_config(FOLDER / "ner.jsonnet"), tmp_path / "run", force=True, dry_run=True)
     assert (tmp_path / "run" / "model.tar.gz").is_file()

@@ -55,14 +55,3 @@ def test_all_files_are_checked_before_the_first_is_measured(
     with pytest.raises(InputError, match=name):
         bilm("perplexity", run, text, text.parent / name)
     assert str(text) not in capsys.readouterr().out
-
-
-def test_plan_keeps_an_edited_file_and_score_prints_nothing_before_an_error(
-    run: Path, text: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "plan.jsonnet").write_text("edited")
-    with pytest.raises(InputError, match=r"plan\.jsonnet: the file exists.* \(--force overwrites it\)"):
-        bilm("plan", text, "--heldout", text, "-o", tmp_path / "plan.jsonnet", "--base", text)
-    with pytest.raises(InputError, match=r"missing\.jsonl: no such file"):
-        bilm("score", run, tmp_path / "missing.jsonl", "--pairs")
-    assert capsys.readouterr().out == "" and (tmp_path / "plan.jsonnet").read_text() == "edited"

@@ -94,7 +94,6 @@ def assert_same_model(found: BiLanguageModel, expected: BiLanguageModel) -> None
     ("name", "content", "message"),
     [
         ("best.th", None, "no complete weights yet"),
-        ("vocabulary/words.txt", None, "words.txt is missing"),
         ("config.json", "{", "config.json has no model"),
         ("config.json", '{"model": {"type": "basic_classifier"}}', "got basic_classifier"),
         ("vocabulary/words.txt", "<S>\n</S>\n<UNK>\na\n", "best.th does not have this model's weights"),
@@ -110,7 +109,7 @@ def test_invalid_runs(run: Path, tmp_path: Path, name: str, content: str | None,
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"softmax/W": np.zeros((4, 12))}, r"softmax/W of shape .* got \(4, 12\)"),
+        ({"softmax/W": np.zeros((4, 12))}, "softmax/W of shape"),
         ({"softmax/b": np.zeros(4)}, "the softmax cannot be read"),
         ({"softmax/W": np.full((len(WORDS) + 3, 12), np.nan)}, "expected finite numbers in softmax/W"),
     ],

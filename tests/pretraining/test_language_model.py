@@ -51,10 +51,6 @@ def steps_of(batch: LmBatch, steps: slice) -> LmBatch:
     return replace(batch, **{name: value[steps] for name, value in vars(batch).items() if name.startswith(DIRECTIONS)})
 
 
-def gradients(module: nn.Module) -> list[Tensor | None]:
-    return [parameter.grad for parameter in module.parameters()]
-
-
 @pytest.mark.parametrize("training", [False, True])
 def test_two_short_batches_equal_a_long_one(training: bool) -> None:
     model, batch = language_model().train(training), random_batch(steps=8)
@@ -136,19 +132,6 @@ def test_dropout_at_each_layer_input_and_before_the_softmax(monkeypatch: pytest.
     monkeypatch.setattr(model.softmax, "loss", watched)
     model(random_batch(steps=20, rows=50))
     assert shares == pytest.approx([0.3] * 6, abs=0.03)
-
-
-@pytest.mark.parametrize("direction", DIRECTIONS)
-def test_encoder_and_softmax_are_shared_and_stacks_are_not(direction: str) -> None:
-    """The gradient of one direction's loss reaches the shared modules and its LSTMs, not the other's."""
-    model = language_model(negatives=12).train()
-    other = next(name for name in DIRECTIONS if name != direction)
-    getattr(model(random_batch()), f"{direction}_nll").backward()
-    shared = [model.bilm.token_encoder, model.softmax, getattr(model.bilm, f"{direction}_stack")]
-    reached = [gradient for module in shared for gradient in gradients(module)]
-    assert len(reached) == sum(1 for module in shared for _ in module.parameters()) > 10
-    assert all(gradient is not None and gradient.any() for gradient in reached)
-    assert gradients(getattr(model.bilm, f"{other}_stack")) == [None] * 8
 
 
 def test_bfloat16_training_is_close_to_float32() -> None:

@@ -62,14 +62,6 @@ def arrays(file: Path) -> list[tuple[str, np.ndarray]]:
     return found
 
 
-def test_softmax_is_written_beside_the_bilm(variables: dict[str, np.ndarray], folder: Path) -> None:
-    assert import_softmax("model.ckpt-1", folder / "words.txt", folder) == 5
-    assert (folder / "vocabulary.txt").read_text().split() == WORDS
-    with h5py.File(folder / "softmax.hdf5") as file:
-        np.testing.assert_array_equal(file["softmax/W"], np.arange(10).reshape(5, 2))
-        np.testing.assert_array_equal(file["softmax/b"], -np.arange(5))
-
-
 def test_invalid_checkpoints(variables: dict[str, np.ndarray], folder: Path) -> None:
     variables["lm/softmax/b"] = np.zeros(6)
     with pytest.raises(InputError, match=r"model.ckpt-1: expected the shapes .*\(6,\)"):

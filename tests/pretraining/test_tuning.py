@@ -13,7 +13,7 @@ from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.bilm.options import BiLMOptions
 from elmo_tasks.errors import InputError
 from elmo_tasks.pretraining.data_loader import LmVocabulary
-from elmo_tasks.pretraining.export import load_start, load_trained, write_exported
+from elmo_tasks.pretraining.export import load_trained, write_exported
 from elmo_tasks.pretraining.language_model import BiLanguageModel
 from elmo_tasks.pretraining.model import BiLMModel
 from elmo_tasks.pretraining.softmax import OutputSoftmax
@@ -94,15 +94,6 @@ def test_a_bilm_without_softmax_gets_a_new_one(tmp_path: Path, caplog: pytest.Lo
         model = tuned(source, WORDS)
         assert not model.knows_words and model.language_model.softmax.vocabulary_size == 8
     assert "initializing one for 8 words at random" in caplog.text
-
-
-def test_incomplete_checkpoints_are_rejected(tmp_path: Path) -> None:
-    exported(tmp_path / "bilm")
-    (tmp_path / "bilm" / "vocabulary.txt").unlink()
-    with pytest.raises(InputError, match="missing: vocabulary.txt"):
-        load_start(str(tmp_path / "bilm"))
-    with pytest.raises(InputError, match="options_file and weight_file, got options_file, weights"):
-        load_start({"options_file": "a", "weights": "b"})
 
 
 @pytest.fixture(scope="module")

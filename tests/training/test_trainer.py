@@ -4,7 +4,6 @@ import json
 import random
 import time
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,7 +14,7 @@ from allennlp.data.data_loaders import MultiProcessDataLoader
 from allennlp.models import Model
 from allennlp.nn import RegularizerApplicator
 from allennlp.nn.regularizers import L2Regularizer
-from allennlp.training import Checkpointer, Trainer, checkpointer
+from allennlp.training import Checkpointer, Trainer
 from allennlp.training.metrics import Average
 
 from elmo_tasks.errors import InputError
@@ -158,16 +157,10 @@ def test_damaged_best_weights(tmp_path: Path) -> None:
         train(tmp_path / "earlier", **stopped)
 
 
-def test_processes_have_different_seeds_and_remove_old_checkpoints(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """For the first process of a second machine, whose rank is not 0."""
-    monkeypatch.setattr(checkpointer, "is_distributed", lambda: True)
-    monkeypatch.setattr(checkpointer, "dist", SimpleNamespace(get_rank=lambda: 1))
+def test_processes_have_different_seeds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trainer_module, "process_rank", lambda: 1)
     train(tmp_path)
     assert torch.initial_seed() == 3 + 1
-    assert len(list(tmp_path.glob("model_state_*"))) == len(list(tmp_path.glob("training_state_*"))) == 2
 
 
 def test_checkpoints_of_another_trainer_are_rejected(tmp_path: Path) -> None:

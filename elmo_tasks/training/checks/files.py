@@ -7,14 +7,37 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import torch
 from allennlp.data import DatasetReader
 
 from elmo_tasks.elmo.source_types import SOURCES
+from elmo_tasks.errors import InputError
 from elmo_tasks.formats.corpora import located
 from elmo_tasks.formats.models import MODELS
 from elmo_tasks.formats.text_files import missing_hint
-from elmo_tasks.training.checks.devices import devices_here, has_device
 from elmo_tasks.training.checks.problem import Problem, below, get, items, shown
+
+CPU = -1
+
+
+def has_device(device: Any) -> bool:
+    """Whether the device of a config exists: the index of a GPU, or a negative number for the CPU."""
+    return isinstance(device, int) and not isinstance(device, bool) and device < max(0, torch.cuda.device_count())
+
+
+def require_device(device: int) -> None:
+    """Raises `InputError` if there is no such device."""
+    if not has_device(device):
+        raise InputError(f"--cuda-device: expected {devices_here()}, got {device}")
+
+
+def devices_here() -> str:
+    """The devices of this machine, for a message."""
+    gpus = torch.cuda.device_count()
+    if gpus == 0:
+        return f"{CPU} (the CPU), since this machine has no GPU"
+    return f"{CPU} (the CPU) or a GPU from 0 to {gpus - 1}"
+
 
 DATA_PATHS = ("train_data_path", "validation_data_path", "test_data_path")
 

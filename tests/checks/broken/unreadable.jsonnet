@@ -1,2 +1,0 @@
-// expected: config: expected a readable config, got 
-(import '../../../training_config/ner.jsonnet') { model+: super.modell }
