@@ -5,17 +5,16 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from tqdm import tqdm
-
 from elmo_tasks.cli.actions import Command
-from elmo_tasks.errors import require_workers
+from elmo_tasks.errors import InputError, require_workers
 from elmo_tasks.experiments.tables import local
 from elmo_tasks.experiments.tables.cluster import RayExecutor
 from elmo_tasks.experiments.tables.execute import execute
 from elmo_tasks.experiments.tables.figures import save_figures
-from elmo_tasks.experiments.tables.results import duration, terminal
+from elmo_tasks.experiments.tables.results import terminal
 from elmo_tasks.experiments.tables.run_dir import Held
 from elmo_tasks.experiments.tables.session import Session
+from elmo_tasks.files import check_output_path
 from elmo_tasks.resources import SCALES
 
 INTERRUPTED = 130
@@ -40,11 +39,11 @@ class Ablate(Command):
         add("--workers", type=int, metavar="N", help="runs at a time (1; with Ray what the nodes have cores for)")
         where = parser.add_mutually_exclusive_group()
         where.add_argument("--executor", choices=("local", "ray"), default="local", help="this machine, or Ray (local)")
-        add("--address", metavar="HOST:PORT", default="auto", help="the Ray cluster (the one of this machine)")
+        add("--address", metavar="HOST:PORT", help="the Ray cluster (the one of this machine), with --executor ray")
         where.add_argument("--join", action="store_true", help="take free runs until others execute all that are left")
         add("--no-cache", action="store_true", help="compute the biLM's layers in each run, without a cache")
         add("--figures", type=Path, metavar="DIR", help="also write the figures as PNG and SVG")
-        add("--dry-run", action="store_true", help="show rows, changes and estimated times only")
+        add("--dry-run", action="store_true", help="show rows, changes and the estimated time only")
         parser.set_defaults(func=ablate)
 
 
@@ -63,8 +62,12 @@ def ablate(args: argparse.Namespace) -> None:
     """Show the plan, or execute it and show the table. Exit with 1 if a run failed, 130 if interrupted."""
     options = {name: getattr(args, name) for name in ("scale", "runs", "rows", "seeds")}
     options |= {"cached": not args.no_cache, "packages": args.include_package}
+    if args.address is not None and args.executor != "ray":
+        raise InputError("expected --executor ray with --address")
+    if args.figures is not None:
+        check_output_path(args.figures / "any")
     if args.executor == "ray" and not args.dry_run:
-        cluster = RayExecutor(args.address, (args.runs or Path(args.folder) / "runs").absolute())
+        cluster = RayExecutor(args.address or "auto", (args.runs or Path(args.folder) / "runs").absolute())
         options |= {"executor": cluster, "workers": args.workers or cluster.slots}
     else:
         require_workers(workers := 1 if args.workers is None else args.workers)
@@ -75,8 +78,7 @@ def ablate(args: argparse.Namespace) -> None:
         return
     try:
         for line in session.run_all():
-            with tqdm.external_write_mode(file=sys.stdout):  # above the lines of running runs
-                print(line, flush=True)
+            print(line, flush=True)
     except KeyboardInterrupt:
         print("interrupted; the same command resumes", flush=True)
     summary = session.write()
@@ -97,7 +99,7 @@ def ablate_run(args: argparse.Namespace) -> None:
 
 
 def dry_run(session: Session) -> str:
-    """The changes and the estimated time of each row."""
+    """The changes of each row, and the estimated time."""
     lines = [session.table.title]
     for row in session.rows:
         if row.missing:
@@ -108,7 +110,7 @@ def dry_run(session: Session) -> str:
             continue
         digests = {session.planner.run(row, seed).digest for seed in row.seeds(session.seeds)}
         left = [run for run in session.left if run.digest in digests]  # another row may have the same runs
-        todo = f"{len(left)} to run, each {duration(session.estimate(left[0]))}" if left else "finished"
+        todo = f"{len(left)} to run" if left else "finished"
         lines.append(f"{row.name}: {row.config.name}; {todo}")
         lines += [f"    {change}" for change in session.planner.differences(row)]
     lines.append(f"{len(session.left)} runs, {session.workers} at a time: {session.time_left()}")

@@ -30,7 +30,7 @@ class Evaluate(Command):
 def evaluate(args: argparse.Namespace) -> None:
     """Print the scores, after a check of the options."""
     from elmo_tasks.training.archives import load_archive, score
-    from elmo_tasks.training.checks.devices import require_device
+    from elmo_tasks.training.checks.files import require_device
 
     require_sizes(batch_size=args.batch_size)
     require_device(args.cuda_device)

@@ -29,14 +29,14 @@ COMMANDS = {
     "elmo": ("ElmoCommand", "write the ELMo vectors of a text to a file"),
     "static": ("Static", "write a vector per word: the mean of its ELMo vectors in a text"),
     "models": ("Models", "list the published ELMo models"),
-    "cache": ("Cache", "inspect or clear the layer cache"),
+    "info": ("Info", "print versions, processor, GPUs and data, for a report of a problem"),
     "data": ("Data", "list the corpora that scale `paper` needs"),
     "serve": ("Serve", "show trained archives in the browser"),
 }
 """Class, in the module of the same name in `elmo_tasks.cli`, and help."""
 
 MODULES = {"ablate-run": "elmo_tasks.cli.ablate"}
-LIGHT = ("elmo", "static", "models")
+LIGHT = ("elmo", "static", "models", "info")
 """Commands without AllenNLP."""
 
 EAGER = ("ablate", "ablate-run", "bilm")

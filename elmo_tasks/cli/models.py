@@ -3,6 +3,7 @@
 import argparse
 
 from elmo_tasks.cli.actions import Command
+from elmo_tasks.errors import InputError
 from elmo_tasks.formats.models import MODELS
 
 
@@ -24,7 +25,10 @@ class Models(Command):
 
 def run(args: argparse.Namespace) -> None:
     """Print a line per model, with its parameters in millions where they are known."""
-    for name, model in MODELS.items():
-        if args.text.lower() in f"{name} {model.language}".lower():
-            size = "-" if model.millions is None else f"{model.millions} M"
-            print(f"{name:<30} {model.language:<20} {size:>7}  {model.text:<46} {model.files[-1].url}")
+    text = args.text.lower()
+    found = [(name, model) for name, model in MODELS.items() if text in f"{name} {model.language}".lower()]
+    if not found:
+        raise InputError(f"expected a part of a model's name or language, got {args.text!r}", hint="elmo-tasks models")
+    for name, model in found:
+        size = "-" if model.millions is None else f"{model.millions} M"
+        print(f"{name:<30} {model.language:<20} {size:>7}  {model.text:<46} {model.files[-1]}")

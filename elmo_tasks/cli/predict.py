@@ -35,7 +35,7 @@ def predict(args: argparse.Namespace) -> None:
     from elmo_tasks.cli.line_predictions import LinePredictions
     from elmo_tasks.formats.text_files import open_binary
     from elmo_tasks.training.archives import explained, load_archive
-    from elmo_tasks.training.checks.devices import require_device
+    from elmo_tasks.training.checks.files import require_device
 
     require_sizes(batch_size=args.batch_size)
     if args.silent and not args.output_file:

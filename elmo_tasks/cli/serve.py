@@ -1,7 +1,6 @@
 """`elmo-tasks serve`: load archives, then answer HTTP requests until SIGTERM or Ctrl-C."""
 
 import argparse
-from pathlib import Path
 
 from elmo_tasks.cli.actions import Command
 from elmo_tasks.errors import needs
@@ -11,17 +10,14 @@ class Serve(Command):
     """`elmo-tasks serve ARCHIVE...`."""
 
     description = (
-        "Serve a page, and JSON, with predictions of trained archives and the layers of biLMs (docs/PAGE.md). SIGTERM"
-        " and Ctrl-C end it when the running requests are answered."
+        "Serve a page, and JSON, with predictions of trained archives (docs/PAGE.md). SIGTERM"
+        " and Ctrl-C end it when all requests are answered."
     )
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.set_defaults(func=serve)
         add = parser.add_argument
-        add("archives", metavar="ARCHIVE", nargs="*", help="[NAME=]model.tar.gz, or its folder")
-        files = "[NAME=]OPTIONS,WEIGHTS or [NAME=]MODEL"
-        add("--bilm", metavar="FILES", action="append", help=f"{files}, at most two (the embedded one)")
-        add("--corpus", type=Path, metavar="FILE", action="append", help="text of the index, a sentence per line")
+        add("archives", metavar="ARCHIVE", nargs="+", help="[NAME=]model.tar.gz, or its folder")
         add("--host", default="127.0.0.1", help="address (%(default)s: this machine only)")
         add("--port", type=int, default=8000, metavar="N", help="0 for any free one (%(default)s)")
         name = "another name of this server, as its users' browsers have it"
@@ -29,7 +25,6 @@ class Serve(Command):
         add("--max-words", type=int, default=5000, metavar="N", help="of an input (%(default)s)")
         add("--max-bytes", type=int, default=500_000, metavar="N", help="of a request (%(default)s)")
         add("--timeout", type=float, default=30, metavar="SECONDS", help="until an answer (%(default)s)")
-        add("--drain", type=float, default=0, metavar="SECONDS", help="to answer what waits at SIGTERM (%(default)s)")
         add("--queue", type=int, default=64, metavar="N", help="requests that can wait for a model (%(default)s)")
         add("--batch-size", type=int, default=16, metavar="N", help="most inputs of a batch (%(default)s)")
         add("--threads", type=int, default=1, metavar="N", help="of PyTorch for each model (%(default)s)")

@@ -1,1 +1,1 @@
-"""`elmo-tasks serve`: a page and a JSON interface for trained archives and biLMs (docs/PAGE.md)."""
+"""`elmo-tasks serve`: a page and a JSON interface for trained archives (docs/PAGE.md)."""

@@ -1,4 +1,4 @@
-"""The HTTP interface, an ASGI application: routes, limits, clear errors and metrics."""
+"""The HTTP interface, an ASGI application: routes, limits and clear errors."""
 
 import asyncio
 import json
@@ -6,7 +6,6 @@ import logging
 import re
 import sys
 import time
-from collections import Counter, defaultdict
 from collections.abc import Mapping
 from importlib import resources
 from typing import Any
@@ -14,9 +13,8 @@ from typing import Any
 from elmo_tasks.errors import InputError, shown
 from elmo_tasks.formats.json_values import NOT_JSON, json_problem, loaded
 from elmo_tasks.tasks import TASKS
-from elmo_tasks.web.layers import LayerSearch
 from elmo_tasks.web.models import ServedModel
-from elmo_tasks.web.worker import Refused, Worker
+from elmo_tasks.web.worker import Refused
 
 JSON = "application/json"
 PAGES = {
@@ -38,15 +36,13 @@ _LOCAL = re.compile(r"|localhost|[\d.]+|\[[\da-f:.]+\]")
 
 class Service:
     """
-    An ASGI application for models and biLMs, by name, with a worker for each. `timeout` is in seconds; `hosts` are
+    An ASGI application for models, by name. `timeout` is in seconds; `hosts` are
     names of the server besides localhost and IP addresses.
     """
 
     def __init__(
         self,
         models: Mapping[str, ServedModel],
-        bilms: Mapping[str, LayerSearch],
-        workers: Mapping[str, Worker],
         *,
         max_bytes: int,
         max_words: int,
@@ -57,32 +53,18 @@ class Service:
         about = {
             "tasks": {name: task.page._asdict() for name, task in TASKS.items()},
             "models": [{"name": name, **model.describe()} for name, model in models.items()],
-            "bilms": [{"name": name, **bilm.describe()} for name, bilm in bilms.items()],
             "limits": {"bytes": max_bytes, "words": max_words},
         }
         folder = resources.files("elmo_tasks.web") / "static"
         self._contents = {path: ((folder / name).read_bytes(), kind) for path, (name, kind) in PAGES.items()}
         self._contents["/api/models"] = json.dumps(about).encode(), JSON
-        self._actions: dict[str, tuple[str, Any, Worker]] = {
-            f"/api/{action}/{name}": (action, one, workers[name])
-            for action, served in (("predict", models), ("neighbors", bilms), ("map", bilms))
-            for name, one in served.items()
-        }
-        self._paths = {*self._contents, *self._actions, "/health", "/metrics"}
-        self.workers, self._timeout, self._stopping = workers, timeout, False
-        self._max_bytes, self._max_words = max_bytes, max_words
+        self._actions = {f"/api/predict/{name}": model for name, model in models.items()}
+        self._contents["/health"] = b'{"status": "ok"}', JSON
+        self._timeout, self._max_bytes, self._max_words = timeout, max_bytes, max_words
         self._hosts, self._access_log = hosts, access_log
-        self._requests: Counter[tuple[str, int]] = Counter()
-        self._seconds: defaultdict[str, float] = defaultdict(float)
-
-    def stop(self) -> None:
-        """Refuses new requests and those that wait."""
-        self._stopping = True
-        for worker in self.workers.values():
-            worker.stop()
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Answers a request, counts it and its seconds."""
+        """Answers a request."""
         start, path, status, headers = time.monotonic(), scope["path"], 200, {}
         try:
             body, kind = await self._answer(scope["method"], path, dict(scope["headers"]), receive)
@@ -99,32 +81,24 @@ class Service:
         encoded = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
         await send({"type": "http.response.start", "status": status, "headers": encoded})
         await send({"type": "http.response.body", "body": body})
-        route, seconds = path if path in self._paths else "other", time.monotonic() - start
-        self._requests[route, status] += 1
-        self._seconds[route] += seconds
         if self._access_log:
+            seconds = time.monotonic() - start
             sys.stderr.write(f"{scope['method']} {scope['raw_path'].decode()[:200]} {status} {1000 * seconds:.0f} ms\n")
 
     async def _answer(self, method: str, path: str, headers: Mapping[bytes, bytes], receive: Any) -> tuple[bytes, str]:
         """The body of an answer and its type. Raises `Refused` and `InputError`."""
         self._check_sender(*(headers.get(name, b"").decode("latin-1").lower() for name in (b"host", b"origin")))
-        if path not in self._paths:
-            raise Refused(404, f"expected one of {', '.join(sorted(self._paths))}, got {shown(path)}")
+        if path not in (known := {*self._contents, *self._actions}):
+            raise Refused(404, f"expected one of {', '.join(sorted(known))}, got {shown(path)}")
         methods = ("POST",) if path in self._actions else ("GET", "HEAD")
         if method not in methods:
             raise Refused(405, f"expected the method {' or '.join(methods)}, got {shown(method)}")
         if path in self._contents:
             return self._contents[path]
-        if path == "/health":
-            if self._stopping:
-                raise Refused(503, "the server is stopping")
-            return b'{"status": "ok"}', JSON
-        if path == "/metrics":
-            return self._metrics(), "text/plain; version=0.0.4"
         kind = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
         if kind != JSON.encode():  # another site's page cannot send this type without asking first
             raise Refused(415, f"expected Content-Type: {JSON}, got {shown(kind.decode('latin-1'))}")
-        return await self._compute(*self._actions[path], receive), JSON
+        return await self._compute(self._actions[path], receive), JSON
 
     def _check_sender(self, host: str, origin: str) -> None:
         """Raises `Refused` if the host has an unknown name (DNS rebinding), or the origin is another site's page."""
@@ -133,25 +107,17 @@ class Service:
         if origin and (site := origin.partition("://")[2]) != host and site not in self._hosts:
             raise Refused(403, f"unknown origin {shown(origin)} (serve --allowed-host NAME allows it)")
 
-    def _metrics(self) -> bytes:
-        lines = [f'requests_total{{route="{r}",status="{s}"}} {n}' for (r, s), n in sorted(self._requests.items())]
-        lines += [f'request_seconds_total{{route="{route}"}} {n:.6f}' for route, n in sorted(self._seconds.items())]
-        lines += [f'waiting{{model="{name}"}} {len(one.waiting)}' for name, one in self.workers.items()]
-        sizes = [(name, size, n) for name, one in self.workers.items() for size, n in sorted(one.batches.items())]
-        lines += [f'batches_total{{model="{name}",size="{size}"}} {n}' for name, size, n in sizes]
-        return "".join(f"elmo_tasks_{line}\n" for line in lines).encode()
-
-    async def _compute(self, action: str, served: Any, worker: Worker, receive: Any) -> bytes:
+    async def _compute(self, model: ServedModel, receive: Any) -> bytes:
         try:
             data = loaded((await self._body(receive)).decode())
         except NOT_JSON as error:
             raise Refused(400, f"expected JSON: {json_problem(error)}") from None
-        data, words = served.prepare(action, data)
+        words = model.words(data)
         if words > self._max_words:
             raise InputError(f"expected at most {self._max_words:,} words, got {words:,}")
         gone = asyncio.ensure_future(receive())  # the body was read: the next message is that the client left
         try:
-            return await worker.answer(data, words, gone=gone, timeout=self._timeout)
+            return await model.worker.answer(data, words, gone=gone, timeout=self._timeout)
         finally:
             gone.cancel()
 

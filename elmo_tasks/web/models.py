@@ -12,7 +12,7 @@ from elmo_tasks.errors import InputError, one_line
 from elmo_tasks.nn.elmo_embedder import ElmoTokenEmbedder
 from elmo_tasks.tasks import TASKS, task_of
 from elmo_tasks.training.archives import load_archive
-from elmo_tasks.web.worker import Outcome
+from elmo_tasks.web.worker import Outcome, Worker
 
 MAX_PAIRS = 250_000
 """The largest product of the lengths of premise and hypothesis: the answer has two numbers for each pair of words."""
@@ -22,9 +22,12 @@ _WORD = re.compile(r"[^\W_]{1,50}|_|[^\w\s]")
 
 
 class ServedModel:
-    """An archive's predictor. Raises `InputError` if the file is missing or damaged, or of another task."""
+    """
+    An archive's predictor, and the worker that runs it, which takes `options`. Raises `InputError` if the file is
+    missing or damaged, or of another task.
+    """
 
-    def __init__(self, archive: Path) -> None:
+    def __init__(self, archive: Path, **options: int) -> None:
         if not archive.is_file():
             raise InputError("the archive does not exist", file=archive)
         loaded = load_archive(archive)
@@ -37,8 +40,11 @@ class ServedModel:
             found = loaded.config["model"]["type"]
             raise InputError(f"expected a model of {', '.join(TASKS)}, got {found!r}", file=archive)
         self.task = task
-        self.modules = list(self.predictor._model.modules())
-        self._embedders = [module for module in self.modules if isinstance(module, ElmoTokenEmbedder)]
+        modules = list(self.predictor._model.modules())
+        self._embedders = [module for module in modules if isinstance(module, ElmoTokenEmbedder)]
+        self.worker = Worker(self.answers, **options)
+        for module in modules:
+            module.register_forward_pre_hook(self.worker.check)
 
     def describe(self) -> dict[str, Any]:
         """`task`, `mix` (for each place of ELMo) and `examples`."""
@@ -50,12 +56,12 @@ class ServedModel:
         ]
         return {"task": self.task.name, "mix": mixes, "examples": self.task.examples}
 
-    def prepare(self, action: str, data: Any) -> tuple[Any, int]:
-        """An input and its words (about, for raw text). Raises `InputError` for too many pairs of words."""
+    def words(self, data: Any) -> int:
+        """The number of an input's words, about for raw text. Raises `InputError` for too many pairs of words."""
         words = {key: words_in(value) for key, value in data.items()} if isinstance(data, dict) else {}
         if self.task.name == "snli" and words.get("premise", 0) * words.get("hypothesis", 0) > MAX_PAIRS:
             raise InputError(f"expected at most {MAX_PAIRS:,} pairs of words of premise and hypothesis, got more")
-        return data, sum(count for key, count in words.items() if key not in ("id", "genre", "speakers"))
+        return sum(count for key, count in words.items() if key not in ("id", "genre", "speakers"))
 
     def answers(self, inputs: Sequence[Any]) -> list[Outcome]:
         """The lines that `elmo-tasks predict` writes. If a batch fails, its inputs are predicted one by one."""

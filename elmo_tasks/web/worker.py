@@ -1,7 +1,7 @@
 """A queue of requests, and the thread that computes their answers in batches."""
 
 import asyncio
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -43,18 +43,14 @@ class Worker:
     ) -> None:
         self._compute, self._queue, self._batch_size = compute, queue, batch_size
         self._thread = ThreadPoolExecutor(1, initializer=torch.set_num_threads, initargs=(threads,))
-        self._stopping = False
         self.running: list[Job] = []
         self.waiting: deque[Job] = deque()
-        self.batches: Counter[int] = Counter()  # by size
 
     async def answer(self, data: Any, words: int, *, gone: asyncio.Future, timeout: float) -> bytes:
         """
         The answer to an input. Raises the error that `compute` returned, or `Refused` if the queue is full (429), the
-        time has passed or the server is stopping (503), or `gone` is done: the client has left (499).
+        time has passed (503), or `gone` is done: the client has left (499).
         """
-        if self._stopping:
-            raise Refused(503, "the server is stopping")
         if len(self.waiting) >= self._queue:
             raise Refused(429, f"{self._queue} requests are waiting for this model already")
         job = Job(data, words, asyncio.get_running_loop().create_future())
@@ -72,22 +68,13 @@ class Worker:
 
     def check(self, *_: Any) -> None:
         """A hook for the model's modules: raises `Refused` if nobody waits for the running batch."""
-        if all(job.answer.done() for job in self.running):
+        if self.running and all(job.answer.done() for job in self.running):
             raise Refused(499, "nobody waits for the answer")
-
-    def stop(self) -> None:
-        """Refuse what waits and what comes; the running batch is finished."""
-        self._stopping = True
-        for job in self.waiting:
-            job.answer.set_exception(Refused(503, "the server is stopping"))
-        self.waiting.clear()
-        self._thread.shutdown(wait=False)
 
     def _start(self) -> None:
         if self.running or not self.waiting:
             return
         self.running = self._next_batch()
-        self.batches[len(self.running)] += 1
         inputs = [job.data for job in self.running]
         asyncio.get_running_loop().run_in_executor(self._thread, self._compute, inputs).add_done_callback(self._finish)
 

@@ -90,10 +90,11 @@ def test_closing_stops_what_runs(nodes: Any, tmp_path: Path) -> None:
     first, second = Session(table, tmp_path).left
     executor = cluster.RayExecutor(nodes.address, tmp_path / "runs")
     states = [event.state for event in executor([first], workers=1)]
-    assert states[0] == "started" and states[-1] == "finished"
+    assert states == ["started", "finished"]
     (tmp_path / "wait").touch()
     events = executor([second], workers=1)
-    until(lambda: next(events).run is second and at_last_step(second))
+    assert next(events).run is second
+    until(lambda: at_last_step(second))
     events.close()
     until(lambda: not run_dir.is_held(second.folder))
     assert run_dir.read_result(first.folder) and not run_dir.read_result(second.folder)

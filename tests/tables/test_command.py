@@ -1,10 +1,8 @@
 """`elmo-tasks ablate`: what it plans, skips, prints and writes, without training."""
 
-import io
 import json
 import os
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from threading import Thread
 
@@ -13,7 +11,7 @@ import pytest
 from elmo_tasks.cli.ablate import dry_run
 from elmo_tasks.errors import InputError
 from elmo_tasks.experiments.tables import local, run_dir
-from elmo_tasks.experiments.tables.runs import Event, Run
+from elmo_tasks.experiments.tables.runs import Run
 from elmo_tasks.experiments.tables.session import Session
 from tests.tables.tables import LAST, finish, row, write_table
 from tests.test_flow import elmo_tasks
@@ -65,7 +63,7 @@ def ablate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Shown:
 
 def test_dry_run(ablate: Shown, tmp_path: Path) -> None:
     shown = ablate("--dry-run", "--seeds", "3", "--workers", "2")
-    assert "last: ner_elmo.jsonnet; 3 to run, each 6 min" in shown
+    assert "last: ner_elmo.jsonnet; 3 to run\n" in shown
     assert '    model.elmo.mix: "weighted" -> "last"' in shown
     assert "6 runs, 2 at a time: 12 min" in shown
     assert FakeProcess.started == [] and not (tmp_path / "out").exists()
@@ -80,7 +78,7 @@ def test_output_and_files(ablate: Shown, tmp_path: Path) -> None:
     shown = ablate("--seeds", "2", "--figures", tmp_path / "figures")
     assert (tmp_path / "figures" / "curve-NER-f1.png").is_file()
     assert "started: last, seed 1" in shown
-    assert "[3/4] last, seed 1: f1 10.0, 60 s;" in shown
+    assert "[3/4] last, seed 1: f1 10.0, 60 s\n" in shown
     assert "ours   15.0 ± 7.1 (n=2)  15.0 ± 7.1 (n=2)" in shown
     out = tmp_path / "out"
     assert shown.rstrip().endswith(str(out / "report.html"))
@@ -107,7 +105,7 @@ def test_a_failed_run_is_retried(ablate: Shown, tmp_path: Path, capsys: pytest.C
         ablate()
     assert stopped.value.code == 1
     shown = capsys.readouterr().out
-    assert "[1/2] baseline, seed 1: FAILED: a.txt:1: no tag;" in shown
+    assert "[1/2] baseline, seed 1: FAILED: a.txt:1: no tag\n" in shown
     assert "failed" in shown and "10.0 (n=1)" in shown
     assert '"failed": "a.txt:1: no tag"' in (tmp_path / "out" / "results.jsonl").read_text()
     FakeProcess.failing = set()
@@ -133,6 +131,8 @@ def test_interrupt(ablate: Shown, tmp_path: Path, capsys: pytest.CaptureFixture[
     [
         (["--rows", "nobody"], "no row matches 'nobody'"),
         (["-s", os.fsdecode(b"out\xff")], r"expected a path in UTF-8, got '.*out\\udcff'"),
+        (["--figures", __file__], "test_command.py"),
+        (["--address", "head:6379"], "--executor ray"),
     ],
 )
 def test_invalid_arguments(arguments: list[str], message: str, ablate: Shown) -> None:
@@ -167,28 +167,6 @@ def test_join(ablate: Shown, tmp_path: Path) -> None:
     assert "30.0 (n=1)" in (tmp_path / "out" / "table.md").read_text()
 
 
-def test_executor_ray(ablate: Shown, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The cluster is connected before anything is written, and not for a dry run; lines name the nodes."""
-
-    class FakeExecutor:
-        slots = 99
-
-        def __init__(self, address: str, home: Path) -> None:
-            assert (address, home, home.parent.exists()) == ("head:6379", tmp_path / "out" / "runs", False)
-
-        def __call__(self, runs: list[Run], *, workers: int) -> Iterator[Event]:
-            assert workers == self.slots
-            for run in list(runs):
-                yield Event(run, "started", node="gpu-3")
-                finish(run, f1=0.1)
-                yield Event(run, "finished")
-
-    monkeypatch.setattr("elmo_tasks.cli.ablate.RayExecutor", FakeExecutor)
-    ray = ["--executor", "ray", "--address", "head:6379"]
-    ablate("--dry-run", *ray)
-    assert "\nstarted on gpu-3: last, seed 1\n" in ablate(*ray)
-
-
 def test_a_locked_run_has_not_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run_dir, "LOCK_TIMEOUT", 0.0)
     (tmp_path / run_dir.PLAN).write_text("{}")
@@ -196,22 +174,3 @@ def test_a_locked_run_has_not_failed(tmp_path: Path, monkeypatch: pytest.MonkeyP
         elmo_tasks("ablate-run", tmp_path)
     assert stopped.value.code == local.HELD
     assert not (tmp_path / run_dir.FAILURE).exists()
-
-
-def test_progress_on_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Terminal(io.StringIO):
-        def isatty(self) -> bool:
-            return True
-
-    monkeypatch.setattr("sys.stdout", shown := Terminal())
-    table = write_table(tmp_path, [row("baseline", changes={"trainer.num_epochs": 5})])
-
-    def executor(runs: list[Run], *, workers: int) -> Iterator[Event]:
-        (run,) = runs
-        yield Event(run, "running")
-        for epoch, f1 in enumerate([0.1, 0.5]):
-            run_dir.write_json(run.folder / run_dir.MODEL / f"metrics_epoch_{epoch}.json", {"validation_f1": f1})
-        yield Event(run, "running")
-
-    list(Session(str(table), tmp_path / "out", executor=executor).run_all())
-    assert re.search(r"baseline, seed 1:  40%.* 2/5 .*f1 50\.0", shown.getvalue())

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from elmo_tasks.experiments.tables.figures import draw, save_figures
+from elmo_tasks.experiments.tables.figures import draw
 from elmo_tasks.experiments.tables.report import report
 from elmo_tasks.experiments.tables.results import Summary, body
 from tests.tables.tables import LAST, fail, finish, planner, row
@@ -74,12 +74,3 @@ def test_figure1_has_a_line_for_each_row_over_ascending_shares(tmp_path: Path) -
     assert (elmo.get_label(), baseline.get_label()) == (r"\frac$ $", "baseline")
     assert elmo.lines[0].get_xydata().flatten() == pytest.approx([1, 10, 100, 65])
     assert elmo.lines[2][0].get_segments()[1][:, 1] == pytest.approx([65 - 50**0.5, 65 + 50**0.5])
-
-
-def test_saved_figures_are_reproducible(summary: Summary, tmp_path: Path) -> None:
-    for name in ("first", "second"):
-        save_figures(summary, tmp_path / name)
-    names = ["curve-A-B-f1.png", "curve-A-B-f1.svg", "figure2.png", "figure2.svg"]
-    assert sorted(path.name for path in (tmp_path / "first").iterdir()) == names
-    for name in names:
-        assert (tmp_path / "first" / name).read_bytes() == (tmp_path / "second" / name).read_bytes()

@@ -1,18 +1,10 @@
-// Which frozen encoder, and which of its layers: nothing, the biLM, CoVe and transformers in the six models, at the
+// Which frozen encoder, and which of its layers: nothing, the biLM and transformers in the six models, at the
 // places that the paper uses, with all layers (lambda as in each task's config) or the last one. Dev data.
 // Command: elmo-tasks ablate encoders -s out/encoders --seeds 3
 //   Other transformers, by the names of their columns and their folders, in a file of your own:
 //   (import 'training_config/tables/encoders.jsonnet') { models:: { BERT: 'models/bert', 'GPT-2': 'models/gpt2' } }
 local rows = import 'rows.libsonnet';
 
-local cove_files = {
-  'model.elmo.vectors_file': rows.data + '/vectors/glove.840B.300d.txt',
-  'model.elmo.weight_file': rows.data + '/cove/wmtlstm-8f474287.pth',
-};
-local cove = {
-  changes: cove_files { 'model.elmo.source': 'cove', 'model.elmo.options_file': null },
-  needs: std.objectValues(cove_files),
-};
 local transformer(folder) = {
   changes: { 'model.elmo.source': 'transformer', 'model.elmo.model': folder },
   needs: [folder],
@@ -25,8 +17,8 @@ local slug(name) = std.asciiLower(std.strReplace(name, ' ', '-'));
   // Names and folders of transformers.
   models:: { transformer: rows.data + '/encoders/transformer' },
 
-  local sources = { biLM: { changes: {} }, CoVe: cove } + std.mapWithKey(function(_, folder) transformer(folder), $.models),
-  local names = ['biLM', 'CoVe'] + std.objectFields($.models),
+  local sources = { biLM: { changes: {} } } + std.mapWithKey(function(_, folder) transformer(folder), $.models),
+  local names = ['biLM'] + std.objectFields($.models),
   local with(task, name, mix, changes) = rows.untuned(task, name + ', ' + mix) + sources[name] {
     name: '%s-%s-%s' % [task, slug(name), mix],
     changes+: changes,

@@ -45,23 +45,23 @@ class RayExecutor:
 
     def __call__(self, runs: list[Run], *, workers: int) -> Iterator[Event]:
         """Yields as `local.run_all`, with the node of each start. Closing it stops what is running."""
-        waiting, running, refs = list(runs), dict[Any, Run](), dict[str, Any]()
+        waiting, running = list(runs), dict[Any, Run]()
         seen, failed = dict[str, Any](), set[str]()
         try:
             while waiting or running:
-                while waiting and len(local.ready(list(running.values()), [])) < workers:
-                    run = waiting.pop(0)
-                    refs[run.digest] = ref = self._submit(run, refs)
-                    running[ref] = run
+                for run in local.ready(waiting, list(running.values()))[: workers - len(running)]:
+                    waiting.remove(run)
+                    running[self._submit(run)] = run
                 done, _ = self._ray.wait(list(running), timeout=POLL_SECONDS)
                 for run in running.values():
                     yield from _progress(run, seen)
                 for ref in done:
                     run = running.pop(ref)
                     (run.folder / NODE).unlink(missing_ok=True)
-                    failure = self._failure(ref, run, needs_failed=not failed.isdisjoint(run.after))
+                    failure = self._failure(ref, run)
                     failed |= {run.digest} if failure else set()
                     yield Event(run, "finished", failure)
+                yield from local.skipped(waiting, failed)
         finally:
             for ref in running:
                 self._ray.cancel(ref, force=True)
@@ -86,25 +86,23 @@ class RayExecutor:
         finally:
             token.unlink()
 
-    def _submit(self, run: Run, refs: dict[str, Any]) -> Any:
+    def _submit(self, run: Run) -> Any:
         run_dir.prepare_run_dir(run)
         (run.folder / NODE).unlink(missing_ok=True)
         memory = min(_peak_memory(run), self._memory)
         options = {"num_cpus": self.cores, "num_gpus": self._gpus, "memory": memory, "name": run.label}
         remote = self._ray.remote(max_retries=MAX_RETRIES, **options)(process.execute_on_node)
-        needed = [refs[digest] for digest in run.after if digest in refs]
-        return remote.remote(local.command, run.folder, os.getcwd(), _environment(self.cores), *needed)
+        return remote.remote(local.command, run.folder, os.getcwd(), _environment(self.cores))
 
-    def _failure(self, ref: Any, run: Run, *, needs_failed: bool) -> str | None:
+    def _failure(self, ref: Any, run: Run) -> str | None:
         try:
             code = self._ray.get(ref)
         except self._ray.exceptions.RayError as error:
             if run_dir.read_result(run.folder) is not None:
                 return None
-            if not needs_failed:
-                run_dir.write_failure(run.folder, f"Ray: {first_line(error)}")
+            run_dir.write_failure(run.folder, f"Ray: {first_line(error)}")
             code = 1
-        return "a run that it needs failed" if needs_failed else run_dir.failure_of(run.folder, code)
+        return run_dir.failure_of(run.folder, code)
 
 
 def _probe(token: str, version: str) -> Callable[[], str | None]:
@@ -130,8 +128,6 @@ def _progress(run: Run, seen: dict[str, Any]) -> Iterator[Event]:
     if status is not None and status != seen.get(run.digest):
         seen[run.digest] = status
         yield Event(run, status["state"], node=status["node"])
-    if status is not None and status["state"] == "started":
-        yield Event(run, "running", node=status["node"])
 
 
 def _environment(cores: int) -> dict[str, str]:

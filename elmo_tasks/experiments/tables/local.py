@@ -28,8 +28,7 @@ def run_all(runs: list[Run], *, workers: int, join: bool = False) -> Iterator[Ev
     execute last: a run that another process finishes, or that meanwhile fails there, is not repeated. With `join`, the
     order is random, so that calls that start together differ, and it ends when others execute all that is left.
 
-    Yields what starts and finishes, and twice a second what is running. Closing the generator, an interrupt or an error
-    stops the running processes.
+    Yields what starts and finishes. Closing the generator, an interrupt or an error stops the running processes.
     """
     waiting = random.sample(runs, len(runs)) if join else list(runs)
     running, failed, held = list[_Running](), set[str](), set[str]()
@@ -59,7 +58,6 @@ def run_all(runs: list[Run], *, workers: int, join: bool = False) -> Iterator[Ev
             for one in list(running):
                 code = one.process.poll()
                 if code is None:
-                    yield Event(one.run, "running")
                     continue
                 stop(one.process)  # what it may have left
                 running.remove(one)
@@ -70,10 +68,7 @@ def run_all(runs: list[Run], *, workers: int, join: bool = False) -> Iterator[Ev
                 if failure is not None:
                     failed.add(one.run.digest)
                 yield Event(one.run, "finished", failure)
-            for run in [run for run in waiting if failed.intersection(run.after)]:
-                waiting.remove(run)
-                failed.add(run.digest)
-                yield Event(run, "finished", "a run that it needs failed")
+            yield from skipped(waiting, failed)
     finally:
         for one in running:
             stop(one.process)
@@ -83,6 +78,14 @@ def ready(waiting: list[Run], running: list[Run]) -> list[Run]:
     """The waiting runs that need none of the others."""
     unfinished = {run.digest for run in waiting + running}
     return [run for run in waiting if not unfinished.intersection(run.after)]
+
+
+def skipped(waiting: list[Run], failed: set[str]) -> Iterator[Event]:
+    """Moves the runs that need a failed one from the waiting runs to the hashes of the failed ones."""
+    for run in [run for run in waiting if failed.intersection(run.after)]:
+        waiting.remove(run)
+        failed.add(run.digest)
+        yield Event(run, "finished", "a run that it needs failed")
 
 
 def _start(run: Run, slot: int, workers: int) -> subprocess.Popen[bytes]:

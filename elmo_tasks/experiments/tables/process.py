@@ -21,8 +21,6 @@ HELD = 75
 """The exit code of a run that another process executes."""
 NODE = "node.json"
 """In a run's folder: the node that executes the run, and whether it waits for another process to release it."""
-NEED_FAILED = 76
-"""The exit code of a run that was not executed because a run that it needs failed."""
 
 
 def command(folder: Path) -> list[str]:
@@ -57,12 +55,8 @@ def stop(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-def execute_on_node(
-    command: Callable[[Path], list[str]], folder: Path, cwd: str, environment: dict[str, str], *needed: int
-) -> int:
-    """On a node: execute the run once no other process does, and return the exit code. `needed` are those of others."""
-    if any(needed):
-        return NEED_FAILED
+def execute_on_node(command: Callable[[Path], list[str]], folder: Path, cwd: str, environment: dict[str, str]) -> int:
+    """On a node: execute the run once no other process does, and return the exit code."""
     if not (folder / run_dir.PLAN).is_file():
         raise InputError("the folder is not shared with this node", file=folder)
     code = HELD

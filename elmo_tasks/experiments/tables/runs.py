@@ -64,12 +64,12 @@ class Run:
 
 class Event(NamedTuple):
     """
-    A run has started, is running, is held by another process, or has finished; `failure` says why it failed, `node`
-    on which machine of several it is.
+    A run has started, is held by another process, or has finished; `failure` says why it failed, `node` on which
+    machine of several it is.
     """
 
     run: Run
-    state: Literal["started", "running", "held", "finished"]
+    state: Literal["started", "held", "finished"]
     failure: str | None = None
     node: str | None = None
 

@@ -2,21 +2,15 @@
 
 import json
 import shlex
-import sys
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
 from pathlib import Path
-from statistics import mean
-
-from tqdm import tqdm
 
 from elmo_tasks import resources
 from elmo_tasks.errors import InputError, require_sizes
 from elmo_tasks.experiments.tables import local, run_dir
 from elmo_tasks.experiments.tables.report import report
 from elmo_tasks.experiments.tables.results import Summary, duration, markdown, run_scores
-from elmo_tasks.experiments.tables.runs import Event, Executor, Planner, Run
+from elmo_tasks.experiments.tables.runs import Event, Executor, Planner
 from elmo_tasks.experiments.tables.table import choose_rows, read_table
 from elmo_tasks.files import atomic_write
 
@@ -55,10 +49,6 @@ class Session:
         self.rows = choose_rows(self.table, rows or [])
         self._all = self.planner.runs(self.rows, seeds)
         self.left = [run for run in self._all if run_dir.read_result(run.folder) is None]
-        self._seconds: dict[str, list[float]] = defaultdict(list)
-        for run in self._all:
-            if result := run_dir.read_result(run.folder):
-                self._seconds[run.row.name].append(result["seconds"])
         self.interrupted, self.failed = False, 0
 
     def run_all(self) -> Iterator[str]:
@@ -70,40 +60,24 @@ class Session:
         if self.left:
             self.write()  # fails now, not after the first run, if it cannot write
         self.interrupted = True
-        with ExitStack() as stack:
-            bars: dict[str, tqdm] = {}
-            for event in self._executor(self.left, workers=self.workers):
-                if event.state == "running":
-                    if event.run.digest not in bars:
-                        bars[event.run.digest] = stack.enter_context(_bar(event.run))
-                    _show(event.run, bars[event.run.digest])
-                elif event.state == "started":
-                    yield f"started{f' on {event.node}' if event.node else ''}: {event.run.label}"
-                elif event.state == "held":
-                    yield f"executed by another process: {event.run.label}"
-                else:
-                    if event.run.digest in bars:
-                        bars[event.run.digest].close()
-                    self.left.remove(event.run)
-                    yield self._finished(event)
-                    self.write()
+        for event in self._executor(self.left, workers=self.workers):
+            if event.state == "started":
+                yield f"started{f' on {event.node}' if event.node else ''}: {event.run.label}"
+            elif event.state == "held":
+                yield f"executed by another process: {event.run.label}"
+            else:
+                self.left.remove(event.run)
+                yield self._finished(event)
+                self.write()
         self.interrupted = False
         if self.left:
             yield f"other processes execute the runs that are left: {len(self.left)}"
 
     def time_left(self) -> str:
-        """The estimate for the runs that are left: `12 min`; `more than 12 min` if some are unknown."""
-        known = [seconds for run in self.left if (seconds := self.estimate(run)) is not None]
-        if self.left and not known:
-            return duration(None)
-        total = duration(max([sum(known) / self.workers, *known], default=0.0))
-        return total if len(known) == len(self.left) else f"more than {total}"
-
-    def estimate(self, run: Run) -> float | None:
-        """The mean seconds of finished runs of the same row, else the row's `minutes`."""
-        if measured := self._seconds[run.row.name]:
-            return mean(measured)
-        return run.row.minutes and 60 * run.row.minutes
+        """The rows' `minutes` of the runs that are left: `12 min`; `unknown` if a row has none."""
+        known = [60 * run.row.minutes for run in self.left if run.row.minutes is not None]
+        total = max([sum(known) / self.workers, *known], default=0.0)
+        return duration(total if len(known) == len(self.left) else None)
 
     def write(self) -> Summary:
         """Write the three files from the results so far. Raises `InputError` if they cannot be written."""
@@ -130,26 +104,10 @@ class Session:
             self.failed += 1
             line += f"FAILED: {event.failure}"
         else:
-            self._seconds[event.run.row.name].append(result["seconds"])
             line += f"{run_scores(event.run.row, result)}, {duration(result['seconds'])}"
         kept = [path.name for path in sorted(event.run.folder.glob(f"{run_dir.MODEL}.old-*"))]
         other = f"; trainings with other configs are kept in {event.run.folder}: {', '.join(kept)}" if kept else ""
-        return f"{line}{other}; {self.time_left()} left"
-
-
-def _bar(run: Run) -> tqdm:
-    """On a terminal, the progress of a run in epochs."""
-    epochs = run.plan["config"].get("trainer", {}).get("num_epochs")
-    bar = {"desc": run.label, "total": epochs, "initial": len(run_dir.curve(run.folder)), "unit": " epochs"}
-    return tqdm(**bar, leave=False, file=sys.stdout, disable=None, dynamic_ncols=True)
-
-
-def _show(run: Run, bar: tqdm) -> None:
-    """Update the bar with the epochs so far and the scores of the last one."""
-    if not bar.disable:
-        curve = run_dir.curve(run.folder)
-        bar.n = len(curve)
-        bar.set_postfix_str(run_scores(run.row, {"scores": curve[-1]}) if curve else "")
+        return line + other
 
 
 def _require_utf8(*paths: object) -> None:

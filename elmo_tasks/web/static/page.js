@@ -1,20 +1,13 @@
 // The page of `elmo-tasks serve`. Texts of users and models enter the document as text nodes only.
 
-const TABLE_WORDS = 60, GRID_WORDS = 40, WORDS = 200, LISTED = 12;  // what is drawn at most
+const GRID_WORDS = 40, LISTED = 12;  // what is drawn at most
 const HUES = { PER: 255, LOC: 150, ORG: 65, MISC: 310, V: 28, ARG0: 255, ARG1: 150, ARG2: 65, ARG3: 190, neutral: 255,
   entailment: 150, contradiction: 28, "very negative": 28, negative: 50, positive: 170, "very positive": 150 };
-const SHAPES = ["M-3 0a3 3 0 1 0 6 0a3 3 0 1 0-6 0", "M-2.7-2.7h5.4v5.4h-5.4z", "M0-3.6L3.4 2.4H-3.4z",
-  "M0-3.8L3.8 0 0 3.8-3.8 0z", "M-1-3.4h2v2.4h2.4v2H1v2.4h-2V1h-2.4v-2H-1z"];
-const QUERIES = [["They went to a play .", 4], ["The children play in the park .", 2], ["A bank lent money .", 1]];
-
 const $ = (id) => document.getElementById(id);
-const split = (text) => text.split(/\s+/).filter(Boolean);
 const number = (value) => value.toFixed(3).replace("-", "−");
 const counted = (count, one, more = `${one}s`) => `${count.toLocaleString("en")} ${count === 1 ? one : more}`;
 const quoted = (text) => `“\u2068${text}\u2069”`;  // isolated: its direction does not reach its neighbours
 const spread = (index) => Math.round(255 + 137.508 * index) % 360;
-const layerName = (layer) => layer ? `layer ${layer}` : "layer 0 (characters)";
-
 /** The same label has the same colour everywhere, whatever its prefix. */
 function hueOf(label) {
   const base = label.replace(/^([CR]-|[BIOUL]-)+/, "");
@@ -23,8 +16,7 @@ function hueOf(label) {
 
 /** An element of "tag.class"; parts are text, elements, attributes (`on...`: listeners, `--...`: properties). */
 function h(tag, ...parts) {
-  const [name, ...classes] = tag.split("."), svg = name === "svg" || name === "path";
-  const element = svg ? document.createElementNS("http://www.w3.org/2000/svg", name) : document.createElement(name);
+  const [name, ...classes] = tag.split("."), element = document.createElement(name);
   if (classes.length) element.classList.add(...classes);
   for (const part of parts.flat(3)) {
     if (typeof part === "string" || part instanceof Node) element.append(part);
@@ -91,39 +83,12 @@ const verdict = ({ label, probabilities }) => [h("p.verdict", { "--hue": hueOf(l
   bars("Probability", Object.entries(probabilities).map(([name, value]) =>
     ({ name, value, hue: hueOf(name), fact: name === label ? `${label}\n${label}, ${number(value)}` : null })))];
 const scrolling = (name, child) => h("div.scroll", { role: "region", "aria-label": name, tabindex: 0 }, child);
-const radios = (name, choices, chosen, changed) => choices.map(([value, text]) => h("label", { dir: "auto" },
-  h("input", { type: "radio", name, value, checked: value === chosen, onchange: () => changed(value) }), text));
 
 // ---- The tasks. A fact, "key\nwords", is what two models are compared by: they differ if one has the key alone.
 const keyOf = (one) => [one.token_start, one.token_end, one.label ?? one.type];
-function drawFrames({ tokens, frames }, input) {
-  const spansOf = (frame) => frame.arguments.map((one) => ({ ...one, hue: hueOf(one.label),
-    fact: `${[frame.predicate, keyOf(one)]}\n${frame.verb}: ${one.label} ${quoted(one.text)}` }));
-  if (tokens.length > TABLE_WORDS) {
-    return frames.map((frame) => [h("h3", { dir: "auto" }, frame.verb),
-      marked(...located(tokens, input.sentence, spansOf(frame)))]);
-  }
-  const known = frames.map((frame) => frame.predicate);
-  const toggle = (place) => {
-    fill({ ...input, predicates: known.includes(place) ? known.filter((one) => one !== place) : [...known, place] });
-    run();
-  };
-  const head = tokens.map((token, place) => h("th", { scope: "col" }, h("button", { type: "button", dir: "auto",
-    "aria-pressed": `${known.includes(place)}`, title: `word ${place}`, onclick: () => toggle(place) }, token)));
-  const row = (frame) => {
-    const cells = [];
-    let at = 0;
-    for (const { token_start: start, token_end: end, label, text, hue, fact } of spansOf(frame)) {
-      if (start > at) cells.push(h("td", { colspan: start - at }));
-      const argument = { colspan: end - start, "--hue": hue, "data-fact": fact };
-      cells.push(h("td", argument, h("b", label), " ", h("bdi", text)));
-      at = end;
-    }
-    return h("tr", h("th", { scope: "row", dir: "auto" }, frame.verb), cells);
-  };
-  return [scrolling("Frames", h("table.frames", h("thead", h("tr", h("td"), head)), h("tbody", frames.map(row)))),
-    h("p.soft", "Choose a word to add or remove it as a predicate.")];
-}
+const drawFrames = ({ tokens, frames }, input) => frames.map((frame) => [h("h3", { dir: "auto" }, frame.verb),
+  marked(...located(tokens, input.sentence, frame.arguments.map((one) => ({ ...one, hue: hueOf(one.label),
+    fact: `${[frame.predicate, keyOf(one)]}\n${frame.verb}: ${one.label} ${quoted(one.text)}` }))))]);
 
 function drawClusters({ sentences, clusters }, input) {
   const spanOf = (one, before, group) => ({ ...one, badge: `${group + 1}`, group, hue: spread(group), fact: before &&
@@ -173,86 +138,24 @@ h("bdi", token), h("small", tags[place])), " "]));
 const drawEntities = ({ tokens, entities }, input) => marked(...located(tokens, input.sentence, entities.map((one) =>
   ({ ...one, label: one.type, hue: hueOf(one.type), fact: `${keyOf(one)}\n${quoted(one.text)} ${one.type}` }))));
 const best = ({ label, probabilities }) => `${label}, ${number(probabilities[label])}`;
-const joined = (list) => list.join(" ");
-const each = (change) => (input) => Object.fromEntries(Object.entries(input).map(([key, one]) => [key, change(one)]));
-const SENTENCE = { tokens: ({ sentence }) => ({ tokens: split(sentence) }),
-  untokens: ({ tokens }) => ({ sentence: joined(tokens) }) };
-const PAIR = { tokens: each(split), untokens: each(joined) };
-
-/** By the `drawing` of a task: `tokens` makes an input of texts, `untokens` the reverse; `said` sums up an output. */
+/** By the `drawing` of a task; `said` sums up an output. */
 const DRAWINGS = {
-  entities: { ...SENTENCE, draw: drawEntities, said: ({ entities }) => counted(entities.length, "entity", "entities") },
-  frames: { ...SENTENCE, draw: drawFrames, said: ({ frames }) => counted(frames.length, "frame") },
-  clusters: { draw: drawClusters,
-    tokens: ({ text }) => ({ sentences: text.split("\n").map(split).filter((one) => one[0]) }),
-    untokens: ({ sentences }) => ({ text: sentences.map(joined).join("\n") }),
-    said: ({ clusters }) => `${counted(clusters.length, "cluster")}, ${counted(clusters.flat().length, "mention")}` },
+  entities: { draw: drawEntities, said: ({ entities }) => counted(entities.length, "entity", "entities") },
+  frames: { draw: drawFrames, said: ({ frames }) => counted(frames.length, "frame") },
+  clusters: { draw: drawClusters, said: ({ clusters }) =>
+    `${counted(clusters.length, "cluster")}, ${counted(clusters.flat().length, "mention")}` },
   answer: { draw: drawAnswer, said: ({ text, probability }) => `${quoted(text)}, ${number(probability)}` },
-  attention: { ...PAIR, draw: drawAttention, said: best },
-  verdict: { ...SENTENCE, draw: verdict, said: best },
-  tags: { ...SENTENCE, draw: drawTags, said: ({ tokens }) => counted(tokens.length, "word") },
-  score: { ...PAIR, draw: ({ score }) => h("p.verdict", number(score)), said: ({ score }) => number(score) },
+  attention: { draw: drawAttention, said: best },
+  verdict: { draw: verdict, said: best },
+  tags: { draw: drawTags, said: ({ tokens }) => counted(tokens.length, "word") },
+  score: { draw: ({ score }) => h("p.verdict", number(score)), said: ({ score }) => number(score) },
 };
 /** The tabs by name: a drawing, and `title`, `about` and `fields` (key, name and rows of each text) of a record. */
 const VIEWS = {};
-const LAYERS = { ...SENTENCE, title: "Layers", draw: drawLayers, fields: [["sentence", "Sentence", 2]],
-  about: "What is near a word in each layer of the language model. Layer 0 reads characters, and no other word.",
-  said: ({ layers: { length } }) => `${length} layers`,
-  tokens: ({ sentence }) => queryOf(split(sentence), chosenWord(), $("same").checked) };
-
-// ---- Layers
-const queryOf = (tokens, word = 0, same = false) => ({ tokens, word, top: 5, same });
-const inContext = ({ words, place }) => h("span", { dir: "auto" }, place > 9 ? "… " : "",
-  `${words.slice(Math.max(0, place - 9), place).join(" ")} `, h("mark", words[place]),
-  ` ${words.slice(place + 1, place + 10).join(" ")}`, words.length > place + 10 ? " …" : "");
-
-function drawLayers({ layers }, { tokens, word }, bilm) {
-  const map = h("div.map");
-  ask("map", bilm, JSON.stringify({ word: tokens[word] }), controller.signal).then(
-    (answer) => map.append(...drawMap(answer.output), h("div.sources", sources(answer, "Map: "))),
-    (error) => map.append(h("p.note", error.message)));
-  const item = (one) => h("li", h("span.number", number(one.cosine)), " ", inContext(one));
-  const column = (nearest, layer) => h("section", { "--hue": spread(layer) }, h("h3", layerName(layer)),
-    h("ol", nearest.map(item)));
-  return [h("div.columns", layers.map(column)),
-    h("h3", `Occurrences of ${quoted(tokens[word])} by their first two principal components`), map];
-}
-
-function drawMap({ occurrences, layers }) {
-  const readout = h("p.readout", { role: "status" }, "Point at an occurrence, or press the arrow keys in a map.");
-  const senses = [...new Set(occurrences.map((one) => one.sense))].sort(), bySense = senses.some(Boolean);
-  const point = (kind, ...parts) =>
-    h("path.point", { "--hue": spread(kind), d: SHAPES[kind % SHAPES.length] }, ...parts);
-  const maps = layers.map((points, layer) => {
-    const size = Math.max(1e-9, ...points.flat().map(Math.abs)) / 92;
-    return points.map(([x, y], place) => point(bySense ? senses.indexOf(occurrences[place].sense) : layer,
-      { transform: `translate(${x / size} ${-y / size})`, onpointerenter: () => choose(place) }));
-  });
-  const kinds = bySense ? senses.map((sense) => sense ?? "unknown sense") : maps.map((_, layer) => layerName(layer));
-  const legend = h("ul.legend", kinds.map((name, kind) =>
-    h("li", h("svg", { viewBox: "-5 -5 10 10", "aria-hidden": "true" }, point(kind)), h("bdi", name))));
-  let chosen = -1;
-  const choose = (place) => {
-    for (const paths of maps) paths.forEach((path, other) => path.classList.toggle("chosen", other === place));
-    const one = occurrences[chosen = place], sense = one.sense ? ` (${one.sense})` : "";
-    readout.replaceChildren(`${place + 1} of ${occurrences.length}: `, inContext(one), sense);
-  };
-  const onkeydown = (event) => {
-    const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
-    if (!step) return;
-    event.preventDefault();
-    choose((Math.max(chosen, 0 - (step > 0)) + step + occurrences.length) % occurrences.length);
-  };
-  const drawn = (paths, layer) => h("figure", h("svg", { viewBox: "-100 -100 200 200", tabindex: 0, role: "img",
-    "aria-label": `${layerName(layer)}, ${counted(paths.length, "occurrence")}`, onkeydown },
-  h("path.axes", { d: "M0-96V96M-96 0H96" }), paths), h("figcaption", layerName(layer)));
-  return [legend, h("div.columns", maps.map(drawn)), readout];
-}
-
 // ---- Answers
 /** What the server answers: { path, body, text, output }. Raises an `Error` in words. */
-async function ask(what, name, body, signal) {
-  const path = `/api/${what}/${encodeURIComponent(name)}`;
+async function ask(name, body, signal) {
+  const path = `/api/predict/${encodeURIComponent(name)}`;
   const request = { method: "POST", headers: { "Content-Type": "application/json" }, body, signal };
   const response = await fetch(path, request).catch(() => { throw new Error("The server does not answer."); });
   const text = await response.text(), wait = response.headers.get("Retry-After");
@@ -260,20 +163,13 @@ async function ask(what, name, body, signal) {
   throw new Error((parsed(text).error ?? response.statusText) + (wait ? ` (try again in ${wait} s)` : ""));
 }
 
-function copy(text, button) {
-  const name = button.textContent, say = (words) => { button.textContent = words; };
-  const done = navigator.clipboard?.writeText(text) ?? Promise.reject();  // none over plain http from elsewhere
-  done.then(() => say("Copied"), () => say("Not allowed")).then(() => setTimeout(say, 1500, name));
-}
-
 /** The exact answer, and the command that gets it. */
-function sources({ path, body, text }, prefix = "") {
+function sources({ path, body, text }) {
   const shell = (part) => `'${part.replaceAll("'", "'\\''")}'`;
   const command = `curl -s -H 'Content-Type: application/json' -d ${shell(body)} ${shell(location.origin + path)}`;
   return [["JSON", text], ["curl", command]].map(([name, content]) => {
     const shown = h("pre", { tabindex: 0, "aria-label": name });
-    return h("details", { ontoggle: () => { shown.textContent = content; } }, h("summary", prefix + name),
-      h("button", { type: "button", onclick: (event) => copy(content, event.target) }, "Copy"), shown);
+    return h("details", { ontoggle: () => { shown.textContent = content; } }, h("summary", name), shown);
   });
 }
 const mixOf = ({ mix }) => mix && h("aside.mix", h("h3", "ELMo mix"), mix.length ? mix.map(({ at, gamma, weights }) =>
@@ -281,18 +177,16 @@ const mixOf = ({ mix }) => mix && h("aside.mix", h("h3", "ELMo mix"), mix.length
   : h("p.soft", "This model has no ELMo."));
 
 function panel(name, answer) {
-  const { output, body } = answer, tokens = output.tokens ?? output.premise ?? output.sentences?.flat();
+  const { output, body } = answer;
   let drawing;
   try {
-    drawing = VIEWS[view].draw(output, JSON.parse(body), name);
+    drawing = VIEWS[view].draw(output, JSON.parse(body));
   } catch (error) {
     drawing = h("p.note", `This answer cannot be drawn (${error.message}). Its JSON is below.`);
   }
-  const query = new URLSearchParams({ view: "layers", input: JSON.stringify(queryOf(tokens?.slice(0, GRID_WORDS))) });
   return h("article.card", { "aria-label": name }, h("h2", { dir: "auto" }, name),
     h(`div.beside.${view}`, h("div.drawing", drawing), mixOf(modelsOf(view).find((model) => model.name === name))),
-    h("div.sources", sources(answer),
-      tokens && served.bilms.length ? h("a", { href: `#${query}` }, "These words in each layer") : null));
+    h("div.sources", sources(answer)));
 }
 
 /** Marks what only one of two panels has, and says it. */
@@ -316,56 +210,42 @@ function show(names, results) {
     results.map((one, place) => ({ name: names[place], ...one })).filter((one) => one.status === status));
   const panels = good.map(({ name, value }) => panel(name, value));
   const said = good.map(({ name, value }) => `${name}: ${VIEWS[view].said(value.output)}.`);
-  const compared = panels[1] && view !== "layers" ? differences(names, panels) : h("section", { hidden: true });
+  const compared = panels[1] ? differences(names, panels) : h("section", { hidden: true });
   $("message").append([...new Set(bad.map(({ reason }) => reason.message))].join(" "));
   $("status").textContent = [...said, compared.firstChild ? `${compared.firstChild.textContent}.` : ""].join(" ");
   $("answers").replaceChildren(compared, h(panels[1] ? `div.pair.${view}` : "div", panels));
 }
 
 // ---- The form and the link
-let served, view, form, controller;  // GET /api/models; task or "layers"; "text", "tokens" or "JSON"; the last request
+let served, view, form, controller;  // GET /api/models; its task; "text" or "JSON"; the last request
 
-const modelsOf = (name) => name === "layers" ? served.bilms : served.models.filter((model) => model.task === name);
+const modelsOf = (name) => served.models.filter((model) => model.task === name);
 const texts = () => Object.fromEntries(VIEWS[view].fields.map(([key]) => [key, $(`field-${key}`).value]));
 const current = () => form === "JSON" ? $("field-JSON").value
-  : JSON.stringify(form === "tokens" ? VIEWS[view].tokens(texts()) : texts());
-const chosenWord = () => Number(document.querySelector("[name=word]:checked")?.value ?? 0);
+  : JSON.stringify(texts());
 const sorted = (input) => JSON.stringify(Object.entries(input).sort());
 const parsed = (text) => { try { return JSON.parse(text); } catch { return text; } };
 
 /** The fields of a form with these texts. */
 function build(kind, values) {
   form = kind;
-  const { fields, tokens } = VIEWS[view];
-  const kinds = [view !== "layers" && "text", tokens && "tokens", "JSON"].filter(Boolean);
-  const change = (other) => other === "JSON" ? build(other, { JSON: current() })
-    : form === "JSON" ? fill(parsed(current())) : build(other, texts());
-  $("modes").replaceChildren(...radios("mode", kinds.map((one) => [one, one]), kind, change));
-  const shown = kind === "JSON" ? [["JSON", "Request", 5]] : fields;
-  const hint = kind === "tokens" ? ` a blank between tokens${view === "coref" ? ", a line per sentence" : ""}` : "";
+  const onchange = () => form === "JSON" ? fill(parsed(current())) : build("JSON", { JSON: current() });
+  $("modes").replaceChildren(...["text", "JSON"].map((value) =>
+    h("label", h("input", { type: "radio", name: "mode", value, checked: value === kind, onchange }), value)));
+  const shown = kind === "JSON" ? [["JSON", "Request", 5]] : VIEWS[view].fields;
   $("fields").replaceChildren(...shown.map(([key, name, rows]) => h("div",
-    h("label", { for: `field-${key}` }, name, h("span.soft", hint)),
-    h("textarea", { id: `field-${key}`, rows, dir: "auto", spellcheck: "false", oninput: () => listWords() }))));
+    h("label", { for: `field-${key}` }, name),
+    h("textarea", { id: `field-${key}`, rows, dir: "auto", spellcheck: "false" }))));
   for (const [key] of shown) $(`field-${key}`).value = values[key] ?? "";
-  listWords(values.word);
 }
 
-/** Shows an input in the first form that can express all of it. */
+/** Shows an input as text if that can express all of it, else as JSON. */
 function fill(input) {
-  $("same").checked = input.same;
-  for (const kind of ["text", "tokens"]) {
-    try {
-      build(kind, kind === "text" ? input : { ...VIEWS[view].untokens(input), word: input.word });
-      if (sorted(JSON.parse(current())) === sorted(input)) return;
-    } catch { /* it has another form */ }
-  }
+  try {
+    build("text", input);
+    if (sorted(JSON.parse(current())) === sorted(input)) return;
+  } catch { /* it is no object */ }
   build("JSON", { JSON: typeof input === "string" ? input : JSON.stringify(input) });
-}
-
-function listWords(chosen = chosenWord()) {
-  $("word").hidden = $("same-line").hidden = view !== "layers" || form === "JSON";
-  const list = $("word").hidden ? [] : split(texts().sentence).slice(0, WORDS).map((word, place) => [place, word]);
-  $("words").replaceChildren(...radios("word", list, Math.min(chosen, list.length - 1), () => run()));
 }
 
 async function run(first = false) {
@@ -376,7 +256,7 @@ async function run(first = false) {
   const { signal } = controller = new AbortController();
   $("message").textContent = "";
   $("answers").setAttribute("aria-busy", "true");
-  const asked = names.map((name) => ask(view === "layers" ? "neighbors" : "predict", name, body, signal));
+  const asked = names.map((name) => ask(name, body, signal));
   const results = await Promise.allSettled(asked);
   if (signal.aborted) return;
   $("answers").removeAttribute("aria-busy");
@@ -400,8 +280,7 @@ function open() {
     $(id).replaceChildren(...names.map((value) => h("option", { value, selected: value === chosen }, value || "none")));
   }
   $("other").disabled = models.length < 2;
-  const examples = view === "layers" ? QUERIES.map(([text, word]) => queryOf(split(text), word))
-    : modelsOf(view).find((one) => one.name === $("model").value).examples;
+  const examples = modelsOf(view).find((one) => one.name === $("model").value).examples;
   const name = (example) => [example[fields.at(-1)[0]] ?? Object.values(example)[0]].flat(2).join(" ");
   $("examples").replaceChildren(...examples.slice(0, 6).map((example) => h("button", { type: "button", dir: "auto",
     onclick: () => { fill(example); run(); } }, name(example))));
@@ -415,15 +294,13 @@ const response = await fetch("/api/models").catch((error) => ({ statusText: erro
 if (response.ok) {
   served = await response.json();
   for (const [task, page] of Object.entries(served.tasks)) VIEWS[task] = { ...DRAWINGS[page.drawing], ...page };
-  VIEWS.layers = LAYERS;
   $("ready").hidden = false;
   $("limit").append(`An input has at most ${counted(served.limits.words, "word")}.`);
   const submit = (event) => { event.preventDefault(); run(); };
   $("form").addEventListener("submit", submit);
   $("form").addEventListener("keydown", (event) => event.key === "Enter" && !event.isComposing
     && (event.ctrlKey || event.metaKey || event.target.rows === 1) && submit(event));
-  for (const id of ["model", "other", "same"]) $(id).addEventListener("change", () => run());
-  $("link").addEventListener("click", (event) => copy(location.href, event.target));
+  for (const id of ["model", "other"]) $(id).addEventListener("change", () => run());
   $("skip").addEventListener("click", (event) => { event.preventDefault(); $("main").focus(); });
   addEventListener("hashchange", open);
   open();

@@ -1,0 +1,49 @@
+"""`elmo-tasks info`: versions, processor, GPUs and data, for a report of a problem. Needs no AllenNLP."""
+
+import argparse
+import os
+import platform
+from importlib.metadata import PackageNotFoundError, version
+
+from elmo_tasks import __version__
+from elmo_tasks.cli.actions import Command
+from elmo_tasks.errors import InputError
+from elmo_tasks.resources import DATA_VARIABLE, data_root
+
+PACKAGES = ("torch", "numpy", "h5py", "allennlp", "transformers", "spacy", "pyarrow", "ray")
+
+
+class Info(Command):
+    """`elmo-tasks info`."""
+
+    description = "Print versions, the processor, GPUs and the data root, for a report of a problem."
+    includes_packages = False
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.set_defaults(func=run)
+
+
+def run(args: argparse.Namespace) -> None:
+    """Print a line for each."""
+    import torch
+
+    from elmo_tasks.elmo.shards import cpu_type
+
+    print(f"elmo-tasks {__version__}, Python {platform.python_version()}, {platform.platform()}")
+    print(", ".join(f"{name} {_version(name)}" for name in PACKAGES))
+    print(f"CPU: {cpu_type()}; {os.cpu_count()} cores, {torch.get_num_threads()} threads")
+    names = [torch.cuda.get_device_name(number) for number in range(torch.cuda.device_count())]
+    print(f"GPU: {', '.join(names) or 'none'}")
+    try:
+        root = data_root()
+    except InputError as error:
+        print(f"data: {error}")
+    else:
+        print(f"data: {root or f'none, {DATA_VARIABLE} is not set'}")
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "not installed"
