@@ -1,8 +1,12 @@
 """Loads the plugin, as `allennlp` does, and seeds every test."""
 
 import random
-from collections.abc import Iterator
+import shutil
+from collections.abc import Callable, Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import numpy
@@ -14,7 +18,7 @@ from allennlp.models import Model
 import elmo_tasks.plugin  # noqa: F401 (importing it is what registers our names)
 from elmo_tasks.resources import DATA_VARIABLE
 from tests.models import Build, corpus, make_model
-from tests.tiny import heard, write_data_root
+from tests.tiny import write_data_root
 
 
 @pytest.fixture(autouse=True)
@@ -38,13 +42,6 @@ def configs(monkeypatch: pytest.MonkeyPatch, root: Path) -> Path:
 
 
 @pytest.fixture
-def heard_counts(request: pytest.FixtureRequest, caplog: pytest.LogCaptureFixture) -> Iterator[None]:
-    """For tests/<task>/test_reader.py: `caplog` gets the messages of that task's reader."""
-    with heard(caplog, f"elmo_tasks.tasks.{request.module.__name__.split('.')[1]}.reader"):
-        yield
-
-
-@pytest.fixture
 def build(request: pytest.FixtureRequest, tmp_path: Path) -> Build:
     """For tests/<task>/: a tiny model of that task, by default with the vocabulary of its sample."""
     task = request.module.__name__.split(".")[1]
@@ -53,3 +50,38 @@ def build(request: pytest.FixtureRequest, tmp_path: Path) -> Build:
         return make_model(task, given or corpus(task), tmp_path, elmo, **keys)
 
     return make
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """Chromium."""
+    playwright = pytest.importorskip(
+        "playwright.sync_api", reason="playwright is not installed: pip install playwright"
+    )
+    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if chromium is None:
+        pytest.skip("there is no Chromium: apt-get install chromium")
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *arguments: Any) -> None: ...
+
+
+@pytest.fixture
+def serve() -> Iterator[Callable[[Path], ThreadingHTTPServer]]:
+    """Serves the files of a folder until the end of the test."""
+    servers: list[ThreadingHTTPServer] = []
+
+    def serve(folder: Path) -> ThreadingHTTPServer:
+        servers.append(ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(folder))))
+        Thread(target=servers[-1].serve_forever, daemon=True).start()
+        return servers[-1]
+
+    yield serve
+    for server in servers:
+        server.shutdown()
+        server.server_close()

@@ -53,14 +53,3 @@ def make_model(task: str, given: Sequence[Instance], folder: Path, elmo: dict[st
         params["elmo"] = {**bilm_files(folder), **elmo}
     torch.manual_seed(5)
     return Model.from_params(Params(params), vocab=Vocabulary.from_instances(given)).eval()
-
-
-def fit(model: Model, batch: dict[str, Any], *, lr: float, steps: int) -> None:
-    """Trains on one batch; afterwards the model is in evaluation mode, with the metrics of that batch."""
-    optimizer = torch.optim.Adam([p for p in model.parameters() if p.requires_grad], lr=lr)
-    for _ in range(steps):
-        optimizer.zero_grad()
-        model.train()(**batch)["loss"].backward()
-        optimizer.step()
-    model.get_metrics(reset=True)
-    model.eval()(**batch)

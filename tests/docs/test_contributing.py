@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.test_examples import ROOT, blocks_of, cut
+from tests.docs.conftest import cut
+from tests.docs.test_examples import ROOT, blocks_of
 from tests.tiny import FIXTURES
 
 

@@ -42,8 +42,12 @@ def test_every_row_is_read() -> None:
 
 @pytest.mark.parametrize(("name", "key", "ours"), rows())
 def test_the_config_has_the_stated_value(name: str, key: str, ours: str) -> None:
+    check_value(name, key, ours)
+
+
+def check_value(name: str, key: str, stated: str) -> None:
+    """A config of scale `paper` has this value."""
     value: Any = config(name)
     for part in key.split("."):
         value = value[int(part) if isinstance(value, list) else part]
-    expected = ours if isinstance(value, str) else json.loads(ours)
-    assert value == expected
+    assert value == (stated if isinstance(value, str) else json.loads(stated)), (name, key)

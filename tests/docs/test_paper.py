@@ -1,0 +1,100 @@
+"""
+docs/PAPER.md: links into code, config values and numbers. `python -m tests.docs.test_paper` writes the line numbers.
+
+A link's text names a file and a class, function or method in it, or an expression that one of its lines contains.
+"""
+
+import ast
+import json
+import re
+
+import pytest
+
+from elmo_tasks.resources import DATA_VARIABLE
+from tests.docs.test_fidelity import check_value
+from tests.tiny import ROOT
+
+PAGE, RESULTS = ROOT / "docs/PAPER.md", ROOT / "docs/RESULTS.md"
+LAYERS = ROOT / "docs/results/layers.json"
+CODE = re.compile(r"\[`([\w/]+\.py)`: `([^`]+)`\]\(\.\./elmo_tasks/\1#L\d+\)")
+CONFIG = re.compile(r"Config: \[`(\w+)`\]\(\.\./training_config/paper/\1\.jsonnet\)(.*?)(?:\.\s|;)", re.DOTALL)
+VALUE = re.compile(r"`([\w.]+): ([^`]+)`")
+RUN = re.compile(r"`elmo-tasks ablate (\w+)|training_config/(\w+)\.jsonnet -s")
+
+
+def line_of(path: str, name: str) -> int:
+    """The line of `elmo_tasks/path` that begins the definition of `name`, or contains this expression."""
+    text = (ROOT / "elmo_tasks" / path).read_text("utf-8")
+    if not re.fullmatch(r"[\w.]+", name):
+        (line,) = (number for number, content in enumerate(text.splitlines(), start=1) if name in content)
+        return line
+    node: ast.Module | ast.ClassDef | ast.FunctionDef = ast.parse(text)
+    for part in name.split("."):
+        (node,) = (one for one in node.body if isinstance(one, ast.ClassDef | ast.FunctionDef) and one.name == part)
+    return node.lineno  # type: ignore[union-attr]
+
+
+def with_lines(text: str) -> str:
+    """The page with the current line numbers."""
+    return CODE.sub(
+        lambda link: f"[`{link[1]}`: `{link[2]}`](../elmo_tasks/{link[1]}#L{line_of(*link.groups())})", text
+    )
+
+
+def section_of(text: str, heading: str) -> str:
+    """From a heading that begins so to the next one of its level."""
+    (level, rest) = re.search(rf"^(##+) {re.escape(heading)}(.*)", text, re.MULTILINE | re.DOTALL).groups()  # type: ignore[union-attr]
+    return re.split(rf"^{level} ", rest, maxsplit=1, flags=re.MULTILINE)[0]
+
+
+def rows_of(text: str, heading: str) -> list[list[str]]:
+    """The cells of each row of the tables in a section."""
+    lines = section_of(text, heading).splitlines()
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]
+
+
+def test_links_into_code() -> None:
+    text = PAGE.read_text("utf-8")
+    assert text.count("](../elmo_tasks/") == len(CODE.findall(text)) > 30
+    assert with_lines(text) == text, "python -m tests.docs.test_paper writes the line numbers"
+
+
+def test_config_values_and_commands(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(DATA_VARIABLE, "/corpora")
+    text = PAGE.read_text("utf-8")
+    stated = [(name, *pair) for name, values in CONFIG.findall(text) for pair in VALUE.findall(values)]
+    assert len(stated) > 10
+    for name, key, value in stated:
+        check_value(name, key, value)
+    for table, config in RUN.findall(text):
+        file = f"tables/{table}" if table else config
+        assert (ROOT / f"training_config/{file}.jsonnet").exists()
+
+
+def test_numbers_are_those_of_the_results() -> None:
+    page, results = PAGE.read_text("utf-8"), RESULTS.read_text("utf-8")
+    names, _, *columns = rows_of(results, "Table 1: six tasks")
+    without, with_elmo, increase, _, _, papers = (dict(zip(names, column, strict=True)) for column in columns[:6])
+    for task, _, *scores in rows_of(page, "4 Six tasks")[2:]:
+        name = task.partition(" (")[0]
+        assert scores == [without[name], with_elmo[name], *(row[name].partition(" (")[0] for row in (increase, papers))]
+    for heading, count in (("5.1 Which layers", 4), ("5.2 Where", 4)):
+        rows = [row for row in rows_of(page, heading) if any(cell[:1].isdigit() for cell in row)]
+        assert len(rows) == count
+        assert all(row in rows_of(results, "Tables 2 and 3") for row in rows)
+
+
+def test_the_matrix_is_that_of_the_results() -> None:
+    results = RESULTS.read_text("utf-8")
+    for row in json.loads(LAYERS.read_text("utf-8")):
+        for column in ("without", "0", "1", "2", "all"):
+            section = section_of(results, row.get(f"section {column}", row["section"]))
+            assert row.get(column, "") in section.replace("*", ""), (row["row"], column)
+    probes = {row[0].partition(" (")[0]: row[1:4] for row in rows_of(PAGE.read_text("utf-8"), "5.3 What")[2:]}
+    word_senses, speech = json.loads(LAYERS.read_text("utf-8"))[:2]
+    assert probes["word senses, F1"] == [word_senses[layer] for layer in "012"]
+    assert probes["parts of speech, accuracy"] == [speech[layer] for layer in "012"]
+
+
+if __name__ == "__main__":
+    PAGE.write_text(with_lines(PAGE.read_text("utf-8")), "utf-8")
