@@ -4,18 +4,25 @@ Training runs killed with SIGKILL at random and resumed with `--recover`: is eac
 Each of three small runs is trained once uninterrupted. Then it is trained repeatedly and killed up to four times, once
 while a file of a checkpoint is written and otherwise at a random moment, until there were twenty kills. Everything in
 the final folders is compared bit for bit: weights, archive, the trainer's state with its random state, metrics, the
-curve; only times, memory and paths may differ.
+curve; only times, memory and paths may differ. `torchrun` does this on two nodes; `ray` takes nodes from a cluster that
+executes a table and one that writes vectors, and compares with local calls.
 """
 
 import argparse
+import json
+import os
 import random
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
+
+from scale import NODE
+from scale import cluster as ray_cluster
 
 from tests.killing import Place, Training, differences, warm_up
 from tests.pretraining import toy
@@ -52,6 +59,12 @@ OVERRIDES: dict[str, dict[str, Any]] = {
     "bilm": toy.overrides(),
 }
 """NER with ELMo, a schedule and dropout; SQuAD with a moving average; the biLM with its carried states."""
+
+RAY_JOBS = {
+    "ablate": ["ablate", "table.jsonnet", "-s", "OUT", "--seeds", "4", "--no-cache"],
+    "elmo": ["elmo", str(FIXTURES / "miniworld/lm/train.miniworld.txt"), "OUT", "--shards", "40", "--top"],
+}
+"""Commands, with OUT for the output folder."""
 
 
 def data_root(folder: Path) -> Path:
@@ -148,9 +161,55 @@ def soak_torchrun(root: Path, out: Path, *, kills: int, drawn: random.Random) ->
     return failed == 0
 
 
+def soak_ray(name: str, out: Path, *, kills: int, drawn: random.Random) -> bool:
+    """The same for a Ray cluster of two nodes, either of which is lost and replaced. A call that fails is repeated."""
+    row = {"row_label": "NER", "metric": "f1", "changes": OVERRIDES["ner_elmo"]}
+    rows = [{**row, "name": config, "column": config, "config": config} for config in ("ner", "ner_elmo")]
+    (out / "table.jsonnet").write_text(json.dumps({"title": "Soak", "rows": rows}))
+
+    def start(folder: Path, *options: str) -> subprocess.Popen[bytes]:
+        job = [str(folder) if part == "OUT" else part for part in RAY_JOBS[name]]
+        with Path(f"{folder}.log").open("ab") as log:
+            return subprocess.Popen(
+                [sys.executable, "-m", "elmo_tasks", *job, *options], cwd=out, stdout=log, stderr=log
+            )
+
+    began = time.perf_counter()
+    assert start(out / name, "--workers", "2").wait() == 0
+    seconds = time.perf_counter() - began
+    lost = repeated = runs = failed = 0
+    while lost < kills:
+        runs += 1
+        folder = out / f"{name}-{runs}"
+        with ray_cluster(2) as (nodes, options):
+            job = start(folder, *options)
+            while job.poll() is None and lost < kills:
+                time.sleep(drawn.uniform(0.3, 1.0) * seconds)
+                if job.poll() is None:
+                    nodes.remove_node(drawn.choice(sorted(nodes.worker_nodes, key=lambda node: node.node_id)), False)
+                    nodes.add_node(**NODE)
+                    lost += 1
+            while job.wait() and repeated < kills:
+                repeated += 1
+                job = start(folder, *options)
+        trained = [path.relative_to(out / name) for path in (out / name).glob("runs/*/model")]
+        shards = [path.name for path in (out / name).glob("part-*")]
+        assert trained or shards
+        if any(differences(folder / path, out / name / path) for path in trained) or any(
+            (folder / shard).read_bytes() != (out / name / shard).read_bytes() for shard in shards
+        ):
+            failed += 1
+            print(f"{folder.name} differs\n{Path(f'{folder}.log').read_text()[-1500:]}")
+    print(
+        f"| {name}, Ray | {seconds:.1f} s | {lost} | {runs - failed} of {runs} | calls repeated {repeated} |",
+        flush=True,
+    )
+    return failed == 0
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    names = [*OVERRIDES, "torchrun"]
+    names = [*OVERRIDES, "torchrun", "ray"]
     parser.add_argument("configs", nargs="*", help=f"of {', '.join(names)} (default: all)")
     parser.add_argument("--kills", type=int, default=20, help="of each kind of run, at least (default: 20)")
     parser.add_argument("--seed", type=int, default=1, help="of the moments (default: 1)")
@@ -166,6 +225,10 @@ def main() -> int:
         alike = [soak(config, root, Path(folder), kills=options.kills, drawn=drawn) for config in single]
         if "torchrun" in of:
             alike.append(soak_torchrun(root, Path(folder), kills=(options.kills + 1) // 2, drawn=drawn))
+        if "ray" in of:
+            os.environ["OMP_NUM_THREADS"] = "1"
+            kills = (options.kills + 1) // 2
+            alike += [soak_ray(name, Path(folder), kills=kills, drawn=drawn) for name in RAY_JOBS]
     print(f"{(time.perf_counter() - began) / 60:.1f} minutes")
     return 0 if all(alike) else 1
 
