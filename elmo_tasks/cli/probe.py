@@ -18,8 +18,8 @@ from elmo_tasks.experiments.probes.neighbors import (
     occurrence_in_sentence,
     read_corpus,
 )
-from elmo_tasks.experiments.probes.pos import MAX_STEPS, PosRow, probe_pos
-from elmo_tasks.experiments.probes.wsd import evaluation_files_in, probe_senses, train_file_in, write_answers
+from elmo_tasks.experiments.probes.pos import MAX_STEPS, PosReport, PosRow, probe_pos
+from elmo_tasks.experiments.probes.wsd import WsdReport, evaluation_files_in, probe_senses, train_file_in, write_answers
 from elmo_tasks.files import atomic_write, check_output_path
 from elmo_tasks.formats.tagged import FORMATS
 
@@ -99,7 +99,7 @@ def probe_wsd(args: argparse.Namespace) -> None:
     if args.answers is not None:
         write_answers(report.rows, args.answers)
     rows = {row.name: {name: score._asdict() for name, score in row.scores.items()} for row in report.rows}
-    _write(args, report._asdict() | {"rows": rows, "train": str(train), "evaluated": [str(file) for file in evaluated]})
+    _write(args, _sizes(report) | {"rows": rows, "train": str(train), "evaluated": [str(file) for file in evaluated]})
 
 
 def probe_parts_of_speech(args: argparse.Namespace) -> None:
@@ -110,7 +110,7 @@ def probe_parts_of_speech(args: argparse.Namespace) -> None:
     )
     print(pos_table(report))
     rows = {row.name: _pos_scores(row) for row in report.rows}
-    _write(args, report._asdict() | {"rows": rows, "train": str(args.train), "test": str(args.test)})
+    _write(args, _sizes(report) | {"rows": rows, "train": str(args.train), "test": str(args.test)})
 
 
 def probe_neighbors(args: argparse.Namespace) -> None:
@@ -129,6 +129,10 @@ def probe_neighbors(args: argparse.Namespace) -> None:
     results = {"word": args.word, "layer": index.layer, "corpus": str(args.corpus), "static": static}
     results |= {"source": query.source._asdict(), "neighbors": [occurrence._asdict() for occurrence in found]}
     _write(args, results)
+
+
+def _sizes(report: WsdReport | PosReport) -> dict[str, Any]:
+    return report._asdict() | {"discordant": [pair._asdict() for pair in report.discordant]}
 
 
 def _pos_scores(row: PosRow) -> dict[str, Any]:

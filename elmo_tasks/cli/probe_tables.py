@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from elmo_tasks.experiments.probes.mcnemar import Discordant
 from elmo_tasks.experiments.probes.neighbors import Occurrence
 from elmo_tasks.experiments.probes.pos import PosReport, PosRow
 from elmo_tasks.experiments.probes.wsd import WsdReport, WsdRow
@@ -50,7 +51,7 @@ def wsd_table(report: WsdReport) -> str:
         f"{report.senses:,} sense vectors from {report.instances:,} annotations; WordNet's first sense for"
         f" {report.first_sense_used:,} targets of other lemmas, no answer for {report.unanswered:,}",
     ]
-    return "\n".join(lines + _shared(report.shared))
+    return "\n".join(lines + _discordant(report.discordant) + _shared(report.shared))
 
 
 def _released(rows: Sequence[WsdRow] | Sequence[PosRow]) -> str:
@@ -60,6 +61,14 @@ def _released(rows: Sequence[WsdRow] | Sequence[PosRow]) -> str:
 
 def _shared(shares: dict[str, float]) -> list[str]:
     return [f"{share:.1%} of the sentences of {name} are in the training file" for name, share in shares.items()]
+
+
+def _discordant(pairs: Sequence[Discordant]) -> list[str]:
+    """Lines with McNemar's exact test of each row and the next."""
+    return [
+        f"{pair.one} alone right: {pair.only_one:,}, {pair.other} alone: {pair.only_other:,}, p = {pair.p:.2g}"
+        for pair in pairs
+    ]
 
 
 def pos_table(report: PosReport) -> str:
@@ -78,7 +87,7 @@ def pos_table(report: PosReport) -> str:
         f"*on {TABLE_6_DATA}{_released(report.rows)}: other data",
         f"{report.tags} tags, {report.train_tokens:,} training tokens",
     ]
-    return "\n".join(lines + _shared({"the test file": report.shared}))
+    return "\n".join(lines + _discordant(report.discordant) + _shared({"the test file": report.shared}))
 
 
 def neighbors_table(

@@ -7,6 +7,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from elmo_tasks.errors import InputError
+from elmo_tasks.experiments.probes.mcnemar import neighbours
 from elmo_tasks.experiments.probes.pos import BASELINE, PosReport, fit_softmax, probe_pos
 from tests.probes.samples import encoder_of, frozen
 from tests.tiny import FIXTURES
@@ -90,3 +91,11 @@ def test_the_minimum(data: Data) -> None:
 def test_no_convergence_is_reported(data: Data) -> None:
     fitted = fit_softmax(*data, max_steps=3)
     assert (fitted.steps, fitted.converged) == (3, False)
+
+
+def test_discordant_items() -> None:
+    """Counts and p by hand: of six items that one alone gets right, five or more are one row's with p = 2 * 7/64."""
+    one, other = np.array([1, 1, 1, 1, 1, 0, 1, 0], bool), np.array([0, 0, 0, 0, 0, 1, 1, 0], bool)
+    (pair,) = neighbours({"layer 1": one, "layer 2": other})
+    assert pair == ("layer 1", "layer 2", 5, 1, pytest.approx(14 / 64))
+    assert neighbours({"layer 1": one, "layer 2": one})[0].p == 1

@@ -10,6 +10,7 @@ import numpy as np
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.experiments.probes.layers import FrozenEncoder, all_layers, check_overlap
+from elmo_tasks.experiments.probes.mcnemar import Discordant, neighbours
 from elmo_tasks.formats.tagged import TaggedSentence, read_tagged
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ class PosReport(NamedTuple):
     test_tokens: int
     unseen_tokens: int
     shared: float  # the share of the test file's sentences that are also in the training file
+    discordant: list[Discordant]  # each row and the next
 
 
 class _Tagged(NamedTuple):
@@ -100,15 +102,17 @@ def probe_pos(
     known = set(train.words)
     unseen = np.array([word not in known for word in test.words])  # [N]
 
+    right: dict[str, np.ndarray] = {}
+
     def row(name: str, predicted: Sequence[str] | np.ndarray, fitted: LinearSoftmax | None = None) -> PosRow:
-        right = np.array(predicted) == np.array(test.tags)  # [N]
-        return PosRow(name, _percent(right), _percent(right[~unseen]), _percent(right[unseen]), fitted)
+        right[name] = found = np.array(predicted) == np.array(test.tags)  # [N]
+        return PosRow(name, _percent(found), _percent(found[~unseen]), _percent(found[unseen]), fitted)
 
     rows = [row(BASELINE, _most_frequent(train, test.words))]
     for layer, (features, scored) in enumerate(zip(train.layers(encoder), test.layers(encoder), strict=True)):
         fitted = fit_softmax(features, train.tags, max_steps=max_steps)
         rows.append(row(f"{encoder.name} {layer}", fitted.predict(scored), fitted))
-    return PosReport(rows, tags, len(train.words), len(test.words), int(unseen.sum()), shared)
+    return PosReport(rows, tags, len(train.words), len(test.words), int(unseen.sum()), shared, neighbours(right))
 
 
 def _percent(right: np.ndarray) -> float | None:

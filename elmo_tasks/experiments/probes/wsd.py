@@ -5,12 +5,14 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.experiments.probes.layers import Encode, FrozenEncoder, check_overlap, encode_blocks
+from elmo_tasks.experiments.probes.mcnemar import Discordant, neighbours
 from elmo_tasks.experiments.probes.senses import (
     CORPUS_HINT,
     DATA_SUFFIX,
@@ -98,6 +100,7 @@ class WsdReport(NamedTuple):
     first_sense_used: int  # evaluated instances whose lemma is not in the training corpus
     unanswered: int  # those whose lemma is not in WordNet either
     shared: dict[str, float]  # the share of each set's sentences that are also in the training file
+    discordant: list[Discordant]  # each row and the next, over all sets
 
 
 class SenseVectors:
@@ -165,8 +168,14 @@ def probe_senses(
                 nearest = [first] * len(found)
             for name, key in zip(["first sense", *layers], [first, *nearest], strict=True):
                 answers.setdefault(name, {})[corpus.name, target.id] = [] if key is None else [key]
+    gold = {(corpus.name, id_): set(keys) for corpus in sets for id_, keys in corpus.keys.items()}
+    right = {
+        name: np.array([not gold[instance].isdisjoint(keys) for instance, keys in given.items()])  # [N]
+        for name, given in answers.items()
+    }
     rows = [WsdRow(name, _scores(sets, given), given) for name, given in answers.items()]
-    return WsdReport(rows, len(train.keys), len(vectors), len(unknown), unknown.count(None), shared)
+    sizes = len(train.keys), len(vectors), len(unknown), unknown.count(None)
+    return WsdReport(rows, *sizes, shared, neighbours(right))
 
 
 def _scores(sets: Sequence[SenseCorpus], answers: Answers) -> dict[str, Score]:
