@@ -1,7 +1,7 @@
 """The official SQuAD files: questions from a data file, answers into a predictions file."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -10,10 +10,9 @@ from allennlp.evaluation import Evaluator
 from pydantic import BaseModel, FailFast, TypeAdapter
 
 from elmo_tasks.errors import InputError, shown
-from elmo_tasks.files import atomic_write
 from elmo_tasks.formats.json_values import NOT_JSON, Text, json_problem, loaded, validate
 from elmo_tasks.formats.text_files import open_text
-from elmo_tasks.tasks.evaluator import OfficialEvaluator
+from elmo_tasks.tasks.evaluator import Answers, OfficialEvaluator
 
 CORPUS_HINT = "SQuAD v1.1 is at https://rajpurkar.github.io/SQuAD-explorer/"
 
@@ -108,11 +107,8 @@ def _questions(article: _Article, place: int, file: str | Path) -> Iterator[Ques
 class SquadEvaluator(OfficialEvaluator):
     """Writes the file that the official script scores, one object from id to text; see `OfficialEvaluator`."""
 
-    def predictions(self, batch: dict[str, Any], output: dict[str, Any]) -> list[tuple[str, str]]:
-        """Id and best answer of each question."""
-        best = [spans[0]["text"] if spans else "" for spans in output["spans"]]
-        return list(zip(output["id"], best, strict=True))
+    answers = "spans"
 
-    def write(self, file: Path, predictions: Iterable[tuple[str, str]]) -> None:
-        with atomic_write(file) as aside:
-            aside.write_text(json.dumps(dict(predictions), ensure_ascii=False) + "\n", encoding="utf-8")
+    def text(self, answers: Answers) -> str:
+        best = {known["id"]: spans[0]["text"] if spans else "" for known, spans in answers}
+        return json.dumps(best, ensure_ascii=False) + "\n"
