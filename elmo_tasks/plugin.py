@@ -26,7 +26,7 @@ REGISTERING_MODULES: dict[str, tuple[str, ...]] = {
         "trainer",
         "vocabulary",
     ),
-    "tasks": ("classifier", "tokenizer"),
+    "tasks": ("tokenizer",),
     "pretraining": ("callbacks", "data_loader", "model"),
 }
 """By package. Of a task's package every module is imported."""

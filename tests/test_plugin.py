@@ -28,7 +28,7 @@ MANIFEST = {
     "Evaluator": ours("coref", "squad", "srl"),
     "Head": ours("maxout", "relu"),
     "LearningRateScheduler": {"elmo_tasks_staircase", "reduce_on_plateau"},
-    "Metric": ours("coref", "entailment_accuracy", "entity_f1", "squad", "srl_f1"),
+    "Metric": ours("coref", "entity_f1", "squad", "srl_f1"),
     "Model": ours("bilm", "coref", "ner", "snli", "squad", "srl", "sst", "tagger", "tuned_bilm"),
     "MovingAverage": {"elmo_tasks_exponential", "exponential"},
     "Predictor": ours("coref", "ner", "snli", "squad", "srl", "sst", "tagger"),
