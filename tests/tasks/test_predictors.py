@@ -74,8 +74,6 @@ def test_a_taggers_output_is_without_padding() -> None:
     expected = {"tokens": ["Oakes", "left", "."], "tags": ["A", "B", "C"], "offsets": offsets}
     assert predictor.result(text, {"tags": ["A", "B", "C", "padding"]}) == expected
     assert predictor.result(words, {"tags": ["A"]}) == {"tokens": ["Oakes"], "tags": ["A"]}
-    with pytest.raises(InputError, match="output has 'tags', got one with label"):
-        predictor.result(words, {"label": "A"})
 
 
 def test_speakers_and_genre_of_a_document() -> None:
@@ -89,19 +87,16 @@ def test_speakers_and_genre_of_a_document() -> None:
 @pytest.mark.parametrize(
     ("task", "inputs", "message"),
     [
-        ("ner", {}, r"expected \{\"sentence\": .*, got \{\}"),
-        ("ner", {"text": "Mira"}, "expected the keys 'sentence', 'tokens', 'id', got the unknown 'text'"),
-        ("ner", {"sentence": "Mira", "tokens": ["Mira"]}, "got .'sentence'"),
+        ("ner", {}, r"expected either 'sentence' or 'tokens', got \{\}"),
+        ("ner", [], r"expected an object .* got \[\]"),
+        ("ner", {"text": "Mira"}, "expected an object with keys among id, sentence, tokens, got .'text'"),
         ("ner", {"sentence": " \n\t "}, "'sentence': expected a word"),
         ("ner", {"sentence": "a \ud800"}, "'sentence': expected valid Unicode"),
         ("sst", {"tokens": ["a", 7]}, r"'tokens'\[1\]: expected a valid string, got 7"),
-        ("srl", {"tokens": ["a"], "predicates": [True]}, "'predicates'.* got .*True"),
-        ("srl", {"tokens": ["a"], "predicates": [1]}, "'predicates' from 0 to 0, got 1"),
-        ("srl", {"tokens": ["a"], "predicates": [0, 0]}, r"distinct 'predicates', got \[0, 0\]"),
-        ("snli", {"premise": "a"}, '"hypothesis": .* got .*premise'),
+        ("srl", {"tokens": ["a"], "predicates": [True]}, "'predicates'.* got True"),
+        ("srl", {"tokens": ["a"], "predicates": [1]}, "among 1 words, .* got 1"),
+        ("snli", {"premise": "a"}, "'hypothesis': expected a valid string, got None"),
         ("snli", {"premise": "a", "hypothesis": ["b", 7]}, "'hypothesis'.* 7"),
-        ("squad", {"passage": "x", "question": "x", "id": float("nan")}, "'id'.* got nan"),
-        ("coref", {"text": "a", "speakers": [["x"]]}, "'speakers' only with 'sentences'"),
         ("coref", {"sentences": [["Mira"], []]}, "'sentences'"),
         ("coref", {"sentences": [["Mira"]], "speakers": [["x", "y"]]}, "one speaker for each word"),
     ],

@@ -7,7 +7,6 @@ from allennlp.data import Instance, Token
 from allennlp.data.fields import TextField
 from allennlp.predictors import Predictor
 
-from elmo_tasks.errors import InputError
 from elmo_tasks.formats.spans import spans_from_tags
 from elmo_tasks.tasks.predictor import Sentence, SentencePredictor, metadata_of
 
@@ -22,23 +21,14 @@ class TaggerPredictor(SentencePredictor):
     - where the reader's `spans` is true, `entities`, each with `text`, `type`, `token_start`, `token_end`, and for raw
       text `start` and `end`. Ends are exclusive: `sentence[start:end]` is `text`.
 
-    # Parameters
-
-    - `model`: its output per instance contains `tags`, at least T strings.
-    - `dataset_reader`: its `text_to_instance` takes a list of `Token`s for the field `tokens`. If its `spans` is true,
-      its instances have a field `metadata`.
-    - `frozen`, `tokenizer`: see `SentencePredictor`.
+    The model may be another whose output contains `tags`, such as AllenNLP's `simple_tagger`, with a reader whose
+    `text_to_instance` takes a list of `Token`s for the field `tokens`.
     """
 
     gold_fields = ("tags",)
 
     def result(self, instance: Instance, outputs: JsonDict) -> JsonDict:
-        """
-        The words and their tags, without the padding's, which AllenNLP's `simple_tagger` returns. Raises
-        `InputError` if the model's output has no tags.
-        """
-        if "tags" not in outputs:
-            raise InputError(f"expected a model whose output has 'tags', got one with {', '.join(sorted(outputs))}")
+        """The words and their tags, without the padding's, which AllenNLP's `simple_tagger` returns."""
         tokens = cast(TextField, instance["tokens"]).tokens
         result = {"tokens": [token.text for token in tokens], "tags": outputs["tags"][: len(tokens)]}
         if all(token.idx is not None for token in tokens):
@@ -46,8 +36,7 @@ class TaggerPredictor(SentencePredictor):
         if self._has_spans:
             sentence: Sentence = metadata_of(instance).get("sentence") or Sentence(result["tokens"])
             result["entities"] = [
-                {**sentence.located(start, end), "type": label, "token_start": start, "token_end": end}
-                for start, end, label in spans_from_tags(result["tags"])
+                {**sentence.located(start, end), "type": label} for start, end, label in spans_from_tags(result["tags"])
             ]
         return result
 
