@@ -35,12 +35,6 @@ class TaskModel(Model):
     input_defaults: ClassVar[dict[str, Any]] = {}
     """Keys of the input encoder whose default in a config is another for this model."""
 
-    _version = 2
-    """
-    Version of the format of the state dict, which torch stores with the weights. Older versions stay loadable. In
-    version 1 the input encoder was called `lowest_layers`.
-    """
-
     def __init__(
         self,
         vocab: Vocabulary,
@@ -88,20 +82,6 @@ class TaskModel(Model):
                 "the model gives no finite numbers: expected finite scores, got NaN or infinity",
                 hint="train it with a lower learning rate, or compute in float32 where float16 overflows",
             )
-
-    def _load_from_state_dict(
-        self, state_dict: dict[str, Any], prefix: str, local_metadata: dict[str, Any], *rest: Any
-    ) -> None:
-        """Raises `InputError` if a newer elmo_tasks wrote the weights."""
-        if (found := local_metadata.get("version", 1)) > self._version:
-            raise InputError(
-                f"the model is of version {found} of its format, and {self._version} is the newest that is known here",
-                hint="load it with a newer elmo_tasks",
-            )
-        former = f"{prefix}lowest_layers."
-        for name in [name for name in state_dict if name.startswith(former)]:
-            state_dict[f"{prefix}input_encoder.{name.removeprefix(former)}"] = state_dict.pop(name)
-        super()._load_from_state_dict(state_dict, prefix, local_metadata, *rest)
 
 
 class SoftmaxModel(TaskModel):
