@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 from allennlp.data.tokenizers import CharacterTokenizer, Token, Tokenizer
 
-from elmo_tasks.errors import InputError
 from elmo_tasks.formats.raw_text import blank_pipeline
 
 
@@ -54,10 +53,5 @@ class FirstCharacters(CharacterTokenizer):
 
 
 def offsets_of(tokens: Sequence[Token]) -> list[tuple[int, int]]:
-    """
-    The first character of each token, and the one after its last. Raises `InputError` if the tokenizer does not set
-    offsets.
-    """
-    if any(token.idx is None for token in tokens):
-        raise InputError("expected a tokenizer that sets the offsets of tokens (idx), as the default one does")
-    return [(token.idx, token.idx_end or token.idx + len(token.ensure_text())) for token in tokens]
+    """The first character of each token, and the one after its last."""
+    return [(token.idx, token.idx_end) for token in tokens]

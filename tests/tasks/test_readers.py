@@ -36,7 +36,7 @@ def described(instances: list[Instance]) -> list[str]:
 
 def _content(field: Any) -> Any:
     if isinstance(field, MetadataField):
-        return {key: value for key, value in field.metadata.items() if key not in ("file", "where")}
+        return {key: value for key, value in field.metadata.items() if key != "file"}
     return str(field)
 
 

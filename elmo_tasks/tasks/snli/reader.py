@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from sys import intern
-from typing import Any, Literal, Optional
+from typing import Any, Literal, Optional, get_args
 
 from allennlp.data import DatasetReader, Field, Instance
 from allennlp.data.dataset_readers.dataset_reader import PathOrStr
@@ -18,7 +18,8 @@ from elmo_tasks.tasks.reader import TaskReader, text_field
 from elmo_tasks.tasks.tokenizer import BlankSpacyTokenizer
 
 CORPUS_HINT = "SNLI 1.0 is at https://nlp.stanford.edu/projects/snli/"
-LABELS = ("entailment", "neutral", "contradiction")
+Label = Literal["entailment", "neutral", "contradiction"]
+LABELS = get_args(Label)
 NO_CONSENSUS = "-"
 """The `gold_label` of pairs without a majority label; they are always dropped."""
 
@@ -28,7 +29,7 @@ _FIELDS = {
     "parse": ("sentence1_binary_parse", "sentence2_binary_parse"),
 }
 _RECORD = TypeAdapter(dict[str, Any])
-_LABEL = TypeAdapter(Optional[Literal[(*LABELS, NO_CONSENSUS)]])
+_LABEL: TypeAdapter[Any] = TypeAdapter(Optional[Literal[Label, "-"]])
 
 
 @DatasetReader.register("elmo_tasks_snli")

@@ -1,6 +1,6 @@
 """SRL reader: CoNLL-2012 columns -> an instance with BIO tags for each marked predicate (paper, appendix A.5)."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from allennlp.data import DatasetReader, Instance, Token, TokenIndexer, Vocabulary
@@ -69,44 +69,34 @@ class SrlReader(TaskReader):
 
     def _read(self, file_path: PathOrStr) -> Iterable[Instance]:
         """Raises `InputError` with file and line, if a file is invalid or no sentence has a predicate."""
-        frames = list(self._frames(str(file_path)))
-        for sentence, frame in self.shard_iterable(frames):
-            yield self._instance(sentence, frame)
+        for sentence, frame in self.shard_iterable(self._frames(str(file_path))):
+            yield self.text_to_instance(
+                sentence.words,
+                frame.predicate,
+                bio_tags(frame.arguments, length=len(sentence.words)),
+                lemma=frame.lemma,
+                file=sentence.file,
+                line=sentence.line,
+            )
 
-    def _frames(self, path: str) -> Iterator[tuple[OntonotesSentence, Frame]]:
-        taken = left = 0
+    def _frames(self, path: str) -> list[tuple[OntonotesSentence, Frame]]:
+        found = []
         skipped = Skipped("sentences", strict=self._strict)
-        for file in find_files(path):
-            for document in read_documents(file):
-                for sentence in document.sentences:
-                    try:
-                        frames = sentence.frames()
-                    except InputError as error:
-                        skipped.add(error)
-                        continue
-                    kept = [frame for frame in frames if self._is_kept(sentence, frame)]
-                    taken, left = taken + len(kept), left + len(frames) - len(kept)
-                    yield from ((sentence, frame) for frame in kept)
-        skipped.report(path, taken)
-        if not taken:
-            if left:
-                hint = "set verbs_only to false to read them all"
-                raise InputError(f"none of the {left} predicates is a verb", file=path, hint=hint)
+        documents = (document for file in find_files(path) for document in read_documents(file))
+        for sentence in (sentence for document in documents for sentence in document.sentences):
+            try:
+                frames = sentence.frames()
+            except InputError as error:
+                skipped.add(error)
+                continue
+            kept = (one for one in frames if not self._verbs_only or sentence.pos[one.predicate].startswith("V"))
+            found += [(sentence, frame) for frame in kept]
+        skipped.report(path, len(found))
+        if not found:
+            problem = "expected predicates, got none" + " whose part of speech begins with V" * self._verbs_only
             hint = "framesets stand in column 8, arguments in columns 12 and after; `elmo-tasks predict` takes raw text"
-            raise InputError("no predicate found", file=path, hint=hint)
-
-    def _is_kept(self, sentence: OntonotesSentence, frame: Frame) -> bool:
-        return not self._verbs_only or sentence.pos[frame.predicate].startswith("V")
-
-    def _instance(self, sentence: OntonotesSentence, frame: Frame) -> Instance:
-        return self.text_to_instance(
-            sentence.words,
-            frame.predicate,
-            bio_tags(frame.arguments, length=len(sentence.words)),
-            lemma=frame.lemma,
-            file=sentence.file,
-            line=sentence.line,
-        )
+            raise InputError(problem, file=path, hint=hint)
+        return found
 
     def text_to_instance(
         self,
