@@ -35,7 +35,7 @@ class ColumnTagger(Tagger):
       as in AllenNLP's model of NER.
     - `kwargs`: see `TaskModel`.
 
-    Raises `InputError` if there are no tags, or `legal` is set without `crf` and `spans`.
+    Raises `InputError` if `legal` is set without `crf` and `spans`.
     """
 
     default_predictor = "elmo_tasks_tagger"
@@ -55,8 +55,6 @@ class ColumnTagger(Tagger):
         if legal and not (crf and spans):
             raise InputError("expected crf and spans with legal")
         self.tags = complete_labels(vocab, span_tags(complete_labels(vocab)) if legal else ())
-        if not self.tags:
-            raise InputError("expected tags in the training data, got none")
         self.score_tags = nn.Linear(self.input_encoder.get_output_dim(), len(self.tags))
         allowed = allowed_transitions("BIOUL", dict(enumerate(self.tags))) if legal else None
         self.crf = ConditionalRandomField(len(self.tags), allowed, not legal) if crf else None
