@@ -1,4 +1,3 @@
-import ast
 import importlib
 import inspect
 import json
@@ -6,7 +5,6 @@ import pkgutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from types import UnionType
 from typing import Any, get_args, get_origin
 
@@ -146,28 +144,3 @@ def in_a_fresh_python(code: str, given: str = "") -> str:
 
 def test_importing_the_plugin_changes_registries_only() -> None:
     assert json.loads(in_a_fresh_python(CHANGES, in_a_fresh_python(MODULES))) == []
-
-
-def replaced_attributes(tree: ast.Module) -> Iterator[ast.Attribute | ast.Call]:
-    """Assigned, deleted or set attributes of what a module imports."""
-    imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
-    imported = {alias.asname or alias.name.split(".")[0] for node in imports for alias in node.names}
-    for node in ast.walk(tree):
-        owner: ast.AST | None = None
-        if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
-            owner = node.value
-        elif isinstance(node, ast.Call) and ast.unparse(node.func) in ("setattr", "delattr"):
-            owner = node.args[0]
-        while isinstance(owner, ast.Attribute):
-            owner = owner.value
-        if isinstance(owner, ast.Name) and owner.id in imported:
-            yield node
-
-
-def test_no_attribute_of_an_imported_module_or_class_is_replaced() -> None:
-    found = [
-        f"{path}:{node.lineno}: {ast.unparse(node)}"
-        for path in Path(elmo_tasks.__file__).parent.rglob("*.py")
-        for node in replaced_attributes(ast.parse(path.read_text("utf-8")))
-    ]
-    assert found == []

@@ -19,12 +19,8 @@ from elmo_tasks.nn.input_encoder import InputEncoder
 
 class TaskModel(Model):
     """
-    An AllenNLP model on top of an `InputEncoder`. Subclasses pass the arguments that are not theirs on as `**kwargs`.
-
-    # Parameters
-
-    - `input_encoder`: in a config, the keys of `InputEncoder.from_partial_objects` stand among the model's own.
-    - `regularizer`, `serialization_dir`, `ddp_accelerator`: see AllenNLP's `Model`.
+    An AllenNLP model on top of an `InputEncoder`, whose keys (`InputEncoder.from_partial_objects`) stand among the
+    model's own in a config. Subclasses pass the arguments that are not theirs on as `**kwargs`; see AllenNLP's `Model`.
 
     Raises `InputError` if a key is unknown. The ranges of numbers are checked before a training (`training.checks`).
     """

@@ -1,8 +1,6 @@
 """Properties of all six task models, on the fixtures and with stored models."""
 
-import copy
 import json
-import pickle
 from pathlib import Path
 from typing import Any
 
@@ -193,14 +191,6 @@ def test_other_dtypes_of_weights(task: str, dtype: torch.dtype, device: str) -> 
     loss.backward()
     assert loss.isfinite() and loss.dtype == torch.promote_types(dtype, torch.float32)
     assert all(p.grad.isfinite().all() for p in model.parameters() if p.grad is not None)
-
-
-@for_stored
-def test_copies_predict_the_same(task: str) -> None:
-    predictor = stored(task)
-    expected = prediction(predictor, task)
-    predictor._model = pickle.loads(pickle.dumps(copy.deepcopy(predictor._model)))
-    assert prediction(predictor, task) == expected
 
 
 @pytest.mark.parametrize("value", [torch.nan, torch.inf])

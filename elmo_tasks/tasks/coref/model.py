@@ -11,13 +11,7 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.formats.brackets import Cluster, Mention
 from elmo_tasks.nn.input_encoder import InputEncoder
 from elmo_tasks.settings import Probability, Range, Size, checked
-from elmo_tasks.tasks.coref.antecedents import (
-    AntecedentScorer,
-    TopSpans,
-    best_antecedents,
-    clusters_from_antecedents,
-    marginal_loss,
-)
+from elmo_tasks.tasks.coref.antecedents import AntecedentScorer, TopSpans, clusters_from_antecedents, marginal_loss
 from elmo_tasks.tasks.coref.metric import CorefScores
 from elmo_tasks.tasks.coref.reader import GENRES
 from elmo_tasks.tasks.coref.spans import SpanScorer, prune_crossing_spans
@@ -177,8 +171,8 @@ class CorefModel(TaskModel):
         for scores, rows, columns in self.antecedents(kept):
             same = (labels[rows, None] == labels[None, columns]) & (labels[rows, None] > 0)  # [R, C]
             losses.append(marginal_loss(scores, same & scores.isfinite()).sum())
-            best = best_antecedents(scores)  # [R]
-            found.append(torch.where(best < 0, best, best + columns.start))
+            best, place = scores.max(1)  # [R] each
+            found.append(torch.where(best > 0, place + columns.start, -1))  # 0 is the score of no antecedent
         return torch.stack(losses).sum(), torch.cat(found).tolist()
 
     def _window(self, document: Document) -> Document:

@@ -42,11 +42,8 @@ class SquadReader(TaskReader):
     Reads files in the format of SQuAD v1.1, plain or gzip; each question is an instance with its whole paragraph.
 
     The gold span is the first gold answer that aligns with tokens. A question without one is ignored by the loss and
-    scored like any other, by the texts of all gold answers; the reader logs how many there are.
-
-    # Parameters
-
-    - `kwargs`: see `TaskReader`.
+    scored like any other, by the texts of all gold answers; the reader logs how many there are. `kwargs`: see
+    `TaskReader`.
     """
 
     characters = FirstCharacters(limit=14)  # as in Clark and Gardner (2017)

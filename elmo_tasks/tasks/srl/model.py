@@ -32,10 +32,7 @@ class BioViterbi:
         self._begin = torch.tensor([ids.get(f"B-{label}", place) for place, (_, label) in enumerate(parts)])  # [K]
 
     def __call__(self, scores: Tensor, mask: Tensor) -> list[list[int]]:
-        """
-        The ids of each row's best tags, from scores [B, T, K] and the mask [B, T] of words, which are at the start of a
-        row.
-        """
+        """The ids of each row's best tags, from scores [B, T, K] and the mask [B, T], words first."""
         scores, mask = scores.detach().cpu(), mask.cpu()
         best = scores[:, 0].masked_fill(self._inside, -torch.inf)  # [B, K]
         origins: list[Tensor] = []

@@ -19,27 +19,19 @@ PADDING, ORDINARY, PREDICATE = range(3)
 """The ids that the indexer assigns."""
 
 
-def mark_predicate(words: Sequence[str], predicate: int) -> list[Token]:
-    """Tokens, one of which is marked for `PredicateIndexer`."""
-    return [shared_token(word, type_id=int(place == predicate)) for place, word in enumerate(words)]
-
-
 @TokenIndexer.register("elmo_tasks_predicate")
 class PredicateIndexer(TokenIndexer):
     """
-    Assigns 2 to the predicate and 1 to the other tokens of a sentence, so that 0 is padding. With an embedding of three
-    vectors, of which the first is unused, this is the paper's binary feature.
-
-    It also collects the predicates' words in the vocabulary, from which the predictor guesses predicates.
+    Assigns 2 to the predicate, whose `type_id` is 1, and 1 to the other tokens, so that 0 is padding. With an embedding
+    of three vectors, of which the first is unused, this is the paper's binary feature. It also collects the predicates'
+    words in the vocabulary, from which the predictor guesses predicates.
     """
 
     def count_vocab_items(self, token: Token, counter: dict[str, dict[str, int]]) -> None:
-        """Counts the word if it is the predicate."""
         if token.type_id:
             counter[PREDICATES][token.ensure_text().lower()] += 1
 
     def tokens_to_indices(self, tokens: list[Token], vocabulary: Vocabulary) -> dict[str, list[Any]]:
-        """`{"tokens": ids}`, one for each of T tokens."""
         return {"tokens": [PREDICATE if token.type_id else ORDINARY for token in tokens]}
 
     def get_empty_token_list(self) -> dict[str, list[Any]]:
@@ -120,7 +112,8 @@ class SrlReader(TaskReader):
             problem = f"expected a predicate among {len(words)} words, counted from 0, got {predicate}"
             raise InputError(problem, file=file, line=line)
         known = {"words": words, "predicate": predicate, "lemma": lemma or words[predicate].lower()}
-        return Instance(tagged_fields(mark_predicate(words, predicate), tags, known, file=file, line=line))
+        marked = [shared_token(word, type_id=int(place == predicate)) for place, word in enumerate(words)]
+        return Instance(tagged_fields(marked, tags, known, file=file, line=line))
 
 
 def bio_tags(spans: Iterable[Span], *, length: int) -> list[str]:
