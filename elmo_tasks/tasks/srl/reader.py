@@ -15,9 +15,6 @@ from elmo_tasks.tasks.reader import TaskReader, tagged_fields
 PREDICATES = "predicates"
 """The vocabulary namespace of the lower-cased words that are predicates in the training data."""
 
-PADDING, ORDINARY, PREDICATE = range(3)
-"""The ids that the indexer assigns."""
-
 
 @TokenIndexer.register("elmo_tasks_predicate")
 class PredicateIndexer(TokenIndexer):
@@ -32,7 +29,7 @@ class PredicateIndexer(TokenIndexer):
             counter[PREDICATES][token.ensure_text().lower()] += 1
 
     def tokens_to_indices(self, tokens: list[Token], vocabulary: Vocabulary) -> dict[str, list[Any]]:
-        return {"tokens": [PREDICATE if token.type_id else ORDINARY for token in tokens]}
+        return {"tokens": [2 if token.type_id else 1 for token in tokens]}
 
     def get_empty_token_list(self) -> dict[str, list[Any]]:
         return {"tokens": []}
