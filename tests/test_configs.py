@@ -107,12 +107,3 @@ def test_elmo_config_is_the_base_config_with_elmo(name: str, scale: str, configs
     elmo = with_elmo["model"].pop("elmo")
     assert with_elmo == base
     assert "/bilm/" in elmo["weight_file"]
-
-
-@pytest.mark.parametrize("scale", ["mini", "small"])
-def test_squad_starts_with_positive_products(scale: str, configs: Path, tmp_path: Path) -> None:
-    weights = dict(build(tmp_path, configs / scale / "squad_elmo.jsonnet").model.named_parameters())
-    product = weights["attention.similarity.product"]
-    assert product.min() >= 0 and 0.3 < product.max() <= 0.4
-    for name in ("attention.similarity.left", "self_attention.attention.similarity.product"):
-        assert weights[name].min() < 0

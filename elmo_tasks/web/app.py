@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from importlib import resources
 from typing import Any
 
-from elmo_tasks.errors import InputError, shown
+from elmo_tasks.errors import InputError, one_line, shown
 from elmo_tasks.formats.json_values import NOT_JSON, json_problem, loaded
 from elmo_tasks.tasks import TASKS
 from elmo_tasks.web.models import ServedModel, count_words
@@ -68,11 +68,12 @@ class Service:
         status = 200
         try:
             body, kind = await self._answer(scope, receive)
-        except InputError as error:
-            status, body, kind = getattr(error, "status", 422), json.dumps({"error": str(error)}).encode(), JSON
-        except Exception:
-            logging.getLogger(__name__).exception("internal error")
-            status, body, kind = 500, b'{"error": "internal error"}', JSON
+        except Exception as error:
+            problem = one_line(error)
+            if problem is None:
+                logging.getLogger(__name__).exception("internal error")
+            status = 500 if problem is None else getattr(error, "status", 422)
+            body, kind = json.dumps({"error": problem or "internal error"}).encode(), JSON
         headers = {**HEADERS, "Content-Type": kind, "Content-Length": str(len(body))}
         encoded = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
         await send({"type": "http.response.start", "status": status, "headers": encoded})

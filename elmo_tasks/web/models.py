@@ -9,7 +9,7 @@ from typing import Any
 from allennlp.common.checks import ConfigurationError
 from allennlp.predictors import Predictor
 
-from elmo_tasks.errors import InputError, one_line
+from elmo_tasks.errors import InputError
 from elmo_tasks.nn.elmo_embedder import ElmoTokenEmbedder
 from elmo_tasks.tasks import TASKS, task_of
 from elmo_tasks.training.archives import load_archive
@@ -49,17 +49,9 @@ class ServedModel:
         return {"task": self.task.name, "mix": mixes, "examples": self.task.examples}
 
     async def answer(self, data: Any) -> bytes:
-        """The line that `elmo-tasks predict` writes for an input. Raises `InputError` if it is invalid."""
-        return await asyncio.get_running_loop().run_in_executor(self._thread, self._predict, data)
-
-    def _predict(self, data: Any) -> bytes:
-        try:
-            line: str = self.predictor.dump_line(self.predictor.predict_json(data))
-        except Exception as error:
-            problem = one_line(error)
-            if problem is None:
-                raise
-            raise InputError(problem) from error
+        """The line that `elmo-tasks predict` writes for an input. Raises what the predictor does."""
+        outputs = await asyncio.get_running_loop().run_in_executor(self._thread, self.predictor.predict_json, data)
+        line: str = self.predictor.dump_line(outputs)
         return line.encode()
 
 

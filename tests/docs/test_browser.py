@@ -134,18 +134,6 @@ def test_sliders_mix_the_layers(open_page: Open) -> None:
     assert texts(page, "#views > :nth-child(4) td") == second
 
 
-def test_nearest_words_of_a_new_word(open_page: Open) -> None:
-    page = open_page()
-    elmo = Elmo.from_files()
-    page.locator("#new").fill("Playground")
-    playwright.expect(page.locator("#nearest b").first).not_to_have_text("enjoyable")
-    found = texts(page, "#nearest b")
-    vectors = [one[0] for one in elmo.embed([["Playground"], *([word] for word in found)], layers=0)]
-    cosines = [vectors[0] @ one / np.linalg.norm(vectors[0]) / np.linalg.norm(one) for one in vectors[1:]]
-    assert [float(one) for one in texts(page, "#nearest td:first-child")] == pytest.approx(cosines, abs=0.006)
-    assert sorted(cosines, reverse=True) == cosines
-
-
 def test_second_visit_works_offline(browser: Any, serve: Any, exported: Path) -> None:
     server, context = serve(exported), browser.new_context()
     page = context.new_page()
@@ -157,28 +145,3 @@ def test_second_visit_works_offline(browser: Any, serve: Any, exported: Path) ->
     page.reload()
     page.wait_for_selector("#views td", timeout=60_000)
     context.close()
-
-
-@pytest.mark.parametrize(
-    ("name", "changed", "message"),
-    [
-        ("model.bin", lambda content: content[:-2], "expected the file that model.json describes"),
-        ("elmo.js", lambda content: b"(", "SyntaxError"),
-    ],
-)
-def test_problems_are_shown(
-    name: str,
-    changed: Callable[[bytes], bytes],
-    message: str,
-    browser: Any,
-    serve: Any,
-    exported: Path,
-    tmp_path: Path,
-) -> None:
-    folder = shutil.copytree(exported, tmp_path / "broken")
-    (folder / name).write_bytes(changed((folder / name).read_bytes()))
-    page = browser.new_page()
-    page.goto(f"http://127.0.0.1:{serve(folder).server_port}/")
-    playwright.expect(page.locator("#status.error")).to_contain_text(message)
-    playwright.expect(page.locator("#progress")).to_be_hidden()
-    page.close()
