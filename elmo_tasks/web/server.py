@@ -31,6 +31,7 @@ def run(args: argparse.Namespace) -> None:
     options["timeout_graceful_shutdown"] = math.ceil(args.timeout) + 1
     config = uvicorn.Config(service, host=args.host, port=args.port, **options)
     with config.bind_socket() as listening, suppress(KeyboardInterrupt):
+        listening.listen()  # who connects before uvicorn accepts waits
         host, port = listening.getsockname()[:2]
         url = f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
         sys.stdout.write(json.dumps({"ready": True, "url": url, "models": list(models)}) + "\n")

@@ -32,9 +32,13 @@ def test_writes_key_and_response(build: Build, tmp_path: Path) -> None:
     assert key == [one["metadata"].metadata["clusters"] for one in instances]
     assert read_back(response) == [one["clusters"] for one in model.forward_on_instances(instances)]
     assert any(read_back(response))
-    rows = [line.split("\t")[:4] for line in STORIES.read_text().splitlines() if line[:1] not in ("", "#")]
-    for file in (response, response.with_name("response.key")):
-        assert [line.split("\t")[:4] for line in file.read_text().splitlines() if line[:1] not in ("", "#")] == rows * 2
+    words = words_of(STORIES.read_text().replace("/.", "."))
+    assert words_of(response.read_text()) == words_of(response.with_name("response.key").read_text()) == words * 2
+
+
+def words_of(text: str) -> list[list[str]]:
+    """Document, part, number and word of each line."""
+    return [line.split("\t")[:4] for line in text.splitlines() if line[:1] not in ("", "#")]
 
 
 def read_back(file: Path) -> list[list[Cluster]]:

@@ -21,7 +21,7 @@ def test_questions() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('"data"', '"date"', r"the file.data: missing, got \{'version'"),
+        ('"data":', '"date":', "the file.data: missing"),
         ('"id": "or-5"', '"id": "or-4"', "question 'or-4': duplicate id"),
         ('"answer_start": 82', '"answer_start": true', r"data.0..paragraphs.*answer_start: expected a valid integer"),
     ],

@@ -4,8 +4,6 @@ import json
 import shutil
 import signal
 import socket
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -129,9 +127,3 @@ def test_sigterm_waits_for_all_answers_but_not_for_silent_clients() -> None:
 def test_invalid_arguments(arguments: list[object], fragment: str) -> None:
     with pytest.raises((InputError, FileNotFoundError), match=fragment):
         elmo_tasks("serve", "--port", 0, *arguments)
-
-
-def test_a_port_that_is_taken(server: Server) -> None:
-    command = [sys.executable, "-m", "elmo_tasks", "serve", "--port", str(server.port), str(SST)]
-    done = subprocess.run(command, stderr=subprocess.PIPE, text=True)
-    assert done.returncode and "address already in use" in done.stderr
