@@ -3,14 +3,12 @@
 from abc import abstractmethod
 from collections.abc import Callable
 from inspect import signature
-from typing import Any, ClassVar, Optional
+from typing import Any, ClassVar
 
 from allennlp.common import Params
 from allennlp.common.from_params import create_kwargs
 from allennlp.data import Vocabulary
 from allennlp.models import Model
-from allennlp.nn import RegularizerApplicator
-from allennlp.nn.parallel import DdpAccelerator
 from torch import Tensor
 
 from elmo_tasks.errors import InputError
@@ -21,8 +19,7 @@ class TaskModel(Model):
     """
     An AllenNLP model on top of an `InputEncoder`, whose keys (`InputEncoder.from_partial_objects`) stand among the
     model's own in a config. Subclasses pass the arguments that are not theirs on as `**kwargs`; see AllenNLP's `Model`.
-
-    Raises `InputError` if a key is unknown. The ranges of numbers are checked before a training (`training.checks`).
+    The ranges of numbers are checked before a training (`training.checks`).
     """
 
     inlined: ClassVar[dict[str, Callable[..., Any]]] = {"input_encoder": InputEncoder.from_partial_objects}
@@ -31,19 +28,8 @@ class TaskModel(Model):
     input_defaults: ClassVar[dict[str, Any]] = {}
     """Keys of the input encoder whose default in a config is another for this model."""
 
-    def __init__(
-        self,
-        vocab: Vocabulary,
-        input_encoder: InputEncoder,
-        *,
-        regularizer: Optional[RegularizerApplicator] = None,
-        serialization_dir: str | None = None,
-        ddp_accelerator: Optional[DdpAccelerator] = None,
-        **unknown: Any,
-    ) -> None:
-        if unknown:
-            raise InputError(f"{type(self).__name__} has no key {', '.join(sorted(unknown))}", hint="is it misspelt?")
-        super().__init__(vocab, regularizer, serialization_dir, ddp_accelerator)
+    def __init__(self, vocab: Vocabulary, input_encoder: InputEncoder, **kwargs: Any) -> None:
+        super().__init__(vocab, **kwargs)
         self.input_encoder = input_encoder
 
     @classmethod

@@ -2,13 +2,11 @@
 
 from pathlib import Path
 
-import pytest
 import torch
 from allennlp.common import Params
 from allennlp.data.data_loaders import SimpleDataLoader
 from allennlp.evaluation import Evaluator
 
-from elmo_tasks.errors import InputError
 from elmo_tasks.formats.brackets import Cluster
 from elmo_tasks.formats.ontonotes import read_documents
 from elmo_tasks.tasks.coref.reader import CorefReader, document_clusters
@@ -65,6 +63,3 @@ def test_the_learning_rate_falls_in_steps() -> None:
     assert rates == [0.8, 0.8, 0.8, 0.4, 0.4, 0.4, 0.2]
     second.load_state_dict(first.state_dict())
     assert second.get_values() == [0.2]
-    for bad in ({"factor": 1.5, "every": 3}, {"factor": 0.5, "every": 0}):
-        with pytest.raises(InputError, match="factor|every"):
-            Staircase(first.optimizer, **bad)

