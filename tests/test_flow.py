@@ -63,16 +63,6 @@ def test_archive_works_without_the_vectors_and_has_no_bilm(run: Path, root: Path
     assert not any("bilm" in name for name in model.state_dict())
 
 
-def test_test_data_with_unknown_words_and_types(run: Path, tmp_path: Path) -> None:
-    file = tmp_path / "eng.testb"
-    known = (FIXTURES / "ner" / "eng.bio").read_text()
-    file.write_text(known + "\nThe DT I-NP O\nGull NNP I-NP B-SHIP\n@@PADDING@@ NN I-NP O\n")
-    found = scores(run, file, tmp_path / "scores.json")
-    assert found["recall-SHIP"] == 0.0
-    (batch,) = [json.loads(line) for line in (tmp_path / "scores.jsonl").read_text().splitlines()]
-    assert {"words", "tags"} <= set(batch) and "logits" not in batch
-
-
 def test_archive_of_scale_paper_finds_later_words_in_the_vectors(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -1,9 +1,6 @@
-"""A model's `forward` changes neither weights nor buffers nor vocabulary, and several threads can use one model."""
+"""A model's `forward` changes neither weights nor buffers nor vocabulary."""
 
 import re
-import sys
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -11,41 +8,20 @@ from typing import Any
 import pytest
 import torch
 from allennlp.common import Params
-from allennlp.common.util import sanitize
 from allennlp.data import DatasetReader, Instance
 from allennlp.models import Model
 from allennlp.predictors import Predictor
 
 from elmo_tasks.nn.elmo_embedder import ElmoTokenEmbedder
-from elmo_tasks.pretraining.data_loader import LmDataLoader, LmReader, LmVocabulary
-from elmo_tasks.pretraining.model import BiLMModel
 from elmo_tasks.tasks import TASKS
-from tests.archives.test_stored import assert_close
 from tests.models import make_model, tensors
-from tests.pretraining import toy
 from tests.tiny import SAMPLES, SIZES, tiny_model, write_vectors
-
-WORD = re.compile(r"\b[a-z]{4,}\b")
-
-
-def inputs(task: str) -> list[Any]:
-    """Inputs with words that no data have; every second one has vectors in the file."""
-    given = TASKS[task].examples[0]
-    return [given, *(_renamed(given, number) for number in range(8))]
-
-
-def _renamed(value: Any, number: int) -> Any:
-    if isinstance(value, dict):
-        return {key: _renamed(part, number) for key, part in value.items()}
-    if isinstance(value, list):
-        return [_renamed(part, number) for part in value]
-    return WORD.sub(rf"\g<0>{number}", value)
 
 
 def predictor(task: str, folder: Path) -> tuple[Predictor, list[Instance]]:
     """A random model as from an archive, which looks words up in a file, and its training data."""
-    words = set(re.findall(r"\w+", str(inputs(task)[:1] + inputs(task)[1::2])))
-    file = write_vectors(folder / "vectors", sorted(words), width=SIZES["embedding_dim"])
+    words = set(re.findall(r"\w+", str(TASKS[task].examples)))
+    file = write_vectors(folder / "vectors", sorted(words)[::2], width=SIZES["embedding_dim"])
     reader = DatasetReader.from_params(Params({"type": f"elmo_tasks_{task}"}))
     instances = list(reader.read(SAMPLES[task]))[:5]
     parts = tiny_model(task)["text_field_embedder"]
@@ -80,53 +56,5 @@ def test_calls_change_no_state(task: str, tmp_path: Path) -> None:
     model.train()(**batch)["loss"].backward()
     assert_same(state(model), before)
     model.eval()(**batch)
-    outputs = used.predict_batch_json(inputs(task))
-    assert len(outputs) == len(inputs(task))
+    assert used.predict_batch_json(TASKS[task].examples)
     assert_same(state(model), before)
-
-
-@pytest.fixture
-def quick_switches() -> Iterator[None]:
-    """Threads take turns so often that races show."""
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    yield
-    sys.setswitchinterval(interval)
-
-
-@pytest.mark.usefixtures("quick_switches")
-@pytest.mark.parametrize("task", TASKS)
-def test_threads_give_the_sequential_results(task: str, tmp_path: Path) -> None:
-    used, _ = predictor(task, tmp_path)
-
-    def predicted(one: Predictor, order: int) -> list[Any]:
-        return sanitize([one.predict_json(given) for given in inputs(task)[::order]])[::order]
-
-    expected = predicted(deepcopy(used), 1)
-    with ThreadPoolExecutor(2) as pool:
-        threads = [pool.submit(predicted, used, order) for order in (1, -1)]
-        assert_close([thread.result() for thread in threads], [expected, expected], atol=1e-6)
-
-
-def batches(corpus: Path, *, seed: int = 0) -> LmDataLoader:
-    loader = LmDataLoader(LmReader(), str(corpus / "lm" / "train.a.txt"), 3, unroll=4, steps_per_epoch=3, seed=seed)
-    loader.index_with(LmVocabulary.from_corpus(files=str(corpus / "lm" / "train.a.txt")))
-    return loader
-
-
-@pytest.mark.usefixtures("quick_switches")
-def test_the_language_model(tmp_path: Path) -> None:
-    corpus = toy.write_corpus(tmp_path)
-    model = BiLMModel(LmVocabulary.of(batches(corpus)._words), toy.OPTIONS, negatives=4)  # type: ignore[arg-type]
-    before = state(model)
-    for batch in batches(corpus):
-        model.train()(**batch)["loss"].backward()
-    model.eval()
-
-    def losses(seed: int) -> list[float]:
-        return [model(**batch)["loss"].item() for batch in batches(corpus, seed=seed)]
-
-    expected = [losses(seed) for seed in range(2)]
-    assert_same(state(model), before)
-    with ThreadPoolExecutor(2) as pool:
-        assert list(pool.map(losses, range(2))) == expected

@@ -6,7 +6,7 @@ import pytest
 
 from elmo_tasks import resources
 from elmo_tasks.errors import InputError
-from elmo_tasks.training.config import differences, find_config, read_config, scale_of
+from elmo_tasks.training.config import find_config, read_config, scale_of
 from tests.test_flow import elmo_tasks
 
 ROOT = resources.configs_root()
@@ -49,12 +49,6 @@ def test_a_copy_resolves_to_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyP
         assert copied.as_dict(quiet=True) == original.as_dict(quiet=True)
     with pytest.raises(InputError, match="expected a new folder"):
         elmo_tasks("configs", "--copy", tmp_path / "copy")
-
-
-def test_a_run_of_an_earlier_version_has_the_same_config() -> None:
-    config = read_config(find_config("ner")).as_dict(quiet=True)
-    earlier = {key: value for key, value in config.items() if key != "type"}
-    assert config["type"] == "elmo_tasks" and differences(earlier, config) == []
 
 
 def test_two_files_of_the_paper_are_enough(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,17 +22,12 @@ class Serve(Command):
         add("--port", type=int, default=8000, metavar="N", help="0 for any free one (%(default)s)")
         name = "another name of this server, as its users' browsers have it"
         add("--allowed-host", metavar="NAME", action="append", default=[], help=f"{name}; may be repeated")
-        add("--max-words", type=int, default=5000, metavar="N", help="of an input (%(default)s)")
-        add("--max-bytes", type=int, default=500_000, metavar="N", help="of a request (%(default)s)")
+        add("--max-words", type=int, default=2000, metavar="N", help="of an input (%(default)s)")
         add("--timeout", type=float, default=30, metavar="SECONDS", help="until an answer (%(default)s)")
-        add("--queue", type=int, default=64, metavar="N", help="requests that can wait for a model (%(default)s)")
-        add("--batch-size", type=int, default=16, metavar="N", help="most inputs of a batch (%(default)s)")
-        add("--threads", type=int, default=1, metavar="N", help="of PyTorch for each model (%(default)s)")
-        add("--access-log", action="store_true", help="write method, path, status and time of each request to stderr")
 
 
 def serve(args: argparse.Namespace) -> None:
-    """Load everything, then listen. Raises `InputError` if a file or an option is invalid, or the port is in use."""
+    """Load everything, then listen. Raises `InputError` if a file or an option is invalid."""
     with needs("'elmo-tasks[web]'"):
         from elmo_tasks.web.server import run
     run(args)

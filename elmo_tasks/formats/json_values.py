@@ -68,16 +68,6 @@ def validate(
         raise InputError(f"{name}{path}: {problem}, got {shown(first['input'])}", file=file, line=line) from None
 
 
-def text_of(json_dict: Any, key: str, *, expected: str) -> str:
-    """
-    The text of a key of an input. Raises `InputError` if the input is not an object with that key, as `expected`
-    describes it, or the value is not a `Text`.
-    """
-    if not isinstance(json_dict, dict) or key not in json_dict:
-        raise InputError(f"expected {expected}, got {shown(json_dict)}")
-    return validate(TEXT, json_dict[key], repr(key))
-
-
 def words_of(words: Any, name: str) -> list[str]:
     """
     A list of words, which error messages call `name`. Raises `InputError` if it is not a list of `Text`, or is empty.

@@ -2,7 +2,6 @@
 
 import os
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any, cast
@@ -12,21 +11,28 @@ from allennlp.evaluation import SimpleEvaluator
 from allennlp.evaluation.serializers.serializers import Serializer
 from allennlp.models import Model
 
+from elmo_tasks.files import atomic_write
+
+Answers = list[tuple[dict[str, Any], Any]]
+"""The metadata of each instance, and its predicted or gold answer."""
+
 
 class OfficialEvaluator(SimpleEvaluator):
-    """AllenNLP's evaluator, with predictions in the format of an official scorer, written at the end."""
+    """AllenNLP's evaluator, with predictions in the format of an official scorer, written atomically at the end."""
+
+    answers: str
+    """The output of the model with the predictions."""
+
+    gold_suffix: str | None = None
+    """Appended to the name of the file for that of the gold answers, which are the metadata of the same name."""
 
     def __init__(self, cuda_device: int = -1) -> None:
         super().__init__(cast(Serializer, self._collect), cuda_device)
-        self._found: list[Any] = []
+        self._found: Answers = []
 
     @abstractmethod
-    def predictions(self, batch: dict[str, Any], output: dict[str, Any]) -> Sequence[Any]:
-        """What `write` needs of each instance of a batch."""
-
-    @abstractmethod
-    def write(self, file: Path, predictions: Iterable[Any]) -> None:
-        """Writes the predictions of all instances atomically. Raises `InputError` if the file cannot be written."""
+    def text(self, answers: Answers) -> str:
+        """The text of a file with these answers, which are in any order."""
 
     def __call__(
         self,
@@ -36,15 +42,23 @@ class OfficialEvaluator(SimpleEvaluator):
         metrics_output_file: str | PathLike | None = None,
         predictions_output_file: str | PathLike | None = None,
     ) -> dict[str, Any]:
-        """The metrics; writes the predictions if a file is given. Raises what `write` does."""
+        """The metrics; writes the predictions if a file is given. Raises `InputError` if it cannot be written."""
         self._found = []
         serialized = None if predictions_output_file is None else os.devnull
         scores: dict[str, Any] = super().__call__(model, data_loader, batch_weight_key, metrics_output_file, serialized)
         if predictions_output_file is not None:
-            self.write(Path(predictions_output_file), self._found)
+            file = Path(predictions_output_file)
+            self._write(file, self._found)
+            if self.gold_suffix is not None:
+                gold = [(known, known[self.answers]) for known, _ in self._found]
+                self._write(file.with_name(file.name + self.gold_suffix), gold)
         return scores
 
     def _collect(self, batch: dict[str, Any], output: dict[str, Any], *_: Any, **__: Any) -> str:
         """Called by AllenNLP for each batch, whose file gets the result."""
-        self._found += self.predictions(batch, output)
+        self._found += zip(batch["metadata"], output[self.answers], strict=True)
         return ""
+
+    def _write(self, file: Path, answers: Answers) -> None:
+        with atomic_write(file) as aside:
+            aside.write_text(self.text(answers), encoding="utf-8")

@@ -47,10 +47,8 @@ class Tagger(TaskModel):
         # Parameters
 
         - `tokens`: B sentences of T words.
-        - `metadata`: for each sentence the entries that are `shown`, and, if known, the gold tags as strings under
-          `tags`.
-        - `tags`, [B, T]: the ids of the gold tags; `UNKNOWN_LABEL` for tags that are not in the vocabulary. They count
-          as misses in the metric and are left out of the loss.
+        - `metadata`: the entries that are `shown`, and, if known, the gold tags as strings under `tags`.
+        - `tags`, [B, T]: the ids of the gold tags; `UNKNOWN_LABEL`, not in the vocabulary, is a miss and has no loss.
 
         Returns `logits` [B, T, tags]; the metadata that are `shown`; `tags`, the predicted tags of each sentence as
         strings (not during training); with gold tags the `loss`, a scalar.
@@ -59,7 +57,6 @@ class Tagger(TaskModel):
         return self.answer(self.score(tokens), tokens, metadata, tags)
 
     def score(self, tokens: TextFieldTensors, **_: Any) -> dict[str, Tensor]:
-        """`logits` [B, T, tags]."""
         h, _, _ = self.input_encoder(tokens)
         return {"logits": at_least_float32(self.score_tags(h))}
 

@@ -22,36 +22,30 @@ class Task:
     """
     A task of a package, of which the plugin imports every module. The package's `examples.json` has inputs of its
     predictor.
+
+    # Parameters
+
+    - `package`: such as `elmo_tasks.tasks.squad`.
+    - `name`: of its configs, and after `elmo_tasks_` of its reader, model and predictor.
+    - `title`, `metric`: the task and its score, as tables name them.
+    - `sample`: a file of a few instances below `fixtures/`.
+    - `files`: the corpus: train, dev and, if it is public, test.
+    - `paper`: Table 1 without and with ELMo, each a number or `{"mean": ..., "deviation": ...}`.
+    - `minutes`: of a training on one CPU core at `mini` and at `small`, each without and with ELMo; the layers are
+      cached.
+    - `spacy`: what the spaCy component predicts at a time, if it can set the output.
     """
 
     package: str
-    """`elmo_tasks.tasks.squad`."""
-
     name: str
-    """Of its configs, and after `elmo_tasks_` of its reader, model and predictor."""
-
     title: str
-    """As tables name it."""
-
     metric: str
-    """The score of the tables."""
-
     sample: str
-    """A file of a few instances below `fixtures/`."""
-
     page: Page
-
     files: tuple[DataFile, ...] = ()
-    """The corpus: train, dev and, if it is public, test."""
-
     paper: tuple[Any, Any] | None = None
-    """Table 1 without and with ELMo, each a number or `{"mean": ..., "deviation": ...}`."""
-
     minutes: tuple[tuple[float, float], tuple[float, float]] | None = None
-    """Of a training on one CPU core at `mini` and at `small`, each without and with ELMo; the layers are cached."""
-
     spacy: Literal["sentence", "document"] | None = None
-    """What the spaCy component predicts at a time, if it can set the output."""
 
     @property
     def examples(self) -> list[dict[str, Any]]:

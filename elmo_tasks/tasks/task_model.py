@@ -3,14 +3,12 @@
 from abc import abstractmethod
 from collections.abc import Callable
 from inspect import signature
-from typing import Any, ClassVar, Optional
+from typing import Any, ClassVar
 
 from allennlp.common import Params
 from allennlp.common.from_params import create_kwargs
 from allennlp.data import Vocabulary
 from allennlp.models import Model
-from allennlp.nn import RegularizerApplicator
-from allennlp.nn.parallel import DdpAccelerator
 from torch import Tensor
 
 from elmo_tasks.errors import InputError
@@ -19,14 +17,9 @@ from elmo_tasks.nn.input_encoder import InputEncoder
 
 class TaskModel(Model):
     """
-    An AllenNLP model on top of an `InputEncoder`. Subclasses pass the arguments that are not theirs on as `**kwargs`.
-
-    # Parameters
-
-    - `input_encoder`: in a config, the keys of `InputEncoder.from_partial_objects` stand among the model's own.
-    - `regularizer`, `serialization_dir`, `ddp_accelerator`: see AllenNLP's `Model`.
-
-    Raises `InputError` if a key is unknown. The ranges of numbers are checked before a training (`training.checks`).
+    An AllenNLP model on top of an `InputEncoder`, whose keys (`InputEncoder.from_partial_objects`) stand among the
+    model's own in a config. Subclasses pass the arguments that are not theirs on as `**kwargs`; see AllenNLP's `Model`.
+    The ranges of numbers are checked before a training (`training.checks`).
     """
 
     inlined: ClassVar[dict[str, Callable[..., Any]]] = {"input_encoder": InputEncoder.from_partial_objects}
@@ -35,25 +28,8 @@ class TaskModel(Model):
     input_defaults: ClassVar[dict[str, Any]] = {}
     """Keys of the input encoder whose default in a config is another for this model."""
 
-    _version = 2
-    """
-    Version of the format of the state dict, which torch stores with the weights. Older versions stay loadable. In
-    version 1 the input encoder was called `lowest_layers`.
-    """
-
-    def __init__(
-        self,
-        vocab: Vocabulary,
-        input_encoder: InputEncoder,
-        *,
-        regularizer: Optional[RegularizerApplicator] = None,
-        serialization_dir: str | None = None,
-        ddp_accelerator: Optional[DdpAccelerator] = None,
-        **unknown: Any,
-    ) -> None:
-        if unknown:
-            raise InputError(f"{type(self).__name__} has no key {', '.join(sorted(unknown))}", hint="is it misspelt?")
-        super().__init__(vocab, regularizer, serialization_dir, ddp_accelerator)
+    def __init__(self, vocab: Vocabulary, input_encoder: InputEncoder, **kwargs: Any) -> None:
+        super().__init__(vocab, **kwargs)
         self.input_encoder = input_encoder
 
     @classmethod
@@ -88,20 +64,6 @@ class TaskModel(Model):
                 "the model gives no finite numbers: expected finite scores, got NaN or infinity",
                 hint="train it with a lower learning rate, or compute in float32 where float16 overflows",
             )
-
-    def _load_from_state_dict(
-        self, state_dict: dict[str, Any], prefix: str, local_metadata: dict[str, Any], *rest: Any
-    ) -> None:
-        """Raises `InputError` if a newer elmo_tasks wrote the weights."""
-        if (found := local_metadata.get("version", 1)) > self._version:
-            raise InputError(
-                f"the model is of version {found} of its format, and {self._version} is the newest that is known here",
-                hint="load it with a newer elmo_tasks",
-            )
-        former = f"{prefix}lowest_layers."
-        for name in [name for name in state_dict if name.startswith(former)]:
-            state_dict[f"{prefix}input_encoder.{name.removeprefix(former)}"] = state_dict.pop(name)
-        super()._load_from_state_dict(state_dict, prefix, local_metadata, *rest)
 
 
 class SoftmaxModel(TaskModel):

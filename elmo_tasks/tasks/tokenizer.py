@@ -4,21 +4,16 @@ from collections.abc import Sequence
 
 from allennlp.data.tokenizers import CharacterTokenizer, Token, Tokenizer
 
-from elmo_tasks.errors import InputError
 from elmo_tasks.formats.raw_text import blank_pipeline
 
 
 @Tokenizer.register("elmo_tasks_spacy")
 class BlankSpacyTokenizer(Tokenizer):
     """
-    spaCy's tokenization rules for a language, without a model and without a maximum length.
+    spaCy's tokenization rules for a `language` (see `blank_pipeline`), without a model and without a maximum length.
 
     AllenNLP's `spacy` tokenizer downloads a model in its constructor, so that archives would not load offline. Tokens
     have offsets: `text[token.idx : token.idx_end] == token.text`. White space is not a token.
-
-    # Parameters
-
-    - `language`: see `blank_pipeline`.
     """
 
     def __init__(self, language: str = "en") -> None:
@@ -36,12 +31,8 @@ class BlankSpacyTokenizer(Tokenizer):
 class FirstCharacters(CharacterTokenizer):
     """
     The first characters of a word, for a character CNN: a batch is as wide as its longest word, and web text contains
-    words of thousands of characters.
-
-    # Parameters
-
-    - `limit`: the number of characters; the default is that of AllenNLP's ELMo.
-    - `marked`: whether to add `<w>` before and `</w>` after them.
+    words of thousands of characters. The default `limit` is that of AllenNLP's ELMo; `marked` adds `<w>` before and
+    `</w>` after them.
     """
 
     def __init__(self, *, limit: int = 50, marked: bool = False) -> None:
@@ -54,10 +45,5 @@ class FirstCharacters(CharacterTokenizer):
 
 
 def offsets_of(tokens: Sequence[Token]) -> list[tuple[int, int]]:
-    """
-    The first character of each token, and the one after its last. Raises `InputError` if the tokenizer does not set
-    offsets.
-    """
-    if any(token.idx is None for token in tokens):
-        raise InputError("expected a tokenizer that sets the offsets of tokens (idx), as the default one does")
-    return [(token.idx, token.idx_end or token.idx + len(token.ensure_text())) for token in tokens]
+    """The first character of each token, and the one after its last."""
+    return [(token.idx, token.idx_end) for token in tokens]

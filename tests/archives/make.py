@@ -1,13 +1,14 @@
 """
-Train a tiny self-contained archive for each task and store its predictions: `python -m tests.archives.make`, in the
+Train a tiny self-contained archive for each task and store its predictions: `python -m tests.archives.make 2`, in the
 root of the project.
 
-Stored archives are never replaced, so that tests show whether archives of earlier versions still load. Run it before
-you raise `TaskModel._version`: each earlier version has a folder.
+Stored archives are never replaced, so that tests show whether archives of earlier versions still load: each has a
+numbered folder.
 """
 
 import json
 import shutil
+import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -19,7 +20,6 @@ from allennlp.predictors import Predictor
 
 import elmo_tasks.plugin  # noqa: F401 - registers what configs name
 from elmo_tasks.formats.ontonotes import read_documents
-from elmo_tasks.tasks.task_model import TaskModel
 from tests.tiny import ROOT, SAMPLES, bilm_files, tiny_model
 
 STORED = Path(__file__).parent
@@ -75,4 +75,4 @@ def prediction(archive: Path, given: dict[str, Any]) -> Any:
 
 
 if __name__ == "__main__":
-    make(STORED / str(TaskModel._version))
+    make(STORED / sys.argv[1])

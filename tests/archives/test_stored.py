@@ -6,14 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 
-from elmo_tasks.errors import InputError
-from elmo_tasks.tasks.sst.reader import SstReader
-from elmo_tasks.tasks.task_model import TaskModel
 from tests.archives.make import EXPECTED, INPUTS, STORED, prediction
-from tests.models import make_model
-from tests.tiny import SAMPLES
 
 VERSIONS = sorted(folder.name for folder in STORED.glob("[0-9]*"))
 
@@ -41,14 +35,3 @@ def assert_close(found: Any, expected: Any, *, atol: float = 1e-4, rtol: float =
         assert found == pytest.approx(expected, abs=atol, rel=rtol)
     else:
         assert found == expected
-
-
-def test_an_archive_of_a_newer_version_is_rejected(tmp_path: Path) -> None:
-    model = make_model("sst", list(SstReader().read(SAMPLES["sst"])), tmp_path, None)
-    torch.save(model.state_dict(), tmp_path / "best.th")
-    state = torch.load(tmp_path / "best.th", weights_only=True)
-    assert state._metadata[""]["version"] == TaskModel._version
-    model.load_state_dict(state)
-    state._metadata[""]["version"] = TaskModel._version + 1
-    with pytest.raises(InputError, match="version 3"):
-        model.load_state_dict(state)

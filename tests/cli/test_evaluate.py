@@ -34,7 +34,6 @@ def without_labels() -> str:
 
 CORPORA = {
     "ner, words only": ("ner", columns("ner/eng.bio", lambda row: row[:1]), ":3: "),
-    "ner, chunks last": ("ner", columns("ner/eng.bio", lambda row: row[:3]), "LOC, MISC, ORG, PER, got ADVP 1, NP 8"),
     "sst, one label": ("sst", "(3 (2 It) (3 works))\n(3 (2 It) (works))\n", ":2: .*works'"),
     "squad": ("squad", without_answers(), "or-1"),
     "snli": ("snli", without_labels(), "nothing to score"),

@@ -72,8 +72,3 @@ def test_document_with_invalid_brackets_is_skipped(tmp_path: Path, caplog: pytes
     assert f"{path}:2" in caplog.text and "1 documents with invalid annotation skipped" in caplog.text
     with pytest.raises(InputError, match=r"bad.gold_conll:2: .*\(bc/pier/00/pier_0001\); part 000"):
         list(CorefReader(strict=True).read(path))
-
-
-def test_a_mention_outside_its_document() -> None:
-    with pytest.raises(InputError, match="2 words, got words 1 to 3"):
-        CorefReader().text_to_instance([["a", "b"]], clusters=[[(0, 1), (1, 3)]])

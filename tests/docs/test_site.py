@@ -41,13 +41,3 @@ def test_page(name: str, size: dict[str, int], site: Path, browser: Any, serve: 
     assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
     context.close()
     assert problems == []
-
-
-def test_search_and_api(site: Path, browser: Any, serve: Any) -> None:
-    page = browser.new_page()
-    page.goto(f"http://127.0.0.1:{serve(site).server_port}/api/vectors/", wait_until="networkidle")
-    assert page.locator("text=embed_sentences").count()
-    page.keyboard.press("/")
-    page.keyboard.type("scalar mix")
-    page.wait_for_selector(".md-search-result__item a")
-    page.close()

@@ -50,41 +50,30 @@ def test_words_from_parses(tmp_path: Path) -> None:
     assert " ".join(metadata(instances[1])["premise"]) == "The baker ( Mr Oakes ) ca n't find his hat ."
     assert leaves("( ( A dog ) ( barks . ) )") == ["A", "dog", "barks", "."]
     assert leaves("( :-RRB- ( dog-LRB-s-RRB- -RRB- ) )") == [":-RRB-", "dog-LRB-s-RRB-", ")"]
-    with pytest.raises(InputError, match=":1: .*'sentence1_binary_parse'"):
+    with pytest.raises(InputError, match=":1: 'sentence1_binary_parse'"):
         list(SnliReader(tokenization="parse").read(write(tmp_path, PAIR)))
-
-
-@pytest.mark.parametrize("parse", ["( ( A dog", ") A (", "( A ) ( B )", "A dog"])
-def test_invalid_parses(tmp_path: Path, parse: str) -> None:
-    pair = {**PAIR, "sentence1_binary_parse": parse, "sentence2_binary_parse": "( A dog )"}
-    with pytest.raises(InputError, match="pairs.jsonl:1: "):
-        list(SnliReader(tokenization="parse").read(write(tmp_path, pair)))
 
 
 def test_unlabelled_pairs(tmp_path: Path) -> None:
     first, second = SnliReader().read(write(tmp_path, UNLABELLED, {**UNLABELLED, "gold_label": None}))
     assert "label" not in first.fields and "label" not in second.fields and metadata(first)["label"] is None
-    for pairs in ((PAIR, UNLABELLED), (UNLABELLED, PAIR)):
-        with pytest.raises(InputError, match="pairs.jsonl:2: .*'gold_label'.*label all pairs, or none"):
-            list(SnliReader().read(write(tmp_path, *pairs)))
 
 
 def test_dropped_pairs_may_be_blank_but_not_all(tmp_path: Path) -> None:
     dropped = {"gold_label": "-", "sentence1": "", "sentence2": ""}
     assert len(list(SnliReader().read(write(tmp_path, PAIR, dropped)))) == 1
-    with pytest.raises(InputError, match="pairs.jsonl: no pair has a gold label"):
-        list(SnliReader().read(write(tmp_path, dropped, dropped)))
-    with pytest.raises(InputError, match="pairs.jsonl: .*empty"):
-        list(SnliReader().read(write(tmp_path)))
+    for records in ([], [dropped, dropped]):
+        with pytest.raises(InputError, match="pairs.jsonl: expected pairs, got none"):
+            list(SnliReader().read(write(tmp_path, *records)))
 
 
 @pytest.mark.parametrize(
     ("record", "message"),
     [
-        ("{'single': 'quotes'}", "invalid JSON"),
-        ("[" * 100_000, "invalid JSON"),
-        ({**PAIR, "gold_label": "maybe"}, "entailment, neutral, contradiction, - .*got 'maybe'"),
-        ({"gold_label": "neutral", "sentence1": "x"}, r"'sentence2', got \['gold_label', 'sentence1'\]"),
+        ("[" * 100_000, "expected JSON"),
+        ("[]", "the pair: expected a valid dictionary"),
+        ({**PAIR, "gold_label": "maybe"}, "'gold_label': expected 'entailment', .*got 'maybe'"),
+        ({"gold_label": "neutral", "sentence1": "x"}, "'sentence2': expected a valid string, got None"),
         ({**PAIR, "sentence2": "a \ud800"}, "'sentence2': expected valid Unicode"),
     ],
 )

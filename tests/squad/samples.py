@@ -7,9 +7,10 @@ from allennlp.data import Instance
 
 from elmo_tasks.tasks.squad.model import SquadModel
 from elmo_tasks.tasks.squad.reader import SquadReader
+from tests import tiny
 from tests.models import make_model
 
-FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "squad"
+FIXTURES = tiny.FIXTURES / "squad"
 
 
 def corpus(name: str = "train-v1.1.json") -> list[Instance]:

@@ -1,15 +1,11 @@
-"""Fixtures and tiny models for the tests of SRL."""
-
-from pathlib import Path
-from typing import Any
+"""Instances for the tests of SRL."""
 
 from allennlp.data import Instance
 
-from elmo_tasks.tasks.srl.model import SrlTagger
 from elmo_tasks.tasks.srl.reader import SrlReader
-from tests.models import make_model
+from tests import tiny
 
-FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "srl"
+FIXTURES = tiny.FIXTURES / "srl"
 TALE, NOTES = FIXTURES / "tale.v4_gold_conll", FIXTURES / "web" / "notes.gold_conll"
 
 
@@ -23,9 +19,3 @@ def instance(words: str, predicate: int, tags: str | None = None) -> Instance:
     made = reader.text_to_instance(words.split(), predicate, None if tags is None else tags.split())
     reader.apply_token_indexers(made)
     return made
-
-
-def build(folder: Path, elmo: dict[str, Any] | None = None, **keys: Any) -> SrlTagger:
-    model = make_model("srl", corpus(), folder, elmo, **keys)
-    assert isinstance(model, SrlTagger)
-    return model

@@ -6,7 +6,8 @@ from allennlp.data.data_loaders import SimpleDataLoader
 from allennlp.evaluation import Evaluator
 
 from elmo_tasks.errors import InputError
-from tests.srl.samples import build, corpus
+from tests.models import Build
+from tests.srl.samples import corpus
 
 GOLD = "\n".join(
     [
@@ -20,8 +21,8 @@ GOLD = "\n".join(
 )
 
 
-def test_gold_and_predicted_propositions(tmp_path: Path) -> None:
-    model, file = build(tmp_path), tmp_path / "out" / "dev.props"
+def test_gold_and_predicted_propositions(build: Build, tmp_path: Path) -> None:
+    model, file = build(given=corpus()), tmp_path / "out" / "dev.props"
     loader = SimpleDataLoader(list(reversed(corpus())), batch_size=2, shuffle=True, vocab=model.vocab)
     loader.set_target_device(next(model.parameters()).device)
     evaluator = Evaluator.from_params(Params({"type": "elmo_tasks_srl", "cuda_device": -1}))

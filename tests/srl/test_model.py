@@ -1,19 +1,18 @@
 """The SRL tagger. Properties of all task models are in tests/tasks/test_task_models.py."""
 
 from itertools import product
-from pathlib import Path
 
 import pytest
 import torch
 
 from elmo_tasks.tasks.srl.model import BioViterbi
-from tests.models import tensors
-from tests.srl.samples import build, instance
+from tests.models import Build, tensors
+from tests.srl.samples import corpus, instance
 
 
 @pytest.mark.parametrize("sum_token_losses", [True, False])
-def test_loss_by_hand(tmp_path: Path, sum_token_losses: bool) -> None:
-    model = build(tmp_path, sum_token_losses=sum_token_losses)
+def test_loss_by_hand(build: Build, sum_token_losses: bool) -> None:
+    model = build(given=corpus(), sum_token_losses=sum_token_losses)
     golds = ["B-ARG1 B-V", "B-ARG0 B-V B-ARG1 I-ARG1"]
     sentences = [instance("Rain fell", 1, golds[0]), instance("Mira sold two jars", 1, golds[1])]
     output = model(**tensors(model.vocab, sentences))
@@ -25,8 +24,8 @@ def test_loss_by_hand(tmp_path: Path, sum_token_losses: bool) -> None:
     assert output["loss"].item() == pytest.approx(expected, rel=1e-5)
 
 
-def test_only_the_indicator_tells_which_word_is_the_predicate(tmp_path: Path) -> None:
-    model = build(tmp_path)
+def test_only_the_indicator_tells_which_word_is_the_predicate(build: Build) -> None:
+    model = build(given=corpus())
     batch = tensors(model.vocab, [instance("Mira sold two jars", place) for place in (1, 1, 3)])
     logits = model(**batch)["logits"]
     assert torch.allclose(logits[0], logits[1], atol=1e-6)
@@ -54,8 +53,8 @@ def test_decoding_equals_enumeration(scale: float) -> None:
     assert any(path != scores[row, : len(path)].argmax(1).tolist() for row, path in enumerate(decoded))
 
 
-def test_unknown_gold_tags_are_misses_and_not_in_the_loss(tmp_path: Path) -> None:
-    model = build(tmp_path)
+def test_unknown_gold_tags_are_misses_and_not_in_the_loss(build: Build) -> None:
+    model = build(given=corpus())
     foreign = instance("Rain fell", 1, "B-ARG9 B-V")
     output = model(**tensors(model.vocab, [foreign]))
     assert model.f1.report()["labels"]["ARG9"]["gold"] == 1

@@ -16,8 +16,8 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.experiments.tables import cluster, local, run_dir
 from elmo_tasks.experiments.tables.runs import Run
 from elmo_tasks.experiments.tables.session import Session
-from tests.processes import ROOT
 from tests.tables.tables import LAST, finish, row, write_table
+from tests.tiny import ROOT
 
 ray = pytest.importorskip("ray")
 SECONDS = 120.0

@@ -8,9 +8,7 @@ import pytest
 import torch
 from allennlp.data import Instance, Vocabulary
 
-from elmo_tasks.errors import InputError
 from elmo_tasks.formats.spans import to_bioul
-from elmo_tasks.tasks.tagging import model as ner_model
 from elmo_tasks.tasks.tagging.model import NerTagger
 from elmo_tasks.tasks.tagging.reader import NerReader
 from tests.models import WORDS, tensors, word_encoder
@@ -86,17 +84,3 @@ def test_unknown_gold_types_are_misses_without_loss() -> None:
     alone = model(**tensors(model.vocab, foreign))
     assert alone["loss"].item() == 0.0
     alone["loss"].backward()
-
-
-def test_warns_of_unknown_gold_types_and_rejects_them_alone(caplog: pytest.LogCaptureFixture) -> None:
-    model = build("Mira/U-PER left/O")
-    model(**tensors(model.vocab, instances("Mira/U-PER Harrow/U-LOC Bay/U-LOC")))
-    ner_model.logger.addHandler(caplog.handler)
-    assert model.get_metrics(reset=True)["recall-LOC"] == 0.0
-    ner_model.logger.removeHandler(caplog.handler)
-    assert "gold entities of types that the model does not know: LOC 2" in caplog.text
-    model(**tensors(model.vocab, instances("left/O")))
-    assert model.get_metrics(reset=True)["f1"] == 0.0
-    model(**tensors(model.vocab, instances("Harrow/U-LOC")))
-    with pytest.raises(InputError, match="expected gold entities of the types PER, got LOC 1 "):
-        model.get_metrics(reset=True)

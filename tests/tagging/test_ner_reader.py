@@ -40,14 +40,6 @@ def test_fields_of_each_scheme(scheme: str) -> None:
     ]
 
 
-def test_words_that_are_numbers(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    (tmp_path / "x").write_text("1 Mira B-PER\n2 left O\n")
-    list(NerReader(word=1).read(tmp_path / "x"))
-    assert "numbers" not in caplog.text
-    list(NerReader().read(tmp_path / "x"))
-    assert "x: most words of column 0 are numbers: set word and tag" in caplog.text
-
-
 def test_short_words_have_three_characters_with_their_marks() -> None:
     instance = NerReader().text_to_instance(["a", "."])
     assert "tags" not in instance.fields

@@ -1,8 +1,5 @@
 """Properties of all six task models, on the fixtures and with stored models."""
 
-import copy
-import json
-import pickle
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +12,6 @@ from allennlp.models import Model, load_archive
 from allennlp.nn.util import move_to_device
 from allennlp.predictors import Predictor
 
-from elmo_tasks.cli.line_predictions import LinePredictions
 from elmo_tasks.errors import InputError
 from elmo_tasks.tasks import TASKS
 from elmo_tasks.tasks.task_model import SoftmaxModel
@@ -47,16 +43,6 @@ def corpus(task: str) -> list[Instance]:
 def build(task: str, folder: Path, elmo: dict[str, Any] | None = None, **keys: Any) -> Model:
     """A small model with random weights, in evaluation mode."""
     return make_model(task, corpus(task), folder, elmo, **keys)
-
-
-def stored(task: str) -> Predictor:
-    """A trained model with its own biLM at the input and the output."""
-    return Predictor.from_archive(load_archive(STORED / "1" / f"{task}.tar.gz"))
-
-
-def prediction(predictor: Predictor, task: str) -> Any:
-    """The prediction for a line of JSON."""
-    return predictor.load_line(predictor.dump_line(predictor.predict_json(INPUTS[task])))
 
 
 @pytest.mark.parametrize("elmo", [None, BOTH], ids=["none", "both"])
@@ -144,7 +130,6 @@ def test_outputs_without_gold_answers(task: str, tmp_path: Path) -> None:
         ("snli", {"encoder": {"type": "lstm", "hidden_size": 4, "input_size": 99}}, "of width 3, got 99 .*input_size"),
         ("snli", {"composition": {"type": "lstm", "hidden_size": 4, "input_size": 99}}, "of width 5, got 99"),
         ("snli", {"word_vectors": False}, "nothing is left to embed"),
-        ("srl", {"word_vectors": False}, "nothing is left to embed"),
     ],
 )
 def test_invalid_settings(task: str, keys: dict[str, Any], message: str, tmp_path: Path) -> None:
@@ -182,41 +167,13 @@ def test_trains_under_autocast(task: str, dtype: torch.dtype, device: str, tmp_p
     assert [name for name, p in model.named_parameters() if not p.isfinite().all()] == []
 
 
-@pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("dtype", [*LOW, torch.float64], ids=str)
-@for_stored
-def test_other_dtypes_of_weights(task: str, dtype: torch.dtype, device: str) -> None:
-    predictor = stored(task)
-    exact, model = prediction(predictor, task), predictor._model.to(device, dtype)
-    assert_close(prediction(predictor, task), exact, atol=0.02, rtol=0.1)
-    batch = move_to_device(tensors(model.vocab, corpus(task)), torch.device(device))
-    loss = model.train()(**batch)["loss"]
-    loss.backward()
-    assert loss.isfinite() and loss.dtype == torch.promote_types(dtype, torch.float32)
-    assert all(p.grad.isfinite().all() for p in model.parameters() if p.grad is not None)
-
-
-@for_stored
-def test_copies_predict_the_same(task: str) -> None:
-    predictor = stored(task)
-    expected = prediction(predictor, task)
-    predictor._model = pickle.loads(pickle.dumps(copy.deepcopy(predictor._model)))
-    assert prediction(predictor, task) == expected
-
-
 @pytest.mark.parametrize("value", [torch.nan, torch.inf])
 @for_stored
-def test_scores_that_are_not_finite_are_an_error_for_each_line(task: str, value: float, tmp_path: Path) -> None:
-    predictor = stored(task)
-    for parameter in predictor._model.parameters():
-        parameter.data.fill_(value)
-    given, output = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
-    given.write_text(f"{json.dumps(INPUTS[task])}\n" * 2)
-    with pytest.raises(InputError, match="2 of the lines could not be used"):
-        LinePredictions(predictor, str(given), str(output), 2, False, False).run()
-    first, second = map(json.loads, output.read_text().splitlines())
-    message = "the model gives no finite numbers: expected finite scores, got NaN or infinity"
-    assert (first["line"], second["line"]) == (1, 2) and message in first["error"]
-    assert first["error"] == second["error"]
+def test_scores_that_are_not_finite_are_an_error(task: str, value: float) -> None:
+    predictor = Predictor.from_archive(load_archive(STORED / "1" / f"{task}.tar.gz"))
     model = predictor._model
+    for parameter in model.parameters():
+        parameter.data.fill_(value)
+    with pytest.raises(InputError, match="the model gives no finite numbers"):
+        predictor.predict_json(INPUTS[task])
     assert not model(**tensors(model.vocab, corpus(task)))["loss"].isfinite()

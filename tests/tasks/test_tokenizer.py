@@ -1,4 +1,4 @@
-"""Tokenizers, word ids and label fields."""
+"""Tokenizers and word ids."""
 
 import time
 
@@ -6,22 +6,14 @@ import pytest
 import spacy
 from allennlp.common import Params
 from allennlp.data import Token, TokenIndexer, Vocabulary
-from allennlp.data.fields import TextField
 
 from elmo_tasks.formats.raw_text import blank_pipeline, sentence_pipeline, split_at_blanks
 from elmo_tasks.nn.word_indexer import WordIndexer
 from elmo_tasks.tasks.coref.reader import CorefReader
-from elmo_tasks.tasks.reader import UNKNOWN_LABEL, OpenSequenceLabelField
 from elmo_tasks.tasks.tagging.reader import NerReader
-from elmo_tasks.tasks.tokenizer import BlankSpacyTokenizer, FirstCharacters, offsets_of
+from elmo_tasks.tasks.tokenizer import BlankSpacyTokenizer, offsets_of
 
 TEXT = "  Mr. O'Neil didn't pay $5.50 in Zürich;\n\n he said: “No!” 😀 "
-
-
-def test_first_characters() -> None:
-    assert [token.text for token in FirstCharacters(limit=3).tokenize("abcde")] == ["a", "b", "c"]
-    marked = FirstCharacters(limit=3, marked=True).tokenize("abcde")
-    assert [token.text for token in marked] == ["<w>", "a", "b", "c", "</w>"]
 
 
 @pytest.mark.parametrize("reader", [NerReader(), CorefReader()])
@@ -45,14 +37,6 @@ def test_word_ids() -> None:
     indexer = TokenIndexer.from_params(Params({"type": "elmo_tasks_word_ids", "namespace": "words"}))
     indexer.count_vocab_items(Token("May"), counter)
     assert counter == {"words": {"May": 2, "may": 0}}
-
-
-def test_unknown_labels() -> None:
-    text = TextField([Token(word) for word in ("to", "Harrow", "Bay")])
-    field = OpenSequenceLabelField(["O", "B-SEA", "L-SEA"], text)
-    field.index(Vocabulary(counter={"labels": {"O": 3, "U-LOC": 1}}))
-    assert field.as_tensor({"num_tokens": 5}).tolist() == [0, UNKNOWN_LABEL, UNKNOWN_LABEL, 0, 0]
-    assert field.labels == ["O", "B-SEA", "L-SEA"]
 
 
 @pytest.mark.parametrize("run", ["_" * 50_000, "=" * 50_000, "a" * 50_000, "9" * 50_000, "ab'=_(" * 8_000])

@@ -14,7 +14,9 @@ from allennlp.common import Params
 from elmo_tasks.errors import InputError
 from elmo_tasks.training import run as train
 from elmo_tasks.training.folder import LOCK, exclusive, prepare, require_plain_name
-from tests.processes import DEAD
+
+DEAD = 2**22 + 1
+"""A process id above the maximum on Linux."""
 
 CONFIG = {"model": {"type": "m", "size": 3}, "trainer": {"num_epochs": 2}, "train_data_path": "a"}
 CHANGED = {**CONFIG, "trainer": {"num_epochs": 5}}

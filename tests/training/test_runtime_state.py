@@ -7,10 +7,9 @@ from typing import Any
 import numpy
 import pytest
 import torch
-from allennlp.training.metrics import Average, FBetaMeasure, Metric
+from allennlp.training.metrics import Average, CategoricalAccuracy, FBetaMeasure, Metric
 
 from elmo_tasks.bilm import batch_to_ids
-from elmo_tasks.tasks.classifier import LabelAccuracy
 from elmo_tasks.tasks.coref.metric import CorefScores
 from elmo_tasks.tasks.squad.metric import SquadEmAndF1
 from elmo_tasks.tasks.srl.metric import SrlF1
@@ -25,7 +24,7 @@ TAGS = [["B-PER", "O"], ["B-LOC", "O"]]
 METRICS: dict[str, tuple[Metric, tuple[Any, Any], tuple[Any, Any]]] = {
     "entities": (EntityF1(), (TAGS, TAGS[::-1]), (TAGS, TAGS)),
     "roles": (SrlF1(), (TAGS, TAGS[::-1]), (TAGS, TAGS)),
-    "entailment": (LabelAccuracy(), (["a", "b"], ["a", "a"]), (["b"], ["b"])),
+    "labels": (CategoricalAccuracy(), (SCORES, GOLD), (MORE, MORE_GOLD)),
     "answers": (SquadEmAndF1(), (["the cat"], [["a cat sat"]]), (["x"], [["y"]])),
     "coreference": (CorefScores(), ([[(0, 1), (2, 3)]], [[(0, 1), (4, 4)]]), ([[(0, 1)]], [[(0, 1)]])),
     "AllenNLP's F-beta": (FBetaMeasure(), (SCORES, GOLD), (MORE, MORE_GOLD)),

@@ -28,7 +28,7 @@ MESSAGE = "#message:not(:empty)"
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
     archives = [STORED / "1" / f"{task}.tar.gz" for task in INPUTS]
-    with serving(*archives, f"other={STORED}/1/ner.tar.gz") as running:
+    with serving(*archives, f"other={STORED}/1/ner.tar.gz", "--max-words", 10_000) as running:
         yield running
 
 
@@ -143,10 +143,8 @@ def test_hostile_text_is_text(view: str, show: Show) -> None:
     elif view == "coref":
         given = {"sentences": [HOSTILE]}
     narrow: Any = {"viewport": {"width": 360, "height": 740}}
-    title = show({"view": view}, **narrow).locator("h1").screenshot()
     page = show({"view": view, "input": json.dumps(given)}, **narrow)
     page.wait_for_load_state("networkidle")
-    assert page.locator("h1").screenshot() == title, "diacritics stay inside the card"
     article = page.locator("article").text_content()
     assert view == "sst" or all(word in article for word in HOSTILE)
     assert page.evaluate("[typeof bad, document.documentElement.scrollWidth]") == ["undefined", 360]

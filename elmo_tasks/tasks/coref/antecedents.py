@@ -115,12 +115,6 @@ def marginal_loss(scores: Tensor, gold: Tensor) -> Tensor:
     return scores.logsumexp(1) - scores.masked_fill(~right, -torch.inf).logsumexp(1)
 
 
-def best_antecedents(scores: Tensor) -> Tensor:
-    """The column with the best score of each row [R], -1 where none is above 0, the score of no antecedent."""
-    best, place = scores.max(1)
-    return torch.where(best > 0, place, -1)
-
-
 def clusters_from_antecedents(mentions: Sequence[Mention], antecedents: Sequence[int]) -> list[Cluster]:
     """
     Links each of M mentions, in the order of the text, with its antecedent: the index of an earlier one, or -1. Returns

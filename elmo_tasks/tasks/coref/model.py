@@ -7,17 +7,11 @@ from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.models import Model
 from torch import Tensor
 
-from elmo_tasks.errors import InputError, explain_oom
+from elmo_tasks.errors import InputError
 from elmo_tasks.formats.brackets import Cluster, Mention
 from elmo_tasks.nn.input_encoder import InputEncoder
 from elmo_tasks.settings import Probability, Range, Size, checked
-from elmo_tasks.tasks.coref.antecedents import (
-    AntecedentScorer,
-    TopSpans,
-    best_antecedents,
-    clusters_from_antecedents,
-    marginal_loss,
-)
+from elmo_tasks.tasks.coref.antecedents import AntecedentScorer, TopSpans, clusters_from_antecedents, marginal_loss
 from elmo_tasks.tasks.coref.metric import CorefScores
 from elmo_tasks.tasks.coref.reader import GENRES
 from elmo_tasks.tasks.coref.spans import SpanScorer, prune_crossing_spans
@@ -25,8 +19,6 @@ from elmo_tasks.tasks.task_model import TaskModel
 
 HEAD_VALUES = ("embeddings", "input")
 """The inputs of span heads: the token embeddings, or all of the encoder's input, including ELMo."""
-
-MEMORY_HINT = "lower max_training_sentences, or split the document"
 
 
 class Document(NamedTuple):
@@ -120,9 +112,7 @@ class CorefModel(TaskModel):
         self.require_gold(complete or None)
         losses, predicted = [], []
         for row, known in enumerate(metadata):
-            document = self._window(_document(text, speakers, genre, known, row))
-            with explain_oom([sum(document.lengths)], [str(known["key"])], hint=MEMORY_HINT):
-                loss, clusters = self._resolve(document)
+            loss, clusters = self._resolve(self._window(_document(text, speakers, genre, known, row)))
             losses.append(loss)
             predicted.append(clusters)
         output: dict[str, Any] = {key: [known[key] for known in metadata] for key in ("sentences", "key", "part")}
@@ -130,7 +120,9 @@ class CorefModel(TaskModel):
             output |= {"clusters": predicted, "losses": torch.stack(losses)}
         if complete:
             output["loss"] = torch.stack(losses).sum()
-            self._count(predicted, metadata)
+        if complete and not self.training:
+            for clusters, known in zip(predicted, metadata, strict=True):
+                self._scores(clusters, known["clusters"])
         return output
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
@@ -179,8 +171,8 @@ class CorefModel(TaskModel):
         for scores, rows, columns in self.antecedents(kept):
             same = (labels[rows, None] == labels[None, columns]) & (labels[rows, None] > 0)  # [R, C]
             losses.append(marginal_loss(scores, same & scores.isfinite()).sum())
-            best = best_antecedents(scores)  # [R]
-            found.append(torch.where(best < 0, best, best + columns.start))
+            best, place = scores.max(1)  # [R] each
+            found.append(torch.where(best > 0, place + columns.start, -1))  # 0 is the score of no antecedent
         return torch.stack(losses).sum(), torch.cat(found).tolist()
 
     def _window(self, document: Document) -> Document:
@@ -190,11 +182,6 @@ class CorefModel(TaskModel):
             return document
         start = int(torch.randint(surplus + 1, ()))
         return window(document, start, start + self._max_training_sentences)
-
-    def _count(self, predicted: list[list[Cluster]], metadata: list[dict[str, Any]]) -> None:
-        if not self.training:
-            for clusters, known in zip(predicted, metadata, strict=True):
-                self._scores(clusters, known["clusters"])
 
     def _width_of(self, head_values: str) -> int:
         """The width of the first part of x that heads are made of; the embeddings come first."""

@@ -1,31 +1,31 @@
 """Coreference predictor: raw text or tokenized sentences -> clusters with offsets."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated
 
 from allennlp.common.util import JsonDict
 from allennlp.data import DatasetReader, Instance
 from allennlp.models import Model
 from allennlp.predictors import Predictor
+from pydantic import Field, TypeAdapter
 
 from elmo_tasks.errors import InputError, shown
-from elmo_tasks.formats.brackets import Cluster, Mention
-from elmo_tasks.formats.json_values import text_of, words_of
+from elmo_tasks.formats.json_values import TEXT, Text, validate
 from elmo_tasks.formats.raw_text import sentence_pipeline
 from elmo_tasks.tasks.coref.reader import UNKNOWN_GENRE
-from elmo_tasks.tasks.predictor import JsonLinesPredictor, metadata_of
+from elmo_tasks.tasks.predictor import JsonLinesPredictor, Sentence, metadata_of
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
     from spacy.tokens import Token as SpacyToken
 
-_EXPECTED = '{"text": "raw text"} or {"sentences": [["the", "words"], ["of", "each"]]}'
+_SENTENCES = TypeAdapter(Annotated[list[Annotated[list[Text], Field(min_length=1)]], Field(min_length=1)])
 
 
 @Predictor.register("elmo_tasks_coref")
 class CorefPredictor(JsonLinesPredictor):
     """
-    Input: `{"text": "raw text"}`, or `{"sentences": [[...], ...]}`, optionally with `speakers` of each word of each
-    sentence; either optionally with a `genre`, such as `nw`. Output:
+    Input: `{"text": "raw text"}`, or `{"sentences": [[...], ...]}`; optionally with `speakers` of each word of each
+    sentence, and a `genre`, such as `nw`. Output:
 
     - `sentences`, the words of each;
     - `clusters`, each a list of mentions with `text`, `token_start`, `token_end` (within the document) and, for raw
@@ -41,40 +41,30 @@ class CorefPredictor(JsonLinesPredictor):
 
     def result(self, instance: Instance, outputs: JsonDict) -> JsonDict:
         metadata = metadata_of(instance)
-        words = [word for sentence in metadata["sentences"] for word in sentence]
-        clusters: list[Cluster] = outputs["clusters"]
-        found = [[_mention(mention, words, metadata) for mention in cluster] for cluster in clusters]
+        sentences = metadata["sentences"]
+        document: Sentence = metadata.get("document") or Sentence([word for words in sentences for word in words])
+        clusters = [[document.located(*mention) for mention in cluster] for cluster in outputs["clusters"]]
         known = {} if metadata["key"] is None else {"key": metadata["key"], "part": metadata["part"]}
-        return {**known, "sentences": metadata["sentences"], "clusters": found}
+        return {**known, "sentences": sentences, "clusters": clusters}
 
     def _json_to_instance(self, json_dict: JsonDict) -> Instance:
         """Raises `InputError` if the input does not have the documented form."""
-        if not isinstance(json_dict, dict):
-            raise InputError(f"expected {_EXPECTED}, got {shown(json_dict)}")
         if ("text" in json_dict) == ("sentences" in json_dict):
-            which = "both" if "text" in json_dict else f"neither, but {shown(sorted(json_dict))}"
-            raise InputError(f"expected {_EXPECTED}, got {which}")
-        genre = text_of(json_dict, "genre", expected=_EXPECTED) if "genre" in json_dict else UNKNOWN_GENRE
-        if "sentences" in json_dict:
-            return self._sentences_instance(json_dict, genre)
-        if json_dict.get("speakers") is not None:
-            raise InputError("expected 'speakers' only with 'sentences', got them with 'text'")
-        return self._text_instance(text_of(json_dict, "text", expected=_EXPECTED), genre)
-
-    def _sentences_instance(self, json_dict: JsonDict, genre: str) -> Instance:
+            raise InputError(f"expected either 'text' or 'sentences', got {shown(json_dict)}")
+        genre = validate(TEXT, json_dict["genre"], "'genre'") if "genre" in json_dict else UNKNOWN_GENRE
         speakers = json_dict.get("speakers")
-        return self._dataset_reader.text_to_instance(
-            _checked(json_dict["sentences"], "sentences"),
-            speakers=None if speakers is None else _checked(speakers, "speakers"),
-            genre=genre,
-        )
-
-    def _text_instance(self, text: str, genre: str) -> Instance:
+        if speakers is not None:
+            validate(_SENTENCES, speakers, "'speakers'")
+        if "sentences" in json_dict:
+            words = validate(_SENTENCES, json_dict["sentences"], "'sentences'")
+            return self._dataset_reader.text_to_instance(words, speakers=speakers, genre=genre)
+        text = validate(TEXT, json_dict["text"], "'text'")
         sentences = split_sentences(self._nlp(text))
         words = [[token.text for token in sentence] for sentence in sentences]
-        instance = self._dataset_reader.text_to_instance(words, genre=genre)
-        offsets = [(token.idx, token.idx + len(token)) for sentence in sentences for token in sentence]
-        metadata_of(instance).update(text=text, offsets=offsets)
+        instance = self._dataset_reader.text_to_instance(words, speakers=speakers, genre=genre)
+        tokens = [token for sentence in sentences for token in sentence]
+        offsets = [(token.idx, token.idx + len(token)) for token in tokens]
+        metadata_of(instance)["document"] = Sentence([token.text for token in tokens], text, offsets)
         return instance
 
 
@@ -87,18 +77,3 @@ def split_sentences(doc: "Doc") -> "list[list[SpacyToken]]":
         if not token.is_space:
             sentences[-1].append(token)
     return [sentence for sentence in sentences if sentence]
-
-
-def _checked(sentences: Any, key: str) -> list[list[str]]:
-    if not isinstance(sentences, list) or not sentences:
-        raise InputError(f"expected a non-empty list of sentences under {key!r}, got {shown(sentences)}")
-    return [words_of(sentence, f"number {place} of {key!r}") for place, sentence in enumerate(sentences)]
-
-
-def _mention(mention: Mention, words: list[str], metadata: dict[str, Any]) -> JsonDict:
-    first, stop = mention
-    tokens = {"token_start": first, "token_end": stop}
-    if "text" not in metadata:
-        return {"text": " ".join(words[first:stop]), **tokens}
-    start, end = metadata["offsets"][first][0], metadata["offsets"][stop - 1][1]
-    return {"text": metadata["text"][start:end], "start": start, "end": end, **tokens}

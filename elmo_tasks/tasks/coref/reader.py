@@ -1,6 +1,6 @@
 """Coreference reader: CoNLL-2012 columns -> an instance for each document (paper, appendix A.6)."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import torch
@@ -69,20 +69,16 @@ class CorefReader(TaskReader):
         skipped.report(str(file_path), len(documents))
         annotated = any(clusters)
         for document, gold in self.shard_iterable(zip(documents, clusters, strict=True)):
-            yield self._instance(document, gold if annotated else None)
-
-    def _instance(self, document: OntonotesDocument, gold: list[Cluster] | None) -> Instance:
-        first = document.sentences[0]
-        return self.text_to_instance(
-            [sentence.words for sentence in document.sentences],
-            speakers=[sentence.speakers for sentence in document.sentences],
-            genre=genre_of(document.key),
-            clusters=gold,
-            key=document.key,
-            part=document.part,
-            file=first.file,
-            line=first.line,
-        )
+            yield self.text_to_instance(
+                [sentence.words for sentence in document.sentences],
+                speakers=[sentence.speakers for sentence in document.sentences],
+                genre=genre_of(document.key),
+                clusters=gold if annotated else None,
+                key=document.key,
+                part=document.part,
+                file=document.sentences[0].file,
+                line=document.sentences[0].line,
+            )
 
     def text_to_instance(
         self,
@@ -103,17 +99,19 @@ class CorefReader(TaskReader):
 
         Returns an instance with the fields `text` (S sentences), `speakers` (ids of N words), `genre`, and `metadata`,
         a dictionary of `sentences`, `clusters`, `key`, `part`, `file` and `line`, None where unknown. Raises
-        `InputError` if a sentence or the document is empty, the speakers do not match the words, or a mention exceeds
-        the document.
+        `InputError` if a sentence or the document is empty, or the speakers do not match the words.
         """
         words = [[_ESCAPED.get(word, word) for word in sentence] for sentence in sentences]
         said_by = [[NONE] * len(sentence) for sentence in words] if speakers is None else speakers
-        gold = None if clusters is None else without_singletons(clusters)
-        try:
-            _check(words, said_by, gold or [])
-        except ValueError as error:
-            raise InputError(str(error), file=file, line=line) from None
-        numbers = torch.tensor(_speaker_ids([speaker for sentence in said_by for speaker in sentence]))  # [N]
+        if not words or not all(words):
+            problem = "expected at least one sentence, and at least one word in each sentence"
+            raise InputError(problem, file=file, line=line)
+        if list(map(len, words)) != list(map(len, said_by)):
+            raise InputError("expected one speaker for each word of each sentence", file=file, line=line)
+        gold = None if clusters is None else [cluster for cluster in clusters if len(cluster) > 1]
+        flat = [speaker for sentence in said_by for speaker in sentence]
+        ids = {speaker: number for number, speaker in enumerate(dict.fromkeys(flat))}
+        numbers = torch.tensor([ids[speaker] for speaker in flat])  # [N]
         known = {"sentences": words, "clusters": gold, "key": key, "part": part, "file": file, "line": line}
         fields: dict[str, Field] = {
             "text": ListField([TextField([shared_token(word) for word in sentence]) for sentence in words]),
@@ -125,21 +123,17 @@ class CorefReader(TaskReader):
 
 
 def document_clusters(document: OntonotesDocument) -> list[Cluster]:
-    """The gold clusters of a document, including singletons. Raises `InputError` if brackets do not match."""
-    return clusters_by_label(_labelled_mentions(document))
-
-
-def clusters_by_label(mentions: Iterable[tuple[Mention, str]]) -> list[Cluster]:
-    """The clusters of labelled mentions, without duplicates, sorted by their first mention."""
+    """
+    The gold clusters of a document, including singletons, without duplicates, sorted by their first mention. Raises
+    `InputError` if brackets do not match.
+    """
     found: dict[str, set[Mention]] = {}
-    for mention, label in mentions:
-        found.setdefault(label, set()).add(mention)
+    offset, name = 0, f"coreference of the document ({document.key}); part {document.part:03d}"
+    for sentence in document.sentences:
+        for start, end, label in sentence.mentions(of=name):
+            found.setdefault(label, set()).add((offset + start, offset + end))
+        offset += len(sentence.words)
     return sorted(sorted(cluster) for cluster in found.values())
-
-
-def without_singletons(clusters: Iterable[Cluster]) -> list[Cluster]:
-    """The clusters of two or more mentions. OntoNotes annotates no others."""
-    return [cluster for cluster in clusters if len(cluster) > 1]
 
 
 def genre_of(key: str) -> str:
@@ -149,27 +143,3 @@ def genre_of(key: str) -> str:
         return before
     parts = key.split("_")
     return parts[1] if len(parts) > 1 else UNKNOWN_GENRE
-
-
-def _labelled_mentions(document: OntonotesDocument) -> Iterator[tuple[Mention, str]]:
-    offset, name = 0, f"coreference of the document ({document.key}); part {document.part:03d}"
-    for sentence in document.sentences:
-        spans = sentence.mentions(of=name)
-        yield from (((offset + span.start, offset + span.end), span.label) for span in spans)
-        offset += len(sentence.words)
-
-
-def _check(words: Sequence[Sequence[str]], speakers: Sequence[Sequence[str]], clusters: Iterable[Cluster]) -> None:
-    if not words or not all(words):
-        raise ValueError("expected at least one sentence, and at least one word in each sentence")
-    if [len(sentence) for sentence in words] != [len(sentence) for sentence in speakers]:
-        raise ValueError("expected one speaker for each word of each sentence")
-    length = sum(len(sentence) for sentence in words)
-    for start, end in (mention for cluster in clusters for mention in cluster):
-        if not 0 <= start < end <= length:
-            raise ValueError(f"expected mentions within {length} words, got words {start} to {end}")
-
-
-def _speaker_ids(speakers: Sequence[str]) -> list[int]:
-    numbers = {speaker: number for number, speaker in enumerate(dict.fromkeys(speakers))}
-    return [numbers[speaker] for speaker in speakers]

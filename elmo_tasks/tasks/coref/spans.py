@@ -21,13 +21,7 @@ class FactorizedScorer(nn.Module):
     """
     `[a; b; ...] -> score` through two hidden layers with ReLU and dropout. The first layer's weight is split into one
     block per part and the products are added: a part of many concatenations, such as a word in the spans around it or a
-    span in its pairs, is multiplied once.
-
-    # Parameters
-
-    - `parts`: widths of the parts.
-    - `hidden_size`: units F of each hidden layer.
-    - `dropout`: dropout of the hidden layers.
+    span in its pairs, is multiplied once. `parts` are the widths of the parts, `hidden_size` the units F of each layer.
     """
 
     def __init__(self, parts: Sequence[int], *, hidden_size: int, dropout: float) -> None:

@@ -116,7 +116,8 @@ class EntailmentModel(Classifier):
         """`logits` [B, 3], and `attention` [2B, T, T]."""
         h, _, mask = self.input_encoder(stack(premise, hypothesis))  # [2B, T, D]
         attended, attention = attend(h, mask)  # [2B, T, D], [2B, T, T]
-        enhanced = self.attention_dropout(enhance(h, attended))  # [2B, T, 4D]
+        # Chen et al. (2017), equations 14 and 15
+        enhanced = self.attention_dropout(torch.cat([h, attended, h - attended, h * attended], -1))  # [2B, T, 4D]
         composed = self.composition(self.projection(enhanced).relu(), mask)  # [2B, T, 2H]
         logits = at_least_float32(self.classifier(pool_pairs(composed, mask)))  # [B, 3]
         return {"logits": logits, "attention": at_least_float32(attention)}
@@ -186,11 +187,6 @@ def attend(h: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
 def _swap(sentences: Tensor) -> Tensor:
     first, second = sentences.chunk(2)
     return torch.cat([second, first])
-
-
-def enhance(h: Tensor, attended: Tensor) -> Tensor:
-    """`[h; attended; h - attended; h * attended]`: [.., D] -> [.., 4D] (Chen et al. 2017, equations 14 and 15)."""
-    return torch.cat([h, attended, h - attended, h * attended], -1)
 
 
 def pool_pairs(composed: Tensor, mask: Tensor) -> Tensor:

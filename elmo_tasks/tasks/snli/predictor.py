@@ -1,12 +1,8 @@
 """SNLI predictor: a premise and a hypothesis -> a label, probabilities and attention."""
 
-from allennlp.common.util import JsonDict
-from allennlp.data import Instance
 from allennlp.predictors import Predictor
 
 from elmo_tasks.tasks.predictor import PairPredictor
-
-_SHOWN = ("label", "probabilities", "premise", "hypothesis", "premise_attention", "hypothesis_attention")
 
 
 @Predictor.register("elmo_tasks_snli")
@@ -22,6 +18,3 @@ class SnliPredictor(PairPredictor):
 
     keys = ("premise", "hypothesis")
     gold_fields = ("label",)
-
-    def result(self, instance: Instance, outputs: JsonDict) -> JsonDict:
-        return {name: outputs[name] for name in _SHOWN}

@@ -1,24 +1,25 @@
 """SNLI reader: pairs in the official JSON lines -> instances (paper, appendix A.3)."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate
 from sys import intern
-from typing import Any, NamedTuple
+from typing import Any, Literal, Optional, get_args
 
 from allennlp.data import DatasetReader, Field, Instance
 from allennlp.data.dataset_readers.dataset_reader import PathOrStr
 from allennlp.data.fields import LabelField, MetadataField
+from pydantic import TypeAdapter
 
-from elmo_tasks.errors import InputError, shown
+from elmo_tasks.errors import InputError
 from elmo_tasks.formats.json_values import NOT_JSON, TEXT, json_problem, loaded, validate
 from elmo_tasks.formats.tagged import unescape
-from elmo_tasks.formats.text_files import open_text
+from elmo_tasks.formats.text_files import not_empty, open_text
 from elmo_tasks.nn.word_indexer import shared_token
 from elmo_tasks.tasks.reader import TaskReader, text_field
 from elmo_tasks.tasks.tokenizer import BlankSpacyTokenizer
 
 CORPUS_HINT = "SNLI 1.0 is at https://nlp.stanford.edu/projects/snli/"
-LABELS = ("entailment", "neutral", "contradiction")
+Label = Literal["entailment", "neutral", "contradiction"]
+LABELS = get_args(Label)
 NO_CONSENSUS = "-"
 """The `gold_label` of pairs without a majority label; they are always dropped."""
 
@@ -27,22 +28,15 @@ _FIELDS = {
     "sentence": ("sentence1", "sentence2"),
     "parse": ("sentence1_binary_parse", "sentence2_binary_parse"),
 }
-_EXPECTED = "expected a JSON object with 'sentence1' and 'sentence2'"
-
-
-class Pair(NamedTuple):
-    """A line of a file: its number, the texts of premise and hypothesis, the gold label if it has one."""
-
-    line: int
-    texts: tuple[str, str]
-    label: str | None
+_RECORD = TypeAdapter(dict[str, Any])
+_LABEL: TypeAdapter[Any] = TypeAdapter(Optional[Literal[Label, "-"]])
 
 
 @DatasetReader.register("elmo_tasks_snli")
 class SnliReader(TaskReader):
     """
-    Reads `snli_1.0_*.jsonl`, plain or gzip, one line at a time. Pairs labelled `-` are dropped. A file without any
-    `gold_label` is read for predictions.
+    Reads `snli_1.0_*.jsonl`, plain or gzip, one line at a time. Pairs labelled `-` are dropped; for predictions, pairs
+    need no `gold_label`.
 
     # Parameters
 
@@ -61,14 +55,13 @@ class SnliReader(TaskReader):
         self._tokenizer = BlankSpacyTokenizer() if tokenization == "sentence" else None
 
     def _read(self, file_path: PathOrStr) -> Iterable[Instance]:
-        """Raises `InputError` with file and line, if a line is invalid, and if there is no labelled pair."""
+        """Raises `InputError` with file and line, if a line is invalid, and if there is no pair."""
         file = str(file_path)
-        for pair in self.shard_iterable(_pairs(file, self._fields)):
-            try:
-                premise, hypothesis = (self._words(text) for text in pair.texts)
-            except ValueError as error:
-                raise InputError(str(error), file=file, line=pair.line) from None
-            yield self.text_to_instance(premise, hypothesis, pair.label, file=file, line=pair.line)
+        pairs = not_empty(_pairs(file), f"expected pairs, got none, or all are labelled {NO_CONSENSUS!r}", file)
+        for line, pair in self.shard_iterable(pairs):
+            texts = [validate(TEXT, pair.get(field), repr(field), file=file, line=line) for field in self._fields]
+            premise, hypothesis = map(self._words, texts)
+            yield self.text_to_instance(premise, hypothesis, pair.get("gold_label"), file=file, line=line)
 
     def text_to_instance(
         self,
@@ -100,65 +93,19 @@ class SnliReader(TaskReader):
 
 
 def leaves(parse: str) -> list[str]:
-    """
-    The words of a binary parse, such as `( ( A dog ) barks )`, with -LRB- and -RRB- unescaped. Raises `ValueError` if
-    the text is not one tree, or a bracket is part of a word.
-    """
-    symbols = parse.split()
-    depths = list(accumulate({"(": 1, ")": -1}.get(symbol, 0) for symbol in symbols))
-    if depths and (min(depths) < 0 or depths[-1]):
-        raise ValueError(f"the brackets of the parse do not match: {shown(parse)}")
-    words = [symbol for symbol in symbols if symbol not in ("(", ")")]
-    if any("(" in word or ")" in word for word in words):
-        raise ValueError(f"expected spaces around each bracket of the parse, got {shown(parse)}")
-    if 0 in depths[:-1]:
-        raise ValueError(f"expected one tree in brackets, got {shown(parse)}")
-    return [unescape(word) for word in words]
+    """The words of a binary parse, such as `( ( A dog ) barks )`, with -LRB- and -RRB- unescaped."""
+    return [unescape(symbol) for symbol in parse.split() if symbol not in ("(", ")")]
 
 
-def _pairs(file: str, fields: tuple[str, str]) -> Iterator[Pair]:
-    """The labelled pairs of a file, or all pairs of a file without labels."""
-    labelled, kept = None, False
+def _pairs(file: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The pairs of a file but those without consensus, and their lines."""
     for line, text in open_text(file, corpus_hint=CORPUS_HINT):
         if not text.strip():
             continue
-        record = _record(text, file, line)
-        label = _label(record, file, line)
-        if labelled is None:
-            labelled = label is not None
-        if labelled != (label is not None):
-            problem = f"expected {'a' if labelled else 'no'} 'gold_label', as in the lines before, got {shown(label)}"
-            raise InputError(problem, file=file, line=line, hint="label all pairs, or none")
-        if label != NO_CONSENSUS:
-            kept = True
-            first, second = (_text(record, field, file, line) for field in fields)
-            yield Pair(line, (first, second), label)
-    if labelled is None:
-        raise InputError("expected a JSON object per line, got an empty file", file=file)
-    if not kept:
-        raise InputError(f"no pair has a gold label: all are {NO_CONSENSUS!r}", file=file)
-
-
-def _record(text: str, file: str, line: int) -> dict[str, Any]:
-    try:
-        record = loaded(text)
-    except NOT_JSON as error:
-        raise InputError(f"{_EXPECTED}, got invalid JSON: {json_problem(error)}", file=file, line=line) from None
-    if not isinstance(record, dict):
-        raise InputError(f"{_EXPECTED}, got {shown(record)}", file=file, line=line)
-    return record
-
-
-def _label(record: dict[str, Any], file: str, line: int) -> str | None:
-    label = record.get("gold_label")
-    if label is None or label in (*LABELS, NO_CONSENSUS):
-        return label
-    labels = ", ".join((*LABELS, NO_CONSENSUS))
-    raise InputError(f"expected one of {labels} as 'gold_label', got {shown(label)}", file=file, line=line)
-
-
-def _text(record: dict[str, Any], field: str, file: str, line: int) -> str:
-    if field not in record:
-        hint = "tokenization: sentence needs no parses" if field in _FIELDS["parse"] else None
-        raise InputError(f"expected the key {field!r}, got {shown(sorted(record))}", file=file, line=line, hint=hint)
-    return validate(TEXT, record[field], repr(field), file=file, line=line)
+        try:
+            value = loaded(text)
+        except NOT_JSON as error:
+            raise InputError(f"expected JSON, got invalid text: {json_problem(error)}", file=file, line=line) from None
+        pair = validate(_RECORD, value, "the pair", file=file, line=line)
+        if validate(_LABEL, pair.get("gold_label"), "'gold_label'", file=file, line=line) != NO_CONSENSUS:
+            yield line, pair

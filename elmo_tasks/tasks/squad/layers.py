@@ -14,12 +14,8 @@ from elmo_tasks.nn.initialization import glorot
 class ResidualSelfAttention(nn.Module):
     """
     `y = x + ReLU(W [a; g; a * g] + b)` with `g = GRU(x)` and `a` its self-attention (paper, appendix A.4; Clark and
-    Gardner 2017, section 2).
-
-    # Parameters
-
-    - `size`: GRU units per direction; x and y have twice that size.
-    - `dropout`: variational dropout before and after the GRU.
+    Gardner 2017, section 2). The GRU has `size` units per direction, x and y twice as many; variational `dropout` is
+    before and after it.
     """
 
     def __init__(self, *, size: int, dropout: float) -> None:
@@ -39,11 +35,8 @@ class ResidualSelfAttention(nn.Module):
 class ChainedPointers(nn.Module):
     """
     Logits of the answer's first and last token: a GRU over x for the start, another over x and the first GRU's output
-    for the end (Clark and Gardner 2017; the paper mentions only the linear layers).
-
-    # Parameters
-
-    - `size`: GRU units per direction; x has twice that size.
+    for the end (Clark and Gardner 2017; the paper mentions only the linear layers). Both have `size` units per
+    direction, x has twice as many.
     """
 
     def __init__(self, *, size: int) -> None:

@@ -14,7 +14,7 @@ from allennlp.nn.util import get_text_field_mask, min_value_of_dtype
 from torch import Tensor, nn
 
 from elmo_tasks.elmo.frozen import without_sources
-from elmo_tasks.errors import InputError, explain_oom
+from elmo_tasks.errors import InputError
 from elmo_tasks.nn.attention import BiAttention
 from elmo_tasks.nn.input_encoder import InputEncoder
 from elmo_tasks.nn.precision import at_least_float32
@@ -22,11 +22,6 @@ from elmo_tasks.settings import Probability, Size, checked
 from elmo_tasks.tasks.squad.layers import ChainedPointers, ResidualSelfAttention, Spans, best_spans, relu_layer
 from elmo_tasks.tasks.squad.metric import SquadEmAndF1
 from elmo_tasks.tasks.task_model import SoftmaxModel
-
-MEMORY_HINT = (
-    "lower batch_size or max_tokens of the data loader's batch sampler; the memory of self-attention is quadratic in"
-    " the length, so split texts that are much longer than the others"
-)
 
 Metadata = list[dict[str, Any]]
 
@@ -97,20 +92,20 @@ class SquadModel(SoftmaxModel):
         Returns `start_logits` and `end_logits`, shape [B, T], the lowest number at padding; `id` and `question`; in
         evaluation mode `spans`, the `n_best` answers of each question, best first, as dictionaries of `text`, `start`,
         `end`, `token_start`, `token_end`, `score` and `probability`; with gold spans the `loss`, a scalar. Questions
-        with gold answers count in the metric, also with `NO_SPAN`. Raises `InputError` if the batch does not fit in
-        memory, with the longest passage.
+        with gold answers count in the metric, also with `NO_SPAN`.
         """
         self.require_gold(span_start)
-        return self.answer(self.score(passage, question, metadata), passage, metadata, span_start, span_end)
+        return self.answer(self.score(passage, question), passage, metadata, span_start, span_end)
 
-    def score(
-        self, passage: TextFieldTensors, question: TextFieldTensors, metadata: Metadata, **_: Any
-    ) -> dict[str, Tensor]:
+    def score(self, passage: TextFieldTensors, question: TextFieldTensors, **_: Any) -> dict[str, Tensor]:
         """`start_logits` and `end_logits` [B, T]."""
-        lengths = [len(one["offsets"]) for one in metadata]
-        with explain_oom(lengths, [_name(one) for one in metadata], hint=MEMORY_HINT):
-            starts, ends = self._logits(passage, question)
-        return {"start_logits": starts, "end_logits": ends}
+        passage_h, _, mask = self.input_encoder(passage)  # [B, T, D]
+        question_h, _, question_mask = self.input_encoder(question)  # [B, U, D]
+        attended = self.attention(passage_h, mask, question_h, question_mask)  # [B, T, 4D]
+        x = self.self_attention(self.merge(attended), mask)  # [B, T, W]
+        starts, ends = map(at_least_float32, self.pointers(self.dropout(x), mask))  # [B, T]
+        lowest = min_value_of_dtype(starts.dtype)
+        return {"start_logits": starts.masked_fill(~mask, lowest), "end_logits": ends.masked_fill(~mask, lowest)}
 
     def answer(
         self,
@@ -128,7 +123,9 @@ class SquadModel(SoftmaxModel):
         if not self.training:
             best = best_spans(starts, ends, mask, max_length=self.max_span_length, count=self.n_best)
             output["spans"] = _answers(best, metadata)
-            self._score(output["spans"], metadata)
+            known = [(spans, one["answers"]) for spans, one in zip(output["spans"], metadata, strict=True)]
+            scored = [(spans[0]["text"] if spans else "", golds) for spans, golds in known if golds]
+            self._em_and_f1([text for text, _ in scored], [golds for _, golds in scored])
         if span_start is not None and span_end is not None:
             output["loss"] = span_loss(starts, span_start) + span_loss(ends, span_end)
         return output
@@ -145,23 +142,6 @@ class SquadModel(SoftmaxModel):
         scores = {} if self.training else self._em_and_f1.get_metric(reset)
         return scores | self.input_encoder.describe() if reset else scores
 
-    def _logits(self, passage: TextFieldTensors, question: TextFieldTensors) -> tuple[Tensor, Tensor]:
-        passage_h, _, mask = self.input_encoder(passage)  # [B, T, D]
-        question_h, _, question_mask = self.input_encoder(question)  # [B, U, D]
-        attended = self.attention(passage_h, mask, question_h, question_mask)  # [B, T, 4D]
-        x = self.self_attention(self.merge(attended), mask)  # [B, T, W]
-        starts, ends = map(at_least_float32, self.pointers(self.dropout(x), mask))  # [B, T]
-        lowest = min_value_of_dtype(starts.dtype)
-        return starts.masked_fill(~mask, lowest), ends.masked_fill(~mask, lowest)
-
-    def _score(self, spans: list[list[dict[str, Any]]], metadata: Metadata) -> None:
-        scored = [
-            (best[0]["text"] if best else "", one["answers"])
-            for best, one in zip(spans, metadata, strict=True)
-            if one["answers"]
-        ]
-        self._em_and_f1([text for text, _ in scored], [golds for _, golds in scored])
-
 
 def span_loss(logits: Tensor, gold: Tensor) -> Tensor:
     """
@@ -171,10 +151,6 @@ def span_loss(logits: Tensor, gold: Tensor) -> Tensor:
     known = gold.squeeze(-1) >= 0  # [B]
     losses = nn.functional.cross_entropy(logits, gold.squeeze(-1).clamp(min=0), reduction="none")  # [B]
     return torch.where(known, losses, 0.0).sum() / known.sum().clamp(min=1)
-
-
-def _name(one: dict[str, Any]) -> str:
-    return one["where"] or (f"question {one['id']}" if one["id"] else f"question {one['question']!r}")
 
 
 def _answers(best: Spans, metadata: Metadata) -> list[list[dict[str, Any]]]:

@@ -1,7 +1,7 @@
 """The official SQuAD files: questions from a data file, answers into a predictions file."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -10,10 +10,9 @@ from allennlp.evaluation import Evaluator
 from pydantic import BaseModel, FailFast, TypeAdapter
 
 from elmo_tasks.errors import InputError, shown
-from elmo_tasks.files import atomic_write
 from elmo_tasks.formats.json_values import NOT_JSON, Text, json_problem, loaded, validate
 from elmo_tasks.formats.text_files import open_text
-from elmo_tasks.tasks.evaluator import OfficialEvaluator
+from elmo_tasks.tasks.evaluator import Answers, OfficialEvaluator
 
 CORPUS_HINT = "SQuAD v1.1 is at https://rajpurkar.github.io/SQuAD-explorer/"
 
@@ -32,7 +31,6 @@ class Question(NamedTuple):
     text: str
     context: str
     answers: tuple[GoldAnswer, ...]  # one or more, possibly equal; none if the question has no answer
-    where: str  # article, paragraph and question, for error messages
 
 
 class _Answer(BaseModel):
@@ -52,7 +50,6 @@ class _Paragraph(BaseModel):
 
 
 class _Article(BaseModel):
-    title: str = ""
     paragraphs: Annotated[list[_Paragraph], FailFast()]
 
 
@@ -66,17 +63,18 @@ _FILE, _ARTICLE = TypeAdapter(_File), TypeAdapter(_Article)
 def read_questions(file: str | Path) -> Iterator[Question]:
     """
     All questions of a file in the format of SQuAD v1.1 or v2.0, plain or gzip. Raises `InputError` as `open_text` does;
-    if the file is not JSON; with the path of the value, if one is missing or invalid; if an answer starts outside its
-    paragraph, an id occurs twice, or there is no question.
+    if the file is not JSON; with the path of the value, if one is missing or invalid; if an id occurs twice, or there
+    is no question.
     """
     seen: set[str] = set()
-    articles = validate(_FILE, _json(file), "the file", file=file).data
-    for place, article in enumerate(articles):
-        for question in _questions(validate(_ARTICLE, article, f"data[{place}]", file=file), place, file):
-            if question.id in seen:
-                raise InputError(f"{question.where}: duplicate id", file=file)
-            seen.add(question.id)
-            yield question
+    for place, content in enumerate(validate(_FILE, _json(file), "the file", file=file).data):
+        article: _Article = validate(_ARTICLE, content, f"data[{place}]", file=file)
+        for paragraph, asked in ((one, asked) for one in article.paragraphs for asked in one.qas):
+            if asked.id in seen:
+                raise InputError(f"question {shown(asked.id)}: duplicate id", file=file)
+            seen.add(asked.id)
+            golds = tuple(GoldAnswer(answer.text, answer.answer_start) for answer in asked.answers)
+            yield Question(asked.id, asked.question, paragraph.context, golds)
     if not seen:
         raise InputError("expected questions, got none", file=file, hint=CORPUS_HINT)
 
@@ -92,27 +90,12 @@ def _json(file: str | Path) -> Any:
         raise InputError(f"expected JSON, got invalid text: {json_problem(error)}", file=file, line=number) from None
 
 
-def _questions(article: _Article, place: int, file: str | Path) -> Iterator[Question]:
-    name = f"article {shown(article.title)}" if article.title else f"article {place + 1}"
-    for number, paragraph in enumerate(article.paragraphs, start=1):
-        for asked in paragraph.qas:
-            where = f"{name}, paragraph {number}, question {asked.id[:60]}"
-            golds = tuple(GoldAnswer(answer.text, answer.answer_start) for answer in asked.answers)
-            if any(not 0 <= gold.start < len(paragraph.context) for gold in golds):
-                problem = f"expected answer_start below {len(paragraph.context)}, the length of the paragraph"
-                raise InputError(f"{where}: {problem}, got {[gold.start for gold in golds]!r:.60}", file=file)
-            yield Question(asked.id, asked.question, paragraph.context, golds, where)
-
-
 @Evaluator.register("elmo_tasks_squad")
 class SquadEvaluator(OfficialEvaluator):
     """Writes the file that the official script scores, one object from id to text; see `OfficialEvaluator`."""
 
-    def predictions(self, batch: dict[str, Any], output: dict[str, Any]) -> list[tuple[str, str]]:
-        """Id and best answer of each question."""
-        best = [spans[0]["text"] if spans else "" for spans in output["spans"]]
-        return list(zip(output["id"], best, strict=True))
+    answers = "spans"
 
-    def write(self, file: Path, predictions: Iterable[tuple[str, str]]) -> None:
-        with atomic_write(file) as aside:
-            aside.write_text(json.dumps(dict(predictions), ensure_ascii=False) + "\n", encoding="utf-8")
+    def text(self, answers: Answers) -> str:
+        best = {known["id"]: spans[0]["text"] if spans else "" for known, spans in answers}
+        return json.dumps(best, ensure_ascii=False) + "\n"

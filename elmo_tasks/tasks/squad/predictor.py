@@ -4,10 +4,8 @@ from allennlp.common.util import JsonDict
 from allennlp.data import Instance
 from allennlp.predictors import Predictor
 
-from elmo_tasks.formats.json_values import text_of
+from elmo_tasks.formats.json_values import TEXT, validate
 from elmo_tasks.tasks.predictor import JsonLinesPredictor, metadata_of
-
-_EXPECTED = '{"passage": "raw text", "question": "raw text"}'
 
 
 @Predictor.register("elmo_tasks_squad")
@@ -33,5 +31,5 @@ class SquadPredictor(JsonLinesPredictor):
         return {**named, "question": outputs["question"], **spans[0], "n_best": spans}
 
     def _json_to_instance(self, json_dict: JsonDict) -> Instance:
-        passage, question = (text_of(json_dict, key, expected=_EXPECTED) for key in ("passage", "question"))
+        passage, question = (validate(TEXT, json_dict.get(key), repr(key)) for key in self.keys)
         return self._dataset_reader.text_to_instance(question, passage)

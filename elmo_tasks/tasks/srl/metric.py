@@ -54,9 +54,7 @@ class SrlF1(LabelledF1):
     label but is excluded from the overall score.
     """
 
+    excluded = VERB
+
     def spelled(self, tags: Sequence[str]) -> list[Argument]:
         return arguments_from_tags(tags)
-
-    def counts_overall(self, label: str) -> bool:
-        """True for all labels but V."""
-        return label != VERB

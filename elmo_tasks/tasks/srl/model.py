@@ -6,13 +6,11 @@ from typing import Any
 import torch
 from allennlp.data import Vocabulary
 from allennlp.models import Model
-from allennlp.modules.text_field_embedders import BasicTextFieldEmbedder
 from allennlp.nn.util import sequence_cross_entropy_with_logits
 from torch import Tensor, nn
 
-from elmo_tasks.errors import InputError
 from elmo_tasks.formats.spans import split_tag
-from elmo_tasks.nn.input_encoder import NOTHING_LEFT, InputEncoder
+from elmo_tasks.nn.input_encoder import InputEncoder
 from elmo_tasks.tasks.reader import UNKNOWN_LABEL, complete_labels
 from elmo_tasks.tasks.srl.metric import SrlF1
 from elmo_tasks.tasks.tagger import Tagger
@@ -34,10 +32,7 @@ class BioViterbi:
         self._begin = torch.tensor([ids.get(f"B-{label}", place) for place, (_, label) in enumerate(parts)])  # [K]
 
     def __call__(self, scores: Tensor, mask: Tensor) -> list[list[int]]:
-        """
-        The ids of each row's best tags, from scores [B, T, K] and the mask [B, T] of words, which are at the start of a
-        row.
-        """
+        """The ids of each row's best tags, from scores [B, T, K] and the mask [B, T], words first."""
         scores, mask = scores.detach().cpu(), mask.cpu()
         best = scores[:, 0].masked_fill(self._inside, -torch.inf)  # [B, K]
         origins: list[Tensor] = []
@@ -63,10 +58,6 @@ class BioViterbi:
         )
 
 
-INDICATOR = "predicate"
-"""The text field's key of the predicate indicator."""
-
-
 @Model.register("elmo_tasks_srl")
 class SrlTagger(Tagger, SoftmaxModel):
     """
@@ -82,8 +73,6 @@ class SrlTagger(Tagger, SoftmaxModel):
       mean, as in AllenNLP. With the sum, clip the norm of the gradient (`grad_norm`): with `grad_clipping`, Adadelta
       diverges.
     - `kwargs`: see `TaskModel`.
-
-    Raises `InputError` if the predicate indicator would be the encoder's only input.
     """
 
     default_predictor = "elmo_tasks_srl"
@@ -93,7 +82,6 @@ class SrlTagger(Tagger, SoftmaxModel):
         self, vocab: Vocabulary, input_encoder: InputEncoder, *, sum_token_losses: bool = False, **kwargs: Any
     ) -> None:
         super().__init__(vocab, input_encoder, **kwargs)
-        _require_words(self.input_encoder)
         self.tags = complete_labels(vocab)
         self.score_tags = nn.Linear(self.input_encoder.get_output_dim(), len(self.tags))
         nn.init.orthogonal_(self.score_tags.weight)
@@ -113,10 +101,3 @@ class SrlTagger(Tagger, SoftmaxModel):
             return sequence_cross_entropy_with_logits(logits, tags, known, average="batch")
         losses = nn.functional.cross_entropy(logits.transpose(1, 2), tags, reduction="none")  # [B, T]
         return losses.where(known, 0.0).sum(1).mean()
-
-
-def _require_words(layers: InputEncoder) -> None:
-    has_elmo = layers.elmo is not None and layers.elmo.has_input
-    embedder = layers.embedder
-    if not has_elmo and isinstance(embedder, BasicTextFieldEmbedder) and set(embedder._token_embedders) == {INDICATOR}:
-        raise InputError(NOTHING_LEFT)

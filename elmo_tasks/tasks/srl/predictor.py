@@ -1,20 +1,20 @@
 """SRL predictor: raw text or tokens -> a frame for each predicate."""
 
-from collections.abc import Callable, Sequence
-from typing import Any
-
 from allennlp.common.util import JsonDict
 from allennlp.data import Instance
 from allennlp.predictors import Predictor
+from pydantic import TypeAdapter
 
 from elmo_tasks.elmo.batches import batches_by_length
-from elmo_tasks.errors import InputError, shown
+from elmo_tasks.formats.json_values import validate
 from elmo_tasks.formats.spans import spans_from_tags
-from elmo_tasks.tasks.predictor import EXPECTED, Sentence, SentencePredictor, metadata_of
+from elmo_tasks.tasks.predictor import Sentence, SentencePredictor, metadata_of
 from elmo_tasks.tasks.srl.reader import PREDICATES
 
 MAX_TOKENS = 8192
-"""The largest number of words in a batch, counted once per frame."""
+"""The largest number of words in a batch, counted once per frame: a line may have any number of frames."""
+
+_PREDICATES = TypeAdapter(list[int])
 
 
 @Predictor.register("elmo_tasks_srl")
@@ -33,67 +33,42 @@ class SrlPredictor(SentencePredictor):
     """
 
     keys = (*SentencePredictor.keys, "predicates")
-    expected = f'{EXPECTED}, and "predicates": [1, 4] if they are known'
     gold_fields = ("tags",)
 
     def outputs(self, inputs: list[JsonDict]) -> list[JsonDict]:
         """The frames of several inputs. Raises `InputError` if a predicate is not one of the tokens."""
         sentences = [self.read(one) for one in inputs]
-        predicates = [self._predicates(*pair) for pair in zip(sentences, inputs, strict=True)]
-        pairs = list(zip(sentences, predicates, strict=True))
-        frames = [(sentence.words, place) for sentence, places in pairs for place in places]
-        to_instance = self._dataset_reader.text_to_instance
-        tags = iter(self._tags([len(words) for words, _ in frames], lambda n: to_instance(*frames[n])))
-        return [_result(sentence, [(place, next(tags)) for place in places]) for sentence, places in pairs]
-
-    def predict_instance(self, instance: Instance) -> JsonDict:
-        """The frame of an instance from the reader."""
-        return self.predict_batch_instance([instance])[0]
-
-    def predict_batch_instance(self, instances: list[Instance]) -> list[JsonDict]:
-        """The frames of instances from the reader, one each, in order."""
-        known = [metadata_of(instance) for instance in instances]
-        tags = self._tags([len(one["words"]) for one in known], lambda n: self.without_gold(instances[n]))
-        return [
-            _result(Sentence(one["words"]), [(one["predicate"], found)]) for one, found in zip(known, tags, strict=True)
+        found: list[JsonDict] = [{"tokens": sentence.words, "frames": []} for sentence in sentences]
+        pairs = [
+            (row, place)
+            for row, (sentence, one) in enumerate(zip(sentences, inputs, strict=True))
+            for place in self._predicates(sentence, one)
         ]
+        frames: dict[int, JsonDict] = {}
+        for numbers in batches_by_length([len(sentences[row].words) for row, _ in pairs], max_tokens=MAX_TOKENS):
+            batch = [self._instance(sentences[pairs[number][0]], pairs[number][1]) for number in numbers]
+            outputs = self.predict_batch_instance(batch)
+            frames.update((number, output["frames"][0]) for number, output in zip(numbers, outputs, strict=True))
+        for number, (row, _) in enumerate(pairs):
+            found[row]["frames"].append(frames[number])
+        return found
+
+    def result(self, instance: Instance, outputs: JsonDict) -> JsonDict:
+        """One frame."""
+        known, tags = metadata_of(instance), outputs["tags"]
+        sentence: Sentence = known.get("sentence") or Sentence(known["words"])
+        arguments = [{"label": label, **sentence.located(start, end)} for start, end, label in spans_from_tags(tags)]
+        verb = sentence.words[known["predicate"]]
+        frame = {"predicate": known["predicate"], "verb": verb, "tags": tags, "arguments": arguments}
+        return {"tokens": sentence.words, "frames": [frame]}
 
     def _predicates(self, sentence: Sentence, json_dict: JsonDict) -> list[int]:
         if "predicates" in json_dict:
-            return _checked_predicates(json_dict["predicates"], sentence.words)
+            return sorted(set(validate(_PREDICATES, json_dict["predicates"], "'predicates'")))
         known = self._model.vocab.get_token_to_index_vocabulary(PREDICATES)
         return [place for place, word in enumerate(sentence.words) if word.lower() in known]
 
-    def _tags(self, lengths: Sequence[int], instance_of: Callable[[int], Instance]) -> list[list[str]]:
-        """The tags of numbered instances, in batches of limited size: a line may have any number of frames."""
-        tags: dict[int, list[str]] = {}
-        for places in batches_by_length(lengths, max_tokens=MAX_TOKENS):
-            batch = [instance_of(place) for place in places]
-            for instance in batch:
-                self._dataset_reader.apply_token_indexers(instance)
-            outputs = self._model.forward_on_instances(batch)
-            tags.update((place, output["tags"]) for place, output in zip(places, outputs, strict=True))
-        return [tags[place] for place in range(len(lengths))]
-
-
-def _checked_predicates(predicates: Any, words: Sequence[str]) -> list[int]:
-    if not isinstance(predicates, list) or any(type(place) is not int for place in predicates):
-        raise InputError(f"expected a list of integers under 'predicates', got {shown(predicates)}")
-    if outside := [place for place in predicates if not 0 <= place < len(words)]:
-        raise InputError(f"expected 'predicates' from 0 to {len(words) - 1}, got {outside[0]}")
-    if len(set(predicates)) != len(predicates):
-        raise InputError(f"expected distinct 'predicates', got {shown(predicates)}")
-    return sorted(predicates)
-
-
-def _result(sentence: Sentence, frames: Sequence[tuple[int, list[str]]]) -> JsonDict:
-    """The output for a sentence, from its predicates and their tags."""
-    return {"tokens": sentence.words, "frames": [_frame(sentence, *frame) for frame in frames]}
-
-
-def _frame(sentence: Sentence, predicate: int, tags: list[str]) -> JsonDict:
-    arguments = [
-        {"label": label, **sentence.located(start, end), "token_start": start, "token_end": end}
-        for start, end, label in spans_from_tags(tags)
-    ]
-    return {"predicate": predicate, "verb": sentence.words[predicate], "tags": tags, "arguments": arguments}
+    def _instance(self, sentence: Sentence, predicate: int) -> Instance:
+        instance = self._dataset_reader.text_to_instance(sentence.words, predicate)
+        metadata_of(instance)["sentence"] = sentence
+        return instance

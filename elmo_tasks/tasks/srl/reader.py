@@ -1,6 +1,6 @@
 """SRL reader: CoNLL-2012 columns -> an instance with BIO tags for each marked predicate (paper, appendix A.5)."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from allennlp.data import DatasetReader, Instance, Token, TokenIndexer, Vocabulary
@@ -15,32 +15,21 @@ from elmo_tasks.tasks.reader import TaskReader, tagged_fields
 PREDICATES = "predicates"
 """The vocabulary namespace of the lower-cased words that are predicates in the training data."""
 
-PADDING, ORDINARY, PREDICATE = range(3)
-"""The ids that the indexer assigns."""
-
-
-def mark_predicate(words: Sequence[str], predicate: int) -> list[Token]:
-    """Tokens, one of which is marked for `PredicateIndexer`."""
-    return [shared_token(word, type_id=int(place == predicate)) for place, word in enumerate(words)]
-
 
 @TokenIndexer.register("elmo_tasks_predicate")
 class PredicateIndexer(TokenIndexer):
     """
-    Assigns 2 to the predicate and 1 to the other tokens of a sentence, so that 0 is padding. With an embedding of three
-    vectors, of which the first is unused, this is the paper's binary feature.
-
-    It also collects the predicates' words in the vocabulary, from which the predictor guesses predicates.
+    Assigns 2 to the predicate, whose `type_id` is 1, and 1 to the other tokens, so that 0 is padding. With an embedding
+    of three vectors, of which the first is unused, this is the paper's binary feature. It also collects the predicates'
+    words in the vocabulary, from which the predictor guesses predicates.
     """
 
     def count_vocab_items(self, token: Token, counter: dict[str, dict[str, int]]) -> None:
-        """Counts the word if it is the predicate."""
         if token.type_id:
             counter[PREDICATES][token.ensure_text().lower()] += 1
 
     def tokens_to_indices(self, tokens: list[Token], vocabulary: Vocabulary) -> dict[str, list[Any]]:
-        """`{"tokens": ids}`, one for each of T tokens."""
-        return {"tokens": [PREDICATE if token.type_id else ORDINARY for token in tokens]}
+        return {"tokens": [2 if token.type_id else 1 for token in tokens]}
 
     def get_empty_token_list(self) -> dict[str, list[Any]]:
         return {"tokens": []}
@@ -69,44 +58,34 @@ class SrlReader(TaskReader):
 
     def _read(self, file_path: PathOrStr) -> Iterable[Instance]:
         """Raises `InputError` with file and line, if a file is invalid or no sentence has a predicate."""
-        frames = list(self._frames(str(file_path)))
-        for sentence, frame in self.shard_iterable(frames):
-            yield self._instance(sentence, frame)
+        for sentence, frame in self.shard_iterable(self._frames(str(file_path))):
+            yield self.text_to_instance(
+                sentence.words,
+                frame.predicate,
+                bio_tags(frame.arguments, length=len(sentence.words)),
+                lemma=frame.lemma,
+                file=sentence.file,
+                line=sentence.line,
+            )
 
-    def _frames(self, path: str) -> Iterator[tuple[OntonotesSentence, Frame]]:
-        taken = left = 0
+    def _frames(self, path: str) -> list[tuple[OntonotesSentence, Frame]]:
+        found = []
         skipped = Skipped("sentences", strict=self._strict)
-        for file in find_files(path):
-            for document in read_documents(file):
-                for sentence in document.sentences:
-                    try:
-                        frames = sentence.frames()
-                    except InputError as error:
-                        skipped.add(error)
-                        continue
-                    kept = [frame for frame in frames if self._is_kept(sentence, frame)]
-                    taken, left = taken + len(kept), left + len(frames) - len(kept)
-                    yield from ((sentence, frame) for frame in kept)
-        skipped.report(path, taken)
-        if not taken:
-            if left:
-                hint = "set verbs_only to false to read them all"
-                raise InputError(f"none of the {left} predicates is a verb", file=path, hint=hint)
+        documents = (document for file in find_files(path) for document in read_documents(file))
+        for sentence in (sentence for document in documents for sentence in document.sentences):
+            try:
+                frames = sentence.frames()
+            except InputError as error:
+                skipped.add(error)
+                continue
+            kept = (one for one in frames if not self._verbs_only or sentence.pos[one.predicate].startswith("V"))
+            found += [(sentence, frame) for frame in kept]
+        skipped.report(path, len(found))
+        if not found:
+            problem = "expected predicates, got none" + " whose part of speech begins with V" * self._verbs_only
             hint = "framesets stand in column 8, arguments in columns 12 and after; `elmo-tasks predict` takes raw text"
-            raise InputError("no predicate found", file=path, hint=hint)
-
-    def _is_kept(self, sentence: OntonotesSentence, frame: Frame) -> bool:
-        return not self._verbs_only or sentence.pos[frame.predicate].startswith("V")
-
-    def _instance(self, sentence: OntonotesSentence, frame: Frame) -> Instance:
-        return self.text_to_instance(
-            sentence.words,
-            frame.predicate,
-            bio_tags(frame.arguments, length=len(sentence.words)),
-            lemma=frame.lemma,
-            file=sentence.file,
-            line=sentence.line,
-        )
+            raise InputError(problem, file=path, hint=hint)
+        return found
 
     def text_to_instance(
         self,
@@ -130,7 +109,8 @@ class SrlReader(TaskReader):
             problem = f"expected a predicate among {len(words)} words, counted from 0, got {predicate}"
             raise InputError(problem, file=file, line=line)
         known = {"words": words, "predicate": predicate, "lemma": lemma or words[predicate].lower()}
-        return Instance(tagged_fields(mark_predicate(words, predicate), tags, known, file=file, line=line))
+        marked = [shared_token(word, type_id=int(place == predicate)) for place, word in enumerate(words)]
+        return Instance(tagged_fields(marked, tags, known, file=file, line=line))
 
 
 def bio_tags(spans: Iterable[Span], *, length: int) -> list[str]:

@@ -21,11 +21,6 @@ def biattend(inputs: Tensor, mask: Tensor) -> Tensor:
     return weighted_sum(inputs, weights)  # [B, T, D]
 
 
-def compare(inputs: Tensor, attended: Tensor) -> Tensor:
-    """The integrator's input `[X; X - C; X * C]`, shape [B, T, 3D], from X and C [B, T, D]."""
-    return torch.cat([inputs, inputs - attended, inputs * attended], -1)
-
-
 class MultiPooling(nn.Module):
     """
     A text's vector from those of its tokens, of width D: maximum, minimum, mean, and a sum weighted by self-attention.
@@ -41,9 +36,7 @@ class MultiPooling(nn.Module):
         return 4 * self.score.in_features
 
     def forward(self, inputs: Tensor, mask: Tensor) -> Tensor:
-        """
-        Tokens [B, T, D] and their mask [B, T], at least one per text -> [B, 4D]: maximum, minimum, mean, weighted sum.
-        """
+        """Tokens [B, T, D] and their mask [B, T], at least one per text -> [B, 4D]."""
         tokens = mask[:, :, None]  # [B, T, 1]
         inputs = inputs.masked_fill(~tokens, 0.0)
         weights = masked_softmax(self.score(inputs)[:, :, 0], mask, memory_efficient=True)  # [B, T]
@@ -54,12 +47,8 @@ class MultiPooling(nn.Module):
 
 class Head(nn.Module, Registrable):
     """
-    Base class; initializes all linear layers with `glorot`.
-
-    # Parameters
-
-    - `input_dim`: width of the text's vector (D); set by the model.
-    - `classes`: number of labels (K); set by the model.
+    Base class; initializes all linear layers with `glorot`. The model sets `input_dim`, the width of the text's vector
+    (D), and `classes`, the number of labels (K).
     """
 
     default_implementation = "elmo_tasks_relu"
@@ -83,7 +72,6 @@ class ReluHead(Head):
 
     # Parameters
 
-    - `input_dim`, `classes`: see `Head`.
     - `hidden_sizes`: units of each ReLU layer. The paper has two layers and does not report their sizes.
     - `dropout`: dropout after each ReLU layer.
     """
@@ -100,7 +88,6 @@ class MaxoutHead(Head):
 
     # Parameters
 
-    - `input_dim`, `classes`: see `Head`.
     - `hidden_sizes`: units of each layer but the last one, which has one per class.
     - `dropout`: dropout after each of these layers.
     - `pool_size`: each unit is the maximum of so many linear units.

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import torch
 from allennlp.common import Lazy
 from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.models import Model
@@ -14,7 +15,7 @@ from elmo_tasks.nn.precision import at_least_float32
 from elmo_tasks.settings import Probability
 from elmo_tasks.tasks.classifier import Classifier
 from elmo_tasks.tasks.reader import complete_labels
-from elmo_tasks.tasks.sst.layers import Head, MultiPooling, biattend, compare
+from elmo_tasks.tasks.sst.layers import Head, MultiPooling, biattend
 
 
 @Model.register("elmo_tasks_sst", constructor="from_partial_objects")
@@ -86,5 +87,6 @@ class SentimentClassifier(Classifier):
     def score(self, tokens: TextFieldTensors, **_: Any) -> dict[str, Tensor]:
         """`logits` [B, K]."""
         h, _, mask = self.input_encoder(tokens)
-        integrated = self.integrator(compare(h, biattend(h, mask)), mask)  # [B, T, D]
+        attended = biattend(h, mask)  # [B, T, D]
+        integrated = self.integrator(torch.cat([h, h - attended, h * attended], -1), mask)  # [B, T, E]
         return {"logits": at_least_float32(self.head(self.pool(integrated, mask)))}

@@ -9,7 +9,7 @@ from allennlp.data.fields import LabelField, MetadataField
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.text_files import not_empty
-from elmo_tasks.formats.trees import NAMES, Phrase, SentimentTree, read_trees
+from elmo_tasks.formats.trees import NAMES, read_trees
 from elmo_tasks.nn.word_indexer import shared_token
 from elmo_tasks.settings import Size, checked
 from elmo_tasks.tasks.reader import TaskReader, text_field
@@ -39,8 +39,14 @@ class SstReader(TaskReader):
     def _read(self, file_path: PathOrStr) -> Iterable[Instance]:
         """Raises `InputError` with file and line, if a file is invalid or has no instance."""
         file = str(file_path)
-        chosen = ((tree, phrase) for tree in read_trees(file) for phrase in self._phrases(tree))
-        problem = f"expected phrases of {self._min_phrase_length} words, got none"
+        shortest = self._min_phrase_length
+        chosen = (
+            (tree, phrase)
+            for tree in read_trees(file)
+            for phrase in (tree.phrases if shortest else [tree.root])
+            if phrase.length >= (shortest or 0)
+        )
+        problem = f"expected phrases of {shortest} words, got none"
         for tree, phrase in self.shard_iterable(not_empty(chosen, problem, file)):
             words = tree.words[phrase.start : phrase.end]
             yield self.text_to_instance(words, phrase.label, file=file, line=tree.line)
@@ -66,8 +72,3 @@ class SstReader(TaskReader):
                 raise InputError(f"expected one of the labels {', '.join(NAMES)}, got {label!r}", file=file, line=line)
             fields["label"] = LabelField(label)
         return Instance(fields)
-
-    def _phrases(self, tree: SentimentTree) -> list[Phrase]:
-        """The phrases of a tree that become instances."""
-        shortest = self._min_phrase_length
-        return [tree.root] if shortest is None else [phrase for phrase in tree.phrases if phrase.length >= shortest]

@@ -1,6 +1,5 @@
 """Tokens -> h -> tag scores -> softmax or conditional random field -> tags; NER is a preset (paper, appendix A.7)."""
 
-import logging
 from typing import Any
 
 from allennlp.data import Vocabulary
@@ -17,8 +16,6 @@ from elmo_tasks.tasks.reader import UNKNOWN_LABEL, complete_labels
 from elmo_tasks.tasks.tagger import Tagger
 from elmo_tasks.tasks.tagging.metric import EntityF1, TagF1
 from elmo_tasks.training.distributed import process_count
-
-logger = logging.getLogger(__name__)
 
 
 @Model.register("elmo_tasks_tagger")
@@ -38,7 +35,7 @@ class ColumnTagger(Tagger):
       as in AllenNLP's model of NER.
     - `kwargs`: see `TaskModel`.
 
-    Raises `InputError` if there are no tags, or `legal` is set without `crf` and `spans`.
+    Raises `InputError` if `legal` is set without `crf` and `spans`.
     """
 
     default_predictor = "elmo_tasks_tagger"
@@ -58,32 +55,11 @@ class ColumnTagger(Tagger):
         if legal and not (crf and spans):
             raise InputError("expected crf and spans with legal")
         self.tags = complete_labels(vocab, span_tags(complete_labels(vocab)) if legal else ())
-        if not self.tags:
-            raise InputError("expected tags in the training data, got none")
         self.score_tags = nn.Linear(self.input_encoder.get_output_dim(), len(self.tags))
         allowed = allowed_transitions("BIOUL", dict(enumerate(self.tags))) if legal else None
         self.crf = ConditionalRandomField(len(self.tags), allowed, not legal) if crf else None
         self.f1 = EntityF1() if spans else TagF1()
         self._sum_losses = sum_losses
-
-    def get_metrics(self, reset: bool = False) -> dict[str, float]:
-        """
-        See `Tagger`. For spans, logs a warning at the end of a pass if the types of some gold spans are unknown. Raises
-        `InputError` if there are gold spans, and all their types are unknown.
-        """
-        if reset and not self.training and isinstance(self.f1, EntityF1):
-            self._check_gold_types()
-        return super().get_metrics(reset)
-
-    def _check_gold_types(self) -> None:
-        gold = {label: row["gold"] for label, row in self.f1.report()["labels"].items() if row["gold"]}
-        known = {split_tag(tag)[1] for tag in self.tags} - {""}
-        unknown = ", ".join(f"{label} {count}" for label, count in gold.items() if label not in known)
-        if unknown and known.isdisjoint(gold):
-            problem = f"expected gold entities of the types {', '.join(sorted(known))}, got {unknown}"
-            raise InputError(problem, hint="the tags are the last column of a file; is it cut off?")
-        if unknown:
-            logger.warning("gold entities of types that the model does not know: %s", unknown)
 
     def decode(self, logits: Tensor, mask: Tensor) -> list[list[str]]:
         if self.crf is not None:

@@ -7,7 +7,6 @@ from allennlp.data import Instance, Token
 from allennlp.data.fields import TextField
 from allennlp.predictors import Predictor
 
-from elmo_tasks.errors import InputError
 from elmo_tasks.formats.spans import spans_from_tags
 from elmo_tasks.tasks.predictor import Sentence, SentencePredictor, metadata_of
 
@@ -22,55 +21,32 @@ class TaggerPredictor(SentencePredictor):
     - where the reader's `spans` is true, `entities`, each with `text`, `type`, `token_start`, `token_end`, and for raw
       text `start` and `end`. Ends are exclusive: `sentence[start:end]` is `text`.
 
-    # Parameters
-
-    - `model`: its output per instance contains `tags`, at least T strings.
-    - `dataset_reader`: its `text_to_instance` takes a list of `Token`s for the field `tokens`. If its `spans` is true,
-      its instances have a field `metadata`.
-    - `frozen`, `tokenizer`: see `SentencePredictor`.
+    The model may be another whose output contains `tags`, such as AllenNLP's `simple_tagger`, with a reader whose
+    `text_to_instance` takes a list of `Token`s for the field `tokens` and makes a field `metadata`.
     """
 
     gold_fields = ("tags",)
 
     def result(self, instance: Instance, outputs: JsonDict) -> JsonDict:
-        """
-        The words and their tags, without the padding's, which AllenNLP's `simple_tagger` returns. Raises
-        `InputError` if the model's output has no tags.
-        """
-        if "tags" not in outputs:
-            raise InputError(f"expected a model whose output has 'tags', got one with {', '.join(sorted(outputs))}")
-        tokens = cast(TextField, instance["tokens"]).tokens
-        result = {"tokens": [token.text for token in tokens], "tags": outputs["tags"][: len(tokens)]}
-        if all(token.idx is not None for token in tokens):
-            result["offsets"] = [[token.idx, token.idx_end] for token in tokens]
-        if self._has_spans:
-            sentence: Sentence = metadata_of(instance).get("sentence") or Sentence(result["tokens"])
+        """The words and their tags, without the padding's, which AllenNLP's `simple_tagger` returns."""
+        words = [token.ensure_text() for token in cast(TextField, instance["tokens"]).tokens]
+        sentence: Sentence = metadata_of(instance).get("sentence") or Sentence(words)
+        result: JsonDict = {"tokens": words, "tags": outputs["tags"][: len(words)]}
+        if sentence.text is not None:
+            result["offsets"] = [list(offsets) for offsets in sentence.offsets]
+        if getattr(self._dataset_reader, "spans", False):
             result["entities"] = [
-                {**sentence.located(start, end), "type": label, "token_start": start, "token_end": end}
-                for start, end, label in spans_from_tags(result["tags"])
+                {**sentence.located(start, end), "type": label} for start, end, label in spans_from_tags(result["tags"])
             ]
         return result
 
-    @property
-    def _has_spans(self) -> bool:
-        return getattr(self._dataset_reader, "spans", False)
-
     def _json_to_instance(self, json_dict: JsonDict) -> Instance:
         sentence = self.read(json_dict)
-        tokens = [Token(word) for word in sentence.words]
-        for token, (start, end) in zip(tokens, sentence.offsets, strict=False):  # no offsets for tokens
-            token.idx, token.idx_end = start, end
-        instance = self._dataset_reader.text_to_instance(tokens)
-        if self._has_spans:
-            metadata_of(instance)["sentence"] = sentence
+        instance = self._dataset_reader.text_to_instance([Token(word) for word in sentence.words])
+        metadata_of(instance)["sentence"] = sentence
         return instance
 
 
 @Predictor.register("elmo_tasks_ner")
 class NerPredictor(TaggerPredictor):
-    """As `TaggerPredictor`, always with `entities` and without `offsets`."""
-
-    def result(self, instance: Instance, outputs: JsonDict) -> JsonDict:
-        result = super().result(instance, outputs)
-        result.pop("offsets", None)
-        return result
+    """`TaggerPredictor`, by the name of the preset."""

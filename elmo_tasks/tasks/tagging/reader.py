@@ -1,6 +1,5 @@
 """CoNLL-U or any column file -> instances with a tag for each word."""
 
-import logging
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Optional, Union
 
@@ -14,8 +13,6 @@ from elmo_tasks.formats.spans import detect_scheme, to_bioul
 from elmo_tasks.formats.tagged import read_tagged
 from elmo_tasks.tasks.reader import TaskReader, tagged_fields
 from elmo_tasks.tasks.tokenizer import FirstCharacters
-
-logger = logging.getLogger(__name__)
 
 _Tagged = tuple[Sequence[str], Sequence[str], int]
 """Words, tags, and the line of the first word, 0 if unknown."""
@@ -37,7 +34,7 @@ class ColumnReader(TaskReader):
     - `kwargs`: see `TaskReader`.
 
     Raises `InputError` if `spans` is true for CoNLL-U. While reading: whatever `read_tagged`, `read_columns` or
-    `detect_scheme` raises; if a line has no such column. Logs a warning if most words are numbers.
+    `detect_scheme` raises; if a line has no such column.
     """
 
     characters, widest_filter = FirstCharacters(marked=True), 3
@@ -65,7 +62,6 @@ class ColumnReader(TaskReader):
     def _read(self, file_path: PathOrStr) -> Iterable[Instance]:
         file = str(file_path)
         sentences = list(self._sentences(file))
-        self._warn_of_numbers(file, sentences)
         if self.spans:
             detect_scheme([(line, tags) for _, tags, line in sentences], file=file)  # to_bioul also reads mixed schemes
         for words, tags, line in self.shard_iterable(sentences):
@@ -82,12 +78,6 @@ class ColumnReader(TaskReader):
                 problem = f"expected columns {self._word} and {self._tag}, counted from 0, got {len(sentence.columns)}"
                 raise InputError(problem, file=file, line=sentence.line) from None
             yield *columns, sentence.line
-
-    def _warn_of_numbers(self, file: str, sentences: Sequence[_Tagged]) -> None:
-        words = [word for words, _, _ in sentences for word in words]
-        if sum(word.isdecimal() for word in words) > len(words) / 2:
-            advice = "set word and tag of the dataset reader to the numbers of the columns"
-            logger.warning(f"{file}: most words of column {self._word} are numbers: {advice}")
 
     def text_to_instance(
         self,

@@ -158,9 +158,9 @@ async function ask(name, body, signal) {
   const path = `/api/predict/${encodeURIComponent(name)}`;
   const request = { method: "POST", headers: { "Content-Type": "application/json" }, body, signal };
   const response = await fetch(path, request).catch(() => { throw new Error("The server does not answer."); });
-  const text = await response.text(), wait = response.headers.get("Retry-After");
+  const text = await response.text();
   if (response.ok) return { path, body, text, output: JSON.parse(text) };
-  throw new Error((parsed(text).error ?? response.statusText) + (wait ? ` (try again in ${wait} s)` : ""));
+  throw new Error(parsed(text).error ?? response.statusText);
 }
 
 /** The exact answer, and the command that gets it. */
