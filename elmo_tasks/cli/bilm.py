@@ -11,7 +11,6 @@ from elmo_tasks.pretraining.evaluation import ROWS, perplexity
 from elmo_tasks.pretraining.export import EXPORTED, export_run, load_trained
 from elmo_tasks.pretraining.prepare import prepare
 from elmo_tasks.pretraining.sentences import expand_files
-from elmo_tasks.pretraining.tf_checkpoint import import_softmax
 
 _RUN_HELP = "folder of a run (while it trains, too), its model.tar.gz, or an exported folder"
 _LANGUAGE_HELP = "spaCy's rules for this language split raw text, such as la; default: blanks separate the words"
@@ -20,13 +19,13 @@ _HEADER += f" {'low':>9} {'high':>9} {'batches':>8}  file"
 
 
 class Bilm(ActionsCommand):
-    """`elmo-tasks bilm prepare | export | perplexity | import-softmax`."""
+    """`elmo-tasks bilm prepare | export | perplexity`."""
 
     description = "Prepare text for a bidirectional language model; export a trained one, or measure one."
 
     def add_actions(self, actions: argparse._SubParsersAction) -> None:
         """One parser each."""
-        for add in (_add_prepare, _add_export, _add_perplexity, _add_import_softmax):
+        for add in (_add_prepare, _add_export, _add_perplexity):
             add(actions)
 
 
@@ -110,20 +109,3 @@ def _perplexity(args: argparse.Namespace) -> None:
         shown = " ".join(f"{value:>9.3f}" for value in values)
         counts = f"{found.tokens // 2:>12,} {100 * found.unknown_share:>8.2f}"
         print(f"{counts} {shown} {found.batches:>8,}  {name}", flush=True)
-
-
-def _add_import_softmax(actions: argparse._SubParsersAction) -> None:
-    description = (
-        "Write softmax.hdf5 and vocabulary.txt of a checkpoint of bilm-tf beside the options.json and weights.hdf5 of "
-        "the same biLM, for its perplexity and for fine-tuning. Needs the package tensorflow-cpu."
-    )
-    help = "read the softmax of a checkpoint"
-    add = _parser(actions, _import_softmax, "import-softmax", description, help).add_argument
-    add("checkpoint", metavar="CHECKPOINT", help="prefix of its files, such as model.ckpt-935588")
-    add("folder", metavar="FOLDER", help="folder of options.json and weights.hdf5")
-    add("--vocabulary", metavar="FILE", required=True, help="the words, such as vocab-2016-09-10.txt")
-
-
-def _import_softmax(args: argparse.Namespace) -> None:
-    words = import_softmax(args.checkpoint, args.vocabulary, args.folder)
-    print(f"softmax of {words:,} words in {args.folder}")

@@ -7,16 +7,13 @@ import time
 from pathlib import Path
 from typing import Any
 
-import torch
 from allennlp.training.callbacks import TrainerCallback
 from tqdm import tqdm
 
 from elmo_tasks.bilm.weights import save_options
-from elmo_tasks.errors import InputError
 from elmo_tasks.files import atomic_write
 from elmo_tasks.pretraining.evaluation import perplexity
-from elmo_tasks.pretraining.export import CURVE_FILE, OPTIONS_FILE, load_trained, write_exported
-from elmo_tasks.pretraining.language_model import BiLanguageModel
+from elmo_tasks.pretraining.export import CURVE_FILE, OPTIONS_FILE, write_exported
 from elmo_tasks.settings import Size, checked
 
 logger = logging.getLogger(__name__)
@@ -120,22 +117,20 @@ class Tuning(TrainerCallback):
     first step and after the last one, and exports the tuned biLM.
 
     With `softmax_epochs`, a new softmax is trained alone in the first epochs: the biLM is frozen until they are over.
-    Not in distributed training. `accumulators` is the folder from which Adagrad starts (see `import_softmax`).
+    Not in distributed training.
 
     In the run's folder: `perplexities.json` with `perplexity_before` (unless the softmax is new) and `perplexity`;
     `exported`, as `elmo-tasks bilm export` writes it. In distributed training only the primary process does.
     """
 
-    def __init__(self, serialization_dir: str, softmax_epochs: int = 0, accumulators: str | None = None) -> None:
+    def __init__(self, serialization_dir: str, softmax_epochs: int = 0) -> None:
         super().__init__(serialization_dir)
-        self._softmax_epochs, self._accumulators = softmax_epochs, accumulators
+        self._softmax_epochs = softmax_epochs
 
     def on_start(self, trainer: Any, is_primary: bool = True, **kwargs: Any) -> None:
         """Called after the trainer has restored its checkpoint; a resumed run has already measured."""
         model, folder = trainer.model, Path(self.serialization_dir)
         self.on_epoch(trainer, {}, trainer._start_after_epochs_completed - 1)
-        if self._accumulators and not (folder / PERPLEXITIES).is_file():
-            _set_accumulators(trainer.optimizer, model.language_model, self._accumulators)
         if not is_primary or (folder / PERPLEXITIES).is_file():
             return
         save_options(model.language_model.bilm.options, folder / OPTIONS_FILE)
@@ -164,16 +159,6 @@ class Tuning(TrainerCallback):
             logger.warning("fine-tuning increased the perplexity of this text: lower the learning rate")
         (folder / EXPORTED).mkdir(exist_ok=True)
         write_exported(model.language_model, model.vocab.to_words(), folder / EXPORTED)
-
-
-@torch.no_grad()
-def _set_accumulators(optimizer: Any, model: BiLanguageModel, folder: str) -> None:
-    sums = load_trained(folder).model.state_dict()
-    for name, parameter in model.named_parameters():
-        slot = optimizer.state[parameter].get("sum")
-        if slot is None or slot.shape != sums[name].shape:
-            raise InputError("accumulators: expected the optimizer adagrad, and the words of that softmax", file=folder)
-        slot.copy_(sums[name])
 
 
 def _measure(trainer: Any) -> float:
