@@ -14,8 +14,7 @@ from elmo_tasks.pretraining.sentences import expand_files
 
 _RUN_HELP = "folder of a run (while it trains, too), its model.tar.gz, or an exported folder"
 _LANGUAGE_HELP = "spaCy's rules for this language split raw text, such as la; default: blanks separate the words"
-_HEADER = f"{'tokens':>12} {'<UNK> %':>8} {'forward':>9} {'backward':>9} {'mean':>9} {'arithm.':>9}"
-_HEADER += f" {'low':>9} {'high':>9} {'batches':>8}  file"
+_HEADER = f"{'tokens':>12} {'<UNK> %':>8} {'forward':>9} {'backward':>9} {'mean':>9} {'arithm.':>9}  file"
 
 
 class Bilm(ActionsCommand):
@@ -82,8 +81,7 @@ def _export(args: argparse.Namespace) -> None:
 def _add_perplexity(actions: argparse._SubParsersAction) -> None:
     description = (
         "Perplexity of the exact softmax; sentence ends and <UNK> count as words, every token is predicted "
-        "once in each direction. `mean` is the geometric mean of the directions, `low` to `high` its 95 % interval "
-        "(normal, over batches)."
+        "once in each direction. `mean` is the geometric mean of the directions."
     )
     add = _parser(actions, _perplexity, "perplexity", description, "measure on files").add_argument
     add("run", metavar="RUN", help=_RUN_HELP)
@@ -105,7 +103,6 @@ def _perplexity(args: argparse.Namespace) -> None:
     print(_HEADER)
     options = {"rows": args.batch_size, "max_tokens": args.max_tokens}
     for name, found in perplexity(trained.model, trained.vocabulary, files, **options):
-        values = (found.forward, found.backward, found.geometric, found.arithmetic, *found.interval)
-        shown = " ".join(f"{value:>9.3f}" for value in values)
+        shown = " ".join(f"{value:>9.3f}" for value in found[:4])
         counts = f"{found.tokens // 2:>12,} {100 * found.unknown_share:>8.2f}"
-        print(f"{counts} {shown} {found.batches:>8,}  {name}", flush=True)
+        print(f"{counts} {shown}  {name}", flush=True)

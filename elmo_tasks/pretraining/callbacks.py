@@ -28,12 +28,7 @@ class LmProgress(TrainerCallback):
     per token over the epoch, of the sampled softmax if there is one) and the validation metrics. In distributed
     training, they are those of all processes.
 
-    # Parameters
-
-    - `serialization_dir`: the run's folder, given by the trainer.
-    - `every`: steps between two log lines.
-
-    Raises `InputError` if `every` is below 1.
+    `every` is the number of steps between two log lines.
     """
 
     @checked
@@ -45,7 +40,6 @@ class LmProgress(TrainerCallback):
         self._steps_before, self._seconds_before, self._started = 0, 0.0, time.perf_counter()
 
     def on_start(self, trainer: Any, is_primary: bool = True, **kwargs: Any) -> None:
-        """Called after the trainer has restored its checkpoint."""
         self._steps_before, self._started = self.steps, time.perf_counter()
 
     def on_batch(
@@ -59,7 +53,6 @@ class LmProgress(TrainerCallback):
         is_primary: bool = True,
         **kwargs: Any,
     ) -> None:
-        """Counts a training step."""
         if not is_training:
             return
         self.steps += 1

@@ -11,8 +11,7 @@ from elmo_tasks.formats.corpora import located
 from elmo_tasks.formats.text_files import not_empty, open_text
 
 _OPEN_FILES = 32
-_SHUFFLED_LINES = 200_000
-"""Lines in memory over all open files."""
+_SHUFFLED_LINES = 200_000  # in memory, over all open files
 
 
 def expand_files(patterns: str | Sequence[str]) -> list[Path]:
@@ -55,9 +54,8 @@ def read_sentences(
 ) -> Iterator[list[str]]:
     """
     The tokens of each line that has any, of plain or gzip text with one tokenized sentence per line. With `rng`, lines
-    are shuffled within blocks of `block_lines`, so that memory does not grow with the file.
-
-    Raises `InputError` if a file is unreadable or has no sentence.
+    are shuffled within blocks of `block_lines`, so that memory does not grow with the file. Raises `InputError` if a
+    file is unreadable or has no sentence.
     """
     for file in files:
         lines = (line for _, line in open_text(file))

@@ -1,7 +1,6 @@
 """Text files -> sentences: patterns, order, cycles, memory."""
 
 import os
-import random
 from itertools import islice
 from pathlib import Path
 
@@ -14,7 +13,6 @@ from elmo_tasks.pretraining.sentences import (
     check_text,
     expand_files,
     read_sentences,
-    shuffled_in_blocks,
     shuffled_sentences,
 )
 
@@ -48,13 +46,6 @@ def test_files_are_read_side_by_side(tmp_path: Path, monkeypatch: pytest.MonkeyP
         assert shares == pytest.approx({"a": 0.25, "b": 0.5, "c": 0.25}, abs=0.08)
     monkeypatch.setattr(sentences_module, "_OPEN_FILES", 2)
     assert sorted(shuffled_sentences(files, seed=3, cycle=0)) == sorted(found)
-
-
-def test_the_shuffle_reads_one_block_ahead() -> None:
-    lines = iter(f"{k:03}" for k in range(1000))
-    given = list(islice(shuffled_in_blocks(lines, 100, random.Random(0)), 250))
-    assert next(lines) == "300"
-    assert sorted(given[:100]) == [f"{k:03}" for k in range(100)] != given[:100]
 
 
 def test_patterns(shards: list[Path], tmp_path: Path) -> None:
