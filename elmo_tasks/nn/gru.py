@@ -7,8 +7,7 @@ from torch import Tensor, nn
 from elmo_tasks.nn.encoder import Encoder
 from elmo_tasks.settings import Size, checked
 
-INITIAL_DEVIATION = 0.05
-"""The standard deviation of the initial weights, truncated at two deviations (Clark and Gardner 2017)."""
+INITIAL_DEVIATION = 0.05  # of the initial weights, truncated at two deviations (Clark and Gardner 2017)
 
 
 @Seq2SeqEncoder.register("elmo_tasks_gru")
