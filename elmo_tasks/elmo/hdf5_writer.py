@@ -15,7 +15,7 @@ from elmo_tasks.elmo.hdf5_reader import FORMAT, OFFSETS, SCALES, SENTENCE_TO_IND
 from elmo_tasks.elmo.vector_model import VectorModel
 from elmo_tasks.errors import InputError
 from elmo_tasks.files import atomic_write, check_output_path
-from elmo_tasks.formats.hdf5 import DiskFile, open_hdf5
+from elmo_tasks.formats.hdf5 import new_hdf5
 
 Lines = Iterable[tuple[int, str]]  # with their numbers, counted from 1
 
@@ -58,8 +58,8 @@ def write_vectors(
         raise InputError("expected less than 2 GiB of text", hint="split the input")
     # Names of files may be no UTF-8.
     legible = {key: value.encode("utf-8", "backslashreplace").decode() for key, value in settings.items()}
-    with atomic_write(out) as aside, DiskFile(aside, "w+", out) as file, open_hdf5(file, "w") as hdf5:
-        file.reserve(_most_bytes(model, sentences, listed))  # HDF5 may crash the process where a write fails
+    size = _most_bytes(model, sentences, listed)
+    with atomic_write(out) as aside, new_hdf5(aside, size=size, name=out) as hdf5:
         _write_index(hdf5, sentences, listed)
         hdf5.attrs.update({"format": FORMAT, **legible, **model.settings(), **sizes.of_windows(), **counts})
         _write_arrays(hdf5, model, sizes, sentences, progress)

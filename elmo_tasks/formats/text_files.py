@@ -141,8 +141,8 @@ def open_binary(path: str | Path, corpus_hint: str | None = None) -> BufferedRea
 
 def list_files(pattern: str) -> list[str]:
     """
-    The files that a path, a URI or a glob matches, sorted, with absolute paths; a glob in a URI is in the file's name.
-    Raises `InputError` if there is none.
+    The files that a path, a URI or a glob (`**` is recursive) matches, sorted, with absolute paths; a glob in a URI is
+    in the file's name. Raises `InputError` if there is none, or a pipe or a device.
     """
     if "://" in pattern:
         with needs("pyarrow"):
@@ -155,10 +155,10 @@ def list_files(pattern: str) -> list[str]:
             raise InputError(f"cannot list the files: {error}", file=pattern) from None
         names = [f"{folder}/{one.base_name}" for one in found if one.is_file and fnmatchcase(one.base_name, name)]
     else:
-        names = [os.path.abspath(name) for name in glob(pattern, recursive=True)]
-        if other := next((name for name in names if not os.path.isfile(name)), None):
-            hint = "the text is read more than once: save it to a file"
-            raise InputError("expected a regular file, got a folder, a pipe or a device", file=other, hint=hint)
+        matches = [pattern] if os.path.isfile(pattern) else glob(pattern, recursive=True)
+        names = [os.path.abspath(name) for name in matches if not os.path.isdir(name)]
+        for name in names:
+            require_regular(name)
     if not names:
         raise InputError("expected files, nothing matches", file=pattern)
     return sorted(names)
