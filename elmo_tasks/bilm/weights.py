@@ -70,7 +70,6 @@ class _Dataset(NamedTuple):
 
 
 def file_sha256(path: str | Path) -> str:
-    """SHA-256 of a file's bytes, in hexadecimal."""
     with Path(path).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -123,7 +122,6 @@ def save_weights(bilm: "BiLM", weight_file: str | Path, *, mantissa_bits: int | 
 
 
 def save_options(options: BiLMOptions, options_file: str | Path) -> None:
-    """Write an official `options.json`."""
     with atomic_write(options_file) as aside:
         aside.write_text(json.dumps(options.to_dict(), indent=2) + "\n", "utf-8")
 
@@ -140,7 +138,6 @@ def _stored(file: h5py.File) -> dict[str, h5py.Dataset]:
 
 
 def _shape(dataset: h5py.Dataset) -> tuple[int, ...]:
-    """The shape, without the padding row of the characters."""
     shape = tuple(dataset.shape or ())
     return (CHARACTERS, *shape[1:]) if _has_padding_row(dataset) else shape
 
@@ -175,7 +172,6 @@ def _load(expected: _Dataset, dataset: h5py.Dataset | None) -> str | None:
 
 
 def _layers(bilm: "BiLM") -> Iterator[tuple[nn.Module, list[_Dataset]]]:
-    """Each layer with the datasets of its parameters."""
     encoder = bilm.token_encoder
     yield encoder, [_Dataset("char_embed", (encoder.characters,), reversed=False)]
     for index, convolution in enumerate(encoder.convolutions):

@@ -131,7 +131,6 @@ class LayerCache:
         }
 
     def _read(self, description: Description, sentences: dict[bytes, _Sentence]) -> dict[bytes, bytes]:
-        """The stored values of sentences by key."""
         sizes = {key: length * description["token_bytes"] for key, (length, _) in sentences.items()}
         file = self._store(description)
         with self._errors_logged(file, reading=True):

@@ -28,7 +28,6 @@ class FrozenSource(nn.Module):
 
     @property
     def source(self) -> LayerSource:
-        """What computes the layers."""
         return self._hidden[0]
 
     def forward(self, ids: Tensor) -> BiLMOutput:

@@ -142,7 +142,6 @@ class ElmoVectors(Sequence[np.ndarray]):
 
 
 def _attributes(hdf5: h5py.File, file: Path) -> dict[str, Any]:
-    """The attributes of the root group."""
     with reading_vectors(file):
         found = {key: value.item() if isinstance(value, np.generic) else value for key, value in hdf5.attrs.items()}
         if found.get("format") != FORMAT:

@@ -40,7 +40,6 @@ class MixSettings(Settings):
     ] = False
 
     def conflicts(self) -> Iterator[Wrong]:
-        """A penalty on the weights of a mix of one layer."""
         if self.l2 and self.mix != WEIGHTED:
             yield Wrong("l2", f"null where mix is {self.mix}, which has no weights to penalise", self.l2)
 

@@ -57,7 +57,6 @@ class Shard:
     sha256: str = ""
 
     def read(self, column: str) -> Iterator[tuple[str, int, str | list[str]]]:
-        """The lines, each with its file and number."""
         for place, file in enumerate(self.files):
             for number, row in read_rows(file, column, first=1 if place else self.first_line):
                 yield file, number, row

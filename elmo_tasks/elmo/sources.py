@@ -196,7 +196,6 @@ def _locate(key: str, given: str, trained: SourceFiles | None, folder: Path, fin
 
 
 def _finder(source: str, key: str, local_files_only: bool = False) -> _Find:
-    """What finds a file of a source of this name by its path, URL or name."""
     if key == "model":
         return partial(find_model, local_files_only=local_files_only)
     if source != BILM:

@@ -50,7 +50,6 @@ class CoupledLstm(Encoder):
                 self.bias.data[direction] += glorot_uniform_(torch.empty(3 * self.hidden_size))
 
     def forward(self, inputs: Tensor, mask: Tensor) -> Tensor:
-        """See `Encoder`."""
         rows, longest = mask.shape
         places, batch_sizes = _packed_places(mask)  # [2, N]
         flat = inputs.reshape(rows * longest, self.input_size)  # [B T, D]

@@ -23,7 +23,6 @@ class Gru(Encoder):
         self.onward, self.backward = (initialized(nn.GRU(input_size, hidden_size, batch_first=True)) for _ in range(2))
 
     def forward(self, inputs: Tensor, mask: Tensor) -> Tensor:
-        """See `Encoder`."""
         # On a CPU this takes less time to train than a packed sequence.
         inputs = torch.where(mask[:, :, None], inputs, 0.0)  # [B, T, D]
         order = reversed_indices(mask)[:, :, None]  # [B, T, 1]
@@ -40,7 +39,6 @@ def reversed_indices(mask: Tensor) -> Tensor:
 
 
 def initialized(layer: nn.GRU) -> nn.GRU:
-    """The layer with the initial values of `Gru`."""
     limit = 2 * INITIAL_DEVIATION
     for name, parameter in layer.named_parameters():
         if name.startswith("weight"):

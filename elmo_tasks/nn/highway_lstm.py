@@ -62,7 +62,6 @@ class HighwayLstm(Encoder):
 
     @no_compile
     def forward(self, inputs: Tensor, mask: Tensor) -> Tensor:
-        """See `Encoder`."""
         lengths = mask.sum(1).clamp(min=1).cpu()  # [B], an empty row runs for one step, which is masked below
         packed = pack_padded_sequence(inputs, lengths, batch_first=True, enforce_sorted=False)
         batch_sizes = packed.batch_sizes.tolist()

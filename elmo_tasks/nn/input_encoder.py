@@ -111,11 +111,9 @@ class InputEncoder(nn.Module):
         )
 
     def get_input_dim(self) -> int:
-        """Width of x."""
         return self.encoder.get_input_dim()
 
     def get_output_dim(self) -> int:
-        """Width of h."""
         appended: Seq2SeqEncoder | ElmoTokenEmbedder | None = self.elmo_output_encoder
         if appended is None and self.elmo is not None and self.elmo.has_output:
             appended = self.elmo
@@ -168,7 +166,6 @@ def without_words(embedder: TextFieldEmbedder) -> TextFieldEmbedder | None:
 
 
 def input_width(embedder: TextFieldEmbedder | None, elmo: ElmoTokenEmbedder | None) -> int:
-    """Width of x."""
     embedded = 0 if embedder is None else embedder.get_output_dim()
     return embedded + (elmo.get_output_dim() if elmo is not None and elmo.has_input else 0)
 

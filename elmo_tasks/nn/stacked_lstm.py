@@ -42,7 +42,6 @@ class FeedForwardLstm(Encoder):
         self.feedforward_dropout = nn.Dropout(feedforward_dropout)
 
     def forward(self, inputs: Tensor, mask: Tensor) -> Tensor:
-        """See `Encoder`."""
         hidden = self.feedforward_dropout(self.feedforward(inputs).relu())  # [B, T, feedforward_size]
         return self.lstm(hidden, mask)
 
@@ -81,7 +80,6 @@ class StackedLstm(Encoder):
             initialize(layer)
 
     def forward(self, inputs: Tensor, mask: Tensor) -> Tensor:
-        """See `Encoder`."""
         lengths = mask.sum(1).clamp(min=1).cpu()  # [B], an empty row runs for one step, which is masked below
         hidden = inputs
         for layer in self.layers:

@@ -76,7 +76,6 @@ class WordVectors(TokenEmbedder):
             self._lookup = _Lookup(Path(lookup_file), embedding_dim, normalize)
 
     def get_output_dim(self) -> int:
-        """Dimension of the vectors: D."""
         return self.weight.shape[1]
 
     def forward(self, tokens: Tensor, spelling: Tensor | None = None) -> Tensor:
@@ -112,7 +111,6 @@ class ConcatenatedVectors(TokenEmbedder):
         return self._dim
 
     def forward(self, tokens: Tensor, spelling: Tensor | None = None) -> Tensor:
-        """As that of `WordVectors`."""
         return torch.cat([part(tokens, spelling) for part in self.parts], -1)
 
 

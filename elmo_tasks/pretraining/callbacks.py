@@ -63,7 +63,6 @@ class LmProgress(TrainerCallback):
     def on_epoch(
         self, trainer: Any, metrics: dict[str, Any], epoch: int, is_primary: bool = True, **kwargs: Any
     ) -> None:
-        """Adds a point to the curve if the epoch ended with a validation."""
         prefix = "validation_"
         found = {name.removeprefix(prefix): value for name, value in metrics.items() if name.startswith(prefix)}
         if not found:

@@ -90,7 +90,6 @@ class LmVocabulary(Vocabulary):
 
 
 def text_files(reader: DatasetReader | None, data_path: Any) -> list[Path]:
-    """The text files that a config's data path means to its reader."""
     return reader.text_files(data_path) if isinstance(reader, LmReader) else expand_files(data_path)
 
 

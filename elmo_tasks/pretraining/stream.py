@@ -74,7 +74,6 @@ class TokenRows:
 
 
 def moved(states: States, device: torch.device | str) -> States:
-    """The states on `device`."""
     return {name: [(cell.to(device), hidden.to(device)) for cell, hidden in own] for name, own in states.items()}
 
 
@@ -100,7 +99,6 @@ class LmBatch:
     carried: Carried = field(default_factory=Carried)  # the stream's, for all its batches
 
     def to(self, device: torch.device | str | int) -> "LmBatch":
-        """The same batch with its tensors on `device`."""
         values: dict[str, Any] = vars(self)
         return replace(self, **{key: value.to(device) for key, value in values.items() if hasattr(value, "to")})
 

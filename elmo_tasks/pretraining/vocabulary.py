@@ -89,7 +89,6 @@ class WordVocabulary:
         return cls(list(line_of))
 
     def save(self, path: str | Path) -> None:
-        """Write the official format atomically."""
         with atomic_write(path) as temporary:
             temporary.write_bytes("".join(f"{word}\n" for word in self.words).encode())
 
