@@ -2,40 +2,26 @@
 
 import errno
 import logging
-import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-_LONGEST = 500
-"""The maximal length of a line in a message; longer ones are shortened in the middle."""
-
-_SHOWN = 60
-"""The maximal length of a value in a message."""
+_LONGEST = 500  # the length of a line in a message; longer ones are shortened in the middle
+_SHOWN = 60  # the length of a value in a message
 
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 
 
 class InputError(ValueError):
     """
-    An error in the input of the user. The command line shows its message without a traceback.
-
-    # Parameters
-
-    - `problem`: `expected X, got Y`.
-    - `line`: counted from 1.
-    - `hint`: what to do about it.
+    An error in the input of the user. The command line shows its message without a traceback: the `file`, its `line`,
+    counted from 1, the `problem`, such as `expected X, got Y`, and as a `hint` what to do about it.
     """
 
     def __init__(
-        self,
-        problem: str,
-        *,
-        file: str | Path | None = None,
-        line: int | None = None,
-        hint: str | None = None,
+        self, problem: str, *, file: str | Path | None = None, line: int | None = None, hint: str | None = None
     ) -> None:
         where = "" if file is None else f"{file}: " if line is None else f"{file}:{line}: "
         advice = "" if hint is None else f" ({hint})"
@@ -67,13 +53,6 @@ def require_sizes(**sizes: object) -> None:
     for name, size in sizes.items():
         if size is not None and (isinstance(size, bool) or not isinstance(size, int) or size < 1):
             raise InputError(f"{name}: expected an integer of at least 1, got {size!r}")
-
-
-def require_workers(workers: int) -> None:
-    """Raises `InputError` if the number of processes is below 1, or above 16 and twice the cores."""
-    require_sizes(workers=workers)
-    if workers > (most := max(16, 2 * (os.cpu_count() or 1))):
-        raise InputError(f"workers: expected at most {most} on this machine, got {workers}")
 
 
 @contextmanager

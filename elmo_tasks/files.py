@@ -40,11 +40,8 @@ def check_output_path(path: str | Path, *, read: Iterable[str | Path | None] = (
 def atomic_write(path: str | Path) -> Iterator[Path]:
     """
     Yields a temporary path beside `path`, which is renamed to `path` at the end, or removed after an exception. Of a
-    link, the file that it leads to is replaced.
-
-    Contents and name are flushed to the disk. A pipe or a device is written directly.
-
-    Raises `InputError` if the folder is not writable or the disk is full; `path` is then unchanged.
+    link, the file that it leads to is replaced. Contents and name are flushed to the disk. A pipe or a device is
+    written directly. Raises `InputError` if the folder is not writable or the disk is full; `path` is then unchanged.
     """
     target = _resolved(path)
     if target.exists() and not target.is_file() and not target.is_dir():

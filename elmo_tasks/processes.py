@@ -36,10 +36,7 @@ def exit_with_parent(parent: int) -> None:
 
 @contextmanager
 def worker_pool(count: int, start: Callable[..., Any] = int, *arguments: Any) -> Iterator[Executor]:
-    """
-    `count` new processes, each of which calls `start(*arguments)` first, and which exit with this one. Raises
-    `InputError` if one is killed.
-    """
+    """`count` new processes, which first call `start(*arguments)`, and exit with this one. `InputError` if killed."""
     pool = ProcessPoolExecutor(count, get_context("spawn"), _start, (os.getpid(), start, arguments))
     try:
         yield pool

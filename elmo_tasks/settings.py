@@ -57,9 +57,8 @@ class Wrong(NamedTuple):
 class Settings:
     """
     Base class of frozen dataclasses whose fields are annotated with `Annotated[type, Range or check, "meaning"]`. A
-    check is a function that returns what is expected, or `None` for a valid value.
-
-    Constructing one raises `InputError`, which lists all invalid values.
+    check is a function that returns what is expected, or `None` for a valid value. Constructing one raises
+    `InputError`, which lists all invalid values.
     """
 
     def __post_init__(self) -> None:
@@ -93,7 +92,6 @@ def require_none(found: list[Wrong], prefix: str = "") -> None:
 
 
 def annotations(cls: type) -> dict[str, Any]:
-    """The annotations of the fields by name."""
     return get_type_hints(cls, include_extras=True)
 
 
@@ -109,10 +107,7 @@ def choices(annotation: Any) -> tuple[Any, ...] | None:
 
 
 def expected(annotation: Any, value: Any) -> str | None:
-    """
-    What a value should be, if it is not of this type or out of its range; `None` if it is valid, or the type that of an
-    object.
-    """
+    """What a value should be, if it is not of this type or out of its range; `None` also for types of objects."""
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         kind, *parts = arguments

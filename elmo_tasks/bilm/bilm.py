@@ -36,15 +36,11 @@ States = dict[str, list[State]]
 
 class BiLMOutput(NamedTuple):
     """
-    # Parameters
-
-    - `layers`, [L+1, B, T, 2P]: layer 0 is the token encoder's vector twice, layer k the concatenated forward and
-      backward outputs of LSTM layer k; zero for padding.
-    - `mask`, bool, [B, T]: True for tokens.
+    Layer 0 is the token encoder's vector twice, layer k the concatenated forward and backward outputs of LSTM layer k.
     """
 
-    layers: Tensor
-    mask: Tensor
+    layers: Tensor  # [L+1, B, T, 2P], zero for padding
+    mask: Tensor  # bool, [B, T], True for tokens
 
 
 class BiLM(nn.Module):
@@ -60,8 +56,6 @@ class BiLM(nn.Module):
       support it and gives vectors whose cosine with the float32 ones is above 0.999. States and layers have the
       parameters' type.
     - `initialize`: whether to initialize the weights of the LSTMs; if not, they must be loaded.
-
-    Raises `InputError` if `precision` is invalid.
     """
 
     boundaries: Tensor
@@ -92,12 +86,8 @@ class BiLM(nn.Module):
         """
         Load a frozen biLM in the official format, in evaluation mode and without gradients.
 
-        # Parameters
-
-        - `options_file`, `weight_file`: paths or URLs of `options.json` and `weights.hdf5`, or the same whole model
-          twice; see `bilm_file`.
-        - `precision`: see `BiLM`.
-        - `packed`: whether to `pack` the weights for inference on a CPU.
+        The files are paths or URLs of `options.json` and `weights.hdf5`, or the same whole model twice; see
+        `bilm_file`. `packed`: whether to `pack` the weights for inference on a CPU.
 
         Raises `InputError` naming the file and all that is wrong with it.
         """
@@ -112,10 +102,8 @@ class BiLM(nn.Module):
         self, options_file: str | Path, weight_file: str | Path, *, mantissa_bits: int | None = None
     ) -> None:
         """
-        Write the official format, which AllenNLP and bilm-tf load; each file is written atomically.
-
-        With `mantissa_bits`, float32 values are rounded to so many bits after the leading one (0..23), which makes
-        files smaller.
+        Write the official format, which AllenNLP and bilm-tf load, each file atomically. With `mantissa_bits`, values
+        are rounded to so many bits after the leading one (0..23), which makes files smaller.
         """
         unpacked = copy.deepcopy(self).unpack() if self.is_packed else self
         save_weights(unpacked, weight_file, mantissa_bits=mantissa_bits)
@@ -123,7 +111,6 @@ class BiLM(nn.Module):
 
     @property
     def is_packed(self) -> bool:
-        """Whether the weights are packed for inference."""
         return any(layer.packed_weights for layer in packable_layers(self))
 
     def pack(self) -> Self:
@@ -156,7 +143,7 @@ class BiLM(nn.Module):
 
     @property
     def output_dim(self) -> int:
-        """Size of a layer's vectors: 2P."""
+        """Width of a layer: 2P."""
         return 2 * self.options.projection_dim
 
     @property
@@ -178,11 +165,9 @@ class BiLM(nn.Module):
     @no_compile
     def forward(self, character_ids: Tensor) -> BiLMOutput:
         """
-        # Parameters
-
-        - `character_ids`, [B, T, C]: as from `batch_to_ids`, the tokens of each row from the left, then zeros. Sentence
-          boundaries are added and removed inside; a sentence may be empty. Longer words than
-          `options.max_characters_per_token` allows are truncated.
+        The layers of ids [B, T, C] as from `batch_to_ids`: the tokens of each row from the left, then zeros. Sentence
+        boundaries are added and removed inside; a sentence may be empty. Longer words than
+        `options.max_characters_per_token` allows are truncated.
 
         Every sentence starts from zero states, so that its vectors depend on nothing else.
         """

@@ -1,6 +1,7 @@
 """Tokens -> character ids: 50 slots of UTF-8 bytes per token, as in bilm-tf."""
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 import numpy as np
 import torch
@@ -42,10 +43,9 @@ _BOUNDARIES = {BEGIN_OF_SENTENCE: _row([BEGIN_SENTENCE]), END_OF_SENTENCE: _row(
 
 def token_to_ids(token: str, *, longest: int = MAX_CHARACTERS) -> np.ndarray:
     """
-    The character ids of one token: 50, or as many as a longer word takes, `longest` at most.
-
-    By default tokens are truncated to 48 bytes, as in bilm-tf; lone surrogates are dropped. The tokens `<S>` and `</S>`
-    are the sentence boundaries. An empty string is a word without characters. The ids are uint16, from 1 to 261.
+    The character ids of one token, uint16, from 1 to 261: 50, or as many as a longer word takes, `longest` at most. By
+    default tokens are truncated to 48 bytes, as in bilm-tf; lone surrogates are dropped. The tokens `<S>` and `</S>`
+    are the sentence boundaries. An empty string is a word without characters.
     """
     if not isinstance(token, str):
         raise TypeError(f"expected a token as a string, got {token!r}")
@@ -53,6 +53,14 @@ def token_to_ids(token: str, *, longest: int = MAX_CHARACTERS) -> np.ndarray:
     if boundary is not None:
         return boundary.copy()
     return _row(token.encode("utf-8", "ignore")[: longest - 2])
+
+
+@lru_cache(maxsize=2**17)
+def shared_ids(token: str) -> np.ndarray:
+    """The ids of a token of any length: one read-only array for all its occurrences in a process."""
+    row = token_to_ids(token, longest=MOST_CHARACTERS)
+    row.flags.writeable = False
+    return row
 
 
 def tokens_to_ids(tokens: Iterable[str]) -> np.ndarray:
@@ -75,15 +83,9 @@ def pad_rows(rows: Sequence[np.ndarray], shape: tuple[int, int]) -> np.ndarray:
 
 def batch_to_ids(sentences: list[list[str]], *, longest: int = MAX_CHARACTERS) -> torch.LongTensor:
     """
-    Character ids of a batch of tokenised sentences, padded with zeros to the longest.
-
-    # Parameters
-
-    - `sentences`: B sentences, which may be empty. The biLM adds sentence boundaries.
-    - `longest`: most slots of a word, for sources that read long words.
-
-    Returns int64, [B, T, 50], wider if a word takes more slots. Raises `TypeError` if a sentence is a string instead of
-    a list, or a token is not a string.
+    Character ids of B tokenised sentences, which may be empty, padded with zeros to the longest: int64, [B, T, 50],
+    wider if a word takes more slots. The biLM adds sentence boundaries. `longest` is the most slots of a word, for
+    sources that read long words. Raises `TypeError` if a sentence or a token is something else.
     """
     for sentence in sentences:
         if isinstance(sentence, str):

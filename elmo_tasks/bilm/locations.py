@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from urllib.request import urlopen
 
 from elmo_tasks.bilm.weights import file_sha256
-from elmo_tasks.errors import InputError
+from elmo_tasks.errors import InputError, needs
 from elmo_tasks.files import atomic_write
 from elmo_tasks.formats.corpora import located
 from elmo_tasks.formats.models import MODELS
@@ -25,8 +25,7 @@ NAMES = {
 }
 """The names of a biLM's files in a folder, by their keys in a config; the first also in a repository of the hub."""
 
-UNPACKED = ("*.json", "*.hdf5", "*.dic", "*.pkl")
-"""The members of a model's ZIP that are unpacked."""
+UNPACKED = ("*.json", "*.hdf5", "*.dic", "*.pkl")  # members of a model's ZIP
 
 HUB = "hf://"
 _HUB_REPOSITORY = re.compile(rf"{HUB}[^/#]+/[^/#]+/?")
@@ -35,9 +34,8 @@ _HUB_REPOSITORY = re.compile(rf"{HUB}[^/#]+/[^/#]+/?")
 def bilm_file(given: str | Path, key: str) -> Path:
     """
     The file `options_file` or `weight_file` of a biLM, from its path or URL, or from a whole model: the name of a
-    published one, a folder, a ZIP (as in the NLPL repository), or `hf://owner/name`.
-
-    Raises `InputError` as `local_path` does, or if a folder or ZIP lacks the file.
+    published one, a folder, a ZIP (as in the NLPL repository), or `hf://owner/name`. Raises `InputError` as
+    `local_path` does, or if a folder or ZIP lacks the file.
     """
     text, names = os.fspath(given), NAMES[key]
     if text in MODELS and MODELS[text].is_bilm:
@@ -71,10 +69,7 @@ def local_path(path_or_url: str | Path) -> Path:
     """
     A path as `located` finds it; a URL is downloaded once to the local cache, which also works offline later.
     `hf://owner/name/file` and `hf://owner/name@revision/file` are files of the Hugging Face Hub. If a URL ends in
-    `#sha256=HEX`, the digest is checked.
-
-    Raises `InputError` if a URL cannot be fetched (which needs the package `huggingface_hub` for files of the hub), or
-    if its digest differs.
+    `#sha256=HEX`, the digest is checked. Raises `InputError` if a URL cannot be fetched, or its digest differs.
     """
     text = str(path_or_url)
     if "://" not in text:
@@ -84,10 +79,6 @@ def local_path(path_or_url: str | Path) -> Path:
         raise InputError(f"expected #sha256= and 64 hexadecimal digits after it, got #{digest}", file=url)
     try:
         path = _hub_file(url) if url.startswith(HUB) else _downloaded(url)
-    except ImportError as error:
-        raise InputError(
-            f"cannot fetch {url}: {error}", hint="pip install 'elmo-tasks[tasks]', or download the file"
-        ) from None
     except Exception as error:  # the transports raise errors of many types
         raise InputError(f"cannot fetch {url}: {error}") from error
     if digest and file_sha256(path) != digest.removeprefix("sha256=").lower():
@@ -115,9 +106,9 @@ def _downloaded(url: str) -> Path:
 
 
 def _hub_file(url: str) -> Path:
-    from huggingface_hub import hf_hub_download
-    from huggingface_hub.errors import LocalEntryNotFoundError
-
+    with needs("'elmo-tasks[tasks]'"):
+        from huggingface_hub import hf_hub_download
+        from huggingface_hub.errors import LocalEntryNotFoundError
     owner, _, rest = url.removeprefix(HUB).partition("/")
     repository, _, name = rest.partition("/")
     repository, _, revision = repository.partition("@")

@@ -28,10 +28,8 @@ class ProjectedLstm(PackableModule):
     `c_t = clip(sigmoid(f + 1) c_(t-1) + sigmoid(i) tanh(j))`,
     `h_t = clip(W_p (sigmoid(o) tanh(c_t)))`.
 
-    `W_x x_t` is computed for all steps at once; only `W_h h_(t-1)` and the projection are sequential.
-
-    In the options, `dim` is H, `projection_dim` P. `initialize`: whether to initialize the weights; if not, they must
-    be loaded.
+    `W_x x_t` is computed for all steps at once; only `W_h h_(t-1)` and the projection are sequential. In the options,
+    `dim` is H, `projection_dim` P. Without `initialize`, the weights must be loaded.
     """
 
     packable = ("input_weight", "hidden_weight", "projection")
@@ -60,7 +58,6 @@ class ProjectedLstm(PackableModule):
         nn.init.zeros_(self.bias)
 
     def initial_state(self, rows: int) -> State:
-        """Zeros: cell state [rows, H] and output [rows, P]."""
         return self.bias.new_zeros(rows, self.dim), self.bias.new_zeros(rows, self.projection_dim)
 
     def forward(
@@ -119,7 +116,6 @@ class LstmStack(nn.Module):
         self.layers: Sequence[ProjectedLstm] = nn.ModuleList(layers)  # type: ignore[assignment]
 
     def initial_states(self, rows: int) -> list[State]:
-        """Zeros for each layer; see `ProjectedLstm.initial_state`."""
         return [layer.initial_state(rows) for layer in self.layers]
 
     def forward(

@@ -40,8 +40,6 @@ class BiLMOptions(Settings):
     - `use_skip_connections`: whether layers after the first add their input to their output.
     - `max_characters_per_token`: bytes that are read of a word, plus 2; 10 to 256. AllenNLP's own loader and bilm-tf's
       weights have 50.
-
-    Raises `InputError` listing all invalid values.
     """
 
     filters: Annotated[tuple[tuple[int, int], ...], _is_filters] = (
@@ -71,7 +69,6 @@ class BiLMOptions(Settings):
         return CHARACTERS * self.character_dim + convolutions + highways + projection + 2 * self.n_layers * layer
 
     def conflicts(self) -> Iterator[Wrong]:
-        """Filters that are wider than a word."""
         for width, count in self.filters:
             if width > self.max_characters_per_token:
                 expected = f"[width up to max_characters_per_token, {self.max_characters_per_token}, count]"
@@ -79,11 +76,7 @@ class BiLMOptions(Settings):
 
     @classmethod
     def from_dict(cls, options: dict[str, Any]) -> "BiLMOptions":
-        """
-        Read the structure of an official `options.json`. Keys that only training uses are ignored.
-
-        Raises `InputError` naming every missing or invalid value.
-        """
+        """From the structure of `options.json`; keys that only training uses are ignored."""
         lstm, char_cnn = _section(options, "lstm"), _section(options, "char_cnn")
         value = char_cnn.get("n_characters", CHARACTERS)
         if value not in (CHARACTERS, CHARACTERS + 1):  # and the padding row
@@ -102,11 +95,7 @@ class BiLMOptions(Settings):
 
     @classmethod
     def from_file(cls, path: str | Path) -> "BiLMOptions":
-        """
-        Read an official `options.json`.
-
-        Raises `InputError` naming the file if it cannot be read, is not JSON, or has missing or invalid values.
-        """
+        """Read an official `options.json`. Raises `InputError` naming the file and every missing or invalid value."""
         found = read_json(path, "the biLM's options")
         try:
             return cls.from_dict(found)

@@ -34,7 +34,6 @@ class PackedWeight:
         return torch.ops.mkldnn._linear_pointwise.default(inputs.to(self.dtype), self._packed, bias, "none", [], "")
 
     def linear(self, bias: Tensor | None) -> Linear:
-        """The product with this weight and a constant bias as a function."""
         constant = None if bias is None else bias.detach().to(self.dtype)
         return lambda inputs: self(inputs, constant)
 
@@ -51,11 +50,9 @@ class PackedWeight:
 
 def packed_linear(weight: Tensor, bias: Tensor | None = None, *, dtype: torch.dtype | None = None) -> Linear:
     """
-    Return the function `inputs @ weight.T + bias`, for a weight that is constant as long as the function is used.
-
-    The weight is packed now where `can_pack` says so. Packing takes as long as the product of about a hundred rows,
-    so it pays off if the function is used for more. No gradient reaches the weight. `dtype` is the data type of product
-    and outputs, by default the weight's.
+    The function `inputs @ weight.T + bias`, for a weight that is constant as long as the function is used, in `dtype`,
+    by default the weight's; without a gradient. The weight is packed now where `can_pack` says so, which takes as long
+    as the product of about a hundred rows, so it pays off if the function is used for more.
     """
     dtype = dtype or weight.dtype
     if not can_pack(weight.device, dtype):
@@ -77,14 +74,12 @@ class PackableModule(nn.Module):
 
     @property
     def packed_weights(self) -> tuple[PackedWeight, ...]:
-        """The packed weights; none if the layer is not packed."""
         return tuple(self._packed.values())
 
     def pack(self, dtype: torch.dtype) -> None:
         """
-        Pack the weights, one at a time, for products in `dtype`; do nothing where `can_pack` is false.
-
-        Weights of a wider data type than `dtype` are rounded for good.
+        Pack the weights, one at a time, for products in `dtype`, to which wider ones are rounded for good; do nothing
+        where `can_pack` is false.
         """
         if self._packed or not can_pack(next(self.parameters()).device, dtype):
             return

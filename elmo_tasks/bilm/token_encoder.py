@@ -10,15 +10,12 @@ from elmo_tasks.bilm.characters import CHARACTERS, PAD_WORD, fit_slots, tokens_t
 from elmo_tasks.bilm.options import BiLMOptions
 from elmo_tasks.bilm.packed_linear import Linear, PackableModule, needs_grad
 
-CHUNK = 16
-"""Chunks of words have a multiple of this number of rows."""
+CHUNK = 16  # chunks of words have a multiple of this number of rows
 
 CONVOLVED_AT_ONCE, PROJECTED_AT_ONCE = 2 * CHUNK, 8 * CHUNK
 """The most rows of a chunk: few enough for a processor's cache, enough for efficient products."""
 
-_WITH_AMX = 4 * CHUNK
-"""The one number of rows, where the order of sums in bfloat16 depends on it."""
-
+_WITH_AMX = 4 * CHUNK  # the one number of rows, where the order of sums in bfloat16 depends on it
 _SHORT_WORDS = (10, 14)  # Word boundaries included: most English words fit the first, nearly all the second.
 
 

@@ -50,7 +50,6 @@ class _Dataset(NamedTuple):
         return [parameter.shape[-1] for parameter in self.parameters]
 
     def get(self) -> np.ndarray:
-        """The values for the file."""
         values = np.concatenate([parameter.detach().float().cpu().numpy() for parameter in self.parameters], -1)
         if self.gates:
             blocks = np.split(values, 4)
@@ -59,7 +58,6 @@ class _Dataset(NamedTuple):
         return values[None] if values.ndim == 3 else values
 
     def put(self, values: np.ndarray) -> None:
-        """Set the parameters."""
         values = values[0] if values.ndim == 4 else values
         values = values.T if self.reversed else values
         tensor = torch.from_numpy(values.astype(np.float32, copy=False))
@@ -72,7 +70,6 @@ class _Dataset(NamedTuple):
 
 
 def file_sha256(path: str | Path) -> str:
-    """SHA-256 of a file's bytes, in hexadecimal."""
     with Path(path).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -96,10 +93,8 @@ def load_weights(
     bilm: "BiLM", weight_file: str | Path, *, options_file: str | Path, pack: torch.dtype | None = None
 ) -> None:
     """
-    Load the parameters of an unpacked biLM from an official `weights.hdf5`.
-
-    Datasets are copied one at a time, so that memory holds the weights once. If `pack` is given, each layer is packed
-    for products of that type as soon as it is loaded, so that only one layer is ever in float32.
+    Load the parameters of an unpacked biLM from an official `weights.hdf5`, one at a time, so that memory holds them
+    once. If `pack` is given, each layer is packed for products of that type as soon as it is loaded.
 
     Raises `InputError` if the file is truncated, not HDF5 or has external values; or listing every dataset that is
     missing, unused, of another shape, or not of finite numbers. The valid datasets have been loaded then.
@@ -127,7 +122,6 @@ def save_weights(bilm: "BiLM", weight_file: str | Path, *, mantissa_bits: int | 
 
 
 def save_options(options: BiLMOptions, options_file: str | Path) -> None:
-    """Write an official `options.json`."""
     with atomic_write(options_file) as aside:
         aside.write_text(json.dumps(options.to_dict(), indent=2) + "\n", "utf-8")
 
@@ -144,7 +138,6 @@ def _stored(file: h5py.File) -> dict[str, h5py.Dataset]:
 
 
 def _shape(dataset: h5py.Dataset) -> tuple[int, ...]:
-    """The shape, without the padding row of the characters."""
     shape = tuple(dataset.shape or ())
     return (CHARACTERS, *shape[1:]) if _has_padding_row(dataset) else shape
 
@@ -170,19 +163,15 @@ def _load(expected: _Dataset, dataset: h5py.Dataset | None) -> str | None:
         return f"missing: {expected.name} {expected.shape}"
     if _shape(dataset) != expected.shape:
         return f"wrong shape: {expected.name}: expected {expected.shape}, got {_shape(dataset)}"
-    if not np.issubdtype(dataset.dtype, np.floating) or not _fits_float32(values := _read(dataset)):
-        return f"not finite numbers: {expected.name} ({dataset.dtype})"
+    values = _read(dataset) if np.issubdtype(dataset.dtype, np.floating) else np.array(np.nan)
+    with np.errstate(over="ignore"):
+        if not np.isfinite(values.astype(np.float32, copy=False)).all():
+            return f"not finite numbers: {expected.name} ({dataset.dtype})"
     expected.put(values)
     return None
 
 
-def _fits_float32(array: np.ndarray) -> bool:
-    with np.errstate(over="ignore"):
-        return bool(np.isfinite(array.astype(np.float32, copy=False)).all())
-
-
 def _layers(bilm: "BiLM") -> Iterator[tuple[nn.Module, list[_Dataset]]]:
-    """Each layer with the datasets of its parameters."""
     encoder = bilm.token_encoder
     yield encoder, [_Dataset("char_embed", (encoder.characters,), reversed=False)]
     for index, convolution in enumerate(encoder.convolutions):
@@ -200,5 +189,4 @@ def _layers(bilm: "BiLM") -> Iterator[tuple[nn.Module, list[_Dataset]]]:
 
 
 def _affine(scope: str, name: str, layer: CharacterConvolution | PackableLinear) -> list[_Dataset]:
-    """Weight and bias."""
     return [_Dataset(f"{scope}/W_{name}", (layer.weight,)), _Dataset(f"{scope}/b_{name}", (layer.bias,))]

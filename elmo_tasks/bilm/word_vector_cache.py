@@ -7,8 +7,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-CAPACITY = 32768
-"""Words kept: 64 MB at the paper's size."""
+CAPACITY = 32768  # words, 64 MB at the paper's size
 
 
 class WordVectorCache:
@@ -24,9 +23,8 @@ class WordVectorCache:
 
     def vectors(self, character_ids: Tensor, encode: Callable[[Tensor], Tensor]) -> Tensor:
         """
-        Return `encode(character_ids)`, [N, P], calling `encode` only with the words that are not in the cache.
-
-        There is at least one word, and ids fit 16 bits. A word's vector must not depend on the other words of a call.
+        `encode(character_ids)`, [N, P], where `encode` is called only with the words that are not in the cache. There
+        is at least one word, and ids fit 16 bits. A word's vector must not depend on the other words of a call.
         """
         keys = [row.tobytes() for row in character_ids.to(torch.int16).numpy()]
         with self._lock:

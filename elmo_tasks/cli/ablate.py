@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from elmo_tasks.cli.actions import Command
-from elmo_tasks.errors import InputError, require_workers
+from elmo_tasks.errors import InputError, require_sizes
 from elmo_tasks.experiments.tables import local
 from elmo_tasks.experiments.tables.cluster import RayExecutor
 from elmo_tasks.experiments.tables.execute import execute
@@ -70,7 +70,7 @@ def ablate(args: argparse.Namespace) -> None:
         cluster = RayExecutor(args.address or "auto", (args.runs or Path(args.folder) / "runs").absolute())
         options |= {"executor": cluster, "workers": args.workers or cluster.slots}
     else:
-        require_workers(workers := 1 if args.workers is None else args.workers)
+        require_sizes(workers=(workers := 1 if args.workers is None else args.workers))
         options |= {"executor": partial(local.run_all, join=args.join), "workers": workers}
     session = Session(args.table, Path(args.folder), **options)
     if args.dry_run:

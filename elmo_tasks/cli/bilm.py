@@ -11,22 +11,20 @@ from elmo_tasks.pretraining.evaluation import ROWS, perplexity
 from elmo_tasks.pretraining.export import EXPORTED, export_run, load_trained
 from elmo_tasks.pretraining.prepare import prepare
 from elmo_tasks.pretraining.sentences import expand_files
-from elmo_tasks.pretraining.tf_checkpoint import import_softmax
 
 _RUN_HELP = "folder of a run (while it trains, too), its model.tar.gz, or an exported folder"
 _LANGUAGE_HELP = "spaCy's rules for this language split raw text, such as la; default: blanks separate the words"
-_HEADER = f"{'tokens':>12} {'<UNK> %':>8} {'forward':>9} {'backward':>9} {'mean':>9} {'arithm.':>9}"
-_HEADER += f" {'low':>9} {'high':>9} {'batches':>8}  file"
+_HEADER = f"{'tokens':>12} {'<UNK> %':>8} {'forward':>9} {'backward':>9} {'mean':>9} {'arithm.':>9}  file"
 
 
 class Bilm(ActionsCommand):
-    """`elmo-tasks bilm prepare | export | perplexity | import-softmax`."""
+    """`elmo-tasks bilm prepare | export | perplexity`."""
 
     description = "Prepare text for a bidirectional language model; export a trained one, or measure one."
 
     def add_actions(self, actions: argparse._SubParsersAction) -> None:
         """One parser each."""
-        for add in (_add_prepare, _add_export, _add_perplexity, _add_import_softmax):
+        for add in (_add_prepare, _add_export, _add_perplexity):
             add(actions)
 
 
@@ -83,8 +81,7 @@ def _export(args: argparse.Namespace) -> None:
 def _add_perplexity(actions: argparse._SubParsersAction) -> None:
     description = (
         "Perplexity of the exact softmax; sentence ends and <UNK> count as words, every token is predicted "
-        "once in each direction. `mean` is the geometric mean of the directions, `low` to `high` its 95 % interval "
-        "(normal, over batches)."
+        "once in each direction. `mean` is the geometric mean of the directions."
     )
     add = _parser(actions, _perplexity, "perplexity", description, "measure on files").add_argument
     add("run", metavar="RUN", help=_RUN_HELP)
@@ -106,24 +103,6 @@ def _perplexity(args: argparse.Namespace) -> None:
     print(_HEADER)
     options = {"rows": args.batch_size, "max_tokens": args.max_tokens}
     for name, found in perplexity(trained.model, trained.vocabulary, files, **options):
-        values = (found.forward, found.backward, found.geometric, found.arithmetic, *found.interval)
-        shown = " ".join(f"{value:>9.3f}" for value in values)
+        shown = " ".join(f"{value:>9.3f}" for value in found[:4])
         counts = f"{found.tokens // 2:>12,} {100 * found.unknown_share:>8.2f}"
-        print(f"{counts} {shown} {found.batches:>8,}  {name}", flush=True)
-
-
-def _add_import_softmax(actions: argparse._SubParsersAction) -> None:
-    description = (
-        "Write softmax.hdf5 and vocabulary.txt of a checkpoint of bilm-tf beside the options.json and weights.hdf5 of "
-        "the same biLM, for its perplexity and for fine-tuning. Needs the package tensorflow-cpu."
-    )
-    help = "read the softmax of a checkpoint"
-    add = _parser(actions, _import_softmax, "import-softmax", description, help).add_argument
-    add("checkpoint", metavar="CHECKPOINT", help="prefix of its files, such as model.ckpt-935588")
-    add("folder", metavar="FOLDER", help="folder of options.json and weights.hdf5")
-    add("--vocabulary", metavar="FILE", required=True, help="the words, such as vocab-2016-09-10.txt")
-
-
-def _import_softmax(args: argparse.Namespace) -> None:
-    words = import_softmax(args.checkpoint, args.vocabulary, args.folder)
-    print(f"softmax of {words:,} words in {args.folder}")
+        print(f"{counts} {shown}  {name}", flush=True)

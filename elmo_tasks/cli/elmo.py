@@ -14,7 +14,7 @@ from elmo_tasks.elmo.ray_shards import run_on_ray
 from elmo_tasks.elmo.sentence_embedder import Elmo, progress_bar
 from elmo_tasks.elmo.shards import Execute, ShardJob, run_here, write_shards
 from elmo_tasks.elmo.vector_model import OUTPUTS
-from elmo_tasks.errors import InputError, Interrupted, require_sizes, require_workers
+from elmo_tasks.errors import InputError, Interrupted, require_sizes
 from elmo_tasks.files import check_output_path
 from elmo_tasks.formats.raw_text import line_parser
 from elmo_tasks.formats.text_files import list_files, open_text
@@ -128,13 +128,11 @@ def _write_shards(args: argparse.Namespace) -> None:
         threads=1 if args.threads is None else args.threads,
     )
     on_ray = args.executor == "ray"
+    require_sizes(workers=args.workers)
     if on_ray:
-        require_sizes(workers=args.workers)
         execute: Execute = partial(run_on_ray, workers=args.workers, address=args.address)
     else:
-        workers = 1 if args.workers is None else args.workers
-        require_workers(workers)
-        execute = partial(run_here, workers=workers)
+        execute = partial(run_here, workers=args.workers or 1)
     # A cluster that is not there is an error before earlier shards are removed.
     with connected(args.address) if on_ray else nullcontext(), progress_bar() as bar:
         done = write_shards(

@@ -14,7 +14,7 @@ import torch
 from elmo_tasks.elmo.batches import batches_by_length
 from elmo_tasks.elmo.vector_model import VectorModel
 from elmo_tasks.elmo.windows import Window, windows
-from elmo_tasks.errors import require_workers
+from elmo_tasks.errors import InputError, require_sizes
 from elmo_tasks.processes import worker_pool
 from elmo_tasks.settings import Range, Settings, Size, Wrong
 
@@ -29,18 +29,27 @@ class Sentence(NamedTuple):
     name: str
 
 
+def parsed(lines: Iterable[tuple[str, int, str | list[str]]], parse: Callable[[str], list[str]]) -> Iterator[Sentence]:
+    """
+    The sentences of lines, each with its file and number, which are text, for `parse`, or tokens. Raises `InputError`
+    for an invalid one.
+    """
+    for file, number, line in lines:
+        try:
+            tokens = line if isinstance(line, list) else parse(line)
+            "".join(tokens).encode()
+        except UnicodeEncodeError:
+            raise InputError("expected text, got a lone surrogate", file=file, line=number) from None
+        except InputError as error:
+            raise InputError(str(error), file=file, line=number) from None
+        yield Sentence(" ".join(line) if isinstance(line, list) else line.strip(), tokens, f"{file}:{number}")
+
+
 @dataclass(frozen=True, kw_only=True)
 class BatchSizes(Settings):
     """
-    How sentences become batches.
-
-    # Parameters
-
-    - `max_length`, `overlap`: longer sentences are split into windows of `max_length` tokens that share `overlap`
-      tokens.
-    - `batch_size`, `max_tokens`: the largest number of windows and of tokens with padding in a batch.
-
-    Raises `InputError` if a value is invalid.
+    Sentences of more than `max_length` tokens are split into windows of so many, which share `overlap` tokens. A batch
+    has at most `batch_size` windows and `max_tokens` tokens with padding.
     """
 
     max_length: Annotated[int, Range(at_least=1, below=2**31)] = 512
@@ -49,7 +58,6 @@ class BatchSizes(Settings):
     max_tokens: Size = 4096
 
     def conflicts(self) -> Iterator[Wrong]:
-        """An overlap of more than half a window."""
         if self.overlap > self.max_length // 2:
             yield Wrong("overlap", f"at most half of max_length, {self.max_length // 2}", self.overlap)
 
@@ -110,10 +118,8 @@ def blocks(sentences: Iterable[Sentence], sizes: BatchSizes) -> Iterator[list[Se
 
 @contextmanager
 def workers(model: VectorModel, count: int) -> Iterator[Executor | None]:
-    """
-    `count` processes for `embed_windows`, `None` for one, which exit with this one. A killed one is an `InputError`.
-    """
-    require_workers(count)
+    """`count` processes for `embed_windows`, `None` for one, which exit with this one."""
+    require_sizes(workers=count)
     if count == 1:
         return (yield None)
     sent = pickle.dumps(model)  # bytes: torch would pass file descriptors
@@ -132,5 +138,4 @@ def _start_worker(model: bytes, threads: int) -> None:
 
 
 def _vectors(sentences: list[list[str]], names: list[str]) -> np.ndarray:
-    """`VectorModel.vectors` in a worker."""
     return _of_worker[0].vectors(sentences, names)

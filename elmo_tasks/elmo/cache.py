@@ -5,7 +5,8 @@ import json
 import logging
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+import sqlite3
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +20,7 @@ from elmo_tasks.bilm.bilm import BiLMOutput
 from elmo_tasks.bilm.characters import MAX_CHARACTERS, PAD_WORD, token_mask
 from elmo_tasks.elmo.source_types import LayerSource
 from elmo_tasks.elmo.sources import SourceFiles
-from elmo_tasks.elmo.store import LOCK, ROW_BYTES, file_size, open_store
+from elmo_tasks.elmo.store import LOCK, open_store
 from elmo_tasks.errors import InputError
 from elmo_tasks.files import atomic_write
 from elmo_tasks.settings import PathLike, Range, Settings
@@ -28,15 +29,12 @@ logger = logging.getLogger(__name__)
 
 GIGABYTE = 10**9
 
-STORED = torch.float16
-"""The type of the layers on disk."""
-
-FORMAT = 3
-"""Increased when the files, their keys, or what a biLM computes change."""
+STORED = torch.float16  # the type of the layers on disk
+FORMAT = 4  # increased when the files, their keys, or what a biLM computes change
 
 _DESCRIPTION = "bilm.json"
 _HASHED = ("format", "source", "options_sha256", "weights_sha256", "state", "precision", "dtype", "pieces")
-_STORE = "layers"
+_STORE = "layers.sqlite"
 
 Description = dict[str, Any]
 """Contents of `bilm.json`: sha256 of the biLM's files, where they were, state mode, precision, stored type, format."""
@@ -57,10 +55,8 @@ class CacheSettings(Settings):
 
 
 class _Sentence(NamedTuple):
-    """The number of tokens, and the rows of the batch that hold the sentence."""
-
     length: int
-    rows: list[int]
+    rows: list[int]  # of the batch, which hold the sentence
 
 
 class LayerCache:
@@ -73,20 +69,18 @@ class LayerCache:
     Problems with the folder are logged and never stop a run: damaged entries are computed again, and nothing more is
     read or written after another error. Nothing more is written when the limit is reached.
 
-    `cache_dir` is created when the first sentence is written. `source` names the files of the biLM, or a
-    transformer's folder. `limit_gb` is the maximum size of all files
-    in `cache_dir`, in 10^9 bytes; processes that write at the same time may exceed it by one batch each. By default it
-    is what is there and nine tenths of the free disk. Nothing is written while `read_only`, an attribute that may be
-    changed at any time.
-
-    Raises `InputError` if `cache_dir` is not a valid path on this system.
+    `cache_dir` is created when the first sentence is written. `limit_gb` is the maximum size of all files in it, in
+    10^9 bytes; processes that write at the same time may exceed it by one batch each. By default it is what is there
+    and nine tenths of the free disk. Nothing is written while `read_only`, which may be changed at any time.
     """
 
     def __init__(
         self, cache_dir: str | Path, source: SourceFiles, *, limit_gb: float | None, read_only: bool = False
     ) -> None:
-        self.cache_dir = _resolved(cache_dir)
-        self.limit = self._used() + self._room() if limit_gb is None else int(limit_gb * GIGABYTE)
+        self.cache_dir = Path(cache_dir).expanduser().resolve()
+        place = next(folder for folder in (self.cache_dir, *self.cache_dir.parents) if folder.is_dir())
+        room = shutil.disk_usage(place).free * 9 // 10
+        self.limit = self._used() + room if limit_gb is None else int(limit_gb * GIGABYTE)
         self.read_only, self._source = read_only, source
         self._reads = self._writes = True
 
@@ -114,26 +108,12 @@ class LayerCache:
             self._write(description, _compute(bilm, ids, missing, layers))
         return BiLMOutput(layers, mask)
 
-    def expect(self, bilm: LayerSource, sentences: Iterable[tuple[str, ...]]) -> None:
-        """Logs what the sentences of a training will need, as a warning if the limit is lower."""
-        lengths = {hash(words): len(words) for words in sentences}
-        tokens, size = sum(lengths.values()), self._describe(bilm)["token_bytes"]
-        needed, used = tokens * size + len(lengths) * ROW_BYTES, self._used()
-        shape = f"{bilm.n_layers} layers x {bilm.output_dim} numbers x {STORED.itemsize} bytes"
-        text = f"layer cache {self.cache_dir}: {tokens:,} tokens of {len(lengths):,} sentences x {shape}: at most "
-        text += f"{needed / GIGABYTE:.1f} GB; there are {used / GIGABYTE:.1f}, limit {self.limit / GIGABYTE:.1f}"
-        logger.log(logging.WARNING if needed > self.limit else logging.INFO, text)
-
     def _store(self, description: Description) -> Path:
-        return self.cache_dir / folder_name(description) / _STORE
+        fields = json.dumps({key: description[key] for key in _HASHED if key in description}, sort_keys=True)
+        return self.cache_dir / hashlib.sha256(fields.encode()).hexdigest()[:32] / _STORE
 
     def _used(self) -> int:
-        return sum(map(file_size, self.cache_dir.glob(f"*/{_STORE}/*")))
-
-    def _room(self) -> int:
-        """Nine tenths of the free disk, in bytes."""
-        place = next((folder for folder in (self.cache_dir, *self.cache_dir.parents) if folder.is_dir()), Path("/"))
-        return shutil.disk_usage(place).free * 9 // 10
+        return sum(os.path.getsize(file) for file in self.cache_dir.glob(f"*/{_STORE}"))
 
     def _describe(self, bilm: LayerSource) -> Description:
         return {
@@ -151,16 +131,16 @@ class LayerCache:
         }
 
     def _read(self, description: Description, sentences: dict[bytes, _Sentence]) -> dict[bytes, bytes]:
-        """The stored values of sentences by key."""
         sizes = {key: length * description["token_bytes"] for key, (length, _) in sentences.items()}
-        with self._errors_logged(reading=True):
-            store = open_store(self._store(description)) if self._reads else None
+        file = self._store(description)
+        with self._errors_logged(file, reading=True):
+            store = open_store(file) if self._reads else None
             return {} if store is None else store.read(sizes)
         return {}
 
     def _write(self, description: Description, values: Mapping[bytes, bytes]) -> None:
-        store, folder = self._store(description), self.cache_dir / folder_name(description)
-        with LOCK, self._errors_logged(reading=False):
+        file = self._store(description)
+        with LOCK, self._errors_logged(file, reading=False):
             if not values or self.read_only or not self._writes:
                 return
             if self._used() + sum(map(len, values.values())) > self.limit:
@@ -168,17 +148,21 @@ class LayerCache:
                 message = "layer cache %s: nothing more is written: its limit of %g GB is reached"
                 logger.warning(message, self.cache_dir, self.limit / GIGABYTE)
                 return
-            if not (folder / _DESCRIPTION).exists():
-                with atomic_write(folder / _DESCRIPTION) as temporary:
+            if not file.with_name(_DESCRIPTION).exists():
+                with atomic_write(file.with_name(_DESCRIPTION)) as temporary:
                     temporary.write_text(json.dumps(description, indent=2) + "\n", "utf-8")
-            if (opened := open_store(store, create=True)) is not None:
-                opened.write(values)
+            if (store := open_store(file, create=True)) is not None:
+                store.write(values)
 
     @contextmanager
-    def _errors_logged(self, *, reading: bool) -> Iterator[None]:
+    def _errors_logged(self, file: Path, *, reading: bool) -> Iterator[None]:
         try:
             yield
-        except (OSError, InputError) as error:
+        except (OSError, InputError, sqlite3.Error) as error:
+            if type(error) is sqlite3.DatabaseError:  # neither of access nor of space
+                logger.warning("layer cache %s: damaged, and begun again: %s", file, error)
+                file.unlink(missing_ok=True)
+                return
             self._writes, self._reads = False, self._reads and not reading
             effect = "nothing is read any more" if reading else "nothing more is written"
             logger.warning("layer cache %s: %s, the run continues: %s", self.cache_dir, effect, error)
@@ -209,16 +193,3 @@ def _sentences(ids: Tensor, mask: Tensor) -> dict[bytes, _Sentence]:
             key = hashlib.blake2b(tokens[:length, :slots].tobytes(), digest_size=16).digest()
             sentences.setdefault(key, _Sentence(length, [])).rows.append(row)
     return sentences
-
-
-def folder_name(description: Mapping[str, Any]) -> str:
-    """A hash of everything besides the sentence that the layers depend on."""
-    fields = json.dumps({key: description[key] for key in _HASHED if key in description}, sort_keys=True)
-    return hashlib.sha256(fields.encode()).hexdigest()[:32]
-
-
-def _resolved(cache_dir: str | Path) -> Path:
-    try:
-        return Path(cache_dir).expanduser().resolve()
-    except (OSError, RuntimeError, ValueError) as error:  # an unknown user, a loop of links, a NUL character
-        raise InputError(f"expected a folder for the layer cache, got {os.fspath(cache_dir)!r}: {error}") from None

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Any, overload
+from typing import Any
 
 import h5py
 import numpy as np
@@ -100,13 +100,7 @@ class ElmoVectors(Sequence[np.ndarray]):
     def __len__(self) -> int:
         return self._length
 
-    @overload
-    def __getitem__(self, index: int) -> np.ndarray: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> list[np.ndarray]: ...
-
-    def __getitem__(self, index: int | slice) -> np.ndarray | list[np.ndarray]:
+    def __getitem__(self, index: int | slice) -> Any:
         places = range(len(self))[index]
         return [self[place] for place in places] if isinstance(places, range) else self._array(places)
 
@@ -148,7 +142,6 @@ class ElmoVectors(Sequence[np.ndarray]):
 
 
 def _attributes(hdf5: h5py.File, file: Path) -> dict[str, Any]:
-    """The attributes of the root group. Raises `InputError` if the file has another format or is damaged."""
     with reading_vectors(file):
         found = {key: value.item() if isinstance(value, np.generic) else value for key, value in hdf5.attrs.items()}
         if found.get("format") != FORMAT:

@@ -1,34 +1,25 @@
 """Write the vectors of a text to an HDF5 file, which appears under its name when it is complete."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from hashlib import sha256
 from itertools import count
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
 import h5py
 import numpy as np
 
-from elmo_tasks.elmo.batching import BatchSizes, Sentence, blocks, embed_into
+from elmo_tasks.elmo.batching import BatchSizes, Sentence, blocks, embed_into, parsed
 from elmo_tasks.elmo.hdf5_reader import FORMAT, OFFSETS, SCALES, SENTENCE_TO_INDEX, SENTENCES, TOKENS
 from elmo_tasks.elmo.vector_model import VectorModel
 from elmo_tasks.errors import InputError
 from elmo_tasks.files import atomic_write, check_output_path
-from elmo_tasks.formats.hdf5 import DiskFile, open_hdf5
+from elmo_tasks.formats.hdf5 import new_hdf5
 
-Lines = Iterable[tuple[int, str]]
-"""Line numbers, counted from 1, and lines."""
+Lines = Iterable[tuple[int, str]]  # with their numbers, counted from 1
 
 _LONGEST_STRING = 2**31 - 1
-
-
-class _Text(NamedTuple):
-    """What is known of the text before the first vector: `counts` and `sha256` become attributes of the file."""
-
-    sentences: list[Sentence]
-    counts: dict[str, int]
-    sha256: str
 
 
 def write_vectors(
@@ -40,7 +31,7 @@ def write_vectors(
     parse: Callable[[str], list[str]] = str.split,
     settings: Mapping[str, str] | None = None,
     force: bool = False,
-    started: Callable[[Mapping[str, int]], None] = lambda counts: None,
+    started: Callable[[Mapping[str, Any]], None] = lambda counts: None,
     progress: Callable[[int], None] = lambda tokens: None,
 ) -> None:
     """
@@ -48,11 +39,10 @@ def write_vectors(
 
     # Parameters
 
-    - `lines`: read once, before the first vector is computed, and kept in memory.
-    - `parse`: splits a line into tokens.
+    - `lines`: read once, before the first vector is computed, and kept in memory; `parse` splits them into tokens.
     - `settings`: further attributes of the file: `input`, `options_sha256`, `weights_sha256`, `tokenizer`, ...
     - `force`: replace an existing `out`.
-    - `started`: called with the numbers of sentences, tokens, blank and long lines before the first vector is computed.
+    - `started`: called with the numbers of sentences, tokens, blank and long lines before the first vector.
     - `progress`: called with the number of tokens whose vectors have been computed since the last call.
 
     Raises `InputError` if a line is invalid, `out` exists, or the disk is full.
@@ -61,41 +51,45 @@ def write_vectors(
     out, sizes, settings = Path(out), sizes or BatchSizes(), settings or {}
     if out.exists() and not force:
         raise InputError("the file exists", file=out, hint="name another, or --force replaces it")
-    text = _read(lines, parse, sizes, settings.get("input", "text"))
-    started(text.counts)
-    places = {sentence.text: str(place) for place, sentence in enumerate(text.sentences) if sentence.tokens}
+    sentences, counts = _read(lines, parse, sizes, settings.get("input", "text"))
+    started(counts)
+    places = {sentence.text: str(place) for place, sentence in enumerate(sentences) if sentence.tokens}
     if len(listed := json.dumps(places).encode()) > _LONGEST_STRING:
         raise InputError("expected less than 2 GiB of text", hint="split the input")
     # Names of files may be no UTF-8.
     legible = {key: value.encode("utf-8", "backslashreplace").decode() for key, value in settings.items()}
-    with atomic_write(out) as aside, DiskFile(aside, "w+", out) as file, open_hdf5(file, "w") as hdf5:
-        file.reserve(_most_bytes(model, text.sentences, listed))  # HDF5 may crash the process where a write fails
-        _write_index(hdf5, text.sentences, listed)
-        hdf5.attrs.update({"format": FORMAT, **legible, **model.settings(), **sizes.of_windows(), **text.counts})
-        hdf5.attrs["text_sha256"] = text.sha256
-        _write_arrays(hdf5, model, sizes, text.sentences, progress)
+    size = _most_bytes(model, sentences, listed)
+    with atomic_write(out) as aside, new_hdf5(aside, size=size, name=out) as hdf5:
+        _write_index(hdf5, sentences, listed)
+        hdf5.attrs.update({"format": FORMAT, **legible, **model.settings(), **sizes.of_windows(), **counts})
+        _write_arrays(hdf5, model, sizes, sentences, progress)
 
 
-def _read(lines: Lines, parse: Callable[[str], list[str]], sizes: BatchSizes, name: str) -> _Text:
+def _read(
+    lines: Lines, parse: Callable[[str], list[str]], sizes: BatchSizes, name: str
+) -> tuple[list[Sentence], dict[str, Any]]:
+    """The sentences, and what else is known of the text before the first vector, as attributes of the file."""
     sentences, digest = [], sha256()
-    for number, line in lines:
-        digest.update(line.encode() + b"\n")
-        try:
-            tokens = parse(line)
-            if any("\0" in token for token in tokens):
-                raise InputError("HDF5 cannot store a token with a NUL character")
-            "".join(tokens).encode()
-        except UnicodeEncodeError:
-            raise InputError("HDF5 cannot store a lone surrogate", file=name, line=number) from None
-        except InputError as error:
-            raise InputError(str(error), file=name, line=number) from None
-        sentences.append(Sentence(line.strip(), tokens, f"line {number}"))
+
+    def rows() -> Iterator[tuple[str, int, str]]:
+        for number, line in lines:
+            digest.update(line.encode() + b"\n")
+            yield name, number, line
+
+    for sentence in parsed(rows(), parse):
+        if any("\0" in token for token in sentence.tokens):
+            raise InputError(f"{sentence.name}: HDF5 cannot store a token with a NUL character")
+        sentences.append(sentence)
     if not sentences:
         raise InputError("expected at least one sentence, got none")
     lengths = [len(sentence.tokens) for sentence in sentences]
-    counts = {"sentences": len(lengths), "tokens": sum(lengths), "blank_lines": lengths.count(0)}
-    counts["long_lines"] = sum(length > sizes.max_length for length in lengths)
-    return _Text(sentences, counts, digest.hexdigest())
+    return sentences, {
+        "sentences": len(lengths),
+        "tokens": sum(lengths),
+        "blank_lines": lengths.count(0),
+        "long_lines": sum(length > sizes.max_length for length in lengths),
+        "text_sha256": digest.hexdigest(),
+    }
 
 
 def _most_bytes(model: VectorModel, sentences: list[Sentence], listed: bytes) -> int:

@@ -58,7 +58,6 @@ class ManyLangs(nn.Module):
 
     @property
     def dtype(self) -> torch.dtype:
-        """The data type of the layers."""
         return self.bilm.dtype
 
     def forward(self, character_ids: Tensor) -> BiLMOutput:
@@ -128,13 +127,12 @@ class _WordEncoder(nn.Module):
         return hidden
 
 
-_LSTM_NAMES = {
+_LSTM_NAMES = {  # our names of a layer's parameters, and theirs
     "input_weight": "input_linearity.weight",
     "hidden_weight": "state_linearity.weight",
     "bias": "state_linearity.bias",
     "projection": "state_projection.weight",
 }
-"""Our names of a layer's parameters, and theirs."""
 
 
 def _load(folder: Path) -> BiLM:

@@ -27,7 +27,6 @@ _COLUMNS = ("index", "sentence", "tokens")
 
 
 def part_name(number: int) -> str:
-    """The file name of a shard."""
     return f"part-{number:05d}.parquet"
 
 
@@ -42,10 +41,7 @@ def write_part(
 ) -> int:
     """
     Write the vectors of sentences to a Parquet file, whose row groups are blocks; its metadata are `settings`. `first`
-    is the index of the first sentence in the corpus. Equal arguments give equal bytes.
-
-    Returns the number of tokens. Raises `InputError` if the file cannot be written, or a vector cannot be computed;
-    then there is no file.
+    is the index of the first sentence in the corpus. Equal arguments give equal bytes. Returns the number of tokens.
     """
     from pyarrow.parquet import ParquetWriter
 
@@ -89,7 +85,6 @@ def _schema(model: VectorModel) -> Any:
 
 
 def _table(model: VectorModel, sizes: BatchSizes, block: list[Sentence], first: int) -> Any:
-    """The rows of a block."""
     import pyarrow as arrow
 
     schema, texts = _schema(model), [sentence.tokens for sentence in block]
@@ -133,7 +128,8 @@ class ShardedVectors(ElmoVectors):
             self._length = int(self._info["sentences"])
             self._starts = [int(shard["first"]) for shard in manifest["shards"]] + [self._length]
         self._closed = False
-        self._part, self._group = lru_cache(1)(self._open), lru_cache(1)(self._read_group)
+        self._part = lru_cache(1)(self._open)
+        self._group = lru_cache(1)(lambda number, group: self._part(number)[0].read_row_group(group))
 
     def tokens(self, index: int) -> list[str]:
         with reading_vectors(self.file):
@@ -179,6 +175,3 @@ class ShardedVectors(ElmoVectors):
         if sum(rows) != self._starts[number + 1] - self._starts[number]:
             raise ValueError(f"expected {self._starts[number + 1] - self._starts[number]} rows, got {sum(rows)}")
         return part, [0, *accumulate(rows)][:-1]
-
-    def _read_group(self, number: int, group: int) -> Any:
-        return self._part(number)[0].read_row_group(group)

@@ -40,7 +40,6 @@ class MixSettings(Settings):
     ] = False
 
     def conflicts(self) -> Iterator[Wrong]:
-        """A penalty on the weights of a mix of one layer."""
         if self.l2 and self.mix != WEIGHTED:
             yield Wrong("l2", f"null where mix is {self.mix}, which has no weights to penalise", self.l2)
 
@@ -59,8 +58,13 @@ class ScalarMix(nn.Module):
     def __init__(self, n_layers: int, settings: MixSettings = WEIGHTED_MIX) -> None:
         super().__init__()
         self.n_layers, self.settings = n_layers, settings
-        self.layer = _layer(settings.mix, n_layers)
-        weighted = self.layer is None
+        weighted = settings.mix == WEIGHTED
+        self.layer: int | None = None  # of a mix of one layer
+        if not weighted:
+            self.layer = n_layers - 1 if settings.mix == LAST else int(settings.mix.partition(":")[2])
+            if self.layer >= n_layers:
+                problem = f"mix: expected one of layer:0 to layer:{n_layers - 1} for this biLM, got {settings.mix!r}"
+                raise InputError(problem)
         self.weights = nn.Parameter(torch.zeros(n_layers)) if weighted else None  # [L+1], before the softmax
         self.gamma = nn.Parameter(torch.ones(())) if settings.gamma else None
 
@@ -107,13 +111,3 @@ def normalize(layers: Tensor, mask: Tensor, *, over_batch: bool) -> Tensor:
     centred = (layers - mean) * present  # [L+1, B, T, D]
     variance = centred.square().sum(axes, keepdim=True) / count  # [L+1, B or 1, 1, 1]
     return (centred * (variance + EPSILON).rsqrt()).to(dtype)  # [L+1, B, T, D]
-
-
-def _layer(mix: str, n_layers: int) -> int | None:
-    """The layer of a mix of one layer; `None` for `weighted`."""
-    if mix == WEIGHTED:
-        return None
-    layer = n_layers - 1 if mix == LAST else int(mix.partition(":")[2])
-    if layer >= n_layers:
-        raise InputError(f"mix: expected one of layer:0 to layer:{n_layers - 1} for this biLM, got {mix!r}")
-    return layer

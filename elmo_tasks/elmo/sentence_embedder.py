@@ -58,8 +58,6 @@ class Elmo:
     - `source`: where it comes from; needed for `cache_dir`, trained mixes and `write`.
     - `cache_dir`: folder of a `LayerCache`, which rounds layers to float16.
     - `sizes`: `max_length`, `overlap`, `batch_size` and `max_tokens` of `BatchSizes`.
-
-    Raises `InputError` if a value is invalid.
     """
 
     def __init__(
@@ -81,8 +79,7 @@ class Elmo:
         """
         Open a whole model: a name that `elmo-tasks models` lists, a folder, a ZIP of the NLPL repository, their URL
         (`https://...zip#sha256=HEX` checks the digest), `hf://owner/name`; or the weights of a biLM with its options.
-
-        The other arguments are those of `from_files`, as are the errors; also if there is no such model.
+        The other arguments and the errors are those of `from_files`.
         """
         chosen = {**settings_of(model), "options_file": options_file, "precision": precision}
         return cls._open(SourceSettings.of(chosen), **settings)
@@ -99,10 +96,8 @@ class Elmo:
     ) -> "Elmo":
         """
         Open a biLM from its official files, paths or URLs; without both, the embedded one; a whole model, as for
-        `from_pretrained`, is the `weight_file` alone.
-
-        `precision` is that of `BiLM`, and `settings` are the other parameters of `Elmo`. Raises `InputError` naming the
-        file and all that is wrong with it.
+        `from_pretrained`, is the `weight_file` alone. `precision` is that of `BiLM`, and `settings` are the other
+        parameters of `Elmo`. Raises `InputError` naming the file and all that is wrong with it.
         """
         chosen = {"options_file": options_file, "weight_file": weight_file, "precision": precision}
         return cls._open(SourceSettings.of(chosen), device=device, **settings)
@@ -127,12 +122,9 @@ class Elmo:
         self, sentences: Sentences, *, layers: Layers = "all", tensors: bool = False, progress: bool = False
     ) -> list[Any]:
         """
-        The vectors of N lists of words, or texts with white space between words, computed in batches of similar length.
-
-        For `layers` see `Layers`. `progress` shows a bar, which needs the package tqdm.
-
-        Returns N arrays, with `tensors` N tensors, float32, [L+1, T, 2P] for all layers, otherwise [T, 2P]; T is 0 for
-        an empty sentence. Raises `InputError` if a value is invalid, not finite, or memory runs out.
+        The vectors of N lists of words, or texts with white space between words: N arrays, with `tensors` N tensors,
+        float32, [L+1, T, 2P] for all layers, otherwise [T, 2P]. For `layers` see `Layers`. `progress` shows a bar,
+        which needs the package tqdm. Raises `InputError` if a value is invalid, not finite, or memory runs out.
         """
         texts, model = _texts(sentences), self.vector_model(layers)
         arrays = [np.empty(model.shape(len(text)), np.float32) for text in texts]
@@ -146,8 +138,7 @@ class Elmo:
     ) -> Any:
         """
         A vector for each sentence, float32 [N, 2P], or [N, L+1, 2P] for all layers; zero for an empty sentence.
-
-        `pooling` over the tokens is `mean`, `max`, `first` or `last`. For the rest see `embed`.
+        `pooling` over the tokens is `mean`, `max`, `first` or `last`; for the rest see `embed`.
         """
         if pooling not in POOLINGS:
             raise InputError(f"pooling: expected one of {', '.join(POOLINGS)}, got {shown(pooling)}")
@@ -158,12 +149,7 @@ class Elmo:
         return torch.from_numpy(pooled) if options.get("tensors") else pooled
 
     def mean_vectors(
-        self,
-        sentences: Iterable[list[str]],
-        words: Sequence[str],
-        *,
-        layers: Layers = "average",
-        **options: Any,
+        self, sentences: Iterable[list[str]], words: Sequence[str], *, layers: Layers = "average", **options: Any
     ) -> np.ndarray:
         """The mean of the vectors of each word's occurrences, float32 [V, D]; see `static.mean_vectors`."""
         return mean_vectors(self.vector_model(layers), self.sizes, sentences, words, **options)
@@ -187,10 +173,7 @@ class Elmo:
         settings: Mapping[str, Any],
         **options: Any,
     ) -> None:
-        """
-        Write the vectors of lines to an HDF5 file. `settings` are further attributes of it; `stored` is
-        that of `VectorModel`, the other options are those of `write_vectors`.
-        """
+        """Write the vectors of lines to an HDF5 file; see `write_vectors` and, for `stored`, `VectorModel`."""
         model, settings = self.vector_model(layers, stored=stored), {**self.provenance(), **settings}
         write_vectors(model, lines, out, sizes=self.sizes, settings=settings, **options)
 
@@ -245,7 +228,6 @@ class Elmo:
 
 
 def _texts(sentences: Sentences) -> list[list[str]]:
-    """The words of each sentence."""
     if isinstance(sentences, str) or not isinstance(sentences, Iterable):
         raise InputError(f"expected a list of sentences, got {shown(sentences)}", hint="put it into a list")
     given = list(sentences)
@@ -271,7 +253,6 @@ def progress_bar(total: int | None = None, *, visible: bool = True) -> Iterator[
 
 
 def _reopen(kind: type[Elmo], files: list[tuple[str, str]], settings: dict[str, Any]) -> Elmo:
-    """Unpickle."""
     elmo = kind.from_files(*(path for path, _ in files), **settings)
     opened = elmo._opened()
     for file, (path, sha256) in zip((opened.auxiliary_file, opened.weight_file), files, strict=True):

@@ -21,7 +21,7 @@ from typing import Any
 
 import torch
 
-from elmo_tasks.elmo.batching import Sentence
+from elmo_tasks.elmo.batching import Sentence, parsed
 from elmo_tasks.elmo.parquet_vectors import (
     FORMAT,
     MANIFEST,
@@ -32,7 +32,7 @@ from elmo_tasks.elmo.parquet_vectors import (
     write_part,
 )
 from elmo_tasks.elmo.sentence_embedder import Elmo, Layers
-from elmo_tasks.errors import InputError, needs, require_sizes, require_workers, shown
+from elmo_tasks.errors import InputError, needs, require_sizes, shown
 from elmo_tasks.files import atomic_write
 from elmo_tasks.formats.parquet import read_rows
 from elmo_tasks.formats.raw_text import line_parser
@@ -57,7 +57,6 @@ class Shard:
     sha256: str = ""
 
     def read(self, column: str) -> Iterator[tuple[str, int, str | list[str]]]:
-        """The lines, each with its file and number."""
         for place, file in enumerate(self.files):
             for number, row in read_rows(file, column, first=1 if place else self.first_line):
                 yield file, number, row
@@ -65,25 +64,15 @@ class Shard:
 
 @dataclass(frozen=True, kw_only=True)
 class ShardJob:
-    """
-    What all shards have in common.
+    """What all shards have in common; for the other fields see `Elmo.write`, `line_parser` and `read_rows`."""
 
-    # Parameters
-
-    - `elmo`: with a source, whose files all machines have at the same paths.
-    - `folder`: of the shards, which all machines share.
-    - `layers`, `stored`: as for `Elmo.write`.
-    - `input_format`, `column`: as for `line_parser` and `read_rows`.
-    - `threads`: of a worker; values depend on it by rounding.
-    """
-
-    elmo: Elmo
-    folder: Path
+    elmo: Elmo  # with a source, whose files all machines have at the same paths
+    folder: Path  # of the shards, which all machines share
     layers: Layers = "all"
     stored: str = "float32"
     input_format: str = "tokens"
     column: str = "tokens"
-    threads: int = 1
+    threads: int = 1  # of a worker; values depend on it by rounding
 
     def settings(self) -> dict[str, Any]:
         """All that shards depend on, but for the text and the type of the CPU."""
@@ -103,8 +92,7 @@ class ShardJob:
         }
 
 
-_PATHS = ("options_file", "weight_file")
-"""Settings that may differ when a call resumes: files may have moved."""
+_PATHS = ("options_file", "weight_file")  # may differ when a call resumes: files may have moved
 
 Execute = Callable[[ShardJob, Sequence[Shard]], Iterator[Row]]
 """Has all shards written, in any order."""
@@ -122,15 +110,10 @@ def write_shards(
 ) -> Row:
     """
     Write the vectors of all lines of `files`, in order, to `count` shards; a shard that is there and undamaged stays.
-
     The folder gets a manifest, the shards under their final names, and the file `_SUCCESS` last.
 
-    # Parameters
-
-    - `execute`: for instance `run_here`.
-    - `force`: remove the shards of another call first.
-    - `started`: called with the numbers of sentences and shards.
-    - `progress`: called with the number of tokens of each shard.
+    `execute` is for instance `run_here`. With `force`, shards of another call are removed first. `started` is called
+    with the numbers of sentences and shards, `progress` with the number of tokens of each shard.
 
     Returns the numbers of `sentences` and `tokens`, and the types of CPUs, `cpus`. Raises `InputError` if a line is
     invalid, the folder is from a call with another text or other settings, or a worker differs from this process.
@@ -205,7 +188,6 @@ def _begin(folder: Path, settings: dict[str, Any], shards: list[Shard], force: b
 
 
 def _require_same(found: Mapping[str, Any], expected: Mapping[str, Any], *, file: Path) -> None:
-    """Raises `InputError` with all values of `found` that are not as expected; paths may differ."""
     differing = [
         f"{key} was {shown(found.get(key))}, is {shown(value)}"
         for key, value in expected.items()
@@ -263,23 +245,16 @@ class ShardWriter:
             raise InputError(f"the worker on {socket.gethostname()} differs: {error}") from None
         return {key: value for key, value in settings.items() if key not in _PATHS}
 
-    @cached_property
-    def _parse(self) -> Callable[[str], list[str]]:
-        return line_parser(self._job.input_format, self._job.column)[0]
-
     def _sentences(self, shard: Shard) -> Iterator[Sentence]:
         """Raises `InputError` at the end if the text has changed."""
         digest = sha256()
-        for file, number, row in islice(shard.read(self._job.column), shard.lines):
-            digest.update(_encoded(row))
-            try:
-                tokens = row if isinstance(row, list) else self._parse(row)
-                "".join(tokens).encode()
-            except UnicodeEncodeError:
-                raise InputError("Parquet cannot store a lone surrogate", file=file, line=number) from None
-            except InputError as error:
-                raise InputError(str(error), file=file, line=number) from None
-            yield Sentence(" ".join(row) if isinstance(row, list) else row.strip(), tokens, f"{file}:{number}")
+
+        def rows() -> Iterator[tuple[str, int, str | list[str]]]:
+            for file, number, row in islice(shard.read(self._job.column), shard.lines):
+                digest.update(_encoded(row))
+                yield file, number, row
+
+        yield from parsed(rows(), line_parser(self._job.input_format, self._job.column)[0])
         if digest.hexdigest() != shard.sha256:
             problem = f"the text has changed since the call began, or differs on {socket.gethostname()}"
             raise InputError(problem, file=shard.files[0])
@@ -287,7 +262,6 @@ class ShardWriter:
 
 def run_here(job: ShardJob, shards: Sequence[Shard], *, workers: int = 1) -> Iterator[Row]:
     """Write shards in this process, or in `workers` new ones, which exit with it."""
-    require_workers(workers)
     if workers == 1:
         threads = torch.get_num_threads()
         try:

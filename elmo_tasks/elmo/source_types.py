@@ -61,21 +61,12 @@ class LayerSource(Protocol):
 
 @dataclass(frozen=True)
 class SourceType:
-    """
-    A value of `model.elmo.source`.
+    """A value of `model.elmo.source`."""
 
-    # Parameters
-
-    - `label`: its name in messages and tables.
-    - `files`: the keys of its files, among `FILE_KEYS`, and what each file is.
-    - `load`: called with the local paths of the files, and with the values of `options`.
-    - `options`: which of the keys `state`, `precision` and `pieces` it has; the others must have their defaults.
-    """
-
-    label: str
-    files: Mapping[str, str]
-    load: Callable[..., LayerSource]
-    options: tuple[str, ...] = ()
+    label: str  # its name in messages and tables
+    files: Mapping[str, str]  # the keys of its files, among `FILE_KEYS`, and what each file is
+    load: Callable[..., LayerSource]  # called with the local paths of the files, and with the values of `options`
+    options: tuple[str, ...] = ()  # which of `state`, `precision` and `pieces` it has; others must have their defaults
 
 
 def _open_bilm(options_file: Path, weight_file: Path, *, state: str, precision: str) -> BiLM:
@@ -135,7 +126,6 @@ class SourceSettings(Settings):
     archive: Annotated[bool, "put the files of the biLM or transformer into each checkpoint and archive"] = False
 
     def conflicts(self) -> Iterator[Wrong]:
-        """Keys that the source does not have, and files that it lacks."""
         source, of_source = SOURCES[self.source], f"where source is {self.source}"
         options = source.options + (("local_files_only",) if "model" in source.files else ())
         for key in ("state", "precision", "pieces", "local_files_only"):
@@ -149,9 +139,8 @@ class SourceSettings(Settings):
         for key in () if embedded or is_whole else source.files:
             if getattr(self, key) is None:
                 yield Wrong(key, "a folder or the name of a model" if key == "model" else "a path or URL", None)
-        if (
-            "model" not in source.files and self.model is not None
-        ):  # a biLM's files, which all configs have, are ignored
+        # A biLM's files, which all configs have, are ignored.
+        if "model" not in source.files and self.model is not None:
             yield Wrong("model", f"null {of_source}", self.model)
 
     def given(self) -> dict[str, str]:
@@ -169,13 +158,10 @@ _Load = TypeVar("_Load", bound=Callable[..., Any])
 
 def register_source(name: str, *, files: Mapping[str, str], options: tuple[str, ...] = ()) -> Callable[[_Load], _Load]:
     """
-    Make a class or function the source `name`: `model.elmo.source: NAME` calls it with the paths of its files.
-
-    # Parameters
-
-    - `files`, `options`: see `SourceType`.
-
-    Raises `InputError` if the name is taken, or a key of a file is unknown.
+    Make a class or function the source `name`: `model.elmo.source: NAME` calls it with the paths of its files, of which
+    `files` says what each is, by one or two of the keys `options_file`, `weight_file` and `model`. It gets the keys
+    `options`, some of `state`, `precision` and `pieces`, as keywords. Raises `InputError` if the name is taken, or a
+    key of a file is unknown.
     """
     if name in SOURCES:
         raise InputError(f"layer source {name}: expected a new name, known are {', '.join(SOURCES)}")

@@ -33,11 +33,8 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.formats.models import MODELS
 from elmo_tasks.resources import embedded_bilm
 
-STATE_FILES = ("weights.th", "best.th")
-"""A model's state inside an archive, and inside the folder of a run."""
-
-STATE_KEY = "_extra_state"
-"""The suffix of torch's name for what a module adds to the state."""
+STATE_FILES = ("weights.th", "best.th")  # a model's state inside an archive, and inside the folder of a run
+STATE_KEY = "_extra_state"  # the suffix of torch's name for what a module adds to the state
 
 _EARLIER_MARK = b"elmo_tasks biLM 1\n"
 """Begins the state of earlier versions: JSON and the contents of files as one uint8 tensor."""
@@ -59,25 +56,15 @@ class File:
 
 @dataclass(frozen=True)
 class SourceFiles:
-    """
-    The files of an opened source: the two of a biLM, the folder of a transformer.
+    """The files of an opened source, by their keys in the config: the two of a biLM, the folder of a transformer."""
 
-    # Parameters
-
-    - `name`: the value of `source` in the config.
-    - `files`: by their keys in the config.
-    - `contents`: the bytes of each, uint8, by the same keys.
-    - `names`: what errors call these keys and `source`, if not by their own names.
-    """
-
-    name: str
+    name: str  # the value of `source` in the config
     files: Mapping[str, File]
-    contents: Mapping[str, Tensor] = field(default_factory=dict)
-    names: Mapping[str, str] = field(default_factory=dict)
+    contents: Mapping[str, Tensor] = field(default_factory=dict)  # the bytes of each, uint8
+    names: Mapping[str, str] = field(default_factory=dict)  # what errors call the keys, if not by their own names
 
     @property
     def label(self) -> str:
-        """`biLM`, `transformer`, or the name of another source."""
         return SOURCES[self.name].label
 
     @property
@@ -91,7 +78,7 @@ class SourceFiles:
         return self.files[min(self.files, key=FILE_KEYS.index)]
 
     def to_state(self) -> dict[str, Any]:
-        """Names, texts and tensors, which `torch.load` reads without running code."""
+        """Texts and tensors, which `torch.load` reads without running code."""
         files = {key: asdict(file) for key, file in self.files.items()}
         return {"source": self.name, "files": files, "contents": dict(self.contents)}
 
@@ -135,26 +122,18 @@ def open_source(
     settings: SourceSettings, *, run_folder: str | None = None, names: Mapping[str, str] | None = None
 ) -> tuple[LayerSource, SourceFiles]:
     """
-    Load a frozen source of layers and describe where it came from.
+    Load a frozen source of layers and describe where it came from; for `names` see `SourceFiles`.
 
-    Relative paths start from the current folder. Where a trained model's file is not at the given path, it is searched
-    for at the absolute path of the training, and among the contents inside the archive.
-
-    # Parameters
-
-    - `run_folder`: folder of a run or of an unpacked archive, which may hold a trained model's state.
-    - `names`: see `SourceFiles`.
-
-    Raises `InputError` if a file is missing or invalid.
+    Where a file of a trained model, whose state is in `run_folder`, is not at the given path, it is searched for at the
+    absolute path of the training, and among the contents inside the archive. Raises `InputError` if a file is missing
+    or invalid.
     """
     kind, given, names = SOURCES[settings.source], settings.given(), names or {}
-    finders = {key: _finder(settings.source, key, settings.local_files_only) for key in given}
-    is_found = all(_is_absolute(path) and _existing(path, finders[key]) for key, path in given.items())
-    trained = None if is_found and not settings.archive else _trained_on(given, run_folder)
+    trained = _trained_on(given, run_folder)
     with tempfile.TemporaryDirectory() as folder:
         files, paths = {}, []
         for key, path in given.items():
-            find = finders[key]
+            find = _finder(settings.source, key, settings.local_files_only)
             found = _locate(key, path, trained, Path(folder), find)
             if found is None:
                 then = None if trained is None else trained.files[key]
@@ -216,12 +195,7 @@ def _locate(key: str, given: str, trained: SourceFiles | None, folder: Path, fin
     return then, folder / key
 
 
-def _is_absolute(path: str) -> bool:
-    return os.path.isabs(path) or "://" in path or path.startswith(EMBEDDED)
-
-
 def _finder(source: str, key: str, local_files_only: bool = False) -> _Find:
-    """What finds a file of a source of this name by its path, URL or name."""
     if key == "model":
         return partial(find_model, local_files_only=local_files_only)
     if source != BILM:

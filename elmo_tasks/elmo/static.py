@@ -13,9 +13,7 @@ from elmo_tasks.errors import InputError, require_sizes
 def frequent_words(sentences: Iterable[Sequence[str]], *, min_count: int, most: int) -> list[str]:
     """
     The `most` most frequent words that occur `min_count` times, by falling frequency. Memory is bounded: where a text
-    has more than ten times `most` words, the rarest so far are forgotten.
-
-    Raises `InputError` if there is none, or if one contains white space.
+    has more than ten times `most` words, the rarest so far are forgotten. Raises `InputError` if there is none.
     """
     require_sizes(min_count=min_count, most=most)
     counts = Counter[str]()
@@ -41,9 +39,8 @@ def mean_vectors(
     progress: Callable[[int], None] = lambda tokens: None,
 ) -> np.ndarray:
     """
-    The mean of the vectors of each word's occurrences, float32 [V, D]; sentences are read once, as a stream.
-
-    Raises `InputError` if the model gives all layers, or if a word does not occur.
+    The mean of the vectors of each word's occurrences, float32 [V, D]; sentences are read once, as a stream. Raises
+    `InputError` if the model gives all layers, or if a word does not occur.
     """
     if model.has_layers:
         raise InputError("layers: expected one vector per word, got all layers")

@@ -1,156 +1,88 @@
 """
-The store of frozen layers: values appended to one file, and a table of their keys and places in another.
+The store of frozen layers: an SQLite database of values by keys of 16 bytes, by which the layer cache finds sentences.
 
-The layer cache finds sentences by a digest. One process at a time writes, and a value is on the disk before its row is
-in the table: a kill loses no row, and what it leaves behind the last value is overwritten. Values have checksums, and
-reading a truncated file does not end the process, as mapped memory would.
+One process at a time writes, and a kill loses no committed value. Values have checksums.
 """
 
-import fcntl
 import logging
 import os
+import sqlite3
 import threading
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from struct import Struct
 from zlib import crc32
 
 logger = logging.getLogger(__name__)
 
-VALUES, TABLE = "values", "table"
-
-_ROW = Struct("<16sQII")
-"""Key, start, size in bytes, and CRC-32."""
-
-ROW_BYTES = _ROW.size
-
 LOCK = threading.RLock()
-"""Held while a store is used, so that no other thread closes it meanwhile."""
+"""Held while a store is used."""
+
+_PAGE = 2**15  # bytes; with more, small values waste space, with fewer, large ones take longer
+_SECONDS = 600  # to wait for other processes
+_CREATE = "CREATE TABLE IF NOT EXISTS layers (key BLOB PRIMARY KEY, value BLOB, checksum INTEGER)"
 
 
 class LayerStore:
-    """
-    An open store in a folder, of bytes by keys of 16 bytes; memory holds the table.
+    """An open store in a file, which is created. All methods raise `sqlite3.Error` if it cannot be read or written."""
 
-    # Parameters
-
-    - `create`: whether to create folder and files.
-
-    All methods raise `OSError` if the files cannot be read or written.
-    """
-
-    def __init__(self, folder: Path, *, create: bool = False) -> None:
-        self.folder = folder
-        if create:
-            folder.mkdir(parents=True, exist_ok=True)
-            for name in (VALUES, TABLE):
-                (folder / name).touch()
-        self._table, self._values = (os.open(folder / name, os.O_RDONLY | os.O_CLOEXEC) for name in (TABLE, VALUES))
-        self._entries, self._last = dict[bytes, tuple[int, int, int]](), b""  # start, size and CRC-32; the last key
-        self._read_bytes = 0  # of the table
+    def __init__(self, file: Path) -> None:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        self._database = sqlite3.connect(file, _SECONDS, check_same_thread=False)
+        self._database.execute(f"PRAGMA page_size = {_PAGE}")
+        self._database.execute(_CREATE)
+        self.file, self._process, self._stat = file, os.getpid(), file.stat()
         self._sound = set[bytes]()  # keys whose checksum has been compared
         self._warned = False
-        with LOCK:
-            self._refresh()
 
     def __len__(self) -> int:
-        """The number of keys."""
-        return len(self._entries)
+        return self._database.execute("SELECT COUNT(*) FROM layers").fetchone()[0]
 
     @property
     def is_current(self) -> bool:
-        """Whether its files are still those in the folder, and not removed."""
+        """Whether its file was not removed, and no fork of the process has opened it."""
         with suppress(OSError):
-            return os.path.samestat(os.fstat(self._table), (self.folder / TABLE).stat())
+            return os.path.samestat(self._stat, self.file.stat()) and self._process == os.getpid()
         return False
 
     def read(self, sizes: Mapping[bytes, int]) -> dict[bytes, bytes]:
         """The undamaged values of keys, of which `sizes` gives the expected bytes."""
         found = {}
         with LOCK:
-            if not sizes.keys() <= self._entries.keys():
-                self._refresh()
             for key, size in sizes.items():
-                value = self._value(key, size)
-                if value is not None:
-                    found[key] = value
-                elif key in self._entries and not self._warned:
+                row = self._database.execute("SELECT value, checksum FROM layers WHERE key = ?", (key,)).fetchone()
+                if row is None:
+                    continue
+                if len(row[0]) == size and (key in self._sound or _checksum(key, row[0]) == row[1]):
+                    self._sound.add(key)
+                    found[key] = row[0]
+                elif not self._warned:
                     self._warned = True
-                    logger.warning("layer cache %s: damaged entries are computed again", self.folder)
+                    logger.warning("layer cache %s: damaged entries are computed again", self.file)
         return found
 
     def write(self, values: Mapping[bytes, bytes]) -> None:
-        """Append values in order. An undamaged value of the same key is kept. Does nothing once it was removed."""
-        with LOCK, suppress(FileNotFoundError), (self.folder / TABLE).open("r+b") as table:
-            fcntl.flock(table, fcntl.LOCK_EX)  # until it is closed
-            self._refresh()
-            new = {key: value for key, value in values.items() if self._value(key, len(value)) is None}
-            if not new or not self.is_current:
-                return
-            with (self.folder / VALUES).open("r+b") as file:
-                start = file.seek(self._end())
-                file.truncate()
-                file.writelines(new.values())
-                file.flush()
-                os.fsync(file.fileno())
-            table.seek(self._read_bytes)
-            for key, value in new.items():
-                table.write(_ROW.pack(key, start, len(value), _checksum(key, value)))
-                start += len(value)
-            table.flush()
-            self._refresh()
-
-    def close(self) -> None:
-        os.close(self._table)
-        os.close(self._values)
-
-    def _refresh(self) -> None:
-        """Read the rows that other processes have added."""
-        added = os.fstat(self._table).st_size // ROW_BYTES * ROW_BYTES - self._read_bytes
-        if added > 0:
-            for key, start, size, checksum in _ROW.iter_unpack(os.pread(self._table, added, self._read_bytes)):
-                self._entries[key], self._last = (start, size, checksum), key
-                self._sound.discard(key)
-            self._read_bytes += added
-
-    def _value(self, key: bytes, size: int) -> bytes | None:
-        """The value of a key, if it has the expected size and its checksum, which is compared once per process."""
-        start, stored, checksum = self._entries.get(key, (0, -1, 0))
-        value = os.pread(self._values, size, start) if stored == size and start < 2**63 else b""
-        if stored != size or len(value) != size or not (key in self._sound or _checksum(key, value) == checksum):
-            return None
-        self._sound.add(key)
-        return value
-
-    def _end(self) -> int:
-        """The end of the last value; of the file, if that is damaged."""
-        if not self._entries:
-            return 0
-        start, size, _ = self._entries[self._last]
-        return os.fstat(self._values).st_size if self._value(self._last, size) is None else start + size
+        """Add values. An undamaged value of the same key is kept."""
+        with LOCK, self._database:
+            self._database.execute("BEGIN IMMEDIATE")
+            there = self.read({key: len(value) for key, value in values.items()})
+            new = [(key, value, _checksum(key, value)) for key, value in values.items() if key not in there]
+            self._database.executemany("INSERT OR REPLACE INTO layers VALUES (?, ?, ?)", new)
 
 
 _stores: dict[Path, LayerStore] = {}
-"""The open stores of this process, which share their tables."""
+"""The open stores of this process."""
 
 
-def open_store(folder: Path, *, create: bool = False) -> LayerStore | None:
-    """This process's store in a folder, a resolved path; `None` if there is none to open."""
+def open_store(file: Path, *, create: bool = False) -> LayerStore | None:
+    """This process's store in a file, a resolved path; `None` if there is none to open."""
     with LOCK:
-        if folder in _stores and not _stores[folder].is_current:  # another process has removed it
-            _stores.pop(folder).close()
-        if folder not in _stores and (create or (folder / TABLE).exists()):
-            _stores[folder] = LayerStore(folder, create=create)
-            logger.info("layer cache %s: %d sentences of this biLM", folder, len(_stores[folder]))
-        return _stores.get(folder)
-
-
-def file_size(path: Path) -> int:
-    """Bytes of a file; 0 if it does not exist."""
-    with suppress(OSError):
-        return path.stat().st_size
-    return 0
+        if file in _stores and not _stores[file].is_current:
+            del _stores[file]
+        if file not in _stores and (create or file.exists()):
+            _stores[file] = LayerStore(file)
+            logger.info("layer cache %s: %d sentences of this biLM", file, len(_stores[file]))
+        return _stores.get(file)
 
 
 def _checksum(key: bytes, value: bytes) -> int:

@@ -25,9 +25,8 @@ MAX_TOKENS = 16_384
 """Pieces with padding of a batch, which bounds the memory."""
 
 
-@cache
+@cache  # once for each transformer
 def _warn_of_windows(folder: str, limit: int) -> None:
-    """Once for each transformer."""
     logger.warning("%s: a text has more than %d pieces; such texts are read in overlapping windows", folder, limit)
 
 
@@ -51,13 +50,9 @@ class Transformer(nn.Module):
     A text of more pieces than the model has positions is read in windows that overlap by half. A word is taken from
     the window in which it has most context, and words of more than half a window are cut there.
 
-    # Parameters
-
-    - `folder`: in Hugging Face's format.
-    - `pieces`: `mean`, `first` or `last`.
-    - `precision`: data type of weights and states, `float32` or `bfloat16`; the layers are in float32.
-
-    Raises `InputError` if a file is missing or invalid.
+    `folder` is in Hugging Face's format. `pieces` is `mean`, `first` or `last`; `precision` is the data type of weights
+    and states, `float32` or `bfloat16`, where the layers are in float32. Raises `InputError` if a file is missing or
+    invalid.
     """
 
     state = "reset"
@@ -78,17 +73,14 @@ class Transformer(nn.Module):
 
     @property
     def output_dim(self) -> int:
-        """Width of a layer's vector."""
         return int(self.model.config.hidden_size)
 
     @property
     def n_layers(self) -> int:
-        """Number of layers including the embeddings: L+1."""
         return int(self.model.config.num_hidden_layers) + 1
 
     @property
     def dtype(self) -> torch.dtype:
-        """The data type of the layers."""
         return self.like.dtype
 
     @no_compile

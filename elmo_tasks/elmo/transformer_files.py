@@ -18,13 +18,8 @@ from elmo_tasks.formats import unpacking
 from elmo_tasks.formats.models import MODELS
 
 OTHERS = (
-    "config.json",
-    "tokenizer*",
-    "special_tokens_map.json",
-    "added_tokens.json",
-    "vocab*",
-    "merges.txt",
-    "*.model",
+    *("config.json", "tokenizer*", "special_tokens_map.json", "added_tokens.json"),
+    *("vocab*", "merges.txt", "*.model"),
 )
 _MOST_LAYERS, _SMALL = 1000, 2**24
 _COUNT = re.compile(r".*(layers?|blocks?|groups?|block_sizes)")
@@ -36,9 +31,7 @@ WEIGHTS = ("model*.safetensors*", "pytorch_model*.bin*")
 def find_model(name: str, *, local_files_only: bool = False) -> Path:
     """
     The absolute path of a folder, of that of a ZIP or published model (see `model_path`), or of that of the hub's model
-    of this name, downloaded unless `local_files_only`.
-
-    Raises `InputError` if the hub has no such model.
+    of this name, downloaded unless `local_files_only`. Raises `InputError` if the hub has no such model.
     """
     folder = Path(name).expanduser()
     if name in MODELS or "://" in name or folder.is_file():
@@ -90,9 +83,8 @@ def unpack(packed: Tensor, folder: Path) -> None:
 
 def load(folder: Path, dtype: torch.dtype) -> tuple[Any, Any]:
     """
-    The frozen model and its fast tokenizer, from files alone, without running code in them.
-
-    Raises `InputError` if a file is missing or invalid, the tokenizer is slow, or the two are not of one model.
+    The frozen model and its fast tokenizer, from files alone, without running code in them. Raises `InputError` if a
+    file is missing or invalid, the tokenizer is slow, or the two are not of one model.
     """
     model, found, tokenizer = _loaded(folder, dtype)
     if missing := [name for name in found["missing_keys"] if "pooler." not in name]:  # of no layer

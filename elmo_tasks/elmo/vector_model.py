@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 OUTPUTS = ("all", "top", "average")
 """All L+1 layers, the top layer, or the mean of all layers."""
 
-
 STORED = {"float32": "<f4", "float16": "<f2", "int8": "i1"}
 """The data types of vectors in a file, and numpy's names."""
 
@@ -28,18 +27,9 @@ STORED = {"float32": "<f4", "float16": "<f2", "int8": "i1"}
 @dataclass(frozen=True, kw_only=True)
 class VectorModel:
     """
-    A source of layers, and what is made of them.
-
-    # Parameters
-
-    - `bilm`: with state `reset`.
-    - `output`: `all`, `top` or `average`.
-    - `mix`: takes the place of `output`.
-    - `stored`: the data type of vectors in a file: `float32`, `float16`, or `int8` with a scale per token and layer.
-    - `cache`: of this biLM.
-    - `name`: of the source, for errors.
-
-    Raises `InputError` if a value is invalid.
+    A source of layers with state `reset`, which errors call `name`, and what is made of them: `output` is `all`, `top`
+    or `average`, or a `mix` takes its place. `stored` is the data type of vectors in a file: `float32`, `float16`, or
+    `int8` with a scale per token and layer.
     """
 
     bilm: LayerSource
@@ -98,16 +88,13 @@ class VectorModel:
         }
 
     def shape(self, length: int) -> tuple[int, ...]:
-        """The shape of the vectors of a sentence of `length` tokens."""
         layers = (self.bilm.n_layers,) if self.has_layers else ()
         return (*layers, length, self.bilm.output_dim)
 
     def vectors(self, sentences: list[list[str]], names: list[str]) -> np.ndarray:
         """
-        The vectors of a batch, shape [L, B, T, D]; L is 1 without an axis of layers.
-
-        Raises `InputError` with the name of a sentence if one of its values is not finite in the data type, or if
-        memory runs out.
+        The vectors of a batch, [L, B, T, D]; L is 1 without an axis of layers. Raises `InputError` with the name of a
+        sentence if one of its values is not finite in the data type, or if memory runs out.
         """
         hint = "a smaller --max-tokens or --max-length"
         with explain_oom([len(sentence) for sentence in sentences], names, hint=hint):

@@ -4,12 +4,7 @@ from typing import NamedTuple
 
 
 class Window(NamedTuple):
-    """
-    # Parameters
-
-    - `start`, `end`: the tokens that are encoded together.
-    - `first`, `last`: of these, the tokens whose vectors are taken from this window, `last` excluded.
-    """
+    """The tokens `start` to `end` are encoded together; vectors of `first` to `last` are taken from this window."""
 
     start: int
     end: int

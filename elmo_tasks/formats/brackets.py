@@ -11,8 +11,7 @@ Mention = tuple[int, int]
 Cluster = list[Mention]
 """Mentions of one entity, in the order of the text."""
 
-EMPTY = frozenset({"*", "-"})
-"""Cells where no span begins or ends."""
+EMPTY = frozenset({"*", "-"})  # cells where no span begins or ends
 
 _CELL = re.compile(r"((?:\([^()*]+)*)\*?(\)*)")
 _MENTION = re.compile(r"(?P<open>\()?(?P<label>[^()|]+)(?P<close>\))?")

@@ -10,8 +10,7 @@ from sys import intern
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.text_files import open_text, refuse_carriage_return
 
-LONGEST_SENTENCE = 2**15
-"""The maximum number of tokens in a sentence."""
+LONGEST_SENTENCE = 2**15  # in tokens
 
 _DOCUMENT_START = "-DOCSTART-"
 # `str.split()` would also split at no-break spaces, which are part of some tokens.
@@ -29,10 +28,8 @@ class ColumnSentence:
 def read_columns(path: str | Path, *, min_columns: int = 2, corpus_hint: str | None = None) -> Iterator[ColumnSentence]:
     """
     Streams the sentences of a column file, plain or gzip. `-DOCSTART-` lines end a sentence. The first token line has
-    at least `min_columns`, and all others have as many as that. `corpus_hint` says where to get a missing corpus.
-
-    Raises `InputError` as `open_text` does; if a line has the wrong number of columns, a sentence is too long, or there
-    is no sentence.
+    at least `min_columns`, and all others have as many as that. `corpus_hint` is for `open_text`. Raises `InputError`
+    with the line if it has the wrong number of columns, a sentence is too long, or there is none.
     """
     rows: list[list[str]] = []
     start = first = width = 0
@@ -43,7 +40,9 @@ def read_columns(path: str | Path, *, min_columns: int = 2, corpus_hint: str | N
             check_width(len(fields), width, first, least=min_columns, file=path, line=number)
             start = start if rows else number
             rows.append(fields)
-            _check_length(rows, start, path)
+            if len(rows) > LONGEST_SENTENCE:
+                problem = f"expected sentences of at most {LONGEST_SENTENCE:,} tokens, got a longer one"
+                raise InputError(problem, file=path, line=start, hint="an empty line ends a sentence")
         elif rows:
             yield ColumnSentence(tuple(zip(*rows, strict=True)), start)
             rows = []
@@ -52,10 +51,7 @@ def read_columns(path: str | Path, *, min_columns: int = 2, corpus_hint: str | N
 
 
 def split_columns(line: str, number: int, path: str | Path) -> list[str]:
-    """
-    The fields of a line, equal strings shared in memory. Raises `InputError` if there is a carriage return within the
-    line.
-    """
+    """The fields of a line, equal strings shared in memory. Raises `InputError` for a carriage return within it."""
     refuse_carriage_return(line, file=path, line=number)
     return [intern(field) for field in _GAP.split(line) if field]
 
@@ -66,9 +62,3 @@ def check_width(found: int, width: int, first: int, *, least: int, file: str | P
         raise InputError(f"expected at least {least} columns, got {found}", file=file, line=line)
     if found != width:
         raise InputError(f"expected {width} columns as on line {first}, got {found}", file=file, line=line)
-
-
-def _check_length(rows: list[list[str]], start: int, path: str | Path) -> None:
-    if len(rows) > LONGEST_SENTENCE:
-        problem, hint = f"expected sentences of at most {LONGEST_SENTENCE:,} tokens", "an empty line ends a sentence"
-        raise InputError(f"{problem}, got a longer one", file=path, line=start, hint=hint)

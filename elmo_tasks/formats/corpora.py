@@ -19,12 +19,9 @@ _RELEASED = "elmo_2x4096_512_2048cnn_2xhighway"
 class DataFile:
     """A file, folder or pattern below the data root."""
 
-    name: str
-    """As the configs have it."""
-    official: tuple[str, ...]
-    """Other names that are accepted where `name` does not exist; patterns as for `Path.glob`."""
-    source: str
-    """A URL, or a text where it needs a licence or several steps."""
+    name: str  # as the configs have it
+    official: tuple[str, ...]  # other names, where `name` does not exist; patterns as for `Path.glob`
+    source: str  # a URL, or a text where it needs a licence or several steps
 
 
 def conll2012(name: str, split: str) -> DataFile:

@@ -86,20 +86,10 @@ def _elsewhere(file: h5py.File, name: str, found: str) -> InputError:
     return InputError(f"expected {name!r} in the file itself, got {found}", file=file.filename, hint=hint)
 
 
-class DiskFile(io.FileIO):
-    """
-    A file for h5py that records an error instead of raising it, since HDF5 crashes the process if it cannot write.
+class _DiskFile(io.FileIO):
+    """Records an error instead of raising it, since HDF5 crashes the process if it cannot write."""
 
-    The file `opened` is called `path` in errors.
-    """
-
-    def __init__(self, opened: Path | int, mode: str, path: Path) -> None:
-        super().__init__(opened, mode)
-        self.path = path
-        self._error: OSError | None = None
-
-    def __repr__(self) -> str:
-        return str(self.path)  # h5py takes it for the name of the file
+    error: OSError | None = None
 
     def write(self, data: Any) -> int:
         rest = memoryview(data).cast("B")
@@ -108,42 +98,37 @@ class DiskFile(io.FileIO):
             while rest:
                 rest = rest[super().write(rest) :]
         except OSError as error:
-            self._error = self._error or error
+            self.error = self.error or error
         return size
 
     def truncate(self, size: int | None = None) -> int:
         try:
             return super().truncate(size)
         except OSError as error:
-            self._error = self._error or error
+            self.error = self.error or error
             return size or 0
-
-    def check(self) -> None:
-        """Raise `InputError` if a write has failed."""
-        if self._error is not None:
-            hint = "free some disk space and run the same command"
-            raise InputError(f"cannot write: {self._error.strerror}", file=self.path, hint=hint) from None
-
-    def reserve(self, size: int) -> None:
-        """Allocate disk space, where the system can; HDF5 truncates the file to what it needs when it is closed."""
-        if not hasattr(os, "posix_fallocate"):
-            return
-        try:
-            os.posix_fallocate(self.fileno(), 0, size)
-        except OSError as error:
-            problem = f"cannot reserve {size:,} bytes of disk space: {error.strerror}"
-            raise InputError(problem, file=self.path, hint="--int8, --float16, --top and --average need less") from None
 
 
 @contextmanager
-def open_hdf5(file: DiskFile, mode: str) -> Iterator[h5py.File]:
-    """Open a file with h5py. Raises `InputError` for a write error inside the block, or a damaged file."""
-    try:
-        with reading(file.path, "the file is damaged", hint="copy or write it again"):
-            hdf5 = h5py.File(file, mode)
-        with hdf5:
-            yield hdf5
-    except Exception:
-        file.check()
-        raise
-    file.check()
+def new_hdf5(opened: Path, *, size: int, name: Path) -> Iterator[h5py.File]:
+    """
+    A new file, which errors call `name`, with disk space for `size` bytes, where the system can reserve it; the file is
+    truncated to what it needs when it is closed. Raises `InputError` if the disk is full.
+    """
+    with _DiskFile(opened, "w+") as file:
+        try:
+            with h5py.File(file, "w") as hdf5:
+                _reserve(file, size, name)
+                yield hdf5
+        finally:
+            if file.error is not None:
+                raise InputError(f"cannot write: {file.error.strerror}", file=name, hint="free some disk space")
+
+
+def _reserve(file: io.FileIO, size: int, name: Path) -> None:
+    if hasattr(os, "posix_fallocate"):
+        try:
+            os.posix_fallocate(file.fileno(), 0, size)
+        except OSError as error:
+            problem = f"cannot reserve {size:,} bytes of disk space: {error.strerror}"
+            raise InputError(problem, file=name, hint="--int8, --float16, --top and --average need less") from None

@@ -10,18 +10,14 @@ from pydantic_core import PydanticCustomError
 
 from elmo_tasks.errors import InputError, shown
 
-NOT_JSON = (ValueError, RecursionError)
-"""What `loaded` raises; numbers of thousands of digits raise a plain `ValueError`, deep nesting a `RecursionError`."""
+NOT_JSON = (ValueError, RecursionError)  # what `loaded` raises, the second for deep nesting
 
 _MOST_BRACKETS = 10_000
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def loaded(text: str) -> Any:
-    """
-    Parses JSON. Raises `NOT_JSON` if it is not JSON; if more than a tenth of it are brackets, since lists take twenty
-    times the memory.
-    """
+    """Parses JSON. Raises `NOT_JSON`, also if more than a tenth are brackets: lists take twenty times the memory."""
     if text.count("[") + text.count("{") > _MOST_BRACKETS + len(text) // 10:
         raise ValueError("more than a tenth of it are brackets")
     return json.loads(text)
@@ -59,17 +55,11 @@ def validate(
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         path = "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in first["loc"])
-        problem = (
-            first["msg"]
-            .partition(" or instance")[0]
-            .replace("Input should be", "expected")
-            .replace("Field required", "missing")
-        )
+        text = first["msg"].partition(" or instance")[0]
+        problem = text.replace("Input should be", "expected").replace("Field required", "missing")
         raise InputError(f"{name}{path}: {problem}, got {shown(first['input'])}", file=file, line=line) from None
 
 
 def words_of(words: Any, name: str) -> list[str]:
-    """
-    A list of words, which error messages call `name`. Raises `InputError` if it is not a list of `Text`, or is empty.
-    """
+    """A list of `Text` that is not empty, which error messages call `name`."""
     return validate(WORDS, words, name)

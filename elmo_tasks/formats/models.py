@@ -17,20 +17,12 @@ Slovak, Slovene, Swedish, Turkish, Uyghur, Ukrainian, Urdu, Vietnamese, Chinese
 
 @dataclass(frozen=True)
 class PublishedModel:
-    """
-    A model of one language.
-
-    # Parameters
-
-    - `text`: what it was trained on.
-    - `files`: the URLs of options and weights of a biLM, or the one ZIP of a model of ELMoForManyLangs.
-    - `millions`: of parameters, as its publisher or the name of its file says.
-    """
+    """A model of one language."""
 
     language: str
-    text: str
-    files: tuple[str, ...]
-    millions: float | None = None
+    text: str  # that it was trained on
+    files: tuple[str, ...]  # URLs of options and weights of a biLM, or of the one ZIP of ELMoForManyLangs
+    millions: float | None = None  # of parameters, as its publisher or the name of its file says
 
     @property
     def is_bilm(self) -> bool:
@@ -43,10 +35,6 @@ def _bilm(
 ) -> PublishedModel:
     names = (f"{prefix}_options.json", f"{prefix}_{weights}.hdf5")
     return PublishedModel(language, text, tuple(f"{ELMO_MODELS}/{name}" for name in names), millions)
-
-
-def _manylangs(number: int, language: str) -> PublishedModel:
-    return PublishedModel(language, "20 million words, Wikipedia and Common Crawl", (f"{_NLPL}/{number}.zip",))
 
 
 _NEWS, _BOTH = "1 Billion Word Benchmark", "Wikipedia and news, 5.5 billion words"
@@ -65,7 +53,9 @@ MODELS: dict[str, PublishedModel] = {
     "elmo-pubmed": _bilm("PubMed", 93.6, _PUBMED, weights="weights_PubMed_only"),
     "elmo-portuguese": _bilm("contributed to AllenNLP", None, "contributed/pt/elmo_pt", language="Portuguese"),
 } | {
-    f"manylangs-{language.lower().replace(' ', '-').replace('å', 'a')}": _manylangs(number, language)
+    f"manylangs-{language.lower().replace(' ', '-').replace('å', 'a')}": PublishedModel(
+        language, "20 million words, Wikipedia and Common Crawl", (f"{_NLPL}/{number}.zip",)
+    )
     for number, language in enumerate(_LANGUAGES, start=_MANYLANGS_FROM)
 }
 """By name. The addresses of ELMoForManyLangs are those of its README."""

@@ -33,11 +33,8 @@ from elmo_tasks.formats.text_files import open_text
 
 logger = logging.getLogger(__name__)
 
-NONE = "-"
-"""The value of missing lemmas, framesets and speakers."""
-
-PREDICATE_LABELS = ("V", "C-V")
-"""The labels of the predicate itself among its arguments."""
+NONE = "-"  # for missing lemmas, framesets and speakers
+PREDICATE_LABELS = ("V", "C-V")  # of the predicate itself among its arguments
 
 CORPUS_HINT = (
     "OntoNotes 5.0 is LDC2013T19 at https://catalog.ldc.upenn.edu; "
@@ -78,12 +75,10 @@ class OntonotesSentence:
 
     @property
     def pos(self) -> tuple[str, ...]:
-        """Parts of speech."""
         return self.columns[4]
 
     @property
     def speakers(self) -> tuple[str, ...]:
-        """Speakers or authors, `-` if there is none."""
         return self.columns[9]
 
     def mentions(self, *, of: str = "coreference") -> tuple[Span, ...]:
@@ -143,7 +138,6 @@ class Skipped:
         self._count = 0
 
     def add(self, error: InputError) -> None:
-        """Records the error of one sentence or document; raises it if strict."""
         if self._strict:
             raise error
         self._first, self._count = self._first or error, self._count + 1
@@ -183,19 +177,16 @@ def read_documents(path: str | Path) -> Iterator[OntonotesDocument]:
     """
     Streams the documents of one file, plain or gzip. Words outside `#begin` and `#end` belong to the document in their
     first two columns. Logs a warning for a document without an end, as the file may be truncated. Raises `InputError`
-    as `open_text` does; with file and line, if a line has the wrong number of columns, a document occurs twice, or the
-    file contains no sentence.
+    if a line has the wrong number of columns, a document occurs twice, or the file contains no sentence.
     """
     for header, sentences in groupby(_sentences(path), key=lambda pair: pair[0]):
         yield OntonotesDocument(header.key, header.part, tuple(sentence for _, sentence in sentences))
 
 
 class _Header(NamedTuple):
-    """A document's name, and the line where it begins; 0 for words outside `#begin` and `#end`."""
-
     key: str
     part: int
-    line: int = 0
+    line: int = 0  # where the document begins; 0 for words outside `#begin` and `#end`
 
 
 def _sentences(path: str | Path) -> Iterator[tuple[_Header, OntonotesSentence]]:

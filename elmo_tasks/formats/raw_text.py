@@ -127,9 +127,9 @@ class _LinearTokenizer:
 
 def _cuts(text: str) -> list[int]:
     """The places between the pieces of long runs."""
-    runs = [found for found in _RUN.finditer(text) if _is_long(found[0])]
+    runs = (
+        run
+        for run in _RUN.finditer(text)
+        if len(run[0]) > LONGEST_RUN or sum(map(str.isalnum, run[0])) < len(run[0]) / 2
+    )
     return [place for run in runs for place in range(run.start(), run.end(), _PIECE) if place]
-
-
-def _is_long(run: str) -> bool:
-    return len(run) > LONGEST_RUN or sum(map(str.isalnum, run)) < len(run) / 2

@@ -68,9 +68,8 @@ def split_tag(tag: str) -> tuple[str, str]:
 
 def spans_from_tags(tags: Sequence[str]) -> list[Span]:
     """
-    Decodes tags of any scheme as conlleval does: all tags other than O are part of a span, which begins at B, U or S,
-    after O, and where the type changes. Illegal sequences give the spans that conlleval sees. Spans are in order and do
-    not overlap. Raises `ValueError` if a tag is invalid; see `split_tag`.
+    The spans of tags of any scheme as conlleval sees them, in order: all tags other than O are part of a span, which
+    begins at B, U or S, after O, and where the type changes. Raises `ValueError` if a tag is invalid.
     """
     spans: list[Span] = []
     start, open_label = 0, ""

@@ -39,14 +39,10 @@ def unescape(word: str) -> str:
 
 def read_tagged(file: str | Path, *, form: str = "auto", tag: str = "xpos") -> Iterator[TaggedSentence]:
     """
-    The sentences of a file, read lazily.
-
-    # Parameters
-
-    - `form`: `conllu` (ten columns, of which FORM and the tag are used; multiword tokens and empty nodes are skipped),
-      `slash` or `underscore` (`word/tag` or `word_tag`, with the Penn Treebank's escapes), or `auto`, by the first
-      line.
-    - `tag`: the tag in CoNLL-U, one of `TAGS`. A word without the feature has the tag `_`.
+    The sentences of a file, read lazily. `form` is `conllu` (ten columns, of which FORM and the tag are used; multiword
+    tokens and empty nodes are skipped), `slash` or `underscore` (`word/tag` or `word_tag`, with the Penn Treebank's
+    escapes), or `auto`, by the first line. `tag` is the tag in CoNLL-U, one of `TAGS`; a word without the feature has
+    the tag `_`.
 
     Raises `InputError` with the line, if it has another format or a word has no tag; if there is no sentence.
     """

@@ -19,9 +19,7 @@ from elmo_tasks.formats.unpacking import require_regular, unpacked
 
 Item = TypeVar("Item")
 
-LONGEST_LINE = 2**20
-"""Characters of the longest line of words; its tokens take about twenty times its memory."""
-
+LONGEST_LINE = 2**20  # in characters; the tokens take about twenty times its memory
 _MOST_JSON = 2**20
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -38,15 +36,10 @@ def open_text(
     Gzip and zstd (with pyarrow) are detected by the first bytes, whatever the file name. A byte order mark and the
     carriage return of CRLF are dropped. Only a line feed ends a line, not U+2028 and the like.
 
-    # Parameters
-
-    - `corpus_hint`: where to get the corpus, for the error when the file is missing.
-    - `longest`: the maximum number of characters in a line; `None` for no limit.
-
     Yields line numbers, counted from 1, and lines without their ends. Raises `InputError` if the file cannot be opened
-    or read, a line is too long, not UTF-8 or binary (NUL), or the file is compressed and truncated, damaged, or unpacks
-    to more than a hundred times its size. Lines before the error have been yielded, up to a buffer before damage in a
-    compressed file.
+    or read (`corpus_hint` says where to get a missing corpus), a line has more than `longest` characters, is not UTF-8
+    or binary (NUL), or the file is compressed and truncated, damaged, or unpacks to more than a hundred times its size.
+    Lines before the error have been yielded, up to a buffer before damage in a compressed file.
     """
     with open_binary(path, corpus_hint) as opened:
         for number, line in islice(lines_of(opened, path), first - 1, None):
@@ -138,8 +131,6 @@ def open_binary(path: str | Path, corpus_hint: str | None = None) -> BufferedRea
         return open(found, "rb")
     except FileNotFoundError:
         raise InputError("no such file", file=path, hint=missing_hint(corpus_hint)) from None
-    except IsADirectoryError:
-        raise InputError("expected a file, got a folder", file=path) from None
     except OSError as error:
         raise InputError(f"cannot open the file: {error.strerror or error}", file=path) from error
     except InputError:
@@ -150,8 +141,8 @@ def open_binary(path: str | Path, corpus_hint: str | None = None) -> BufferedRea
 
 def list_files(pattern: str) -> list[str]:
     """
-    The files that a path, a URI or a glob matches, sorted, with absolute paths; a glob in a URI is in the file's name.
-    Raises `InputError` if there is none.
+    The files that a path, a URI or a glob (`**` is recursive) matches, sorted, with absolute paths; a glob in a URI is
+    in the file's name. Raises `InputError` if there is none, or a pipe or a device.
     """
     if "://" in pattern:
         with needs("pyarrow"):
@@ -164,17 +155,16 @@ def list_files(pattern: str) -> list[str]:
             raise InputError(f"cannot list the files: {error}", file=pattern) from None
         names = [f"{folder}/{one.base_name}" for one in found if one.is_file and fnmatchcase(one.base_name, name)]
     else:
-        names = [os.path.abspath(name) for name in glob(pattern, recursive=True)]
-        if other := next((name for name in names if not os.path.isfile(name)), None):
-            hint = "the text is read more than once: save it to a file"
-            raise InputError("expected a regular file, got a folder, a pipe or a device", file=other, hint=hint)
+        matches = [pattern] if os.path.isfile(pattern) else glob(pattern, recursive=True)
+        names = [os.path.abspath(name) for name in matches if not os.path.isdir(name)]
+        for name in names:
+            require_regular(name)
     if not names:
         raise InputError("expected files, nothing matches", file=pattern)
     return sorted(names)
 
 
 def missing_hint(corpus_hint: str | None = None) -> str:
-    """What to do about a missing file."""
     if corpus_hint is None:
         return "check the path in the config or on the command line"
     return f"check the path and the data root; {corpus_hint}"

@@ -35,7 +35,6 @@ class Phrase(NamedTuple):
 
     @property
     def length(self) -> int:
-        """Number of words."""
         return self.end - self.start
 
 
@@ -49,7 +48,6 @@ class SentimentTree:
 
     @property
     def root(self) -> Phrase:
-        """The whole sentence."""
         return self.phrases[-1]
 
 
@@ -64,9 +62,7 @@ def read_trees(path: str | Path) -> Iterator[SentimentTree]:
 
 
 def parse_tree(text: str, *, file: str | Path | None = None, line: int | None = None) -> SentimentTree:
-    """
-    Parses a tree of any depth; file and line are for error messages. Raises `InputError` if the text is not a tree.
-    """
+    """Parses a tree of any depth; file and line are for the `InputError` if the text is none."""
     try:
         words, phrases = _parse(text)
     except ValueError as error:

@@ -18,11 +18,8 @@ from typing import Any, BinaryIO
 
 from elmo_tasks.errors import InputError, needs
 
-MOST_RATIO = 100
-"""How many times its size a compressed file may unpack to."""
-
-SMALL = 2**21
-"""Bytes that any compressed text may unpack to, however short it is."""
+MOST_RATIO = 100  # how many times its size a compressed file may unpack to
+SMALL = 2**21  # bytes that any compressed text may unpack to, however short it is
 
 ARCHIVED = ("config.json", "meta.json", "requirements.txt", "options.json", "*.th", "vocabulary/*")
 """The members of the archive of a model that are unpacked."""
@@ -63,12 +60,8 @@ def require_regular(file: str | Path) -> None:
 
 def unpack(source: Path | BinaryIO, folder: str | Path, names: Iterable[str], *, file: str | Path) -> None:
     """
-    Unpack a tar file, plain or compressed, to a folder that nobody else writes to.
-
-    # Parameters
-
-    - `names`: patterns of the members to unpack, where `*` does not match a slash; others are ignored.
-    - `file`: what an error names.
+    Unpack a tar file, which errors call `file`, plain or compressed, to a folder that nobody else writes to. `names`
+    are patterns of the members, where `*` does not match a slash; others are ignored.
 
     Raises `InputError` if the file is missing, damaged, unpacks to more than a hundred times its size (or 64 MB), has
     more than 10,000 members, or one that is neither a regular file nor a folder.

@@ -19,8 +19,7 @@ VECTORS_HINT = "GloVe: https://nlp.stanford.edu/projects/glove/; any file with a
 _LATER_FIELD = re.compile("(?<= )[^ ]*")
 _HEADER = re.compile(r"([0-9]{1,18}) ([0-9]{1,18})")
 _TABS = "expected blanks between numbers, got tabs: convert them with `tr '\\t' ' '`"
-_CACHED = 2**16
-"""Words whose vectors a `VectorFile` keeps in memory: about 80 MB at 300 dimensions."""
+_CACHED = 2**16  # words whose vectors a `VectorFile` keeps in memory: about 80 MB at 300 dimensions
 
 
 def read_vectors(
@@ -48,9 +47,8 @@ def write_word_vectors(file: str | Path, words: Sequence[str], vectors: np.ndarr
     with atomic_write(file) as aside, gzip.open(aside, "wb") if name.endswith(".gz") else aside.open("wb") as out:
         out.write(f"{len(words)} {vectors.shape[1]}\n".encode())
         for word, vector in zip(words, vectors.astype("<f4"), strict=True):
-            values = (
-                vector.tobytes() if name.endswith(".bin") else " ".join(f"{value:.6g}" for value in vector).encode()
-            )
+            text = " ".join(f"{value:.6g}" for value in vector)
+            values = vector.tobytes() if name.endswith(".bin") else text.encode()
             out.write(word.encode("utf-8", "ignore") + b" " + values + b"\n")
 
 
@@ -115,7 +113,6 @@ def _is_number(field: str) -> bool:
 
 
 def _vector(values: str, file: str | Path, number: int | None) -> np.ndarray:
-    """The numbers as float32, shape [D]."""
     fields = values.split(" ")
     with suppress(ValueError), np.errstate(over="ignore"):
         vector = np.array([float(field) for field in fields], np.float32)  # [D]
@@ -126,13 +123,10 @@ def _vector(values: str, file: str | Path, number: int | None) -> np.ndarray:
 
 class VectorFile:
     """
-    The vectors of a plain text file, looked up by word. Only the words and their positions are kept in memory, half a
-    gigabyte for GloVe 840B; numbers are parsed when a word is looked up. Safe to use from several threads.
-
-    If a word occurs twice, the first vector is used. `width` is the dimension of the vectors (D).
-
-    Raises `InputError` if the file is gzip, and whatever `read_vectors` raises: for invalid numbers when their word is
-    looked up.
+    The vectors [D] of a plain text file, of dimension `width`, looked up by word. Only the words and their positions
+    are kept in memory, half a gigabyte for GloVe 840B; numbers are parsed when a word is looked up. If a word occurs
+    twice, the first vector is used. Safe to use from several threads. Raises `InputError` as `read_vectors` does, and
+    if the file is compressed.
     """
 
     def __init__(self, file: Path, *, width: int) -> None:
@@ -144,7 +138,6 @@ class VectorFile:
             self._places.setdefault(word.encode(), starts[number - 1])
 
     def __len__(self) -> int:
-        """The number of different words."""
         return len(self._places)
 
     def __contains__(self, word: bytes) -> bool:

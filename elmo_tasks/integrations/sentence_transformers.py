@@ -14,14 +14,8 @@ from elmo_tasks.errors import InputError
 
 class ElmoModule(InputModule):
     """
-    The first of the `modules` of a `SentenceTransformer`: frozen ELMo vectors of the words between white space.
-
-    # Parameters
-
-    - `elmo`: what `Elmo.from_pretrained` opens, or an `Elmo`.
-    - `layers`: `average`, `top`, a number, or the path of an archive; see `Layers`.
-
-    Raises `InputError` if a value is invalid.
+    The first of the `modules` of a `SentenceTransformer`: frozen ELMo vectors of the words between white space. `elmo`
+    is an `Elmo` or what `Elmo.from_pretrained` opens; `layers` are as in `Layers`, but for `all`.
     """
 
     config_file_name = "elmo_module.json"
@@ -56,7 +50,6 @@ class ElmoModule(InputModule):
         return {**features, "token_embeddings": padded.to(mask.device)}
 
     def save(self, output_path: str, *args: Any, **options: Any) -> None:
-        """Writes the model's files and the settings."""
         self.elmo.save(output_path)
         self.save_config(output_path)
 

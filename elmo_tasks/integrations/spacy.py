@@ -32,7 +32,6 @@ class TaskComponent:
 
     @cached_property
     def predictor(self) -> Any:
-        """The archive's predictor."""
         with needs("'elmo-tasks[tasks]' && pip install --no-deps allennlp==2.10.1"):
             from allennlp.predictors import Predictor
 
@@ -82,7 +81,6 @@ class VectorComponent:
         return next(self.pipe([doc]))
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 256) -> Iterator[Doc]:
-        """Embeds docs, a batch at a time."""
         for docs in minibatch(stream, batch_size):
             vectors = self.elmo.embed([[token.text for token in doc] for doc in docs], layers=self.layers)
             for doc, array in zip(docs, vectors, strict=True):

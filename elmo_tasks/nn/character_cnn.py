@@ -13,14 +13,8 @@ from elmo_tasks.settings import Probability, Size, checked
 class CharacterCnn(Seq2VecEncoder):
     """
     Dropout, a convolution of one width, ReLU and the maximum over the word. Unlike with AllenNLP's `cnn`, words are
-    padded with zeros at their end, so that they may be shorter than the filter.
-
-    # Parameters
-
-    - `embedding_dim`: width of a character's vector (E).
-    - `num_filters`: width of the word's vector (F).
-    - `width`: width of the filters, in characters.
-    - `dropout`: dropout on the characters' vectors.
+    padded with zeros at their end, so that they may be shorter than the filter, which reads `width` characters. Vectors
+    of characters have width `embedding_dim` (E) and `dropout`, those of words `num_filters` (F).
     """
 
     @checked

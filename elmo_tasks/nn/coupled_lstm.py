@@ -23,12 +23,7 @@ class CoupledLstm(Encoder):
     or without `orthonormal_input` over the recurrence alone, as in its code of 2017, whose input weights start
     Glorot-uniform and whose bias is the sum of two. All other parameters start Glorot-uniform as in TensorFlow.
 
-    # Parameters
-
-    - `input_size`: width of the input; `InputEncoder` supplies it.
-    - `hidden_size`: units H per direction.
-    - `dropout`: dropout on `h_(t-1)`.
-    - `orthonormal_input`: see above.
+    `hidden_size` is H, the units per direction; `InputEncoder` supplies `input_size`.
     """
 
     @checked
@@ -55,7 +50,6 @@ class CoupledLstm(Encoder):
                 self.bias.data[direction] += glorot_uniform_(torch.empty(3 * self.hidden_size))
 
     def forward(self, inputs: Tensor, mask: Tensor) -> Tensor:
-        """See `Encoder`."""
         rows, longest = mask.shape
         places, batch_sizes = _packed_places(mask)  # [2, N]
         flat = inputs.reshape(rows * longest, self.input_size)  # [B T, D]

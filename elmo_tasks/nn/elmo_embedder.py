@@ -1,20 +1,18 @@
 """Character ids -> ELMo vectors (paper, sections 3.2 and 3.3): frozen layers, and a mix of them for each place."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 import torch
 from allennlp.common import Params
-from allennlp.data import Instance
-from allennlp.data.fields import ListField, TextField
 from allennlp.modules.token_embedders import TokenEmbedder
 from torch import Tensor, nn
 
 from elmo_tasks.bilm.bilm import BiLMOutput, States
 from elmo_tasks.elmo.cache import CacheSettings, LayerCache
-from elmo_tasks.elmo.frozen import CachedSource, FrozenSource
-from elmo_tasks.elmo.scalar_mix import MixSettings, ScalarMix
+from elmo_tasks.elmo.frozen import FrozenSource
+from elmo_tasks.elmo.scalar_mix import WEIGHTED_MIX, MixSettings, ScalarMix
 from elmo_tasks.elmo.source_types import FILE_KEYS, LayerSource, SourceSettings
 from elmo_tasks.elmo.sources import SourceFiles, open_source
 from elmo_tasks.errors import InputError
@@ -31,10 +29,9 @@ class Places(Settings):
     dropout: Annotated[Probability, "of the elements of the ELMo vectors, independently for each place"] = 0.0
 
 
-DEFAULT_MIX, DEFAULT_PLACES = MixSettings(), Places()
+DEFAULT_PLACES = Places()
 
-SETTINGS: tuple[type[Settings], ...] = (SourceSettings, Places, MixSettings, CacheSettings)
-"""What `model.elmo` has keys for."""
+SETTINGS: tuple[type[Settings], ...] = (SourceSettings, Places, MixSettings, CacheSettings)  # keys of `model.elmo`
 
 
 @TokenEmbedder.register(REGISTERED_AS)
@@ -47,15 +44,7 @@ class ElmoTokenEmbedder(TokenEmbedder):
     are rejected there, since nothing would use the output vectors or add the penalty.
 
     The source moves with the model but is no part of its state, which holds paths and sha256 of the source's files
-    instead; loading a state with other files is an error.
-
-    # Parameters
-
-    - `source`: a biLM, a transformer or one of your own; a `CachedSource` reads its layers from disk.
-    - `mix`, `places`: settings.
-    - `files`: those of the source; without them, the state holds nothing about it.
-
-    Raises `InputError` if the mix is of a layer that the source does not have.
+    instead; loading a state with other files is an error. Without `files`, the state holds nothing about the source.
     """
 
     config_keys: ClassVar[tuple[str, ...]] = tuple(key for cls in SETTINGS for key in annotations(cls))
@@ -63,7 +52,7 @@ class ElmoTokenEmbedder(TokenEmbedder):
     def __init__(
         self,
         source: LayerSource | FrozenSource,
-        mix: MixSettings = DEFAULT_MIX,
+        mix: MixSettings = WEIGHTED_MIX,
         places: Places = DEFAULT_PLACES,
         *,
         files: SourceFiles | None = None,
@@ -79,29 +68,19 @@ class ElmoTokenEmbedder(TokenEmbedder):
     @classmethod
     def open(cls, *, run_folder: str | None = None, config_path: str | None = None, **settings: Any) -> Self:
         """
-        With a source from its files; by default the embedded biLM.
-
-        # Parameters
-
-        - `settings`: the keys of `model.elmo`, which docs/LAYERS.md lists.
-        - `run_folder`: of a run or of an unpacked archive, where a trained model's files may be.
-        - `config_path`: the dotted path of these keys in the config, for errors.
+        With a source from its files; by default the embedded biLM. `settings` are the keys of `model.elmo`, which
+        docs/LAYERS.md lists, and which errors call by the dotted path `config_path`. `run_folder` is that of a run or
+        of an unpacked archive, where a trained model's files may be.
 
         Raises `InputError` listing all invalid values, or naming a file that is missing or not a biLM.
         """
         require_none(problems_of(settings), "elmo: ")
-        return cls._open(settings, run_folder, config_path)
-
-    @classmethod
-    def _open(cls, settings: Mapping[str, Any], run_folder: str | None, config_path: str | None) -> Self:
-        """`open` for settings that were checked."""
         names = {key: f"{config_path}.{key}" for key in (*FILE_KEYS, "source") if config_path}
         source, files = open_source(SourceSettings.of(settings), run_folder=run_folder, names=names)
-        cache, frozen = CacheSettings.of(settings), FrozenSource(source)
-        if cache.cache_dir is not None:
-            limit = cache.cache_limit_gb
-            frozen = CachedSource(source, LayerCache(cache.cache_dir, files, limit_gb=limit, read_only=True))
-        return cls(frozen, MixSettings.of(settings), Places.of(settings), files=files)
+        chosen, cache = CacheSettings.of(settings), None
+        if chosen.cache_dir is not None:
+            cache = LayerCache(chosen.cache_dir, files, limit_gb=chosen.cache_limit_gb, read_only=True)
+        return cls(FrozenSource(source, cache), MixSettings.of(settings), Places.of(settings), files=files)
 
     @classmethod
     def from_params(cls, params: Params, **extras: Any) -> "ElmoTokenEmbedder":
@@ -112,7 +91,8 @@ class ElmoTokenEmbedder(TokenEmbedder):
         config = dict(params.as_dict(quiet=True))
         params.params.clear()
         require_none(cls.config_problems(config), "elmo: ")
-        embedder = cls._open(config, extras.get("serialization_dir"), path)
+        config.pop("type", None)
+        embedder = cls.open(run_folder=extras.get("serialization_dir"), config_path=path, **config)
         if "constructor_to_call" in extras:
             embedder._check_places()
         return embedder
@@ -127,17 +107,14 @@ class ElmoTokenEmbedder(TokenEmbedder):
 
     @property
     def source(self) -> LayerSource:
-        """What computes the layers."""
         return self.frozen.source
 
     @property
     def has_input(self) -> bool:
-        """Whether there are vectors for the encoder's input."""
         return self.input_mix is not None
 
     @property
     def has_output(self) -> bool:
-        """Whether there are vectors for the encoder's output."""
         return self.output_mix is not None
 
     def get_output_dim(self) -> int:
@@ -167,9 +144,7 @@ class ElmoTokenEmbedder(TokenEmbedder):
         return torch.stack([mix.penalty() for _, mix in self._mixes()]).sum()
 
     def describe(self) -> dict[str, float]:
-        """
-        The learned parameters of the mixes: `elmo_input_s0`, ..., `elmo_input_gamma`, and the same for `output`.
-        """
+        """The learned parameters of the mixes: `elmo_input_s0`, ..., `elmo_input_gamma`, the same for `output`."""
         learned: dict[str, float] = {}
         for place, mix in self._mixes():
             if mix.weights is not None:
@@ -178,14 +153,6 @@ class ElmoTokenEmbedder(TokenEmbedder):
             if mix.gamma is not None:
                 learned[f"elmo_{place}_gamma"] = mix.gamma.item()
         return learned
-
-    def expect_data(self, instances: Iterable[Instance]) -> None:
-        """Called by trainer `elmo_tasks` before the first step: logs what the cache needs."""
-        if isinstance(self.frozen, CachedSource):
-            fields = (field for instance in instances for field in instance.values())
-            parts = (part for field in fields for part in (field if isinstance(field, ListField) else [field]))
-            texts = (tuple(token.ensure_text() for token in part) for part in parts if isinstance(part, TextField))
-            self.frozen.cache.expect(self.source, texts)
 
     def carried_states(self) -> States:
         """The states of `state: carry`; trainer `elmo_tasks` keeps them in its checkpoints."""
@@ -215,7 +182,6 @@ class ElmoTokenEmbedder(TokenEmbedder):
         return self.dropout(mix(output.layers, output.mask))  # [B, T, D]
 
     def _check_places(self) -> None:
-        """Raise `InputError` for what a text field embedder cannot use."""
         for key, expected, value in (("at", "input", self.places.at), ("l2", None, self.settings.l2 or None)):
             if value != expected:
                 problem = f"token embedder {REGISTERED_AS}: {key}: expected {expected or 'null'}, got {value!r}"

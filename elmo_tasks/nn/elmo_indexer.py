@@ -1,30 +1,14 @@
 """Tokens -> character ids, for AllenNLP's text fields."""
 
-from functools import lru_cache
 from typing import Any
 
-import numpy as np
 import torch
 from allennlp.data import Token, TokenIndexer, Vocabulary
 
-from elmo_tasks.bilm.characters import MAX_CHARACTERS, MOST_CHARACTERS, pad_rows, token_to_ids
+from elmo_tasks.bilm.characters import MAX_CHARACTERS, pad_rows, shared_ids
 
-KEY = "elmo_tokens"
-"""The name of the tensor, as in AllenNLP's `elmo_characters`."""
-
-SLOTS = "elmo_slots"
-"""The padding key of the slots of a word."""
-
-CACHED_TYPES = 2**16
-"""Word types in the cache that all indexers of a process share: about 15 MB."""
-
-
-@lru_cache(maxsize=CACHED_TYPES)
-def _row(token: str) -> np.ndarray:
-    """The ids of a token, uint16: one read-only array for all its occurrences."""
-    row = token_to_ids(token, longest=MOST_CHARACTERS)
-    row.flags.writeable = False
-    return row
+KEY = "elmo_tokens"  # the name of the tensor, as in AllenNLP's `elmo_characters`
+SLOTS = "elmo_slots"  # the padding key of the slots of a word
 
 
 @TokenIndexer.register("elmo_tasks_characters")
@@ -37,17 +21,16 @@ class CharacterIndexer(TokenIndexer):
     """
 
     def count_vocab_items(self, token: Token, counter: dict[str, dict[str, int]]) -> None:
-        """Do nothing: characters have fixed ids."""
+        """Characters have fixed ids."""
 
     def tokens_to_indices(self, tokens: list[Token], vocabulary: Vocabulary) -> dict[str, list[Any]]:
         """`{"elmo_tokens": rows}`: for each of T tokens its ids, uint16, shape [C]."""
-        return {KEY: [_row(token.ensure_text()) for token in tokens]}
+        return {KEY: [shared_ids(token.ensure_text()) for token in tokens]}
 
     def get_empty_token_list(self) -> dict[str, list[Any]]:
         return {KEY: []}
 
     def get_padding_lengths(self, indexed_tokens: dict[str, list[Any]]) -> dict[str, int]:
-        """The number of tokens, and the slots of the longest word."""
         slots = max(map(len, indexed_tokens[KEY]), default=MAX_CHARACTERS)
         return {**super().get_padding_lengths(indexed_tokens), SLOTS: slots}
 

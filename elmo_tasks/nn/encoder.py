@@ -7,10 +7,6 @@ class Encoder(Seq2SeqEncoder):
     """
     Maps vectors [B, T, D] and a mask [B, T] to vectors [B, T, `get_output_dim()`], which are zero at padding and do not
     depend on the values there. The mask is True for tokens, which are at the start of each row; a row may be empty.
-
-    # Parameters
-
-    - `input_dim`, `output_dim`: widths of input (D) and output.
     """
 
     def __init__(self, *, input_dim: int, output_dim: int) -> None:

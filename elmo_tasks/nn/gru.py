@@ -7,8 +7,7 @@ from torch import Tensor, nn
 from elmo_tasks.nn.encoder import Encoder
 from elmo_tasks.settings import Size, checked
 
-INITIAL_DEVIATION = 0.05
-"""The standard deviation of the initial weights, truncated at two deviations (Clark and Gardner 2017)."""
+INITIAL_DEVIATION = 0.05  # of the initial weights, truncated at two deviations (Clark and Gardner 2017)
 
 
 @Seq2SeqEncoder.register("elmo_tasks_gru")
@@ -24,7 +23,6 @@ class Gru(Encoder):
         self.onward, self.backward = (initialized(nn.GRU(input_size, hidden_size, batch_first=True)) for _ in range(2))
 
     def forward(self, inputs: Tensor, mask: Tensor) -> Tensor:
-        """See `Encoder`."""
         # On a CPU this takes less time to train than a packed sequence.
         inputs = torch.where(mask[:, :, None], inputs, 0.0)  # [B, T, D]
         order = reversed_indices(mask)[:, :, None]  # [B, T, 1]
@@ -41,7 +39,6 @@ def reversed_indices(mask: Tensor) -> Tensor:
 
 
 def initialized(layer: nn.GRU) -> nn.GRU:
-    """The layer with the initial values of `Gru`."""
     limit = 2 * INITIAL_DEVIATION
     for name, parameter in layer.named_parameters():
         if name.startswith("weight"):

@@ -16,8 +16,7 @@ from elmo_tasks.nn.encoder import Encoder
 from elmo_tasks.nn.precision import product_type
 from elmo_tasks.settings import Probability, Size, checked
 
-FORGET_BIAS = 1.0
-"""Initial bias of the forget gates (appendix A.5)."""
+FORGET_BIAS = 1.0  # initial (appendix A.5)
 
 
 @Seq2SeqEncoder.register("elmo_tasks_highway_lstm")
@@ -36,8 +35,6 @@ class HighwayLstm(Encoder):
       applies to the layer's own recurrence alone, as in AllenNLP.
     - `precision`: type of the matrix products, `float32` or `bfloat16`; cells and gates are in float32, outputs in the
       weights' type. By default that of `torch.autocast` if enabled, else the inputs'.
-
-    Raises `InputError` if the precision is unknown.
     """
 
     @checked
@@ -65,7 +62,6 @@ class HighwayLstm(Encoder):
 
     @no_compile
     def forward(self, inputs: Tensor, mask: Tensor) -> Tensor:
-        """See `Encoder`."""
         lengths = mask.sum(1).clamp(min=1).cpu()  # [B], an empty row runs for one step, which is masked below
         packed = pack_padded_sequence(inputs, lengths, batch_first=True, enforce_sorted=False)
         batch_sizes = packed.batch_sizes.tolist()
@@ -87,17 +83,13 @@ class HighwayLstm(Encoder):
 
 class HighwayLstmLayer(nn.Module):
     """
-    One layer in one direction, on packed sequences. With `[i f g o t k] = W_x x_t + [W_h (m h_(t-1)), 0] + b`:
+    One layer, which may read each sentence `backward`, on packed sequences. With
+    `[i f g o t k] = W_x x_t + [W_h (m h_(t-1)), 0] + b`:
     `c_t = sigmoid(f) c_(t-1) + sigmoid(i) tanh(g)`, `u = sigmoid(o) tanh(c_t)`,
     `h_t = sigmoid(t) u + (1 - sigmoid(t)) k`, m being the dropout's mask.
 
     Each of the six and five blocks of weights is initialized orthogonally, biases with 0 except the forget gate's. The
     bias of k is in the authors' code but not in the paper's equations.
-
-    # Parameters
-
-    - `input_size`, `hidden_size`: widths of the input (D) and of the output (H).
-    - `backward`: whether the layer reads each sentence from its end.
     """
 
     def __init__(self, *, input_size: int, hidden_size: int, backward: bool) -> None:
@@ -123,7 +115,8 @@ class HighwayLstmLayer(nn.Module):
         Packed sequences [N, D], as in `PackedSequence.data`, the number of rows of each step in descending order, the
         dropout mask m [B, H] and the precision (see `HighwayLstm`) -> [N, H].
         """
-        spans = _spans(batch_sizes)
+        ends = torch.tensor(batch_sizes).cumsum(0).tolist()
+        spans = tuple(slice(end - rows, end) for end, rows in zip(ends, batch_sizes, strict=True))
         ordered = tuple(reversed(spans)) if self.backward else spans
         dtype = precision or product_type(inputs)
         with torch.autocast(inputs.device.type, enabled=False):
@@ -133,18 +126,12 @@ class HighwayLstmLayer(nn.Module):
 
 
 class _Record(NamedTuple):
-    """Values kept for the gradient, a row per token."""
+    """Kept for the gradient, a row per token."""
 
     gates: Tensor  # [N, 6H]: i, f, g, o and t after their sigmoid or tanh, and k
     received: Tensor  # [N, H]: the recurrent input m h_(t-1), in the products' type
     carried: Tensor  # [N, H]: c_(t-1)
     squashed: Tensor  # [N, H]: tanh(c_t)
-
-
-def _spans(batch_sizes: Sequence[int]) -> tuple[slice, ...]:
-    """The packed rows of each step."""
-    ends = torch.tensor(batch_sizes).cumsum(0).tolist()
-    return tuple(slice(end - rows, end) for end, rows in zip(ends, batch_sizes, strict=True))
 
 
 def _scan(

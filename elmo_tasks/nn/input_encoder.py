@@ -18,8 +18,7 @@ from elmo_tasks.nn.word_indexer import SPELLING
 from elmo_tasks.nn.word_vectors import WordVectors
 from elmo_tasks.settings import Probability, checked
 
-WORDS, CHARACTERS = "tokens", "elmo"
-"""The text field's keys for the word ids and for the biLM's character ids."""
+WORDS, CHARACTERS = "tokens", "elmo"  # the text field's keys for word ids and for the biLM's character ids
 
 NOTHING_LEFT = "nothing is left to embed: no word vectors, no characters, no ELMo at the input"
 
@@ -112,22 +111,19 @@ class InputEncoder(nn.Module):
         )
 
     def get_input_dim(self) -> int:
-        """Width of x."""
         return self.encoder.get_input_dim()
 
     def get_output_dim(self) -> int:
-        """Width of h."""
         appended: Seq2SeqEncoder | ElmoTokenEmbedder | None = self.elmo_output_encoder
         if appended is None and self.elmo is not None and self.elmo.has_output:
             appended = self.elmo
         return self.encoder.get_output_dim() + (0 if appended is None else appended.get_output_dim())
 
     def describe(self) -> dict[str, float]:
-        """ELMo's learned weights, as metrics; empty without ELMo."""
+        """ELMo's learned weights, as metrics."""
         return {} if self.elmo is None else self.elmo.describe()
 
     def forward(self, tokens: TextFieldTensors) -> InputEncoderOutput:
-        """Encodes a text field of B sentences of T tokens."""
         mask = get_text_field_mask(tokens)  # [B, T]
         layers = self._layers(tokens)
         x = self._input(tokens, layers)  # [B, T, D]
@@ -170,7 +166,6 @@ def without_words(embedder: TextFieldEmbedder) -> TextFieldEmbedder | None:
 
 
 def input_width(embedder: TextFieldEmbedder | None, elmo: ElmoTokenEmbedder | None) -> int:
-    """Width of x."""
     embedded = 0 if embedder is None else embedder.get_output_dim()
     return embedded + (elmo.get_output_dim() if elmo is not None and elmo.has_input else 0)
 
@@ -188,7 +183,5 @@ def construct(encoder: Lazy[Seq2SeqEncoder], width: int) -> Seq2SeqEncoder:
 def check_width(encoder: Seq2SeqEncoder, width: int) -> None:
     """Raises `InputError` if the encoder is not for vectors of this width."""
     if encoder.get_input_dim() != width:
-        raise InputError(
-            f"expected an encoder for vectors of width {width}, got {encoder.get_input_dim()}",
-            hint="leave input_size and input_dim out of a config: they are inferred",
-        )
+        problem = f"expected an encoder for vectors of width {width}, got {encoder.get_input_dim()}"
+        raise InputError(problem, hint="leave input_size and input_dim out of a config: they are inferred")

@@ -21,11 +21,8 @@ class FeedForwardLstm(Encoder):
 
     # Parameters
 
-    - `input_size`: width of the input; `InputEncoder` supplies it.
-    - `feedforward_size`: units of the ReLU layer.
-    - `hidden_sizes`: units per direction of each LSTM layer, the lowest first.
-    - `feedforward_dropout`: dropout on the output of the ReLU layer.
-    - `dropout`: see `StackedLstm`.
+    - `feedforward_size`, `feedforward_dropout`: units of the ReLU layer, and dropout on its output.
+    - `input_size`, `hidden_sizes`, `dropout`: see `StackedLstm`.
     """
 
     @checked
@@ -45,13 +42,11 @@ class FeedForwardLstm(Encoder):
         self.feedforward_dropout = nn.Dropout(feedforward_dropout)
 
     def forward(self, inputs: Tensor, mask: Tensor) -> Tensor:
-        """See `Encoder`."""
         hidden = self.feedforward_dropout(self.feedforward(inputs).relu())  # [B, T, feedforward_size]
         return self.lstm(hidden, mask)
 
 
-FORGET_BIAS = 1.0
-"""Initial bias of the forget gates, which the paper does not report (Jozefowicz et al., 2015)."""
+FORGET_BIAS = 1.0  # initial, which the paper does not report (Jozefowicz et al., 2015)
 
 
 @Seq2SeqEncoder.register("elmo_tasks_stacked_lstm")
@@ -67,8 +62,6 @@ class StackedLstm(Encoder):
     - `input_size`: width of the input; `InputEncoder` supplies it.
     - `hidden_sizes`: units per direction of each layer, the lowest first.
     - `dropout`: variational dropout on the input of each layer.
-
-    Raises `InputError` if there is no layer.
     """
 
     @checked
@@ -87,7 +80,6 @@ class StackedLstm(Encoder):
             initialize(layer)
 
     def forward(self, inputs: Tensor, mask: Tensor) -> Tensor:
-        """See `Encoder`."""
         lengths = mask.sum(1).clamp(min=1).cpu()  # [B], an empty row runs for one step, which is masked below
         hidden = inputs
         for layer in self.layers:
@@ -99,7 +91,6 @@ class StackedLstm(Encoder):
 
 
 def initialize(layer: nn.LSTM) -> None:
-    """Initializes an LSTM as documented at `StackedLstm`."""
     with torch.no_grad():
         for name, parameter in layer.named_parameters():
             if name.startswith("weight_hh"):

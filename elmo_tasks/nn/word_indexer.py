@@ -9,8 +9,7 @@ from allennlp.data import Token, TokenIndexer, Vocabulary
 
 IDS, SPELLING = "tokens", "spelling"
 
-MAX_BYTES = 1000
-"""The longest word with a spelling, as in GloVe's files: a longer one would fill the memory with a batch's padding."""
+MAX_BYTES = 1000  # the longest spelling: a longer one, as GloVe's files have, would fill the memory with padding
 
 shared_token = lru_cache(maxsize=2**16)(Token)
 """A `Token` that all occurrences of a word share, and nobody changes: large corpora need half the memory."""
@@ -21,11 +20,6 @@ class WordIndexer(TokenIndexer):
     """
     The id of each token's word, else of the lower-cased word, else of unknown words, like the look-up in `WordVectors`;
     and the spelling of words that are not in the vocabulary, so that `WordVectors` can look them up in a file.
-
-    # Parameters
-
-    - `namespace`: the vocabulary namespace of the words.
-    - `token_min_padding_length`: see `TokenIndexer`.
     """
 
     def __init__(self, *, namespace: str = "tokens", token_min_padding_length: int = 0) -> None:
@@ -54,7 +48,6 @@ class WordIndexer(TokenIndexer):
         return {IDS: [], SPELLING: ()}
 
     def get_padding_lengths(self, indexed_tokens: dict[str, Any]) -> dict[str, int]:
-        """The number of tokens, and the bytes of the longest spelling."""
         longest = max((len(spelling) for _, spelling in indexed_tokens[SPELLING]), default=0)
         return {**super().get_padding_lengths({IDS: indexed_tokens[IDS]}), SPELLING: longest}
 

@@ -41,9 +41,8 @@ class WordVectors(TokenEmbedder):
     - `unknown`: where words that the file does not have start: `mean` of the vectors found, `zero`, or `random`,
       normally distributed with mean and standard deviation of the vectors found, as AllenNLP's embeddings do.
     - `normalize`: scales the file's vectors to length 1.
-    - `vocab_namespace`: the vocabulary namespace of the words.
 
-    Raises `InputError` as `read_vectors` does, or if random vectors do not fit in memory.
+    Raises `InputError` as `read_vectors` does.
     """
 
     def __init__(
@@ -77,7 +76,6 @@ class WordVectors(TokenEmbedder):
             self._lookup = _Lookup(Path(lookup_file), embedding_dim, normalize)
 
     def get_output_dim(self) -> int:
-        """Dimension of the vectors: D."""
         return self.weight.shape[1]
 
     def forward(self, tokens: Tensor, spelling: Tensor | None = None) -> Tensor:
@@ -99,7 +97,6 @@ class WordVectors(TokenEmbedder):
 class ConcatenatedVectors(TokenEmbedder):
     """
     The vectors of several files for each word, one after the other. `parts` are `WordVectors`, each with its own keys.
-
     Raises `InputError` if `keep_all_pretrained` of a part adds words that a part before it does not have.
     """
 
@@ -114,7 +111,6 @@ class ConcatenatedVectors(TokenEmbedder):
         return self._dim
 
     def forward(self, tokens: Tensor, spelling: Tensor | None = None) -> Tensor:
-        """As that of `WordVectors`."""
         return torch.cat([part(tokens, spelling) for part in self.parts], -1)
 
 
@@ -179,14 +175,6 @@ def _read(
     return vectors
 
 
-def _random(rows: int, width: int) -> Tensor:
-    try:
-        return torch.randn(rows, width) / width**0.5
-    except (RuntimeError, TypeError) as error:  # too little memory; a width of more than 64 bits
-        size = f"{rows:,} vectors of {width:,} numbers, {4 * rows * width / 1e9:,.1f} GB"
-        raise InputError(f"embedding_dim: expected vectors that fit in memory, got {size}") from error
-
-
 def _look_up(vectors: dict[str, np.ndarray] | _Lookup, word: str) -> np.ndarray | None:
     found = vectors.get(word)
     return vectors.get(word.lower()) if found is None else found
@@ -205,6 +193,6 @@ def _table(words: list[str], vectors: dict[str, np.ndarray], width: int, unknown
         filled = [new if row is None else row for row, new in zip(rows, start, strict=True)]
         table = torch.from_numpy(np.stack(filled).astype(np.float32))
     else:
-        table = _random(len(words), width)
+        table = torch.randn(len(words), width) / width**0.5
     table[0] = 0.0
     return table

@@ -7,16 +7,13 @@ import time
 from pathlib import Path
 from typing import Any
 
-import torch
 from allennlp.training.callbacks import TrainerCallback
 from tqdm import tqdm
 
 from elmo_tasks.bilm.weights import save_options
-from elmo_tasks.errors import InputError
 from elmo_tasks.files import atomic_write
 from elmo_tasks.pretraining.evaluation import perplexity
-from elmo_tasks.pretraining.export import CURVE_FILE, OPTIONS_FILE, load_trained, write_exported
-from elmo_tasks.pretraining.language_model import BiLanguageModel
+from elmo_tasks.pretraining.export import CURVE_FILE, OPTIONS_FILE, write_exported
 from elmo_tasks.settings import Size, checked
 
 logger = logging.getLogger(__name__)
@@ -31,12 +28,7 @@ class LmProgress(TrainerCallback):
     per token over the epoch, of the sampled softmax if there is one) and the validation metrics. In distributed
     training, they are those of all processes.
 
-    # Parameters
-
-    - `serialization_dir`: the run's folder, given by the trainer.
-    - `every`: steps between two log lines.
-
-    Raises `InputError` if `every` is below 1.
+    `every` is the number of steps between two log lines.
     """
 
     @checked
@@ -48,7 +40,6 @@ class LmProgress(TrainerCallback):
         self._steps_before, self._seconds_before, self._started = 0, 0.0, time.perf_counter()
 
     def on_start(self, trainer: Any, is_primary: bool = True, **kwargs: Any) -> None:
-        """Called after the trainer has restored its checkpoint."""
         self._steps_before, self._started = self.steps, time.perf_counter()
 
     def on_batch(
@@ -62,7 +53,6 @@ class LmProgress(TrainerCallback):
         is_primary: bool = True,
         **kwargs: Any,
     ) -> None:
-        """Counts a training step."""
         if not is_training:
             return
         self.steps += 1
@@ -73,7 +63,6 @@ class LmProgress(TrainerCallback):
     def on_epoch(
         self, trainer: Any, metrics: dict[str, Any], epoch: int, is_primary: bool = True, **kwargs: Any
     ) -> None:
-        """Adds a point to the curve if the epoch ended with a validation."""
         prefix = "validation_"
         found = {name.removeprefix(prefix): value for name, value in metrics.items() if name.startswith(prefix)}
         if not found:
@@ -120,22 +109,20 @@ class Tuning(TrainerCallback):
     first step and after the last one, and exports the tuned biLM.
 
     With `softmax_epochs`, a new softmax is trained alone in the first epochs: the biLM is frozen until they are over.
-    Not in distributed training. `accumulators` is the folder from which Adagrad starts (see `import_softmax`).
+    Not in distributed training.
 
     In the run's folder: `perplexities.json` with `perplexity_before` (unless the softmax is new) and `perplexity`;
     `exported`, as `elmo-tasks bilm export` writes it. In distributed training only the primary process does.
     """
 
-    def __init__(self, serialization_dir: str, softmax_epochs: int = 0, accumulators: str | None = None) -> None:
+    def __init__(self, serialization_dir: str, softmax_epochs: int = 0) -> None:
         super().__init__(serialization_dir)
-        self._softmax_epochs, self._accumulators = softmax_epochs, accumulators
+        self._softmax_epochs = softmax_epochs
 
     def on_start(self, trainer: Any, is_primary: bool = True, **kwargs: Any) -> None:
         """Called after the trainer has restored its checkpoint; a resumed run has already measured."""
         model, folder = trainer.model, Path(self.serialization_dir)
         self.on_epoch(trainer, {}, trainer._start_after_epochs_completed - 1)
-        if self._accumulators and not (folder / PERPLEXITIES).is_file():
-            _set_accumulators(trainer.optimizer, model.language_model, self._accumulators)
         if not is_primary or (folder / PERPLEXITIES).is_file():
             return
         save_options(model.language_model.bilm.options, folder / OPTIONS_FILE)
@@ -164,16 +151,6 @@ class Tuning(TrainerCallback):
             logger.warning("fine-tuning increased the perplexity of this text: lower the learning rate")
         (folder / EXPORTED).mkdir(exist_ok=True)
         write_exported(model.language_model, model.vocab.to_words(), folder / EXPORTED)
-
-
-@torch.no_grad()
-def _set_accumulators(optimizer: Any, model: BiLanguageModel, folder: str) -> None:
-    sums = load_trained(folder).model.state_dict()
-    for name, parameter in model.named_parameters():
-        slot = optimizer.state[parameter].get("sum")
-        if slot is None or slot.shape != sums[name].shape:
-            raise InputError("accumulators: expected the optimizer adagrad, and the words of that softmax", file=folder)
-        slot.copy_(sums[name])
 
 
 def _measure(trainer: Any) -> float:

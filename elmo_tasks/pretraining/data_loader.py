@@ -57,20 +57,16 @@ class LmVocabulary(Vocabulary):
         """
         Count the words of `files` (paths or globs of text, or what `reader` reads, such as `elmo_tasks_task_text`), up
         to a maximum number (`size`) or with a minimum frequency (`min_count`); or load `file`, a `vocabulary.txt`.
-
-        Raises `InputError` if not exactly one of `files` and `file` is given, or a file cannot be read.
+        Raises `InputError` if these do not go together, or a file cannot be read.
         """
-        if (files is None) == (file is None):
-            raise InputError("vocabulary elmo_tasks_words: expected either files (to count) or file (a vocabulary.txt)")
-        if file is None:
-            return cls.of(WordVocabulary.count(text_files(reader, files or []), size=size, min_count=min_count))
-        if size is not None or min_count is not None:
-            raise InputError("vocabulary elmo_tasks_words: expected size and min_count with files, got them with file")
-        return cls.of(WordVocabulary.from_file(file))
+        if (files is None) == (file is None) or (file is not None and (size or min_count)):
+            raise InputError("vocabulary elmo_tasks_words: expected file, or files with size or min_count")
+        if file is not None:
+            return cls.of(WordVocabulary.from_file(file))
+        return cls.of(WordVocabulary.count(text_files(reader, files or []), size=size, min_count=min_count))
 
     @classmethod
     def of(cls, words: WordVocabulary) -> "LmVocabulary":
-        """The same words as an AllenNLP vocabulary."""
         vocabulary = cls(non_padded_namespaces=[WORDS])
         for word in words.words:
             vocabulary.add_token_to_namespace(word, WORDS)
@@ -89,13 +85,11 @@ class LmVocabulary(Vocabulary):
         self.to_words().save(saved)
 
     def to_words(self) -> WordVocabulary:
-        """The same words as a `WordVocabulary`."""
         by_id = self.get_index_to_token_vocabulary(WORDS)
         return WordVocabulary([by_id[i] for i in range(len(by_id))])
 
 
 def text_files(reader: DatasetReader | None, data_path: Any) -> list[Path]:
-    """The text files that a config's data path means to its reader."""
     return reader.text_files(data_path) if isinstance(reader, LmReader) else expand_files(data_path)
 
 
@@ -130,9 +124,10 @@ class LmDataLoader(DataLoader):
     - `steps_per_epoch`: default: the number of batches in one pass over the corpus, which is counted.
     - `max_tokens`: in a single pass, stop after so many predictions, an equal share from the start of each file.
 
-    Raises `InputError` if no file matches, a file has no text, a number is below 1, `batch_size` is not a multiple of
-    the number of processes, or `max_tokens` is given for an endless stream.
+    Raises `InputError` if a value is invalid, no file matches, or a file has no text.
     """
+
+    _words: WordVocabulary  # set by `index_with`
 
     @checked
     def __init__(
@@ -165,7 +160,6 @@ class LmDataLoader(DataLoader):
         rank = process_rank() % (process_count() // self._nodes)
         self._own = range(share * rank, share * (rank + 1))
         self._steps = steps_per_epoch
-        self._words: WordVocabulary | None = None
         self._device = torch.device("cpu")
         self._stream: TrainingStream | None = None
         self._to_skip = 0
@@ -218,7 +212,7 @@ class LmDataLoader(DataLoader):
         if self._stream is None:
             self._stream = TrainingStream(
                 self.files,
-                self._indexed(),
+                self._words,
                 batch_size=self.batch_size // self._nodes,
                 unroll=self.unroll,
                 seed=self.seed,
@@ -229,44 +223,26 @@ class LmDataLoader(DataLoader):
 
     def _single_pass(self) -> Iterator[LmBatch]:
         forward, backward = (first_sentences(self.files, max_tokens=self.max_tokens) for _ in range(2))
-        words = self._indexed()
-        return LmStream(forward, backward, words, batch_size=self.batch_size, unroll=self.unroll, own=self._own)
-
-    def _indexed(self) -> WordVocabulary:
-        if self._words is None:
-            raise RuntimeError("index_with was not called")
-        return self._words
+        return LmStream(forward, backward, self._words, batch_size=self.batch_size, unroll=self.unroll, own=self._own)
 
 
 @DatasetReader.register("elmo_tasks_task_text")
 class TaskTextReader(LmReader):
     """
-    Writes the texts of a task's instances into temporary files, which are deleted with the reader.
-
-    A text that consecutive instances share, such as a passage with several questions or a sentence with several verbs,
-    is written once. Tokens are the task's; a document is written sentence by sentence. In distributed training each
+    Writes the texts of the instances of a task's `reader` into temporary files, which are deleted with this one:
+    `fields` that are text fields or lists of them, sentence by sentence. A text that consecutive instances share, such
+    as a passage with several questions or a sentence with several verbs, is written once. In distributed training each
     process writes the whole text.
-
-    # Parameters
-
-    - `reader`: the task's.
-    - `fields`: the instances' text fields, or lists of text fields.
     """
 
     def __init__(self, reader: DatasetReader, fields: list[str], **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        if not fields:
-            raise InputError("elmo_tasks_task_text: expected at least one field, got none")
         self._task_reader, self._names = reader, fields
         self._folder = tempfile.TemporaryDirectory(prefix="elmo_tasks_text_")
         self._files: dict[str, Path] = {}
 
     def text_files(self, data_path: Any) -> list[Path]:
-        """
-        One file with the texts of a corpus.
-
-        Raises `InputError` if an instance lacks a field or the field has no text; whatever the task's reader raises.
-        """
+        """One file with the texts of a corpus. Raises `InputError` if an instance lacks a field, or it has no text."""
         name = str(data_path)
         if name not in self._files:
             file = Path(self._folder.name) / f"text.{len(self._files)}.txt"

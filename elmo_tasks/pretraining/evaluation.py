@@ -5,16 +5,15 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
 import torch
 from allennlp.training.metrics import Metric
 from tqdm import tqdm
 
-from elmo_tasks.bilm.bilm import DIRECTIONS
+from elmo_tasks.bilm.bilm import DIRECTIONS, States
 from elmo_tasks.errors import InputError, require_sizes
 from elmo_tasks.pretraining.language_model import BiLanguageModel, LmOutput
 from elmo_tasks.pretraining.sentences import check_text, read_sentences
-from elmo_tasks.pretraining.stream import LmStates, LmStream
+from elmo_tasks.pretraining.stream import LmStream
 from elmo_tasks.pretraining.vocabulary import WordVocabulary
 
 ROWS, UNROLL = 32, 20
@@ -30,8 +29,6 @@ class PerplexityReport(NamedTuple):
     arithmetic: float  # the paper mentions an average
     unknown_share: float  # of `<UNK>` among the targets of both directions
     tokens: int  # targets of both directions, sentence ends included
-    interval: tuple[float, float]  # 95 % normal interval of the geometric mean, over the batches; NaN for one batch
-    batches: int
 
 
 class Perplexity(Metric):
@@ -42,27 +39,28 @@ class Perplexity(Metric):
 
     def reset(self) -> None:
         self._unknown = 0
-        self._counted: list[tuple[float, ...]] = []  # negative log-likelihoods, then targets, of both directions
+        self._nll, self._targets = [0.0, 0.0], [0, 0]  # of both directions
 
     def __call__(self, output: LmOutput, unknown: int) -> None:
         """
-        Count a batch, of whose targets `unknown` are `<UNK>`.
-
-        Raises `InputError` if a negative log-likelihood is not finite; the batch is then not counted.
+        Count a batch, of whose targets `unknown` are `<UNK>`. Raises `InputError` if a negative log-likelihood is not
+        finite; the batch is then not counted.
         """
-        batch = tuple(map(float, output[:4]))
-        for name, value in zip(DIRECTIONS, batch, strict=False):
+        nll = [float(output.forward_nll), float(output.backward_nll)]
+        for name, value in zip(DIRECTIONS, nll, strict=True):
             if not math.isfinite(value):
                 raise InputError(
                     f"expected a finite {name} negative log-likelihood, got {value}",
                     hint="the training diverged or the weights are damaged: lower the learning rate",
                 )
+        targets = int(output.forward_count), int(output.backward_count)
         self._unknown += unknown
-        self._counted.append(batch)
+        self._nll = [total + own for total, own in zip(self._nll, nll, strict=True)]
+        self._targets = [total + own for total, own in zip(self._targets, targets, strict=True)]
 
     def get_metric(self, reset: bool = False) -> dict[str, float]:
         """`perplexity` (the geometric mean), that of each direction, and `unknown`; empty before the first token."""
-        if not any(batch[2] for batch in self._counted):
+        if not all(self._targets):
             return {}
         report = self.report()
         if reset:
@@ -76,24 +74,12 @@ class Perplexity(Metric):
 
     def report(self) -> PerplexityReport:
         """The perplexities so far; raises `InputError` if nothing was counted."""
-        batches = np.array(self._counted).reshape(-1, 2, 2)  # [N, nll and targets, directions]
-        totals = batches.sum(0)
-        if not totals[1].all():
+        if not all(self._targets):
             raise InputError("no token was counted, so there is no perplexity", hint="is the text empty?")
-        means = totals[0] / totals[1]  # [directions]
-        (forward, backward), mean = map(_exp, means), means.mean()
-        half, tokens = _half_width(*batches.sum(2).T), int(totals[1].sum())
-        interval = _exp(mean - half), _exp(mean + half)
-        share, mixed = self._unknown / tokens, (forward + backward) / 2
-        return PerplexityReport(forward, backward, _exp(mean), mixed, share, tokens, interval, len(batches))
-
-
-def _half_width(nll: np.ndarray, targets: np.ndarray) -> float:
-    """Of the 95 % normal interval of the mean negative log-likelihood, a ratio of sums over N batches."""
-    if (n := len(nll)) < 2:
-        return math.nan
-    squares = ((nll - targets * nll.sum() / targets.sum()) ** 2).sum()
-    return float(1.96 * math.sqrt(n / (n - 1) * squares) / targets.sum())
+        means = [nll / targets for nll, targets in zip(self._nll, self._targets, strict=True)]
+        (forward, backward), geometric = map(_exp, means), _exp(sum(means) / 2)
+        tokens = sum(self._targets)
+        return PerplexityReport(forward, backward, geometric, (forward + backward) / 2, self._unknown / tokens, tokens)
 
 
 def _exp(value: float) -> float:
@@ -103,9 +89,7 @@ def _exp(value: float) -> float:
 def first_sentences(files: Iterable[str | Path], *, max_tokens: int | None = None) -> Iterator[list[str]]:
     """
     The sentences of the files in order; with `max_tokens`, whole sentences from the start of each file until its share
-    of so many predictions is reached.
-
-    Raises `InputError` if a file is unreadable or has no sentence.
+    of so many predictions is reached. Raises `InputError` as `read_sentences` does.
     """
     paths = list(files)
     share = None if max_tokens is None else max(1, max_tokens // len(paths))
@@ -129,11 +113,9 @@ def perplexity(
     max_tokens: int | None = None,
 ) -> Iterator[tuple[str, PerplexityReport]]:
     """
-    Perplexity by file, then over all files (`all`) if there are several.
-
-    Each file starts from zero states, and stops at the first sentence end after `max_tokens` predictions per direction.
-    The model is set to evaluation mode. Raises `InputError` if a file is unreadable or has no sentence, or a number is
-    below 1.
+    Perplexity by file, then over all files (`all`) if there are several. Each file starts from zero states, and stops
+    at the first sentence end after `max_tokens` predictions per direction. The model is set to evaluation mode. Raises
+    `InputError` if a file is unreadable or has no sentence.
     """
     require_sizes(max_tokens=max_tokens)
     model.eval()
@@ -143,7 +125,7 @@ def perplexity(
     for path in paths:
         counts = Perplexity()
         forward, backward = (first_sentences([path], max_tokens=max_tokens) for _ in range(2))
-        states: LmStates | None = None
+        states: States = {}
         stream = LmStream(forward, backward, vocabulary, batch_size=rows, unroll=unroll)
         for batch in tqdm(stream, desc=path.name, unit=" batches", disable=None, leave=False):
             output = model(batch.to(model.softmax.bias.device), states)

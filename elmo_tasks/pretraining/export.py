@@ -43,22 +43,20 @@ _PREFIX = "language_model."
 
 
 class TrainedModel(NamedTuple):
-    """A language model in evaluation mode, its vocabulary, and the file of its weights."""
+    """A language model in evaluation mode."""
 
     model: BiLanguageModel
     vocabulary: WordVocabulary
-    source: Path
+    source: Path  # the file of its weights
 
 
 def export_run(run: str | Path, out_dir: str | Path, *, mantissa_bits: int | None = None) -> Path:
     """
     Write `options.json`, `weights.hdf5` (official format), `vocabulary.txt` and `softmax.hdf5` (`softmax/W` [V, P],
-    `softmax/b` [V]) of a run's folder, finished or not, or of its `model.tar.gz`. Returns the file of the weights.
-
-    The folder is created if necessary; its other files are kept. All four files are new or none. With `mantissa_bits`,
-    numbers are rounded to so many bits (0..23) after the leading one, which makes the files smaller.
-
-    Raises `InputError` if the run has no usable weights, the folder cannot be written, or the bits are invalid.
+    `softmax/b` [V]) of a run's folder, finished or not, or of its `model.tar.gz`, all or none; other files of the
+    folder are kept. Returns the file of the weights. With `mantissa_bits`, numbers are rounded to so many bits (0..23)
+    after the leading one, which makes the files smaller. Raises `InputError` if the run has no usable weights, or the
+    folder cannot be written.
     """
     trained = _load_run(Path(run))
     with atomic_write_folder(Path(out_dir)) as folder:
@@ -79,10 +77,8 @@ def write_exported(
 def load_trained(place: str | Path) -> TrainedModel:
     """
     The language model of an exported folder, also as `hf://owner/name`, of a run's folder (its best weights, else its
-    latest checkpoint) or of an archive; in evaluation mode and trainable.
-
-    Raises `InputError` if it is none of these, has another kind of model or no complete weights yet, or a file is
-    missing, damaged, or does not match the others.
+    latest checkpoint) or of an archive; in evaluation mode and trainable. Raises `InputError` if it is none of these,
+    has no complete weights yet, or a file is missing, damaged, or does not match the others.
     """
     if str(place).startswith("hf://"):
         place = [local_path(f"{place}/{name}") for name in EXPORTED][0].parent
@@ -92,10 +88,8 @@ def load_trained(place: str | Path) -> TrainedModel:
 
 
 def _load_exported(folder: Path) -> TrainedModel:
-    missing = [name for name in EXPORTED if not (folder / name).is_file()]
-    if missing:
-        problem = f"expected an exported language model, missing: {', '.join(missing)}"
-        raise InputError(problem, file=folder, hint="`elmo-tasks bilm export` writes all files")
+    if missing := [name for name in EXPORTED if not (folder / name).is_file()]:
+        raise InputError(f"expected an exported language model, missing: {', '.join(missing)}", file=folder)
     bilm = BiLM.from_files(folder / OPTIONS_FILE, folder / WEIGHT_FILE).requires_grad_(True)
     vocabulary = WordVocabulary.from_file(folder / VOCABULARY_FILE)
     softmax = OutputSoftmax(len(vocabulary), bilm.options.projection_dim)
@@ -108,7 +102,7 @@ def _load_run(place: Path) -> TrainedModel:
         raise InputError("expected the folder or archive of a run, got nothing", file=place)
     with _run_folder(place) as folder:
         options = _options(folder, place)
-        vocabulary = WordVocabulary.from_file(_existing(folder / "vocabulary" / "words.txt", place))
+        vocabulary = WordVocabulary.from_file(folder / "vocabulary" / "words.txt")
         weights = _best_weights(folder, place)
         model = BiLanguageModel(BiLM(options), OutputSoftmax(len(vocabulary), options.projection_dim)).eval()
         _load_weights(model, weights, place)
@@ -126,24 +120,17 @@ def _run_folder(place: Path) -> Iterator[Path]:
         yield Path(name)
 
 
-def _existing(file: Path, place: Path) -> Path:
-    if not file.is_file():
-        raise InputError(f"expected a run of `elmo-tasks train`, {file.name} is missing", file=place)
-    return file
-
-
 def _options(folder: Path, place: Path) -> BiLMOptions:
-    config = _existing(folder / "config.json", place)
     try:
-        model = json.loads(config.read_text("utf-8"))["model"]
+        model = json.loads((folder / "config.json").read_text("utf-8"))["model"]
         kind, options = model["type"], model.get("options", {})
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(f"config.json has no model: {error}", file=place) from None
     if kind not in MODEL_TYPES:
         raise InputError(f"expected a run of {' or '.join(MODEL_TYPES)}, got {kind}", file=place)
     if kind == TUNED_TYPE:
-        own, started_from = folder / OPTIONS_FILE, Path(str(model.get("bilm"))) / OPTIONS_FILE
-        return BiLMOptions.from_file(own if own.is_file() else _existing(started_from, place))
+        own = folder / OPTIONS_FILE
+        return BiLMOptions.from_file(own if own.is_file() else Path(str(model.get("bilm"))) / OPTIONS_FILE)
     return BiLMOptions.from_dict(options)
 
 
@@ -187,11 +174,9 @@ def _load_softmax(softmax: OutputSoftmax, file: Path) -> None:
 
 def load_start(source: str | dict[str, str]) -> tuple[BiLM, TrainedModel | None]:
     """
-    The biLM from which fine-tuning starts, and its language model if the softmax is known: of the folder of an
-    `elmo-tasks train` run, its archive, an exported folder, a whole model published elsewhere (see `bilm_file`; without
-    a softmax), or an object of `options_file` and `weight_file`.
-
-    Raises `InputError` if there is no biLM, or only half of a softmax.
+    The biLM from which fine-tuning starts, and its language model if the softmax is known: of what `load_trained`
+    takes, or without a softmax a whole model published elsewhere (see `bilm_file`), or an object of `options_file` and
+    `weight_file`. Raises `InputError` if there is no biLM.
     """
     if isinstance(source, dict):
         if source.keys() != {"options_file", "weight_file"}:

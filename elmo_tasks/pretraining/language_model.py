@@ -7,13 +7,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from elmo_tasks.bilm.bilm import BiLM
+from elmo_tasks.bilm.bilm import BiLM, States
 from elmo_tasks.bilm.characters import fit_slots
 from elmo_tasks.bilm.lstm import LstmStack, State
 from elmo_tasks.bilm.packed_linear import PRECISIONS
 from elmo_tasks.errors import InputError
 from elmo_tasks.pretraining.softmax import OutputSoftmax
-from elmo_tasks.pretraining.stream import LmBatch, LmStates
+from elmo_tasks.pretraining.stream import LmBatch
 
 
 class LmOutput(NamedTuple):
@@ -26,7 +26,7 @@ class LmOutput(NamedTuple):
     backward_nll: Tensor
     forward_count: Tensor
     backward_count: Tensor
-    states: LmStates
+    states: States
 
     @property
     def loss(self) -> Tensor:
@@ -45,8 +45,6 @@ class BiLanguageModel(nn.Module):
     - `dropout`: at the input of each LSTM layer and on the top output, in training mode only.
     - `precision`: type of the matrix products in training mode, `float32` or `bfloat16`; parameters, cells and sums are
       float32. In evaluation mode the biLM's own precision holds.
-
-    Raises `InputError` if the precision is unknown.
     """
 
     def __init__(self, bilm: BiLM, softmax: OutputSoftmax, *, dropout: float = 0.1, precision: str = "float32") -> None:
@@ -56,23 +54,23 @@ class BiLanguageModel(nn.Module):
         self.bilm, self.softmax = bilm, softmax
         self.dropout, self.precision = dropout, PRECISIONS[precision]
 
-    def forward(self, batch: LmBatch, states: LmStates | None = None) -> LmOutput:
+    def forward(self, batch: LmBatch, states: States | None = None) -> LmOutput:
         """Continues from the states of the previous batch (default: zeros), also within a sentence."""
-        states = states or self.initial_states(batch.forward_inputs.shape[1])
+        rows, bilm = batch.forward_inputs.shape[1], self.bilm
+        states = states or {
+            "forward": bilm.forward_stack.initial_states(rows),
+            "backward": bilm.backward_stack.initial_states(rows),
+        }
         tokens = self._encode(batch.characters)  # [U, P]
-        ahead, ahead_states = self._run(self.bilm.forward_stack, tokens, batch.forward_inputs, states.forward)
-        back, back_states = self._run(self.bilm.backward_stack, tokens, batch.backward_inputs, states.backward)
+        ahead, ahead_states = self._run(self.bilm.forward_stack, tokens, batch.forward_inputs, states["forward"])
+        back, back_states = self._run(self.bilm.backward_stack, tokens, batch.backward_inputs, states["backward"])
         return LmOutput(
             self._nll(ahead, batch.forward_targets, batch.forward_mask),
             self._nll(back, batch.backward_targets, batch.backward_mask),
             batch.forward_mask.sum(),
             batch.backward_mask.sum(),
-            LmStates(ahead_states, back_states),
+            {"forward": ahead_states, "backward": back_states},
         )
-
-    def initial_states(self, rows: int) -> LmStates:
-        """Zeros for a batch of so many rows."""
-        return LmStates(self.bilm.forward_stack.initial_states(rows), self.bilm.backward_stack.initial_states(rows))
 
     def _encode(self, characters: Tensor) -> Tensor:
         """Context-free vectors [U, P] of the batch's distinct tokens."""

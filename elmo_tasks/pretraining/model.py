@@ -15,7 +15,7 @@ from elmo_tasks.pretraining.evaluation import Perplexity
 from elmo_tasks.pretraining.export import fill_softmax, load_start
 from elmo_tasks.pretraining.language_model import BiLanguageModel, LmOutput
 from elmo_tasks.pretraining.softmax import OutputSoftmax
-from elmo_tasks.pretraining.stream import LmBatch
+from elmo_tasks.pretraining.stream import LmBatch, moved
 from elmo_tasks.training.distributed import process_count
 
 
@@ -96,8 +96,8 @@ class BiLMModel(Model):
         Returns `loss` (scaled), `nll` (nats per token, mean of the directions) and `tokens` (targets of the forward
         direction). The last two are those of the whole batch, as is the mean of `loss` over processes.
         """
-        states = batch.carried.states
-        output = self.language_model(batch, states and states.to(self.language_model.softmax.bias.device))
+        states = moved(batch.carried.states, self.language_model.softmax.bias.device)
+        output = self.language_model(batch, states)
         batch.carried.states = output.states
         total, unknown = _summed(output, batch.unknown)
         self._perplexity(total, unknown)
@@ -110,10 +110,6 @@ class BiLMModel(Model):
 
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
         return self._perplexity.get_metric(reset)
-
-    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *rest: Any) -> None:
-        state_dict.pop(f"{prefix}_extra_state", None)  # the states of earlier versions
-        super()._load_from_state_dict(state_dict, prefix, *rest)
 
 
 def _summed(output: LmOutput, unknown: int) -> tuple[LmOutput, int]:

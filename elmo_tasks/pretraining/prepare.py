@@ -12,7 +12,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from elmo_tasks.errors import InputError, require_workers
+from elmo_tasks.errors import InputError, require_sizes
 from elmo_tasks.files import atomic_write, leftovers
 from elmo_tasks.formats.parquet import read_column
 from elmo_tasks.formats.raw_text import blank_pipeline, sentence_pipeline, split_at_blanks
@@ -51,10 +51,9 @@ def prepare(
     - `heldout`: one block of `BLOCK` paragraphs in so many is held out; 0 for none.
     - `workers`: the number of processes; each writes one file.
 
-    Raises `InputError` if there is no file, a file cannot be read or has no text, or `out` was made with other
-    settings.
+    Raises `InputError` if a file is missing, cannot be read or has no text, or `out` was made with other settings.
     """
-    require_workers(workers)
+    require_sizes(workers=workers)
     if heldout == 1 or heldout < 0:
         raise InputError(f"expected heldout to be 0, or at least 2, got {heldout}")
     if language is not None:

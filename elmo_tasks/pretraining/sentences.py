@@ -1,6 +1,5 @@
 """Text files -> tokenized sentences: once in order, or in endless shuffled passes within bounded memory."""
 
-import glob
 import random
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
@@ -8,11 +7,10 @@ from pathlib import Path
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.corpora import located
-from elmo_tasks.formats.text_files import not_empty, open_text
+from elmo_tasks.formats.text_files import list_files, not_empty, open_text
 
 _OPEN_FILES = 32
-_SHUFFLED_LINES = 200_000
-"""Lines in memory over all open files."""
+_SHUFFLED_LINES = 200_000  # in memory, over all open files
 
 
 def expand_files(patterns: str | Sequence[str]) -> list[Path]:
@@ -22,7 +20,7 @@ def expand_files(patterns: str | Sequence[str]) -> list[Path]:
     """
     entries = [patterns] if isinstance(patterns, str) else patterns
     parts = [part.strip() for entry in entries for part in ([entry] if Path(entry).is_file() else entry.split(","))]
-    found = {path.resolve(): path for part in parts if part for path in _matches(part)}
+    found = {path.resolve(): path for part in parts if part for path in map(Path, list_files(located(part)))}
     if not found:
         raise InputError("expected a text file, got no name", hint="give a path, a glob or a list of them")
     return sorted(found.values())
@@ -39,25 +37,13 @@ def share_of_files(files: Sequence[Path], index: int, count: int) -> list[Path]:
     return sorted(parts[index])
 
 
-def _matches(pattern: str) -> list[Path]:
-    pattern = located(pattern)
-    names = [pattern] if Path(pattern).is_file() else glob.glob(pattern, recursive=True)
-    files = [Path(name) for name in names if not Path(name).is_dir()]
-    if not files:
-        problem = "it is a folder" if Path(pattern).is_dir() else "nothing matches"
-        hint = "give a path or a glob such as 'lm/train.*.txt.gz'"
-        raise InputError(f"expected text files at {pattern!r}, {problem}", hint=hint)
-    return files
-
-
 def read_sentences(
     files: Iterable[str | Path], *, rng: random.Random | None = None, block_lines: int = _SHUFFLED_LINES
 ) -> Iterator[list[str]]:
     """
     The tokens of each line that has any, of plain or gzip text with one tokenized sentence per line. With `rng`, lines
-    are shuffled within blocks of `block_lines`, so that memory does not grow with the file.
-
-    Raises `InputError` if a file is unreadable or has no sentence.
+    are shuffled within blocks of `block_lines`, so that memory does not grow with the file. Raises `InputError` if a
+    file is unreadable or has no sentence.
     """
     for file in files:
         lines = (line for _, line in open_text(file))

@@ -17,19 +17,11 @@ from elmo_tasks.bilm.packed_linear import packed_linear
 from elmo_tasks.errors import InputError
 from elmo_tasks.training.distributed import from_first_process, process_rank
 
-NO_HIT = -1
-"""Instead of a column: the row's target is not among the negatives."""
-
+NO_HIT = -1  # instead of a column: the row's target is not among the negatives
 _LOG2_E = math.log2(math.e)
-
-_BLOCK = 2**21
-"""Logits computed at a time, 8 MiB: they fit into a CPU's cache and give efficient matrix products."""
-
-_GPU_BLOCK = 2**28
-"""The same on a GPU, for the exact softmax: 1 GiB."""
-
-_LEAST_ROWS = 64
-"""Positions at a time for the exact softmax of a large vocabulary; with fewer, reading the weights takes the time."""
+_BLOCK = 2**21  # logits at a time, 8 MiB: they fit into a CPU's cache and give efficient matrix products
+_GPU_BLOCK = 2**28  # the same on a GPU, for the exact softmax: 1 GiB
+_LEAST_ROWS = 64  # positions at a time for the exact softmax; with fewer, reading the weights takes the time
 
 
 class LogUniformSampler(nn.Module):
@@ -87,9 +79,8 @@ class LogUniformSampler(nn.Module):
 class OutputSoftmax(nn.Module):
     """
     The output layer over the V words of the vocabulary, shared by both directions, for LSTM outputs of width P (`dim`).
-    In training the softmax is sampled with so many `negatives`; by default, and for V or more, it is the full one.
-
-    Raises `InputError` for less than two negatives.
+    In training the softmax is sampled with so many `negatives`, at least two; by default, and for V or more, it is the
+    full one.
     """
 
     def __init__(self, vocabulary_size: int, dim: int, *, negatives: int | None = None) -> None:
@@ -111,9 +102,11 @@ class OutputSoftmax(nn.Module):
         else the full one. Products are in `precision` (default: the type of `hidden`), sums at least in float32.
         """
         precision = precision or hidden.dtype
-        if self.sampler is None:
-            return self._full_loss(hidden, targets, precision)
-        return self._sampled_loss(hidden, targets, self.sampler, precision)
+        if self.sampler is not None:
+            return self._sampled_loss(hidden, targets, self.sampler, precision)
+        weight, bias = self.weight.index_select(0, targets), self.bias.index_select(0, targets)
+        true = (hidden * weight).sum(1) + bias  # [N]
+        return _LogSumExp.apply(hidden, self.weight, self.bias, None, precision) - true
 
     @torch.no_grad()
     def exact_nll(self, hidden: Tensor, targets: Tensor, *, chunk: int = 2048) -> Tensor:
@@ -132,11 +125,6 @@ class OutputSoftmax(nn.Module):
             top, total = _to_powers(logits)
             losses.append((top + total.log2() - own) / _LOG2_E)
         return torch.cat(losses)
-
-    def _full_loss(self, hidden: Tensor, targets: Tensor, precision: torch.dtype) -> Tensor:
-        weight, bias = self.weight.index_select(0, targets), self.bias.index_select(0, targets)
-        true = (hidden * weight).sum(1) + bias  # [N]
-        return _LogSumExp.apply(hidden, self.weight, self.bias, None, precision) - true
 
     def _sampled_loss(
         self, hidden: Tensor, targets: Tensor, sampler: LogUniformSampler, precision: torch.dtype

@@ -7,9 +7,8 @@ padded, and the final LSTM states of one batch are the initial states of the nex
 section 3.4).
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from itertools import chain, count, pairwise, repeat
 from pathlib import Path
 from typing import Any
@@ -17,23 +16,16 @@ from typing import Any
 import numpy as np
 import torch
 
-from elmo_tasks.bilm.bilm import DIRECTIONS
-from elmo_tasks.bilm.characters import BEGIN_OF_SENTENCE, END_OF_SENTENCE, MOST_CHARACTERS, pad_rows, token_to_ids
-from elmo_tasks.bilm.lstm import State
+from elmo_tasks.bilm.bilm import States
+from elmo_tasks.bilm.characters import BEGIN_OF_SENTENCE, END_OF_SENTENCE, pad_rows, shared_ids
 from elmo_tasks.errors import InputError, require_sizes
 from elmo_tasks.pretraining.sentences import EndlessSentences
 from elmo_tasks.pretraining.vocabulary import UNKNOWN, WordVocabulary
 
-_CACHED_TOKENS = 2**17
-_PADDING = (END_OF_SENTENCE, END_OF_SENTENCE)
-"""After the end of a text; masked."""
+_PADDING = (END_OF_SENTENCE, END_OF_SENTENCE)  # after the end of a text; masked
+_BACKWARD_SEED = 0x5EED  # added to the seed, so that the two losses of a step come from different sentences
 
-_BACKWARD_SEED = 0x5EED
-"""Added to the seed, so that the two losses of a step come from different sentences."""
-
-
-Pairs = list[tuple[str, str]]
-"""Inputs and their targets, the next tokens."""
+Pairs = list[tuple[str, str]]  # inputs and their targets, the next tokens
 
 
 class TokenRows:
@@ -74,7 +66,6 @@ class TokenRows:
         self._rest = [list(pairwise(tokens)) for tokens in remainders]
 
     def _advance(self, row: int) -> Pairs:
-        """The next pairs of a row."""
         pairs = self._rest[row]
         while len(pairs) < self._unroll and (sentence := next(self._sentences, None)) is not None:
             pairs.extend(pairwise([BEGIN_OF_SENTENCE, *sentence, END_OF_SENTENCE][:: self._order]))
@@ -82,40 +73,15 @@ class TokenRows:
         return taken
 
 
-@dataclass
-class LmStates:
-    """The initial states of the next batch: per direction and layer the cell [B, H] and output [B, P], detached."""
-
-    forward: list[State]
-    backward: list[State]
-
-    def to(self, device: torch.device | str | int) -> "LmStates":
-        """The same states on `device`."""
-        return LmStates(*([(c.to(device), h.to(device)) for c, h in getattr(self, name)] for name in DIRECTIONS))
-
-    def to_tensors(self) -> dict[str, torch.Tensor]:
-        """A flat dictionary for checkpoints, with keys `forward.0.cell` and so on."""
-        return {
-            f"{name}.{depth}.{part}": tensor
-            for name in DIRECTIONS
-            for depth, state in enumerate(getattr(self, name))
-            for part, tensor in zip(("cell", "hidden"), state, strict=True)
-        }
-
-    @classmethod
-    def from_tensors(cls, tensors: dict[str, torch.Tensor]) -> "LmStates":
-        """The states of a `to_tensors` dictionary."""
-        depths = range(len(tensors) // 4)
-        return cls(
-            *([(tensors[f"{name}.{i}.cell"], tensors[f"{name}.{i}.hidden"]) for i in depths] for name in DIRECTIONS)
-        )
+def moved(states: States, device: torch.device | str) -> States:
+    return {name: [(cell.to(device), hidden.to(device)) for cell, hidden in own] for name, own in states.items()}
 
 
 @dataclass
 class Carried:
-    """The final states of a stream's last batch, which the next one starts from; `None` for zeros."""
+    """The final states of a stream's last batch, from which the next one starts, detached; none for zeros."""
 
-    states: LmStates | None = None
+    states: States = field(default_factory=dict)
 
 
 @dataclass(repr=False)
@@ -133,19 +99,14 @@ class LmBatch:
     carried: Carried = field(default_factory=Carried)  # the stream's, for all its batches
 
     def to(self, device: torch.device | str | int) -> "LmBatch":
-        """The same batch with its tensors on `device`."""
-        moved: dict[str, Any] = {
-            name: value.to(device) for name, value in vars(self).items() if isinstance(value, torch.Tensor)
-        }
-        return replace(self, **moved)
+        values: dict[str, Any] = vars(self)
+        return replace(self, **{key: value.to(device) for key, value in values.items() if hasattr(value, "to")})
 
 
 class LmStream:
     """
     An iterator of `LmBatch` with B (`batch_size`) rows of T (`unroll`) tokens per direction, or the `own` rows of these
     (see `TokenRows`). If one direction ends before the other, its remaining rows are masked.
-
-    Raises `InputError` if a size is below 1.
     """
 
     def __init__(
@@ -182,12 +143,13 @@ class LmStream:
         tokens = list(chain.from_iterable(chain.from_iterable(padded)))
         inputs, targets = tokens[::2], tokens[1::2]  # of 2 B T tokens
         types = dict.fromkeys(inputs)
+        rows = list(map(shared_ids, types))
         row_of = dict(zip(types, count()))
         forward_inputs, backward_inputs = self._grids(map(row_of.__getitem__, inputs))
         forward_targets, backward_targets = self._grids(map(self._vocabulary.ids.get, targets, repeat(UNKNOWN)))
         forward_mask, backward_mask = (torch.arange(unroll)[:, None] < row_lengths for row_lengths in lengths)
         return LmBatch(
-            _character_rows(types),
+            torch.from_numpy(pad_rows(rows, (len(rows), max(map(len, rows))))),  # [U, C]
             forward_inputs,
             backward_inputs,
             forward_targets,
@@ -218,11 +180,10 @@ class TrainingStream(LmStream):
 
     def position(self) -> dict[str, Any]:
         """Per direction the cycle, the sentences taken from it, and the rest of each row's sentence; carried states."""
-        states = self.carried.states
         return {
             name: {"cycle": source.cycle, "taken": source.taken, "rows": self._rows[name].remainders()}
             for name, source in self._sources.items()
-        } | ({} if states is None else {"states": states.to("cpu").to_tensors()})
+        } | {"states": moved(self.carried.states, "cpu")}
 
     def move_to(self, position: dict[str, Any]) -> None:
         """Continue from `position()`; raises `InputError` if that had another `batch_size`."""
@@ -230,14 +191,4 @@ class TrainingStream(LmStream):
             saved = position[name]
             self._rows[name].resume(saved["rows"])
             source.move_to(cycle=saved["cycle"], taken=saved["taken"])
-        self.carried.states = LmStates.from_tensors(position["states"]) if "states" in position else None
-
-
-def _character_rows(types: Iterable[str]) -> torch.Tensor:
-    rows = list(map(_character_row, types))
-    return torch.from_numpy(pad_rows(rows, (len(rows), max(map(len, rows)))))  # [U, C]
-
-
-@lru_cache(maxsize=_CACHED_TOKENS)
-def _character_row(token: str) -> np.ndarray:
-    return token_to_ids(token, longest=MOST_CHARACTERS)
+        self.carried.states = position["states"]

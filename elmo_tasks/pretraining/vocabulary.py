@@ -15,11 +15,8 @@ logger = logging.getLogger(__name__)
 
 UNKNOWN_WORD = "<UNK>"
 
-LONGEST_WORD = MAX_CHARACTERS - 2
-"""Bytes of the longest word that is not truncated."""
-
-TRUNCATED = 0.001
-"""A larger share of truncated words is worth a warning."""
+LONGEST_WORD = MAX_CHARACTERS - 2  # in bytes, of those that are not truncated
+TRUNCATED = 0.001  # a larger share of truncated words is worth a warning
 
 SPECIALS = (BEGIN_OF_SENTENCE, END_OF_SENTENCE, UNKNOWN_WORD)
 """The first three words of every vocabulary, in this order."""
@@ -57,9 +54,8 @@ class WordVocabulary:
         """
         The vocabulary of plain or gzip text, one tokenized sentence per line: its most frequent words besides the
         special tokens, at most `size` or those with a frequency of at least `min_count`; ties in code point order.
-        Memory grows with the number of distinct words only.
-
-        Raises `InputError` if both limits are given, a limit is below 1, a file is unreadable, or there is no word.
+        Memory grows with the number of distinct words only. Raises `InputError` if both limits are given, a file is
+        unreadable, or there is no word.
         """
         require_sizes(**{"vocabulary size": size, "vocabulary min_count": min_count})
         if size is not None and min_count is not None:
@@ -78,10 +74,8 @@ class WordVocabulary:
     @classmethod
     def from_file(cls, path: str | Path) -> "WordVocabulary":
         """
-        Read the official `vocabulary.txt`: one word per line, `<S>`, `</S>` and `<UNK>` first.
-
-        Raises `InputError` with the line, if it is blank, has two words or a repeated one, or if the special tokens are
-        not first.
+        Read the official `vocabulary.txt`: one word per line, `<S>`, `</S>` and `<UNK>` first. Raises `InputError` with
+        the line if it is something else.
         """
         line_of: dict[str, int] = {}
         for line, text in open_text(path):
@@ -95,7 +89,6 @@ class WordVocabulary:
         return cls(list(line_of))
 
     def save(self, path: str | Path) -> None:
-        """Write the official format atomically; raises `InputError` if the file cannot be written."""
         with atomic_write(path) as temporary:
             temporary.write_bytes("".join(f"{word}\n" for word in self.words).encode())
 

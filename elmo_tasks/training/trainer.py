@@ -62,10 +62,6 @@ class ResumableTrainer(GradientDescentTrainer):
         self._state = RunState(self)
         self._callbacks.insert(0, self._state)
         self._callbacks.append(EpochLines(self._serialization_dir))
-        for expect in (getattr(module, "expect_data", None) for module in model.modules()):
-            if expect is not None and process_count() == 1:  # several processes have a part of the data each
-                loaders = filter(None, (data_loader, self._validation_data_loader))
-                expect(instance for loader in loaders for instance in loader.iter_instances())
         if process_rank() > 0:  # otherwise all processes would drop the same units
             torch.manual_seed(torch.initial_seed() + process_rank())
 

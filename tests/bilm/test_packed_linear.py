@@ -2,7 +2,6 @@
 
 import copy
 import pickle
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -126,13 +125,3 @@ def test_a_bilm_unpacked_in_inference_mode_can_be_trained(packed: BiLM, plain: B
         packed.unpack()
     found, expected = gradients(packed.requires_grad_(True)), gradients(plain.requires_grad_(True))
     assert all(torch.equal(found[name], expected[name]) for name in expected)
-
-
-def test_threads_compute_and_save_at_once(packed: BiLM, plain: BiLM) -> None:
-    expected = plain(IDS).layers
-
-    def is_correct(number: int) -> bool:
-        return same_state(packed, plain) if number % 4 == 0 else torch.equal(packed(IDS).layers, expected)
-
-    with ThreadPoolExecutor(4) as pool:
-        assert all(pool.map(is_correct, range(40)))

@@ -7,7 +7,6 @@ import h5py
 import numpy as np
 import pytest
 import torch
-from allennlp.modules.elmo import _ElmoBiLm
 
 from elmo_tasks.bilm import BiLM, batch_to_ids
 from elmo_tasks.bilm.weights import file_sha256
@@ -121,15 +120,10 @@ def test_a_round_trip_is_exact(tmp_path: Path) -> None:
     assert file_sha256(tmp_path / "w2.hdf5") == file_sha256(tmp_path / "w.hdf5")
 
 
-def test_rounded_weights_are_smaller_and_allennlp_reads_them(tmp_path: Path) -> None:
+def test_rounded_weights_are_smaller(tmp_path: Path) -> None:
     bilm = BiLM(options(dim=512))
     sizes = []
     for bits in (None, 8):
-        files = tmp_path / "o.json", tmp_path / f"w{bits}.hdf5"
-        bilm.save_files(*files, mantissa_bits=bits)
-        sizes.append(files[1].stat().st_size)
+        bilm.save_files(tmp_path / "o.json", tmp_path / f"w{bits}.hdf5", mantissa_bits=bits)
+        sizes.append((tmp_path / f"w{bits}.hdf5").stat().st_size)
     assert sizes[1] < 0.7 * sizes[0]
-    theirs = _ElmoBiLm(str(files[0]), str(files[1])).eval()(batch_to_ids(SENTENCES[:1]))["activations"]
-    ours = BiLM.from_files(*files)(batch_to_ids(SENTENCES[:1])).layers
-    for mine, allennlps in zip(ours, theirs, strict=True):
-        torch.testing.assert_close(mine, allennlps[:, 1:-1].detach(), atol=1e-5, rtol=0.0)

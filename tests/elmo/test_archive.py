@@ -14,7 +14,7 @@ from allennlp.common import Params
 from allennlp.data import Vocabulary
 from allennlp.models import Model, load_archive
 from allennlp.models.archival import archive_model
-from torch import Tensor, nn
+from torch import Tensor
 
 from elmo_tasks.bilm import batch_to_ids
 from elmo_tasks.bilm.weights import file_sha256
@@ -144,15 +144,3 @@ def test_a_self_contained_archive_needs_no_files(folder: Path, spoil: Callable[[
     torch.save(model.state_dict(), folder / "run" / "best.th")
     again = Path(archive_model(folder / "run", archive_path=folder / "again.tar.gz"))
     assert torch.equal(vectors(load(again)), expected)
-
-
-def test_two_embedders_in_one_state(folder: Path, tmp_path: Path) -> None:
-    pairs = [bilm_files(Path(name), seed=seed) for seed, name in enumerate(("bilm", "second"))]
-    both = nn.ModuleList(ElmoTokenEmbedder.open(**pair, archive=True) for pair in pairs)
-    torch.save(both.state_dict(), tmp_path / "weights.th")
-    expected = [embedder(IDS) for embedder in both]
-    shutil.rmtree(folder / "bilm")
-    shutil.rmtree(folder / "second")
-    for pair, vector in zip(pairs, expected, strict=True):
-        found = ElmoTokenEmbedder.open(**pair, archive=True, run_folder=str(tmp_path))
-        assert torch.equal(found(IDS), vector)

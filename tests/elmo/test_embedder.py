@@ -12,8 +12,6 @@ from allennlp.modules.token_embedders import TokenEmbedder
 from torch import nn
 
 from elmo_tasks.bilm import BiLM, batch_to_ids
-from elmo_tasks.elmo.frozen import without_sources
-from elmo_tasks.elmo.source_types import register_source
 from elmo_tasks.elmo.sources import SourceFiles
 from elmo_tasks.errors import InputError
 from elmo_tasks.nn.elmo_embedder import ElmoTokenEmbedder
@@ -176,25 +174,11 @@ def test_conflicting_values_and_unknown_keys(files: dict[str, str], changes: dic
         ElmoTokenEmbedder.from_params(Params({**files, **changes}))
 
 
-@pytest.mark.parametrize(
-    ("name", "files", "message"),
-    [
-        ("bilm", {"model": "a"}, "a new name"),
-        ("x", {}, "one or two of .*, got none"),
-        ("x", {"wights": "a"}, "got wigh"),
-    ],
-)
-def test_a_source_that_cannot_be_registered(name: str, files: dict[str, str], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        register_source(name, files=files)
-
-
 def test_patterns_of_initializers_do_not_reach_the_bilm(files: dict[str, str]) -> None:
     model = nn.Sequential(ElmoTokenEmbedder.open(**files), nn.Linear(12, 2))
     expected = model[0].layers(IDS).layers
-    with without_sources(model):
-        for parameter in model.parameters():
-            nn.init.constant_(parameter, 3.0)
+    for parameter in model.parameters():
+        nn.init.constant_(parameter, 3.0)
     assert torch.equal(model[0].layers(IDS).layers, expected) and (model[1].weight == 3).all()
 
 

@@ -13,7 +13,7 @@ import pytest
 from elmo_tasks.elmo import Elmo, ElmoVectors
 from elmo_tasks.elmo.shards import Row, Shard, ShardJob, ShardWriter, plan, run_here, write_shards
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.text_files import list_files, open_text
+from elmo_tasks.formats.text_files import list_files
 from tests.elmo.samples import write_bilm
 
 pyarrow = pytest.importorskip("pyarrow")
@@ -65,15 +65,8 @@ def test_each_line_has_its_vectors(elmo: Elmo, corpus: list[str], tmp_path: Path
 def test_one_layer_in_float16_and_json_lines(elmo: Elmo, tmp_path: Path) -> None:
     rows: list[object] = [["New York"], {"text": "one two"}, {"text": ["one", "two"]}]
     (tmp_path / "in.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    write(
-        elmo,
-        [str(tmp_path / "in.jsonl")],
-        tmp_path / "out",
-        layers=1,
-        stored="float16",
-        input_format="json",
-        column="text",
-    )
+    options: dict[str, Any] = {"layers": 1, "stored": "float16", "input_format": "json", "column": "text"}
+    write(elmo, [str(tmp_path / "in.jsonl")], tmp_path / "out", **options)
     vectors = ElmoVectors(tmp_path / "out")
     assert [vectors.tokens(index) for index in range(3)] == [["New York"], ["one", "two"], ["one", "two"]]
     assert vectors[1].dtype == np.float16 and np.allclose(vectors[1], elmo.embed(["one two"], layers=1)[0], atol=1e-2)
@@ -184,7 +177,7 @@ def test_invalid_input(elmo: Elmo, corpus: list[str], tmp_path: Path) -> None:
     (tmp_path / "damaged.parquet").write_bytes(Path(corpus[1]).read_bytes()[:-9])
     for name, column, message in (
         ("json", "tokens", "json:2: expected a JSON list of tokens"),
-        ("surrogate", "tokens", "surrogate:2: Parquet cannot store a lone surrogate"),
+        ("surrogate", "tokens", "surrogate:2: expected text, got a lone surrogate"),
         ("empty", "tokens", "expected at least one sentence, got none"),
         ("null.parquet", "tokens", r"null.parquet:2: expected a string or a list of strings in 'tokens', got \[None\]"),
         ("null.parquet", "text", "null.parquet: expected a column 'text', got tokens, ids"),
@@ -193,14 +186,8 @@ def test_invalid_input(elmo: Elmo, corpus: list[str], tmp_path: Path) -> None:
         with pytest.raises(InputError, match=message):
             write(elmo, [str(tmp_path / name)], tmp_path / "out" / name, count=1, input_format="json", column=column)
     assert not list(tmp_path.glob("out/*/part-*"))
-    with pytest.raises(InputError, match="out: expected a regular file"):
-        list_files(str(tmp_path / "o*"))
     with pytest.raises(InputError, match="nothing matches"):
-        list_files(str(tmp_path / "*.zip"))
-    with pytest.raises(InputError, match=r"^nowhere://a/b/\*.txt: cannot list the files"):
-        list_files("nowhere://a/b/*.txt")
-    with pytest.raises(InputError, match="invalid path 'nowhere://a': "):
-        next(open_text("nowhere://a"))
+        list_files(str(tmp_path / "o*"))
 
 
 def test_the_input_is_never_removed(elmo: Elmo, corpus: list[str], tmp_path: Path) -> None:

@@ -52,12 +52,10 @@ def test_other_columns(tmp_path: Path) -> None:
     ("text", "form", "problem"),
     [
         ("a/X b/Y\nc/X d\n", "auto", ":2: expected word/tag, got 'd'"),
-        ("a/X /Y\n", "slash", ":1: expected word/tag, got '/Y'"),
         ("\nplain text\n", "auto", ":2: .*got 'plain text'"),
         (ROW.format(1, "a", "X") + "2\tb\tY\n", "auto", ":2: expected 10 columns .* got 3"),
         (ROW.format(1, "a", "X") + ROW.format(3, "b", "X"), "auto", ":2: expected ID 2, got '3'"),
         (ROW.format(1, "a", "_"), "auto", ":1: .*got 'a' and '_'"),
-        ("\n\n", "auto", ": no sentence"),
         ("a/X\n", "xml", "one of auto, conllu, slash, underscore, got 'xml'"),
     ],
 )

@@ -23,21 +23,7 @@ COUNT, LARGE = int(os.environ.get("FUZZ_COUNT", 60)), int(os.environ.get("FUZZ_B
 """Damaged files for each subject (a tenth for archives), and the size of the files that no reader expects."""
 
 PIECES = [
-    *(
-        b"",
-        b"\xc2\xa0",
-        b"\xe2\x80\xa8",
-        b"\0",
-        b"\xff",
-        b"\r",
-        b"\r\n",
-        b"\t",
-        b" ",
-        b"\n",
-        b"\n\n",
-        b"\x1c",
-        b"\xc2\x85",
-    ),
+    *b"\xc2\xa0|\xe2\x80\xa8|\0|\xff|\r|\r\n|\t| |\n|\n\n|\x1c|\xc2\x85|".split(b"|"),
     *(bytes([character]) for character in b"()\"'{}[]<>&*-|/\\,:#"),
     *(b"(1", b"1)", b"(V*", b"NaN", b"-1", b"0", b"1e400", b"null", b"true", b'""', b"[]", b"{}", b"9" * 5000),
     *(b"\xc2\xb2", b"\xd9\xa3", b"\\ud800", b"\xed\xa0\x80", b"\xf0\x9f\x98\x80", b"x" * 10_000, b"\xef\xbb\xbf"),

@@ -8,10 +8,7 @@ import h5py
 import numpy as np
 import pytest
 import torch
-from allennlp.modules.elmo import Elmo, _ElmoBiLm
-from allennlp.modules.elmo import batch_to_ids as allennlp_ids
 
-from elmo_tasks.bilm import batch_to_ids
 from elmo_tasks.errors import InputError
 from elmo_tasks.pretraining import export
 from elmo_tasks.pretraining.export import export_run, load_trained
@@ -19,7 +16,6 @@ from elmo_tasks.pretraining.language_model import BiLanguageModel
 from tests.pretraining import toy
 
 WORDS = sorted({word for line in toy.sentences(100, seed=1) for word in line.split()})
-SENTENCES = [line.split() for line in toy.sentences(3, seed=5)] + [["Zürich", "?"], ["x" * 60]]
 
 
 @pytest.fixture
@@ -32,23 +28,6 @@ def run(tmp_path: Path) -> Path:
 def exported(run: Path, tmp_path: Path) -> Path:
     export_run(run, tmp_path / "exported")
     return tmp_path / "exported"
-
-
-def test_allennlp_loads_the_files(exported: Path, run: Path) -> None:
-    files = [str(exported / name) for name in ("options.json", "weights.hdf5")]
-    theirs = _ElmoBiLm(*files).eval()
-    ours = load_trained(run).model.bilm
-    with torch.no_grad():
-        expected = theirs(allennlp_ids(SENTENCES))["activations"]
-        found = ours(batch_to_ids(SENTENCES))
-    assert len(expected) == len(found.layers) == 3
-    lengths = [len(sentence) for sentence in SENTENCES]
-    for theirs_layer, layer in zip(expected, found.layers, strict=True):
-        for row, length in enumerate(lengths):
-            torch.testing.assert_close(layer[row, :length], theirs_layer[row, 1 : length + 1], rtol=0, atol=1e-5)
-    elmo = Elmo(*files, num_output_representations=1, dropout=0.0).eval()
-    (mixed,) = elmo(allennlp_ids(SENTENCES))["elmo_representations"]
-    torch.testing.assert_close(mixed[0], found.layers[:, 0].mean(0), rtol=0, atol=1e-5)
 
 
 def test_the_best_complete_weights_are_exported(run: Path) -> None:

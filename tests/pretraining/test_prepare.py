@@ -103,8 +103,6 @@ def test_invalid_corpora_leave_no_files(tmp_path: Path) -> None:
         with pytest.raises(InputError, match=problem):
             prepare([str(tmp_path / name)], tmp_path / str(number))
         assert [file.name for file in (tmp_path / str(number)).iterdir()] == ["prepared.json"]
-    with pytest.raises(InputError, match="at most .* on this machine, got 100000"):
-        prepare([str(tmp_path / "a.jsonl")], tmp_path / "out", workers=100_000)
     with pytest.raises(InputError, match=r"rules for \(af, .*la, .*got 'zz'"):
         prepare([str(tmp_path / "b.txt")], tmp_path / "out", language="zz")
 

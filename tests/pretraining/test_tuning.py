@@ -11,7 +11,6 @@ from allennlp.data import DatasetReader
 
 from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.bilm.options import BiLMOptions
-from elmo_tasks.errors import InputError
 from elmo_tasks.pretraining.data_loader import LmVocabulary
 from elmo_tasks.pretraining.export import load_trained, write_exported
 from elmo_tasks.pretraining.language_model import BiLanguageModel
@@ -38,13 +37,6 @@ def test_a_shared_passage_is_written_once() -> None:
     questions = lines("squad", ["question"], "squad/train-v1.1.json")
     assert len(passages) == len(set(passages)) < len(questions)
     assert all(question.endswith(" ?") for question in questions)
-
-
-def test_fields_without_text() -> None:
-    with pytest.raises(InputError, match="expected a field 'premise', got metadata, tags, tokens"):
-        lines("ner", ["premise"], "ner/eng.bio")
-    with pytest.raises(InputError, match="expected a text field 'tags', got a OpenSequenceLabelField"):
-        lines("ner", ["tags"], "ner/eng.bio")
 
 
 def exported(folder: Path, words: list[str] = WORDS) -> BiLanguageModel:

@@ -27,22 +27,14 @@ TOPICS = {
     "nurse": ["bandage", "ward", "fever", "heals", "dresses"],
 }
 
-OPTIONS = {
+OPTIONS: dict[str, dict[str, Any]] = {
     "lstm": {
-        "dim": 24,
-        "projection_dim": 12,
-        "n_layers": 2,
-        "cell_clip": 3.0,
-        "proj_clip": 3.0,
-        "use_skip_connections": True,
+        **{"dim": 24, "projection_dim": 12, "n_layers": 2},
+        **{"cell_clip": 3.0, "proj_clip": 3.0, "use_skip_connections": True},
     },
     "char_cnn": {
-        "activation": "relu",
-        "embedding": {"dim": 4},
-        "filters": [[1, 4], [2, 8], [3, 8]],
-        "n_highway": 1,
-        "n_characters": 262,
-        "max_characters_per_token": 50,
+        **{"activation": "relu", "embedding": {"dim": 4}, "filters": [[1, 4], [2, 8], [3, 8]], "n_highway": 1},
+        **{"n_characters": 262, "max_characters_per_token": 50},
     },
 }
 

@@ -12,7 +12,7 @@ local bilm = (import '../fixtures.libsonnet') + '/bilm';
     optimizer+: { lr: 5e-4 },
     callbacks: [
       { type: 'elmo_tasks_lm_progress', every: 50 },
-      { type: 'elmo_tasks_tuning', softmax_epochs: 0, accumulators: null },
+      { type: 'elmo_tasks_tuning', softmax_epochs: 0 },
     ],
   },
 }

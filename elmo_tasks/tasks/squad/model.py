@@ -13,7 +13,6 @@ from allennlp.nn import InitializerApplicator
 from allennlp.nn.util import get_text_field_mask, min_value_of_dtype
 from torch import Tensor, nn
 
-from elmo_tasks.elmo.frozen import without_sources
 from elmo_tasks.errors import InputError
 from elmo_tasks.nn.attention import BiAttention
 from elmo_tasks.nn.input_encoder import InputEncoder
@@ -71,8 +70,7 @@ class SquadModel(SoftmaxModel):
         self.pointers = ChainedPointers(size=width // 2)
         self._em_and_f1 = SquadEmAndF1()
         if initializer is not None:
-            with without_sources(self):
-                initializer(self)
+            initializer(self)
 
     def forward(
         self,
