@@ -93,15 +93,6 @@ def test_force_removes_a_run_and_no_other_file(begun: Path) -> None:
     assert names(begun) == {"config.json", "meta.json", "notes.txt"} and stored(begun) == CHANGED
 
 
-@pytest.mark.parametrize("file", ["config.json", "vocabulary/tokens.txt", "link.txt"])
-def test_force_does_not_remove_what_is_read(begun: Path, file: str) -> None:
-    (begun / "link.txt").symlink_to(begun / "best.th")
-    before = names(begun)
-    with exclusive(begun), pytest.raises(InputError, match="the run would replace .*, which it reads"):
-        prepare(begun, Params(CHANGED), recover=False, force=True, read=[begun / file])
-    assert names(begun) == before and stored(begun) == CONFIG
-
-
 def test_folder_of_something_else(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").touch()
     with pytest.raises(InputError, match=r"expected an empty folder, got thesis.tex"):

@@ -4,7 +4,9 @@ import json
 import random
 import time
 from pathlib import Path
+from threading import Thread
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 import torch
@@ -16,14 +18,17 @@ from allennlp.nn import RegularizerApplicator
 from allennlp.nn.regularizers import L2Regularizer
 from allennlp.training import Checkpointer, Trainer
 from allennlp.training.metrics import Average
+from tensorboardX.record_writer import RecordWriter
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.training import trainer as trainer_module
 from elmo_tasks.training.checkpointer import AtomicCheckpointer
+from elmo_tasks.training.logs import Events
 from elmo_tasks.training.trainer import ResumableTrainer
 from tests.killing import differences
 from tests.training.test_resumable import Numbers
 
+PARTS = ("train", "validation")
 DIRECTION = torch.tensor([1.0, -2.0, 0.5])
 
 
@@ -127,6 +132,33 @@ def test_results_are_those_of_gradient_descent(tmp_path: Path) -> None:
         assert "memory" in name or ours[name] == theirs[name]
 
 
+def test_events_for_tensorboard_change_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also of an interrupted run; a config without the default callbacks has none."""
+    train(tmp_path / "without")
+    assert not (tmp_path / "without" / "log").exists()
+    interrupt_at(monkeypatch, 12)
+    with pytest.raises(Interrupted):
+        train(tmp_path / "events", enable_default_callbacks=True)
+    monkeypatch.undo()
+    train(tmp_path / "events", enable_default_callbacks=True)
+    found = [path for path in differences(tmp_path / "events", tmp_path / "without") if "/callbacks/" not in path]
+    assert found == []
+    written = [b"".join(path.read_bytes() for path in (tmp_path / "events/log" / part).iterdir()) for part in PARTS]
+    assert b"train/loss" in written[0] and b"validation/mean" in written[1]
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_full_disk_does_not_stop_the_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """TensorBoard's thread ends there, and nobody takes the events that wait for it."""
+    events = Events(str(tmp_path))
+    events.trainer = trainer_in(tmp_path)
+    monkeypatch.setattr(RecordWriter, "write", Mock(side_effect=OSError(28, "No space left on device")))
+    writing = Thread(target=events.log_scalars, args=({str(number): 1.0 for number in range(100)},), daemon=True)
+    writing.start()
+    writing.join(10)
+    assert not writing.is_alive()
+
+
 @pytest.mark.parametrize("ending", [{}, {"patience": 1, "num_epochs": 40}])
 def test_a_finished_run_is_not_trained_further(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: dict[str, Any]
@@ -182,12 +214,6 @@ def test_the_duration_is_that_of_the_whole_run(tmp_path: Path, monkeypatch: pyte
     train(tmp_path, num_epochs=3)
     seconds = json.loads((tmp_path / "metrics.json").read_text())["training_duration"].rpartition(":")[2]
     assert float(seconds) > 9 * pause, "six batches, and three of validation"
-
-
-def test_unknown_keys_are_rejected(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"^trainer: expected keys of GradientDescentTrainer, got num_epoch$"):
-        trainer_in(tmp_path, num_epoch=3)
-    trainer_in(tmp_path, run_sanity_checks=False, grad_scaling=False)
 
 
 class OwnCheckpointer(Checkpointer):

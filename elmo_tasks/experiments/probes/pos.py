@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from tqdm import tqdm
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.experiments.probes.layers import FrozenEncoder, all_layers, check_overlap
@@ -105,7 +106,8 @@ def probe_pos(
         return PosRow(name, _percent(right), _percent(right[~unseen]), _percent(right[unseen]), fitted)
 
     rows = [row(BASELINE, _most_frequent(train, test.words))]
-    for layer, (features, scored) in enumerate(zip(train.layers(encoder), test.layers(encoder), strict=True)):
+    layers = list(zip(train.layers(encoder), test.layers(encoder), strict=True))
+    for layer, (features, scored) in enumerate(tqdm(layers, desc="layers", disable=None, leave=False)):
         fitted = fit_softmax(features, train.tags, max_steps=max_steps)
         rows.append(row(f"{encoder.name} {layer}", fitted.predict(scored), fitted))
     return PosReport(rows, tags, len(train.words), len(test.words), int(unseen.sum()), shared)
