@@ -106,16 +106,13 @@ def occurrence_in_sentence(index: CorpusIndex, encoder: FrozenEncoder, word: str
     return Query(Occurrence(list(sentence), place), vector)
 
 
-def nearest_occurrences(
-    index: CorpusIndex, word: str, query: Query, *, top: int, any_word: bool = False
-) -> list[Occurrence]:
+def nearest_occurrences(index: CorpusIndex, word: str, query: Query, *, top: int) -> list[Occurrence]:
     """
-    The `top` nearest occurrences of the word, or of any word, by cosine, in order; ties in the order of the corpus.
-    Sentences with the same words as the source's are left out.
+    The `top` nearest occurrences of the word by cosine, in order; ties in the order of the corpus. Sentences with the
+    same words as the source's are left out.
     """
     own = index.occurrences(word)
-    tokens = np.arange(len(index.words)) if any_word else own
-    tokens = np.setdiff1d(tokens, index.tokens_of(query.source.words))
+    tokens = np.setdiff1d(own, index.tokens_of(query.source.words))
     near = np.zeros(len(tokens), np.float32)
     for start in range(0, len(tokens), _CHUNK):
         chunk = slice(start, start + _CHUNK)
