@@ -41,12 +41,8 @@ AFTER_FIRST_STEP = (
 
 
 @contextmanager
-def exclusive(folder: Path) -> Iterator[bool]:
-    """
-    Locks a folder, which is made if need be, and tells whether a training has locked it before; `InputError` if another
-    process trains in it.
-    """
-    known = (folder / LOCK).exists()
+def exclusive(folder: Path) -> Iterator[None]:
+    """Locks a folder, which is made if need be; `InputError` if another process trains in it."""
     lock = FileLock(folder / LOCK)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -59,16 +55,16 @@ def exclusive(folder: Path) -> Iterator[bool]:
             raise
         logger.warning("%s cannot be locked (%s): do not train in this folder twice at once", folder, error)
     try:
-        yield known
+        yield
     finally:
         lock.release()
 
 
-def prepare(folder: Path, params: Params, *, recover: bool, force: bool, known: bool = True) -> None:
+def prepare(folder: Path, params: Params, *, recover: bool, force: bool) -> None:
     """
     Makes a locked folder ready for AllenNLP's training, which resumes from the newest checkpoint in it: removes what a
-    killed run left half-written, with `force` all that a run has written, and writes the config. `known` is what
-    `exclusive` tells: without an earlier run, files under the names that a run writes are somebody's.
+    killed run left half-written, with `force` all that a run has written, and writes the config. Without `meta.json`,
+    which a run writes first, files under the names that a run writes are somebody's.
 
     Raises `InputError`, and changes nothing, if the folder has other files; without `recover` or `force`, if it has a
     run that has begun; with `recover`, if the run has another config. `force` has no effect with `recover`.
@@ -82,11 +78,11 @@ def prepare(folder: Path, params: Params, *, recover: bool, force: bool, known: 
         if config.is_file() and (stored := _stored(config)) is not None:
             require_same(stored, params.as_dict(quiet=True), config)
     else:
-        is_run = config.is_file() and (folder / META_NAME).is_file()
-        replaced = {path.name for path in written if known and path not in begun}
+        is_run = (folder / META_NAME).is_file()
+        replaced = {path.name for path in written if is_run and path not in begun}
         blocking = [name for name in _present(folder) if name not in replaced]
         if force:
-            blocking = [] if known or is_run else [path.name for path in written]
+            blocking = [] if is_run else [path.name for path in written]
         if blocking:
             hint = RESUME if is_run else "give -s another"
             raise InputError(f"expected an empty folder, got {', '.join(blocking)}", file=folder, hint=hint)
@@ -94,9 +90,9 @@ def prepare(folder: Path, params: Params, *, recover: bool, force: bool, known: 
             shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
     for path in leftovers(folder):
         path.unlink(missing_ok=True)
+    Meta.new().to_file(folder / META_NAME)
     with atomic_write(config) as aside:
         params.to_file(str(aside))
-    Meta.new().to_file(folder / META_NAME)
 
 
 def require_plain_name(folder: Path) -> None:

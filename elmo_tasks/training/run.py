@@ -75,13 +75,8 @@ def train(
     recover = recover or (group is not None and group.resumes(folder))
     if recover and not folder.is_dir():
         raise InputError("expected the folder of a run to resume, got none", file=folder)
-    with run_folder.exclusive(folder) as known:
-        try:
-            run_folder.prepare(folder, params, recover=recover, force=force, known=known)
-        except BaseException:
-            if not known:  # it would mark the folder as that of a run
-                (folder / run_folder.LOCK).unlink(missing_ok=True)
-            raise
+    with run_folder.exclusive(folder):
+        run_folder.prepare(folder, params, recover=recover, force=force)
         if shown != "warnings":
             sys.stdout.write(f"{describe(config, scale)}\n")
         with logged(folder, "all" if config.get("distributed") else shown):

@@ -25,8 +25,8 @@ class Killed(BaseException):
 
 
 def start(folder: Path, config: dict[str, Any] = CONFIG, *, recover: bool = False, force: bool = False) -> None:
-    with exclusive(folder) as known:
-        prepare(folder, Params(dict(config)), recover=recover, force=force, known=known)
+    with exclusive(folder):
+        prepare(folder, Params(dict(config)), recover=recover, force=force)
 
 
 def names(folder: Path) -> set[str]:
@@ -150,7 +150,6 @@ def test_archive_is_written_atomically(begun: Path, monkeypatch: pytest.MonkeyPa
 def test_files_of_somebody_else_with_the_names_of_a_run(tmp_path: Path, force: bool) -> None:
     for name in ("log", "options.json", "config.json"):
         (tmp_path / name).touch()
-    for _ in range(2):  # the first attempt does not mark the folder as that of a run
-        with pytest.raises(InputError, match="expected an empty folder, got config.json, log, options.json"):
-            train.train(Params(dict(CONFIG)), tmp_path, force=force)
-    assert {path.name for path in tmp_path.iterdir()} == {"log", "options.json", "config.json"}
+    with pytest.raises(InputError, match="expected an empty folder, got config.json, log, options.json"):
+        train.train(Params(dict(CONFIG)), tmp_path, force=force)
+    assert names(tmp_path) == {"log", "options.json", "config.json"}
