@@ -28,7 +28,6 @@ def logged(folder: Path, shown: str) -> Iterator[None]:
     if shown == "all":
         yield
         return
-    logging.raiseExceptions = False  # on a full disk the run itself fails, with one line
     os.environ["ALLENNLP_LOG_LEVEL"] = "WARNING"
     for shown_before in logging.getLogger().handlers:  # AllenNLP replaces them later
         shown_before.setLevel(logging.WARNING)
@@ -42,6 +41,7 @@ def logged(folder: Path, shown: str) -> Iterator[None]:
         logging.getLogger(name).setLevel(logging.INFO)
         for handler in of_logger:
             handler.addFilter(lambda record: record.levelno < logging.WARNING)  # AllenNLP's handlers have the others
+            handler.handleError = lambda record: None  # type: ignore[method-assign]  # on a full disk the run itself fails
             logging.getLogger(name).addHandler(handler)
     try:
         yield
