@@ -3,7 +3,6 @@
 import argparse
 import json
 import sys
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -62,5 +61,4 @@ def check_config(file: str | Path, overrides: str = "") -> list["Problem"]:
         if line is None:
             raise
         return [Problem(path="", expected="a readable config", got=line)]
-    found = chain(shape_problems(config), file_problems(config), device_problems(config))
-    return sorted(found, key=lambda problem: problem.path)
+    return sorted([*shape_problems(config), *file_problems(config), *device_problems(config)])

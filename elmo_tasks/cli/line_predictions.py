@@ -11,6 +11,7 @@ from allennlp.commands import predict as allennlp_predict
 from allennlp.common.file_utils import cached_path
 from allennlp.common.util import lazy_groups_of
 from allennlp.predictors import Predictor
+from tqdm import tqdm
 
 from elmo_tasks.cli.predict import STANDARD_INPUT
 from elmo_tasks.errors import InputError, one_line
@@ -61,7 +62,8 @@ class LinePredictions(allennlp_predict._PredictManager):
             super().run()
             return 0
         errors = 0
-        for batch in lazy_groups_of(self._lines(), self._batch_size):
+        lines = tqdm(self._lines(), unit=" lines", disable=self._print_to_console or None, leave=False)
+        for batch in lazy_groups_of(lines, self._batch_size):
             predictions = self._predictions([line for line in batch if line.error is None])
             for line in batch:
                 invalid = json.dumps({"line": line.number, "error": line.error}) + "\n"

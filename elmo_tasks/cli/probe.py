@@ -18,7 +18,7 @@ from elmo_tasks.experiments.probes.neighbors import (
     occurrence_in_sentence,
     read_corpus,
 )
-from elmo_tasks.experiments.probes.pos import MAX_STEPS, PosReport, PosRow, probe_pos
+from elmo_tasks.experiments.probes.pos import MAX_STEPS, PosReport, probe_pos
 from elmo_tasks.experiments.probes.wsd import WsdReport, evaluation_files_in, probe_senses, train_file_in, write_answers
 from elmo_tasks.files import atomic_write, check_output_path
 from elmo_tasks.formats.tagged import FORMATS
@@ -83,7 +83,6 @@ def _add_neighbors(parser: argparse.ArgumentParser) -> None:
     source = parser.add_mutually_exclusive_group()
     source.add_argument("--occurrence", type=int, metavar="N", default=1, help="query: the Nth in the corpus (1)")
     source.add_argument("--sentence", metavar="TEXT", help="query: WORD in this tokenised sentence")
-    add("--any-word", action="store_true", help="search all tokens, not only occurrences of WORD")
     add("--top", type=int, metavar="N", default=5, help="number of neighbours (5)")
     parser.set_defaults(func=probe_neighbors)
 
@@ -109,7 +108,7 @@ def probe_parts_of_speech(args: argparse.Namespace) -> None:
         _encoder(args, args.train, args.test), args.train, args.test, form=args.format, max_steps=args.max_steps
     )
     print(pos_table(report))
-    rows = {row.name: _pos_scores(row) for row in report.rows}
+    rows = {row.name: row._asdict() for row in report.rows}
     _write(args, _sizes(report) | {"rows": rows, "train": str(args.train), "test": str(args.test)})
 
 
@@ -123,7 +122,7 @@ def probe_neighbors(args: argparse.Namespace) -> None:
         query = occurrence_in_corpus(index, args.word, args.occurrence)
     else:
         query = occurrence_in_sentence(index, encoder, args.word, args.sentence.split())
-    found = nearest_occurrences(index, args.word, query, top=args.top, any_word=args.any_word)
+    found = nearest_occurrences(index, args.word, query, top=args.top)
     name = f"{encoder.name} {index.layer}"
     print(neighbors_table(args.word, query.source, found, static, vectors=args.vectors, name=name))
     results = {"word": args.word, "layer": index.layer, "corpus": str(args.corpus), "static": static}
@@ -133,12 +132,6 @@ def probe_neighbors(args: argparse.Namespace) -> None:
 
 def _sizes(report: WsdReport | PosReport) -> dict[str, Any]:
     return report._asdict() | {"discordant": [pair._asdict() for pair in report.discordant]}
-
-
-def _pos_scores(row: PosRow) -> dict[str, Any]:
-    fitted = {} if row.fitted is None else row.fitted._asdict()
-    kept = {name: fitted[name] for name in ("loss", "steps", "converged") if fitted}
-    return {"accuracy": row.accuracy, "seen": row.seen, "unseen": row.unseen} | kept
 
 
 def _encoder(args: argparse.Namespace, *read: Path | None) -> FrozenEncoder:

@@ -73,17 +73,14 @@ def _discordant(pairs: Sequence[Discordant]) -> list[str]:
 
 def pos_table(report: PosReport) -> str:
     """Table 6: accuracy on all tokens, on seen and on unseen words."""
-    header = ["accuracy", "all", "seen words", "unseen words", _PAPER, "training loss", "steps"]
+    header = ["accuracy", "all", "seen words", "unseen words", _PAPER, "steps"]
     rows = []
     for row in report.rows:
-        ending: list[str | None] = [None, None]
-        if row.fitted is not None:
-            steps = f"{row.fitted.steps}" + ("" if row.fitted.converged else ", not converged")
-            ending = [f"{row.fitted.loss:.4f}", steps]
-        rows.append([row.name, row.accuracy, row.seen, row.unseen, TABLE_6.get(row.name), *ending])
+        steps = None if row.steps is None else f"{row.steps}" + ("" if row.converged else ", not converged")
+        rows.append([row.name, row.accuracy, row.seen, row.unseen, TABLE_6.get(row.name), steps])
     counts = [report.test_tokens, report.test_tokens - report.unseen_tokens, report.unseen_tokens]
     lines = [
-        table(header, [["tokens", *counts, "", "", ""], *rows]),
+        table(header, [["tokens", *counts, "", ""], *rows]),
         f"*on {TABLE_6_DATA}{_released(report.rows)}: other data",
         f"{report.tags} tags, {report.train_tokens:,} training tokens",
     ]

@@ -52,7 +52,6 @@ def train(args: argparse.Namespace) -> None:
         force=args.force,
         dry_run=args.dry_run,
         packages=args.include_package,
-        config_file=Path(file),
         scale=scale_of(file),
         shown="warnings" if args.quiet else "all" if args.verbose else "lines",
     )

@@ -65,6 +65,12 @@ class TaskModel(Model):
                 hint="train it with a lower learning rate, or compute in float32 where float16 overflows",
             )
 
+    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *rest: Any) -> None:
+        former = f"{prefix}lowest_layers."  # the input encoder in archives of earlier checkouts
+        for name in [name for name in state_dict if name.startswith(former)]:
+            state_dict[f"{prefix}input_encoder.{name.removeprefix(former)}"] = state_dict.pop(name)
+        super()._load_from_state_dict(state_dict, prefix, *rest)
+
 
 class SoftmaxModel(TaskModel):
     """

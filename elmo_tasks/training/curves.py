@@ -8,35 +8,34 @@ from typing import Any
 from elmo_tasks.files import atomic_write
 
 CURVES = "curves.png"
+_EPOCH = re.compile(r"metrics_epoch_(\d+)\.json$")
+_MIX = re.compile(r"training_elmo_(input|output)_(s\d+|gamma)")
 
 
 def draw_curves(folder: Path, metrics: str | list[str]) -> None:
     """
-    Writes `curves.png` of the finished epochs in a run's folder: the training and validation loss, and the scores that
-    choose the best epoch, such as `+f1`.
+    Writes `curves.png` of the finished epochs in a run's folder: the training and validation loss; the scores that
+    choose the best epoch, such as `+f1`; with ELMo, the layer weights and gamma of each place (Eq. 1).
     """
     import matplotlib  # it takes a second
     from matplotlib.figure import Figure
 
     files = {int(found[1]): path for path in folder.glob("metrics_epoch_*.json") if (found := _EPOCH.search(path.name))}
     epochs: list[dict[str, Any]] = [json.loads(files[number].read_text("utf-8")) for number in sorted(files)]
-    numbers = [number + 1 for number in sorted(files)]
     chosen = [metrics] if isinstance(metrics, str) else metrics
+    mixes = [found for name in (epochs[-1] if epochs else ()) if (found := _MIX.fullmatch(name))]
+    panels = [
+        {"training_loss": "training loss", "validation_loss": "validation loss"},
+        {f"validation_{name.lstrip('+-')}": f"validation {name.lstrip('+-')}" for name in chosen},
+        *([{found[0]: f"ELMo {found[1]} {found[2]}" for found in mixes}] if mixes else []),
+    ]
     with matplotlib.rc_context({"axes.spines.right": False, "axes.spines.top": False, "lines.marker": "."}):
-        figure = Figure(figsize=(8, 3), layout="constrained")
-        losses, scores = figure.subplots(1, 2)
-        names_of = {
-            losses: ["training_loss", "validation_loss"],
-            scores: [f"validation_{name.lstrip('+-')}" for name in chosen],
-        }
-        for axis, names in names_of.items():
-            for name in names:
+        figure = Figure(figsize=(4 * len(panels), 3), layout="constrained")
+        for axis, labels in zip(figure.subplots(1, len(panels)), panels, strict=True):
+            for name, label in labels.items():
                 if any(name in epoch for epoch in epochs):
-                    axis.plot(numbers, [epoch.get(name) for epoch in epochs], label=name.replace("_", " "))
-                    axis.legend()
+                    axis.plot([number + 1 for number in sorted(files)], [it.get(name) for it in epochs], label=label)
+                    axis.legend(fontsize="small")
             axis.set_xlabel("epoch")
     with atomic_write(folder / CURVES) as aside:
         figure.savefig(aside, format="png", dpi=120)
-
-
-_EPOCH = re.compile(r"metrics_epoch_(\d+)\.json$")

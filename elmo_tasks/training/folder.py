@@ -19,6 +19,7 @@ from filelock import FileLock, Timeout
 from elmo_tasks.errors import InputError
 from elmo_tasks.files import atomic_write, leftovers
 from elmo_tasks.training.config import differences
+from elmo_tasks.training.confusion import CONFUSION
 from elmo_tasks.training.curves import CURVES
 from elmo_tasks.training.torchrun import MEETING
 
@@ -35,17 +36,13 @@ BEFORE_FIRST_STEP = (
 
 AFTER_FIRST_STEP = (
     *("model_state_*.th*", "training_state_*.th*", "best.th", "metrics_epoch_*.json", "metrics.json"),
-    *("curve.jsonl", CURVES, "exported", ARCHIVE),
+    *("curve.jsonl", CONFUSION, CURVES, "exported", ARCHIVE),
 )
 
 
 @contextmanager
-def exclusive(folder: Path) -> Iterator[bool]:
-    """
-    Locks a folder, which is made if need be, and tells whether a training has locked it before; `InputError` if another
-    process trains in it.
-    """
-    known = (folder / LOCK).exists()
+def exclusive(folder: Path) -> Iterator[None]:
+    """Locks a folder, which is made if need be; `InputError` if another process trains in it."""
     lock = FileLock(folder / LOCK)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -58,22 +55,19 @@ def exclusive(folder: Path) -> Iterator[bool]:
             raise
         logger.warning("%s cannot be locked (%s): do not train in this folder twice at once", folder, error)
     try:
-        yield known
+        yield
     finally:
         lock.release()
 
 
-def prepare(
-    folder: Path, params: Params, *, recover: bool, force: bool, known: bool = True, read: Iterable[Path] = ()
-) -> None:
+def prepare(folder: Path, params: Params, *, recover: bool, force: bool) -> None:
     """
     Makes a locked folder ready for AllenNLP's training, which resumes from the newest checkpoint in it: removes what a
-    killed run left half-written, with `force` all that a run has written, and writes the config. `known` is what
-    `exclusive` tells: without an earlier run, files under the names that a run writes are somebody's.
+    killed run left half-written, with `force` all that a run has written, and writes the config. Without `meta.json`,
+    which a run writes first, files under the names that a run writes are somebody's.
 
     Raises `InputError`, and changes nothing, if the folder has other files; without `recover` or `force`, if it has a
-    run that has begun; with `recover`, if the run has another config; with `force`, if a file in `read` would go.
-    `force` has no effect with `recover`.
+    run that has begun; with `recover`, if the run has another config. `force` has no effect with `recover`.
     """
     config = folder / CONFIG_NAME
     begun = _matching(folder, AFTER_FIRST_STEP)
@@ -84,22 +78,21 @@ def prepare(
         if config.is_file() and (stored := _stored(config)) is not None:
             require_same(stored, params.as_dict(quiet=True), config)
     else:
-        is_run = config.is_file() and (folder / META_NAME).is_file()
-        replaced = {path.name for path in written if known and path not in begun}
+        is_run = (folder / META_NAME).is_file()
+        replaced = {path.name for path in written if is_run and path not in begun}
         blocking = [name for name in _present(folder) if name not in replaced]
         if force:
-            blocking = [] if known or is_run else [path.name for path in written]
+            blocking = [] if is_run else [path.name for path in written]
         if blocking:
             hint = RESUME if is_run else "give -s another"
             raise InputError(f"expected an empty folder, got {', '.join(blocking)}", file=folder, hint=hint)
-        _require_unread(written, read)
         for path in written:
             shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
     for path in leftovers(folder):
         path.unlink(missing_ok=True)
+    Meta.new().to_file(folder / META_NAME)
     with atomic_write(config) as aside:
         params.to_file(str(aside))
-    Meta.new().to_file(folder / META_NAME)
 
 
 def require_plain_name(folder: Path) -> None:
@@ -148,12 +141,3 @@ def _present(folder: Path) -> list[str]:
     """The names in a folder but for the lock and temporary files of processes that have ended."""
     temporary = {path.name for path in leftovers(folder)}
     return sorted(path.name for path in folder.iterdir() if path.name != LOCK and path.name not in temporary)
-
-
-def _require_unread(written: Iterable[Path], read: Iterable[Path]) -> None:
-    """Raises `InputError` if a file that the training reads is among those to be removed."""
-    gone = [path.resolve() for path in written]
-    for file in read:
-        if any(file.resolve().is_relative_to(path) for path in gone):
-            hint = "give -s another folder, or move the file"
-            raise InputError(f"the run would replace {file}, which it reads", hint=hint)

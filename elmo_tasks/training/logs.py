@@ -1,4 +1,4 @@
-"""What a training prints, a line for each epoch, and what it writes to `out.log`."""
+"""What a training prints, a line for each epoch, and what it writes to `out.log` and for TensorBoard."""
 
 import logging
 import os
@@ -10,23 +10,13 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from allennlp.training.callbacks import TrainerCallback
+from allennlp.training.callbacks import TensorBoardCallback, TrainerCallback
+from allennlp.training.callbacks.log_writer import LogWriterCallback
+from tensorboardX import SummaryWriter
 
 logger = logging.getLogger(__name__)
 
 FORMAT = "%(asctime)s - %(levelname)s - %(name)s - %(message)s"
-
-
-class _Quiet(logging.Handler):
-    """On a full disk the run itself fails, with one line."""
-
-    def handleError(self, record: logging.LogRecord) -> None: ...
-
-
-class _FileHandler(_Quiet, logging.FileHandler): ...
-
-
-class _StreamHandler(_Quiet, logging.StreamHandler): ...
 
 
 @contextmanager
@@ -41,16 +31,17 @@ def logged(folder: Path, shown: str) -> Iterator[None]:
     os.environ["ALLENNLP_LOG_LEVEL"] = "WARNING"
     for shown_before in logging.getLogger().handlers:  # AllenNLP replaces them later
         shown_before.setLevel(logging.WARNING)
-    file = _FileHandler(folder / "out.log")
+    file = logging.FileHandler(folder / "out.log")
     file.setFormatter(logging.Formatter(FORMAT))
     handlers: dict[str, list[logging.Handler]] = {"allennlp": [file], "elmo_tasks": [file]}
     if shown == "lines":
-        handlers["elmo_tasks"].append(_StreamHandler(sys.stdout))
+        handlers["elmo_tasks"].append(logging.StreamHandler(sys.stdout))
     levels = {name: logging.getLogger(name).level for name in handlers}
     for name, of_logger in handlers.items():
         logging.getLogger(name).setLevel(logging.INFO)
         for handler in of_logger:
             handler.addFilter(lambda record: record.levelno < logging.WARNING)  # AllenNLP's handlers have the others
+            handler.handleError = lambda record: None  # type: ignore[method-assign]  # on a full disk the run itself fails
             logging.getLogger(name).addHandler(handler)
     try:
         yield
@@ -88,6 +79,23 @@ class EpochLines(TrainerCallback):
         if is_primary and metrics and "best_epoch" in metrics:
             scores = [f"{name} {value:.4g}" for name, value in _scores(trainer, metrics, "best_validation_")]
             logger.info("best epoch %s: %s", metrics["best_epoch"] + 1, ", ".join(scores) or "no validation")
+
+
+class Events(TensorBoardCallback):
+    """
+    AllenNLP's `tensorboard`, without its limit on waiting events: where the disk is full, the thread that writes them
+    ends, and the training would wait for it instead of failing.
+    """
+
+    def __init__(self, serialization_dir: str) -> None:
+        LogWriterCallback.__init__(self, serialization_dir)
+        folders = (os.path.join(serialization_dir, "log", part) for part in ("train", "validation"))
+        self._train_log, self._validation_log = (SummaryWriter(folder, max_queue=0) for folder in folders)
+
+    def log_scalars(self, scalars: dict[str, Any], log_prefix: str = "", epoch: int | None = None) -> None:
+        logs = self._train_log, self._validation_log
+        if all(log.file_writer.event_writer._worker.is_alive() for log in logs):
+            super().log_scalars(scalars, log_prefix, epoch)
 
 
 def _scores(trainer: Any, metrics: dict[str, Any], prefix: str) -> list[tuple[str, float]]:

@@ -23,7 +23,6 @@ from elmo_tasks.files import atomic_write
 from elmo_tasks.processes import keep_freed_memory
 from elmo_tasks.training import folder as run_folder
 from elmo_tasks.training.archives import archived_config
-from elmo_tasks.training.checks.files import paths_read
 from elmo_tasks.training.checks.training import check_config, describe
 from elmo_tasks.training.curves import draw_curves
 from elmo_tasks.training.logs import logged
@@ -41,7 +40,6 @@ def train(
     force: bool = False,
     dry_run: bool = False,
     packages: Sequence[str] = (),
-    config_file: Path | None = None,
     scale: str | None = None,
     shown: str = "all",
 ) -> None:
@@ -56,7 +54,6 @@ def train(
     - `dry_run`: build everything, and train nothing.
     - `packages`: to be imported by the processes of `distributed`, too.
     - `scale`: of the config, for the first line of the output.
-    - `config_file`: which `force` must not remove.
     - `shown`: on stdout, see `logged`.
 
     Raises `InputError`, before anything is read or written, for an invalid config, or a folder with other contents;
@@ -78,14 +75,8 @@ def train(
     recover = recover or (group is not None and group.resumes(folder))
     if recover and not folder.is_dir():
         raise InputError("expected the folder of a run to resume, got none", file=folder)
-    read = [*paths_read(config), *([config_file] if config_file else [])]
-    with run_folder.exclusive(folder) as known:
-        try:
-            run_folder.prepare(folder, params, recover=recover, force=force, known=known, read=read)
-        except BaseException:
-            if not known:  # it would mark the folder as that of a run
-                (folder / run_folder.LOCK).unlink(missing_ok=True)
-            raise
+    with run_folder.exclusive(folder):
+        run_folder.prepare(folder, params, recover=recover, force=force)
         if shown != "warnings":
             sys.stdout.write(f"{describe(config, scale)}\n")
         with logged(folder, "all" if config.get("distributed") else shown):

@@ -1,6 +1,5 @@
 """AllenNLP's trainer, with exact resumption."""
 
-import inspect
 import os
 import time
 from datetime import timedelta
@@ -13,14 +12,15 @@ from allennlp.data.data_loaders import DataLoader
 from allennlp.models import Model
 from allennlp.training import Checkpointer, GradientDescentTrainer, Trainer
 from allennlp.training import util as training_util
-from allennlp.training.callbacks import TrainerCallback
+from allennlp.training.callbacks import TensorBoardCallback, TrainerCallback
 from allennlp.training.trainer import TrainerCheckpoint
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.files import atomic_write
 from elmo_tasks.training.checkpointer import AtomicCheckpointer, damage
+from elmo_tasks.training.confusion import Confusion
 from elmo_tasks.training.distributed import all_gather_objects, process_count, process_rank
-from elmo_tasks.training.logs import EpochLines
+from elmo_tasks.training.logs import EpochLines, Events
 from elmo_tasks.training.resumable import make_resumable
 from elmo_tasks.training.runtime_state import (
     load_runtime_state,
@@ -29,9 +29,6 @@ from elmo_tasks.training.runtime_state import (
     save_runtime_state,
     set_random_state,
 )
-
-KEYS = {*inspect.signature(GradientDescentTrainer.__init__).parameters, "run_sanity_checks"}
-"""The arguments of AllenNLP's trainer, which ignores others."""
 
 
 @Trainer.register("elmo_tasks", constructor="from_partial_objects")
@@ -46,24 +43,30 @@ class ResumableTrainer(GradientDescentTrainer):
 
     AllenNLP's `Checkpointer` is replaced by an `AtomicCheckpointer` with the same settings.
 
-    Raises `InputError` for unknown keys, if the data loader has no position (see `make_resumable`), if the checkpoint
-    is of another trainer or number of processes, or if the best weights are needed and damaged.
+    Raises `InputError` if the data loader has no position (see `make_resumable`), if the checkpoint is of another
+    trainer or number of processes, or if the best weights are needed and damaged.
     """
 
     _best_model_filename: str | None
 
     def __init__(self, model: Model, optimizer: torch.optim.Optimizer, data_loader: DataLoader, **options: Any) -> None:
-        if unknown := sorted(options.keys() - KEYS):
-            raise InputError(f"trainer: expected keys of GradientDescentTrainer, got {', '.join(unknown)}")
         if type(options.get("checkpointer")) is Checkpointer:
             options["checkpointer"] = AtomicCheckpointer.like(options["checkpointer"])
         super().__init__(model, optimizer, data_loader, **options)
         self.data_loader = make_resumable(data_loader)
+        self._writes_events = options.get("enable_default_callbacks", True)
         self._state = RunState(self)
         self._callbacks.insert(0, self._state)
-        self._callbacks.append(EpochLines(self._serialization_dir))
+        self._callbacks += [EpochLines(self._serialization_dir), Confusion(self._serialization_dir)]
         if process_rank() > 0:  # otherwise all processes would drop the same units
             torch.manual_seed(torch.initial_seed() + process_rank())
+
+    def train(self) -> dict[str, Any]:
+        """AllenNLP's training, with events for TensorBoard among its default callbacks."""
+        has_own = any(isinstance(callback, TensorBoardCallback) for callback in self._callbacks)
+        if self._writes_events and self._primary and not has_own:
+            self._callbacks.append(Events(self._serialization_dir))
+        return dict(super().train())
 
     def _try_train(self) -> tuple[dict[str, Any], int]:
         self._require_same_everywhere()

@@ -1,6 +1,5 @@
 """Keys, types and names of a config compared with the signatures of constructors: no problem missed, no false alarm."""
 
-import copy
 import json
 from typing import Any
 
@@ -14,13 +13,6 @@ from tests.test_configs import FOLDER
 
 def resolved(name: str, **overrides: Any) -> dict[str, Any]:
     return dict(Params.from_file(FOLDER / f"{name}.jsonnet", json.dumps(overrides)).as_dict(quiet=True))
-
-
-def test_config_is_not_modified() -> None:
-    config = resolved("ner", **{"trainer.num_epochs": "many", "model.x": {"y": 1}})
-    before = copy.deepcopy(config)
-    assert [problem.path for problem in shape_problems(config)] == ["model.x", "trainer.num_epochs"]
-    assert config == before
 
 
 class Animal(Registrable):
@@ -126,19 +118,14 @@ def test_each_kind_of_problem(keys: dict[str, Any], path: str, text: str) -> Non
     [
         ({"model.elmo": True}, ["model.elmo"]),
         ({"model.elmo.mx": 1, "model.elmo.mix": "layer"}, ["model.elmo.mix", "model.elmo.mx"]),
-        ({"model.elmo": None}, []),
         ({"model.input_dropout": 1.0, "model.encoder.hidden_sizes": [3, 0]},
          ["model.encoder.hidden_sizes.1", "model.input_dropout"]),
         ({"trainer.patience": 0}, ["trainer.patience"]),
-        ({"trainer.checkpointer.keep_most_recent_by_count": 0}, ["trainer.checkpointer.keep_most_recent_by_count"]),
         ({"trainer.learning_rate_scheduler": {"type": "reduce_on_plateau", "patience": 0}}, []),
         ({"trainer.checkpointer": None, "trainer.patience": "None"}, []),
         ({"random_sed": 1, "random_seed": 2, "evaluation": {"tpe": 1}}, ["evaluation.tpe", "random_sed"]),
-        ({"random_seed": -1, "numpy_seed": None}, ["random_seed"]),
         ({"trainer.optimizer.lr": None, "distributed": 2}, ["distributed", "trainer.optimizer.lr"]),
-        ({"distributed": {"cuda_devices": [0, 1], "port": 3}}, ["distributed.port"]),
         ({"distributed": {"num_nodes": 2}}, ["distributed.cuda_devices", "distributed.num_nodes"]),
-        ({"data_loader.num_workers": -1}, ["data_loader.num_workers"]),
         ({"distributed": {"cuda_devices": [0, 1]}, "evaluate_on_test": True,
           "trainer.checkpointer": {"save_every_num_seconds": 60}},
          ["evaluate_on_test", "trainer.checkpointer.save_every_num_seconds"]),
@@ -146,11 +133,6 @@ def test_each_kind_of_problem(keys: dict[str, Any], path: str, text: str) -> Non
 )  # fmt: skip
 def test_paths_of_problems_in_our_configs(overrides: dict[str, Any], paths: list[str]) -> None:
     assert [problem.path for problem in shape_problems(resolved("ner_elmo", **overrides))] == paths
-
-
-@pytest.mark.parametrize("config", [{"model": []}, {"model": {}, "trainer": "x", "dataset_reader": None}])
-def test_any_config_is_accepted(config: dict[str, Any]) -> None:
-    assert shape_problems(config)
 
 
 def test_no_registered_class_fails() -> None:

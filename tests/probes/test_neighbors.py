@@ -54,11 +54,6 @@ def test_nearest_occurrences(index: CorpusIndex, monkeypatch: pytest.MonkeyPatch
         assert shown(nearest_occurrences(index, "play", query, top=2)) == expected[:2]
 
 
-def test_any_word(index: CorpusIndex) -> None:
-    found = nearest_occurrences(index, "play", occurrence_in_corpus(index, "play", 1), top=2, any_word=True)
-    assert shown(found) == [("northeast Play here", 3, 0.71), ("northeast rest", None, 0.71)]
-
-
 def test_a_new_sentence(index: CorpusIndex) -> None:
     query = occurrence_in_sentence(index, ENCODER, "PLAY", ["a", "north", "play"])
     assert query.source == Occurrence(["a", "north", "play"], 2)

@@ -14,7 +14,7 @@ from allennlp.data import Vocabulary
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.experiments.tables import ensemble, execute, run_dir
-from elmo_tasks.experiments.tables.runs import Planner, Run
+from elmo_tasks.experiments.tables.runs import Planner, Run, runnable
 from elmo_tasks.training.run import train
 from tests.tables.tables import planner, row, write_table
 from tests.tiny import write_data_root
@@ -88,6 +88,8 @@ def test_result(planned: Planner, runs: list[Run]) -> None:
     assert found["scores"]["accuracy"] == best
     assert found["curve"][int(found["scores"]["best_epoch"]) - 1]["accuracy"] == best
     assert [point["epoch"] for point in found["curve"]] == [1, 2] and found["epochs"] == 2
+    right = sum(counts.get(gold, 0) for gold, counts in found["confusion"].items())
+    assert right / sum(sum(counts.values()) for counts in found["confusion"].values()) == best
     assert sum(found["scores"][f"elmo_output_s{layer}"] for layer in range(3)) == pytest.approx(1.0)
     model = runs[1].folder / "model"
     assert (model / "model.tar.gz").is_file() and not list(model.glob("*.th"))
@@ -101,6 +103,21 @@ def test_the_archive_is_evaluated_on_test_data(planned: Planner, runs: list[Run]
     expected = evaluate_from_archive(run.folder / "model" / "model.tar.gz", run.plan["file"])
     found = record(run)
     assert (found["scores"]["accuracy"], found["file"]) == (expected["accuracy"], run.plan["file"])
+
+
+def test_a_moved_training_is_resumed_with_its_new_paths(
+    planned: Planner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (run,) = planned.runs([planned.table.row("elmo")], 1)
+    folder = tmp_path / run.folder.name
+    run_dir.write_json(folder / run_dir.PLAN, run.plan)
+    run_dir.write_json(folder / "model" / "config.json", runnable(run.plan, planned.home))
+    monkeypatch.setattr(execute, "train", Mock(side_effect=OSError("not here")))
+    with pytest.raises(OSError, match="not here"):
+        execute.execute(folder)
+    config = run_dir.read_json(folder / "model" / "config.json") or {}
+    assert config["model"]["elmo"]["cache_dir"] == str(tmp_path / "layers")
+    assert execute.train.call_args.kwargs["recover"] is True  # type: ignore[attr-defined]
 
 
 def test_runs_import_the_packages_of_the_call(planned: Planner, tmp_path: Path) -> None:

@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 
 from elmo_tasks.experiments.tables import local, run_dir
-from elmo_tasks.experiments.tables.execute import prepare_model_dir
-from elmo_tasks.experiments.tables.runs import Run, runnable
+from elmo_tasks.experiments.tables.runs import Run
 from elmo_tasks.experiments.tables.table import Row
 from tests.tables.tables import finish
 
@@ -201,16 +200,3 @@ def test_a_run_and_its_children_exit_with_its_parent() -> None:
     os.kill(parent.pid, signal.SIGKILL)
     parent.wait()
     assert len(children) == 2 and not any(map(_alive, children))
-
-
-@pytest.mark.parametrize("seed", [1, 2])
-def test_a_moved_training_is_resumed_and_another_is_kept(seed: int, tmp_path: Path) -> None:
-    plan: dict[str, Any] = {"config": {"random_seed": 1, "model": {"elmo": {}}}, "cached": True, "bilm_of": None}
-    model = tmp_path / "moved" / "a-1" / run_dir.MODEL
-    run_dir.write_json(model / "config.json", runnable(plan, tmp_path) | {"random_seed": seed})
-    (model / "best.th").write_text("weights")
-    config = runnable(plan, tmp_path / "moved")
-    assert prepare_model_dir(model.parent, plan, config) == (seed == 1)
-    kept = model if seed == 1 else model.with_name("model.old-1")
-    assert (kept / "best.th").read_text() == "weights"
-    assert seed == 2 or run_dir.read_json(model / "config.json") == config

@@ -24,7 +24,12 @@ def summary(tmp_path: Path) -> Summary:
     finish(planned.run(baseline, 1), curve=[0.1, 0.2], f1=0.2)
     for seed, weights in enumerate(([0.1, 0.2, 0.7], [0.3, 0.2, 0.5]), start=1):
         named = {f"elmo_input_s{layer}": weight for layer, weight in enumerate(weights)}
-        finish(planned.run(elmo, seed), curve=[0.2, 0.2 + seed / 10], f1=0.2 + seed / 10, **named)
+        counts = {
+            "PER": {"PER": 40 + seed, "<O>": 1},
+            "<O>": {"<O>": 500},
+            **{f"rare{n}": {"PER": 1} for n in range(11)},
+        }
+        finish(planned.run(elmo, seed), curve=[0.2, 0.2 + seed / 10], f1=0.2 + seed / 10, confusion=counts, **named)
     finish(planned.run(last, 1), curve=[0.2], f1=0.2)
     fail(planned.run(bad, 1), "ValueError: <nan>")
     return Summary(planned, seeds=1)
@@ -42,6 +47,17 @@ def test_the_page_is_escaped_complete_and_loads_nothing(summary: Summary) -> Non
     assert {"f1 35.0 ± 7.1 (n=2)", "30.0, 40.0", "dev, ner/eng.testa", "failed: ValueError: <nan>"} < set(texts)
     for text in ("elmo-tasks ablate 'a <b>.jsonnet'", "mini", "python 3.11.2, torch 2.13.0", "CPU, 1 thread"):
         assert text in texts[texts.index("How to reproduce") :]
+
+
+def test_labels_are_counted_over_seeds_and_rare_ones_together(summary: Summary) -> None:
+    lines = report(summary, "").partition("Confusion of labels")[2].split("<tr")
+    cells = [[unescape(cell) for cell in re.findall(r"<t[hd][^>]*>([^<]*)</t[hd]>", line)] for line in lines]
+    (header,) = [line for line in cells if line[:1] == ["gold"]]
+    counts = {
+        line[0]: dict(zip(header[1:], map(int, line[1:]), strict=True)) for line in cells if line[1:] and line != header
+    }
+    assert counts["PER"]["PER"] == 41 + 42 and counts["PER"]["<O>"] == 2 and counts["others"]["PER"] == 2
+    assert len(counts) == len(header) - 1 == 13
 
 
 def test_layer_weights_are_means_and_curves_have_a_line_for_each_seed(summary: Summary) -> None:

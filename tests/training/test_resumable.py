@@ -1,10 +1,9 @@
-"""The position in the data: a resumed loader gives the remaining batches of the first one."""
+"""The position in the data; test_trainer resumes with each of these loaders."""
 
 import random
 from collections.abc import Iterator
 from typing import Any
 
-import numpy
 import pytest
 import torch
 from allennlp.data import DatasetReader, Instance, Vocabulary
@@ -14,7 +13,6 @@ from allennlp.data.samplers import BucketBatchSampler
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.training.resumable import Passes, make_resumable
-from elmo_tasks.training.runtime_state import random_state, set_random_state
 from elmo_tasks.training.subsampling import ShareDataLoader
 
 
@@ -47,55 +45,12 @@ def numbers(batch: dict[str, Any]) -> list[float]:
     return batch["x"][:, 0].tolist() if batch else []
 
 
-def epochs(made: Passes, count: int) -> Iterator[list[float]]:
-    """The batches of so many epochs, with random numbers drawn in between."""
-    for _ in range(count):
-        for batch in made:
-            yield numbers(batch)
-            random.random()
-
-
-def test_every_random_generator_is_restored() -> None:
-    def draw() -> list[float]:
-        return [random.gauss(0, 1), numpy.random.randn(), torch.rand(1).item()]
-
-    draw()
-    state = random_state()
-    expected = [draw(), draw()]
-    set_random_state(state)
-    assert [draw(), draw()] == expected
-
-
 @pytest.mark.parametrize("kind", LOADERS)
 def test_batches_equal_those_of_allennlps_loader(kind: str) -> None:
     random.seed(4)
     expected = [numbers(batch) for batch in loader(kind).loader]
     random.seed(4)
     assert [numbers(batch) for batch in loader(kind)] == expected
-
-
-@pytest.mark.parametrize("kind", LOADERS)
-@pytest.mark.parametrize("done", [(0, 1), (1, 0), (2, 3)])
-def test_resuming(kind: str, done: tuple[int, int]) -> None:
-    """After so many epochs and batches of the next one, which are empty."""
-    random.seed(4)
-    first = loader(kind)
-    for _ in epochs(first, done[0]):
-        pass
-    epoch = iter(first)
-    for _ in range(done[1]):
-        next(epoch)
-        random.random()
-    position, state = first.position(), random_state()
-    expected = [numbers(batch) for batch in epoch] + list(epochs(first, 2))
-
-    random.seed(99)
-    second = loader(kind)
-    second.resume(position, batches=done[1])
-    set_random_state(state)
-    found = iter(second)
-    assert [next(found) for _ in range(done[1])] == [{}] * done[1]
-    assert [numbers(batch) for batch in found] + list(epochs(second, 2)) == expected
 
 
 def test_an_abandoned_epoch_does_not_shorten_the_next() -> None:

@@ -28,39 +28,31 @@ def read_corpus(file: str | Path) -> Iterator[list[str]]:
     yield from not_empty(sentences, "expected one tokenized sentence per line, got none", file)
 
 
-class CorpusText:
-    """The sentences of a text in memory, and all its N words."""
-
-    def __init__(self, sentences: Iterable[list[str]]) -> None:
-        self.sentences = list(sentences)
-        self.words = [word for sentence in self.sentences for word in sentence]
-        self.starts = np.cumsum([0, *map(len, self.sentences)])  # [S+1], the first token of each, and N
-
-    def place_of(self, token: int) -> tuple[int, int]:
-        """The number of a token's sentence, and its place there, both counted from 0."""
-        number = int(np.searchsorted(self.starts, token, side="right")) - 1
-        return number, token - int(self.starts[number])
-
-    def occurrences(self, word: str) -> np.ndarray:
-        """The tokens that are this word, ignoring case: int64, in order."""
-        return np.flatnonzero([other.lower() == word.lower() for other in self.words])
-
-    def tokens_of(self, words: Sequence[str]) -> list[int]:
-        """The tokens of all sentences with exactly these words."""
-        found = (number for number, other in enumerate(self.sentences) if other == list(words))
-        return [token for number in found for token in range(self.starts[number], self.starts[number + 1])]
-
-
 _CHUNK = 32_768
 """Vectors compared at a time."""
 
 
-class CorpusIndex(NamedTuple):
-    """A text, and a layer's vectors of its N tokens, float16 of shape [N, D]."""
+class CorpusIndex:
+    """The sentences of a text, and a layer's vectors of its N tokens, float16 of shape [N, D]; all in memory."""
 
-    text: CorpusText
-    layer: int
-    vectors: np.ndarray
+    def __init__(self, sentences: list[list[str]], layer: int, vectors: np.ndarray) -> None:
+        self.sentences, self.layer, self.vectors = sentences, layer, vectors
+        self.words = [word.lower() for words in sentences for word in words]
+        self._starts = np.cumsum([0, *map(len, sentences)])  # [S+1], the first token of each, and N
+
+    def place_of(self, token: int) -> tuple[list[str], int]:
+        """A token's sentence, and its place there, counted from 0."""
+        number = int(np.searchsorted(self._starts, token, side="right")) - 1
+        return self.sentences[number], token - int(self._starts[number])
+
+    def occurrences(self, word: str) -> np.ndarray:
+        """The tokens that are this word, ignoring case: int64, in order."""
+        return np.flatnonzero([other == word.lower() for other in self.words])
+
+    def tokens_of(self, words: Sequence[str]) -> list[int]:
+        """The tokens of all sentences with exactly these words."""
+        found = (number for number, other in enumerate(self.sentences) if other == list(words))
+        return [token for number in found for token in range(self._starts[number], self._starts[number + 1])]
 
 
 class Occurrence(NamedTuple):
@@ -88,18 +80,18 @@ def index_corpus(sentences: Iterable[list[str]], encoder: FrozenEncoder, layer: 
     layer = layers - 1 if layer is None else layer
     if not 0 <= layer < layers:
         raise InputError(f"expected a layer from 0 to {layers - 1}, got {layer}")
-    text = CorpusText(sentences)
-    blocks = encode_blocks(encoder.encode, text.sentences, what="encoding")
+    text = list(sentences)
+    blocks = encode_blocks(encoder.encode, text, what="encoding")
     return CorpusIndex(text, layer, np.concatenate([to_half(block.layers[layer]).numpy() for block in blocks]))
 
 
 def occurrence_in_corpus(index: CorpusIndex, word: str, number: int) -> Query:
     """The word's occurrence of this number, with its vector from the index. Raises `InputError` if there is none."""
-    tokens = index.text.occurrences(word)
+    tokens = index.occurrences(word)
     if not 1 <= number <= len(tokens):
         raise InputError(f"expected occurrence {number} of {word!r}, the corpus has {len(tokens):,} (ignoring case)")
     token = int(tokens[number - 1])
-    return Query(_occurrence(index, token, number), index.vectors[token].astype(np.float32))
+    return Query(Occurrence(*index.place_of(token), number), index.vectors[token].astype(np.float32))
 
 
 def occurrence_in_sentence(index: CorpusIndex, encoder: FrozenEncoder, word: str, sentence: Sequence[str]) -> Query:
@@ -114,37 +106,27 @@ def occurrence_in_sentence(index: CorpusIndex, encoder: FrozenEncoder, word: str
     return Query(Occurrence(list(sentence), place), vector)
 
 
-def nearest_occurrences(
-    index: CorpusIndex, word: str, query: Query, *, top: int, any_word: bool = False
-) -> list[Occurrence]:
+def nearest_occurrences(index: CorpusIndex, word: str, query: Query, *, top: int) -> list[Occurrence]:
     """
-    The `top` nearest occurrences of the word, or of any word, by cosine, in order; ties in the order of the corpus.
-    Sentences with the same words as the source's are left out.
+    The `top` nearest occurrences of the word by cosine, in order; ties in the order of the corpus. Sentences with the
+    same words as the source's are left out.
     """
-    own = index.text.occurrences(word)
-    tokens = np.arange(len(index.text.words)) if any_word else own
-    tokens = np.setdiff1d(tokens, index.text.tokens_of(query.source.words))
-    found, near = np.zeros(0, np.int64), np.zeros(0, np.float32)
+    own = index.occurrences(word)
+    tokens = np.setdiff1d(own, index.tokens_of(query.source.words))
+    near = np.zeros(len(tokens), np.float32)
     for start in range(0, len(tokens), _CHUNK):
-        chunk = tokens[start : start + _CHUNK]
-        found = np.concatenate([found, chunk])
-        near = np.concatenate([near, cosines(index.vectors[chunk].astype(np.float32), query.vector)])
-        kept = np.argsort(-near, kind="stable")[:top]
-        found, near = found[kept], near[kept]
+        chunk = slice(start, start + _CHUNK)
+        near[chunk] = cosines(index.vectors[tokens[chunk]].astype(np.float32), query.vector)
     number_of = {int(token): number for number, token in enumerate(own, start=1)}
-    pairs = zip(found.tolist(), near.tolist(), strict=True)
-    return [_occurrence(index, token, number_of.get(token), cosine) for token, cosine in pairs]
+    best = np.argsort(-near, kind="stable")[:top]
+    pairs = zip(tokens[best].tolist(), near[best].tolist(), strict=True)
+    return [Occurrence(*index.place_of(token), number_of.get(token), cosine) for token, cosine in pairs]
 
 
 def cosines(rows: np.ndarray, vector: np.ndarray) -> np.ndarray:
     """Between each row [N, D] and the vector [D]: [N], 0 if one of them is zero."""
     lengths = np.linalg.norm(rows, axis=1) * np.linalg.norm(vector)  # [N]
     return (rows @ vector) / np.where(lengths > 0, lengths, 1.0)
-
-
-def _occurrence(index: CorpusIndex, token: int, number: int | None, cosine: float | None = None) -> Occurrence:
-    sentence, place = index.text.place_of(token)
-    return Occurrence(index.text.sentences[sentence], place, number, cosine)
 
 
 def nearest_words(file: str | Path, word: str, *, top: int) -> list[tuple[str, float]] | None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from tqdm import tqdm
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.experiments.probes.layers import FrozenEncoder, all_layers, check_overlap
@@ -23,19 +24,6 @@ TOLERANCE = 1e-4
 BASELINE = "most frequent tag"
 
 
-class LinearSoftmax(NamedTuple):
-    """A trained softmax, with the scaling of its features."""
-
-    classifier: "Pipeline"
-    loss: float  # mean negative log-likelihood of the training labels
-    steps: int  # of L-BFGS
-    converged: bool  # before the maximum number of steps
-
-    def predict(self, features: np.ndarray) -> np.ndarray:
-        """The most probable label of each feature vector [N, D]."""
-        return self.classifier.predict(features.astype(np.float32))
-
-
 class PosRow(NamedTuple):
     """
     Accuracies of a layer in percent, on all test tokens, on those whose word is in the training file in the same case,
@@ -46,7 +34,8 @@ class PosRow(NamedTuple):
     accuracy: float | None
     seen: float | None
     unseen: float | None
-    fitted: LinearSoftmax | None = None
+    steps: int | None = None  # of L-BFGS
+    converged: bool = True  # before the maximum number of steps
 
 
 class PosReport(NamedTuple):
@@ -104,14 +93,16 @@ def probe_pos(
 
     right: dict[str, np.ndarray] = {}
 
-    def row(name: str, predicted: Sequence[str] | np.ndarray, fitted: LinearSoftmax | None = None) -> PosRow:
+    def row(name: str, predicted: Sequence[str] | np.ndarray, steps: int | None = None) -> PosRow:
         right[name] = found = np.array(predicted) == np.array(test.tags)  # [N]
-        return PosRow(name, _percent(found), _percent(found[~unseen]), _percent(found[unseen]), fitted)
+        seen, new = _percent(found[~unseen]), _percent(found[unseen])
+        return PosRow(name, _percent(found), seen, new, steps, steps is None or steps < max_steps)
 
     rows = [row(BASELINE, _most_frequent(train, test.words))]
-    for layer, (features, scored) in enumerate(zip(train.layers(encoder), test.layers(encoder), strict=True)):
-        fitted = fit_softmax(features, train.tags, max_steps=max_steps)
-        rows.append(row(f"{encoder.name} {layer}", fitted.predict(scored), fitted))
+    layers = list(zip(train.layers(encoder), test.layers(encoder), strict=True))
+    for layer, (features, scored) in enumerate(tqdm(layers, desc="layers", disable=None, leave=False)):
+        fitted, steps = fit_softmax(features, train.tags, max_steps=max_steps)
+        rows.append(row(f"{encoder.name} {layer}", fitted.predict(scored.astype(np.float32)), steps))
     return PosReport(rows, tags, len(train.words), len(test.words), int(unseen.sum()), shared, neighbours(right))
 
 
@@ -130,24 +121,20 @@ def _most_frequent(train: _Tagged, words: list[str]) -> list[str]:
     return [best.get(word, unknown) for word in words]
 
 
-def fit_softmax(features: np.ndarray, labels: Sequence[str], *, max_steps: int = MAX_STEPS) -> LinearSoftmax:
+def fit_softmax(features: np.ndarray, labels: Sequence[str], *, max_steps: int = MAX_STEPS) -> tuple["Pipeline", int]:
     """
     Train on features [N, D] and N labels, at least two of them different: minimize the mean negative log-likelihood +
     ||W||^2 / 2N, where W are the weights of features with mean 0 and variance 1 on the training data. The minimum is
-    unique: there is no seed, and the order does not matter.
+    unique: there is no seed, and the order does not matter. Returns the classifier and the steps of L-BFGS.
     """
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
-    from sklearn.metrics import log_loss
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    scaler = StandardScaler(copy=False)
-    standard = scaler.fit_transform(features.astype(np.float32))
     classifier = LogisticRegression(C=1.0, tol=TOLERANCE, max_iter=max_steps)
+    pipeline = make_pipeline(StandardScaler(copy=False), classifier)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        classifier.fit(standard, labels)
-    loss = log_loss(labels, classifier.predict_proba(standard), labels=classifier.classes_)
-    steps = int(classifier.n_iter_[0])
-    return LinearSoftmax(make_pipeline(scaler, classifier), float(loss), steps, steps < max_steps)
+        pipeline.fit(features.astype(np.float32), labels)
+    return pipeline, int(classifier.n_iter_[0])

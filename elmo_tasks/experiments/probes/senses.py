@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 
 from elmo_tasks.errors import InputError
@@ -54,84 +55,55 @@ def read_senses(file: str | Path) -> Iterator[SenseSentence]:
     Raises `InputError` with the line, if the XML is malformed or has a document type definition or an unexpected
     element, if a target has no id, lemma, part of speech or text, or if its id is not unique; if there is no sentence.
     """
-    yield from not_empty(_Reader(file).sentences(), "no sentence found, expected <corpus><text><sentence>", file)
+    yield from not_empty(_sentences(file), "no sentence found, expected <corpus><text><sentence>", file)
 
 
-class _Reader:
-    def __init__(self, file: str | Path) -> None:
-        self._file = file
-        self._line = 0
-        self._open: list[Element] = []
-        self._sentence = SenseSentence([], [])
-        self._ids: set[str] = set()
+def _sentences(file: str | Path) -> Iterator[SenseSentence]:
+    parser: Any = XMLPullParser(["start", "end"])
+    open_elements, ids, sentence = list[Element](), set[str](), SenseSentence([], [])
+    lines = open_text(file, corpus_hint=CORPUS_HINT, longest=None)
+    try:
+        for line, text in chain(lines, [(0, "")]):
+            if "<!DOCTYPE" in text:
+                raise InputError("expected no document type definition, got one", file=file, line=line)
+            parser.feed(f"{text}\n") if line else parser.close()
+            for event, element in parser.read_events():
+                if event == "start":
+                    _check_parent(element, open_elements[-1].tag if open_elements else "", file, line)
+                    open_elements.append(element)
+                    continue
+                open_elements.pop()
+                if element.tag in ("wf", "instance"):
+                    start = len(sentence.words)
+                    sentence.words.extend((element.text or "").split())
+                    if element.tag == "instance":
+                        sentence.targets.append(_target(element, start, len(sentence.words), ids, file, line))
+                elif element.tag == "sentence":
+                    if any(part and part.strip() for part in (element.text, *(child.tail for child in element))):
+                        raise InputError("expected <wf> or <instance> around every word", file=file, line=line)
+                    yield sentence
+                    sentence = SenseSentence([], [])
+                    open_elements[-1].clear()  # to free memory
+    except ParseError as error:
+        raise InputError(f"malformed XML: {error}", file=file, line=error.position[0]) from None
 
-    def sentences(self) -> Iterator[SenseSentence]:
-        parser: Any = XMLPullParser(["start", "end"])
-        try:
-            for line, text in open_text(self._file, corpus_hint=CORPUS_HINT, longest=None):
-                self._line = line
-                if "<!DOCTYPE" in text:
-                    self._fail("expected no document type definition, got one")
-                parser.feed(f"{text}\n")
-                yield from self._finished(parser)
-            parser.close()
-            yield from self._finished(parser)
-        except ParseError as error:
-            raise InputError(f"malformed XML: {error}", file=self._file, line=error.position[0]) from None
 
-    def _finished(self, parser: Any) -> Iterator[SenseSentence]:
-        """The sentences that end in what was fed to the parser."""
-        for event, element in parser.read_events():
-            if event == "start":
-                self._start(element)
-                continue
-            self._open.pop()
-            if element.tag in ("wf", "instance"):
-                self._add_words(element)
-            elif element.tag == "sentence":
-                self._check_sentence(element)
-                self._open[-1].clear()  # to free memory
-                yield self._sentence
+def _check_parent(element: Element, parent: str, file: str | Path, line: int) -> None:
+    if _PARENTS.get(element.tag) != parent:
+        expected = ", ".join(child for child, above in _PARENTS.items() if above == parent) or "no element"
+        problem = f"expected {expected} in {parent or 'the file'}, got <{element.tag}>"
+        raise InputError(problem, file=file, line=line)
 
-    def _start(self, element: Element) -> None:
-        parent = self._open[-1].tag if self._open else ""
-        if _PARENTS.get(element.tag) != parent:
-            expected = ", ".join(child for child, above in _PARENTS.items() if above == parent) or "no element"
-            self._fail(f"expected {expected} in {parent or 'the file'}, got <{element.tag}>")
-        self._open.append(element)
-        if element.tag == "sentence":
-            self._sentence = SenseSentence([], [])
 
-    def _add_words(self, element: Element) -> None:
-        words = (element.text or "").split()
-        if not words:
-            self._fail(f"expected a word in <{element.tag}>, got none")
-        start = len(self._sentence.words)
-        self._sentence.words.extend(words)
-        if element.tag == "instance":
-            attributes = self._checked(element)
-            self._sentence.targets.append(Target(*attributes, start, start + len(words), self._line))
-
-    def _checked(self, element: Element) -> tuple[str, str, str]:
-        name, lemma, pos = (element.get(key) for key in ("id", "lemma", "pos"))
-        if not name or not lemma or not pos:
-            self._fail(f"expected an instance with id, lemma and pos, got {element.attrib}")
-        if pos not in POS_OF_TYPE.values():
-            self._fail(f"expected pos to be NOUN, VERB, ADJ or ADV, got {pos!r}")
-        if name in self._ids:
-            self._fail(f"expected unique ids, got {name!r} again")
-        self._ids.add(name)
-        return name, lemma.lower(), pos
-
-    def _check_sentence(self, sentence: Element) -> None:
-        if not self._sentence.words:
-            self._fail("expected a word in the sentence, got none")
-        for text in (sentence.text, *(child.tail for child in sentence)):
-            if text and text.strip():
-                self._fail(f"expected <wf> or <instance> around every word, got {text.strip()[:40]!r}")
-
-    def _fail(self, problem: str) -> NoReturn:
-        raise InputError(problem, file=self._file, line=self._line)
+def _target(element: Element, start: int, end: int, ids: set[str], file: str | Path, line: int) -> Target:
+    name, lemma, pos = (element.get(key, "") for key in ("id", "lemma", "pos"))
+    if not name or not lemma or pos not in POS_OF_TYPE.values() or start == end:
+        problem = f"expected an instance with words, id, lemma and pos (NOUN, VERB, ADJ or ADV), got {element.attrib}"
+        raise InputError(problem, file=file, line=line)
+    if name in ids:
+        raise InputError(f"expected unique ids, got {name!r} again", file=file, line=line)
+    ids.add(name)
+    return Target(name, lemma.lower(), pos, start, end, line)
 
 
 def read_keys(file: str | Path) -> dict[str, tuple[str, ...]]:

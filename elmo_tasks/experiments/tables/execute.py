@@ -1,7 +1,6 @@
 """Step 3, in the run's own process: execute a plan and write `result.json`."""
 
 import json
-import logging
 import platform
 import resource
 import subprocess
@@ -9,7 +8,6 @@ import sys
 import time
 from datetime import UTC, datetime, timedelta
 from importlib.metadata import version
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +23,8 @@ from elmo_tasks.experiments.tables.ensemble import score_ensemble
 from elmo_tasks.experiments.tables.runs import find_folder, runnable
 from elmo_tasks.processes import exit_with_parent
 from elmo_tasks.training.archives import load_archive, score
+from elmo_tasks.training.confusion import CONFUSION
 from elmo_tasks.training.run import train
-
-logger = logging.getLogger(__name__)
 
 PACKAGES = ("torch", "allennlp", "numpy")
 
@@ -71,10 +68,11 @@ def _execute(plan: dict[str, Any], path: Path) -> None:
 
 
 def _train(plan: dict[str, Any], path: Path) -> dict[str, Any]:
-    config = runnable(plan, path.parent)
-    resume, packages = prepare_model_dir(path, plan, config), plan.get("packages", [])
-    model = path / run_dir.MODEL
-    train(Params(config), model, recover=resume, packages=packages, scale=plan.get("scale"), shown="lines")
+    config, model = runnable(plan, path.parent), path / run_dir.MODEL
+    if resume := (model / "config.json").is_file():
+        run_dir.write_json(model / "config.json", config)  # other paths, if the folders have been moved
+    packages, scale = plan.get("packages", []), plan.get("scale")
+    train(Params(config), model, recover=resume, packages=packages, scale=scale, shown="lines")
     metrics = json.loads((model / "metrics.json").read_text("utf-8"))
     scores = run_dir.numbers(metrics, "best_validation_")
     if plan["file"]:
@@ -83,28 +81,10 @@ def _train(plan: dict[str, Any], path: Path) -> dict[str, Any]:
         scores = run_dir.numbers(score(archive, plan["file"]))
     scores |= run_dir.read_json(model / "perplexities.json") or {}
     scores["best_epoch"] = metrics["best_epoch"] + 1  # epochs count from 1
-    curve = run_dir.curve(path)
+    curve, confusion = run_dir.curve(path), run_dir.read_json(model / CONFUSION) or {}
     trained = TypeAdapter(timedelta).validate_python(metrics["training_duration"])  # of all attempts
-    return {"scores": scores, "curve": curve, "epochs": len(curve), "seconds": trained.total_seconds()}
-
-
-def prepare_model_dir(folder: Path, plan: dict[str, Any], config: dict[str, Any]) -> bool:
-    """
-    Whether the model folder holds a training with this config, `runnable(plan)`, to resume. The paths in its config are
-    updated if the folders have been moved. Another training is kept as `model.old-1`, `model.old-2`, ...
-    """
-    model = folder / run_dir.MODEL
-    stored = run_dir.read_json(model / "config.json")
-    if stored is not None and runnable(plan | {"config": stored}, folder.parent) == config:
-        if stored != config:
-            run_dir.write_json(model / "config.json", config)
-        return True
-    if model.is_dir() and any(not path.name.startswith(".") for path in model.iterdir()):
-        names = (f"{run_dir.MODEL}.old-{number}" for number in count(1))
-        kept = next(path for path in map(folder.joinpath, names) if not path.exists())
-        model.rename(kept)
-        logger.warning("%s has another config and was renamed to %s", model, kept.name)
-    return False
+    spent = {"epochs": len(curve), "seconds": trained.total_seconds()}
+    return {"scores": scores, "curve": curve, "confusion": confusion, **spent}
 
 
 def _score_ensemble(plan: dict[str, Any], path: Path) -> dict[str, Any]:

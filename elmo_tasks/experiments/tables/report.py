@@ -2,6 +2,7 @@
 
 import os
 from base64 import b64encode
+from collections import Counter
 from collections.abc import Iterable
 from importlib.resources import files
 from typing import Any
@@ -26,6 +27,9 @@ from elmo_tasks.experiments.tables.table import Row
 ROW_HEADER = ["row", "config", "changes", "scored on", "score", "each seed"]
 SCORES = "Mean ± standard deviation (n−1) over n seeds; f1, accuracy and em are in percent."
 RUN_HEADER = ["row", "seed", "scores", "epochs", "best epoch", "time", "memory", "device", "commit", "config hash"]
+MAX_LABELS, OTHERS = 12, "others"
+"""The most frequent gold labels stand in the confusion of labels by name."""
+
 ROWS = "Each row's config, what it changes there, what is scored, and the score of each seed."
 RUNS = "Every run: its scores, epochs, wall-clock time, peak memory, and the code and config that it ran."
 
@@ -44,6 +48,7 @@ def report(summary: Summary, command: str) -> str:
             ("Rows", ROWS, ROW_HEADER, rows),
             ("Runs", RUNS, RUN_HEADER, runs),
         ],
+        confusions=[found for row in summary.table.rows if (found := _confusion(summary, row))],
         marked=(MISSING, FAILED),
         remarks=[_relative(remark) for remark in remarks(summary)],
         drawings=[(one.caption, b64encode(one.image("svg")).decode()) for one in draw(summary)],
@@ -96,6 +101,25 @@ def _run(summary: Summary, record: Record) -> list[Any]:
         short_commit(record["commit"]),
         record["hash"],
     ]
+
+
+def _confusion(summary: Summary, row: Row) -> tuple[str, list[str], list[list[Any]]] | None:
+    """The row's name, header and lines, a line for each gold label: how often each label was predicted, over seeds."""
+    counts: Counter[tuple[str, str]] = Counter()
+    totals: Counter[str] = Counter()
+    for record in summary.records[row.name].values():
+        for gold, line in record.get("confusion", {}).items():
+            counts.update({(gold, predicted): count for predicted, count in line.items()})
+            totals[gold] += sum(line.values())
+    if not counts:
+        return None
+    shown: Counter[tuple[str, str]] = Counter()
+    kept = {label for label, _ in totals.most_common(MAX_LABELS)}
+    for pair, count in counts.items():
+        gold, predicted = (label if label in kept else OTHERS for label in pair)
+        shown[gold, predicted] += count
+    labels = [*sorted(kept), *([OTHERS] if any(OTHERS in pair for pair in shown) else [])]
+    return row.name, ["gold", *labels], [[gold, *(shown[gold, predicted] for predicted in labels)] for gold in labels]
 
 
 def _about(summary: Summary, command: str) -> dict[str, str]:

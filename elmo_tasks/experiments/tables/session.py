@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from elmo_tasks import resources
-from elmo_tasks.errors import InputError, require_sizes
+from elmo_tasks.errors import require_sizes
 from elmo_tasks.experiments.tables import local, run_dir
 from elmo_tasks.experiments.tables.report import report
 from elmo_tasks.experiments.tables.results import Summary, duration, markdown, run_scores
@@ -37,7 +37,6 @@ class Session:
         packages: Sequence[str] = (),
         executor: Executor = local.run_all,
     ) -> None:
-        _require_utf8(table, folder.absolute(), runs)
         require_sizes(seeds=seeds, workers=workers)
         self.folder, self.seeds, self.workers, self._executor = folder.absolute(), seeds, workers, executor
         self._arguments = [table, "--scale", scale, "-s", str(folder), *([] if cached else ["--no-cache"])]
@@ -79,6 +78,11 @@ class Session:
         total = max([sum(known) / self.workers, *known], default=0.0)
         return duration(total if len(known) == len(self.left) else None)
 
+    def epochs_left(self) -> int:
+        """How many epochs the runs that are left train at most."""
+        done = run_dir.epochs_done(self.planner.home)
+        return sum(max(0, run.epochs - done[run.digest]) for run in list(self.left))
+
     def write(self) -> Summary:
         """Write the three files from the results so far. Raises `InputError` if they cannot be written."""
         with run_dir.lock_to_write(self.folder):  # the last of several calls has read all results
@@ -87,7 +91,7 @@ class Session:
             page = report(summary, self._command(summary))
             for name, text in (("results.jsonl", records), ("table.md", markdown(summary)), ("report.html", page)):
                 with atomic_write(self.folder / name) as aside:
-                    aside.write_text(text, "utf-8")
+                    aside.write_text(text, "utf-8", "backslashreplace")  # names of files may be no UTF-8
         return summary
 
     def _command(self, summary: Summary) -> str:
@@ -105,13 +109,4 @@ class Session:
             line += f"FAILED: {event.failure}"
         else:
             line += f"{run_scores(event.run.row, result)}, {duration(result['seconds'])}"
-        kept = [path.name for path in sorted(event.run.folder.glob(f"{run_dir.MODEL}.old-*"))]
-        other = f"; trainings with other configs are kept in {event.run.folder}: {', '.join(kept)}" if kept else ""
-        return line + other
-
-
-def _require_utf8(*paths: object) -> None:
-    """Raises `InputError` if a path, which is written to the report, is not UTF-8."""
-    for text in map(str, paths):
-        if text.encode("utf-8", "replace").decode() != text:
-            raise InputError(f"expected a path in UTF-8, got {ascii(text)}")
+        return line

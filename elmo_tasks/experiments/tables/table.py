@@ -205,20 +205,14 @@ def choose_rows(table: Table, patterns: list[str]) -> list[Row]:
 
 
 def _describe(error: ErrorDetails, given: dict[str, Any]) -> str:
-    """`row NAME: KEY: expected X, got Y`."""
-    where, message = list(error["loc"]), error["msg"].removeprefix("Value error, ")
-    if error["type"] == "extra_forbidden":
-        message = "unknown key"
-    elif error["type"] not in ("value_error", "missing"):
-        message = f"{message.replace('Input should', 'expected to', 1)}, got {shown(error['input'])}"
-    place = []
+    """`row NAME: KEY: what is wrong, got VALUE`."""
+    where = list(error["loc"])
     if where[:1] == ["rows"] and len(where) > 1:
         row = given["rows"][where[1]]
-        place.append(f"row {row.get('name', where[1]) if isinstance(row, dict) else where[1]}")
-        where = where[2:]
-    if where:
-        place.append(".".join(map(str, where)))
-    return ": ".join([*place, message])
+        where[:2] = [f"row {row.get('name', where[1]) if isinstance(row, dict) else where[1]}"]
+    message = error["msg"].removeprefix("Value error, ")
+    got = f", got {shown(error['input'])}" if error["type"] not in ("value_error", "missing") else ""
+    return ": ".join([*map(str, where), message + got])
 
 
 def _tasks(table: Path, scale: str) -> str:

@@ -3,27 +3,31 @@
 import difflib
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 SHOWN_CHARACTERS = 60
 LISTED_NAMES = 12
 
 
-@dataclass(frozen=True, kw_only=True)
-class Problem:
-    """A key of a config, and what it should be."""
+class Problem(NamedTuple):
+    """A key of a config, as `-o` writes it (`model.encoder.hidden_sizes.0`), what it should be, and what it is."""
 
     path: str
-    """As `-o` writes it: `model.encoder.dropout`; list indices are numbers."""
     expected: str
     got: str
-    nearest: str | None = None
-    """The most similar known name."""
 
     def __str__(self) -> str:
-        advice = "" if self.nearest is None else f"; nearest: {self.nearest}"
-        return f"{self.path or 'config'}: expected {self.expected}, got {self.got}{advice}"
+        return f"{self.path or 'config'}: expected {self.expected}, got {self.got}"
+
+
+def unknown(path: str, expected: str, got: str, known: Iterable[str], *, name: str, more: str = "") -> Problem:
+    """The problem of a name that is none of those known: the nearest one, or else all."""
+    ordered = sorted(known)
+    if near := nearest(name, ordered):
+        return Problem(path, expected, f"{got}; nearest: {near}")
+    rest = len(ordered) - LISTED_NAMES
+    names = ", ".join(ordered[:LISTED_NAMES]) + (f" and {rest} more" if rest > 0 else "")
+    return Problem(path, f"{expected} ({names or 'it has none'}{more})", got)
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
@@ -31,21 +35,6 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     lowered = {candidate.lower(): candidate for candidate in known}
     found = difflib.get_close_matches(name.lower(), lowered, n=1)
     return lowered[found[0]] if found else None
-
-
-def listed(names: Iterable[str]) -> str:
-    """The first `LISTED_NAMES` names, sorted, for a message."""
-    ordered = sorted(names)
-    rest = len(ordered) - LISTED_NAMES
-    return ", ".join(ordered[:LISTED_NAMES]) + (f" and {rest} more" if rest > 0 else "")
-
-
-def unknown_key(path: str, owner: str, known: Iterable[str]) -> Problem:
-    """The problem of a key that `owner` does not have."""
-    key, names = path.rpartition(".")[2], list(known)
-    near = nearest(key, names)
-    expected = f"a key of {owner}" if near else f"a key of {owner} ({listed(names) or 'it has none'})"
-    return Problem(path=path, expected=expected, got=f"the unknown key {key}", nearest=near)
 
 
 def shown(value: Any) -> str:

@@ -3,7 +3,7 @@
 import copy
 import logging
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from allennlp.commands.train import TrainModel
@@ -13,7 +13,7 @@ from allennlp.common.util import prepare_environment
 from elmo_tasks.errors import InputError
 from elmo_tasks.resources import configs_root, fixtures_root
 from elmo_tasks.training.checks.files import device_problems, file_problems
-from elmo_tasks.training.checks.problem import Problem, get
+from elmo_tasks.training.checks.problem import get
 from elmo_tasks.training.checks.schema import shape_problems
 from elmo_tasks.training.seeds import SEED, spread_seed
 
@@ -65,12 +65,7 @@ def check_config(config: Mapping[str, Any], *, resumed: bool = False) -> None:
     problems = [*device_problems(plain)]
     if is_ours(plain):
         problems += [*([] if resumed else shape_problems(plain)), *file_problems(plain)]
-    require_none(sorted(problems, key=lambda problem: problem.path))
-
-
-def require_none(found: Iterable[Problem]) -> None:
-    """Raises `InputError`, which lists all problems, if there are any."""
-    if problems := list(found):
-        lines = "".join(f"\n  {problem}" for problem in problems)
+    if problems:
+        lines = "".join(f"\n  {problem}" for problem in sorted(problems))
         count = "one problem" if len(problems) == 1 else f"{len(problems)} problems"
         raise InputError(f"the config has {count}, nothing was read or written:{lines}")
