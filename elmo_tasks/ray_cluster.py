@@ -34,7 +34,7 @@ def connect(address: str | None) -> Any:
         except BaseException as error:  # of many types
             errors.append(error)
 
-    if not ray.is_initialized() and not address:
+    if not ray.is_initialized() and address in (None, "", "local"):
         initialize()  # a cluster that it starts ends with the thread that has started it
     elif not ray.is_initialized():
         thread = threading.Thread(target=initialize, daemon=True)

@@ -129,7 +129,8 @@ def _train_with(
         *(group.rank, params, folder, packages, dry_run, 0),
         *(group.address, port, group.processes, devices, False, included, Params(options)),
     )
-    torch.distributed.destroy_process_group()
+    if torch.distributed.is_initialized():  # not with a single process
+        torch.distributed.destroy_process_group()
 
 
 def _taken(params: Params) -> tuple[dict[str, Any] | None, Any]:
