@@ -1,5 +1,6 @@
 """`ElmoModule` in a `SentenceTransformer`, tested in a separate environment with transformers 5."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -8,11 +9,13 @@ import pytest
 pytest.importorskip("sentence_transformers", "6", reason="tested by make test-adapters")
 
 from sentence_transformers import SentenceTransformer
+from sentence_transformers.evaluation import BinaryClassificationEvaluator
 from sentence_transformers.sentence_transformer.modules import Pooling
 
 from elmo_tasks.elmo import Elmo
 from elmo_tasks.errors import InputError
 from elmo_tasks.integrations.sentence_transformers import ElmoModule
+from elmo_tasks.resources import fixtures_root
 from tests.elmo.samples import write_bilm
 
 TEXT = ["The harbour froze over .", "", "one", "a b c d e f g h i j k l"]
@@ -33,3 +36,15 @@ def test_encode_save_and_load(tmp_path: Path) -> None:
     assert np.allclose(again.encode(TEXT), expected, atol=1e-6)
     with pytest.raises(InputError, match="layers: expected one vector per word"):
         ElmoModule(elmo, layers="all")
+
+
+def test_evaluation() -> None:
+    """The library's evaluator on 200 pairs of the synthetic corpus: entailed pairs are more alike than others."""
+    words = ElmoModule(Elmo.from_files(), layers="average")
+    model = SentenceTransformer(modules=[words, Pooling(words.get_embedding_dimension(), "mean")], device="cpu")
+    lines = (fixtures_root() / "miniworld/snli/snli_1.0_dev.jsonl").read_text().splitlines()[:200]
+    pairs = [json.loads(line) for line in lines]
+    labels = [int(pair["gold_label"] == "entailment") for pair in pairs]
+    texts = [[pair[key] for pair in pairs] for key in ("sentence1", "sentence2")]
+    scores = BinaryClassificationEvaluator(*texts, labels)(model)
+    assert scores["cosine_ap"] > sum(labels) / len(labels) + 0.05, scores
