@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("sentence_transformers", "6", reason="tested by make test-adapters")
 
 from sentence_transformers import SentenceTransformer
-from sentence_transformers.evaluation import BinaryClassificationEvaluator
+from sentence_transformers.sentence_transformer.evaluation import BinaryClassificationEvaluator
 from sentence_transformers.sentence_transformer.modules import Pooling
 
 from elmo_tasks.elmo import Elmo
