@@ -15,7 +15,10 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.ray_cluster import connected
 
 RETRIES = 3
-"""How often an actor is restarted, and a shard tried again, after a node or a process was lost."""
+"""How often an actor is restarted after its node or process was lost."""
+
+ATTEMPTS = 100
+"""How often a shard is sent to an actor again: until Ray knows that a node is lost, each attempt fails at once."""
 
 _ERROR = re.compile(r"^(?:\w+\.)*\w+Error: .+$", re.MULTILINE)
 
@@ -27,7 +30,7 @@ def run_on_ray(
     Write shards on the cluster at `address`, see `connected`, by at most `workers` actors, each with `job.threads`
     CPUs, and a GPU if `job.elmo` is on one. Only descriptions of shards pass through the cluster.
 
-    Raises `InputError` if a shard cannot be written, or was lost more than `RETRIES` times.
+    Raises `InputError` if a shard cannot be written, or an actor was lost more than `RETRIES` times.
     """
     with connected(address) as ray:
         ray.data.DataContext.get_current().enable_progress_bars = False
@@ -43,7 +46,7 @@ def run_on_ray(
                 num_cpus=job.threads,
                 num_gpus=1 if next(job.elmo.bilm.parameters()).device.type == "cuda" else None,
                 max_restarts=RETRIES,
-                max_task_retries=RETRIES,
+                max_task_retries=ATTEMPTS,
             )
         try:
             for row in map(json.loads, (row["row"] for row in rows.iter_rows())):
