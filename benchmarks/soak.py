@@ -184,7 +184,7 @@ def soak_ray(name: str, out: Path, *, kills: int, drawn: random.Random) -> bool:
         with ray_cluster(2) as (nodes, options):
             job = start(folder, *options)
             while job.poll() is None and lost < kills:
-                time.sleep(drawn.uniform(0.3, 1.0) * seconds)
+                time.sleep(drawn.uniform(0.3, 0.7) * seconds)
                 if job.poll() is None:
                     nodes.remove_node(drawn.choice(sorted(nodes.worker_nodes, key=lambda node: node.node_id)), False)
                     nodes.add_node(**NODE)
