@@ -16,6 +16,7 @@ HTML_CODE = re.compile(r"(<(?:pre|code|script|style|svg)\b.*?</(?:pre|code|scrip
 INLINE = re.compile(r"\$([^$]{1,80})\$")
 EQUATION = re.compile(r"\$\$(.+?)\$\$", re.DOTALL)
 LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#\s]+)(#[^)\s]*)?\)")
+HTML_LINK = re.compile(r'\b(href|src)="(?!https?:|#|mailto:|data:|/)([^"#]+)(#[^"]*)?"')
 
 
 def on_files(files: Files, config: Any) -> Files:
@@ -27,19 +28,15 @@ def on_files(files: Files, config: Any) -> Files:
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:
     """Points each link at the page, or at the file in the repository."""
-    folder = Path("docs" if page.file.src_uri not in BESIDE else ".", page.file.src_uri).parent
 
     def target(found: re.Match[str]) -> str:
         path, anchor = found[1], found[2] or ""
-        absolute = (ROOT / folder / path).resolve()
-        if not absolute.exists():
+        if not (_folder(page) / path).exists():
             return found[0]  # MkDocs reports it
-        inside = absolute.relative_to(ROOT).as_posix()
-        page_name = inside if inside in BESIDE else inside.removeprefix("docs/")
-        if (inside in BESIDE or inside.startswith("docs/")) and files.get_file_from_path(page_name):
-            up = "../" * page.file.src_uri.count("/")
-            return f"]({up}{page_name}{anchor})"
-        return f"]({config.extra['repository']}/blob/main/{inside}{anchor})"
+        file = _file(page, path, files)
+        if file is None:
+            return f"]({_in_repository(page, path, config)}{anchor})"
+        return f"]({'../' * page.file.src_uri.count('/')}{file.src_uri}{anchor})"
 
     parts = CODE.split(NO_RUN.sub(r"```\1", markdown))  # text and code alternate
     parts[::2] = [LINK.sub(target, EQUATION.sub(_mathml, text)) for text in parts[::2]]
@@ -47,12 +44,43 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
 
 
 def on_page_content(html: str, page: Any, config: Any, files: Files) -> str:
-    """The equations of notebooks, which are HTML already."""
-    if not page.file.src_uri.endswith(".ipynb"):
-        return html
+    """The equations and links of notebooks, which are HTML already, and pictures in HTML."""
+
+    def target(found: re.Match[str]) -> str:
+        name, path, anchor = found[1], unescape(found[2]), found[3] or ""
+        if not (_folder(page) / path).exists():
+            return found[0]
+        file = _file(page, path, files)
+        address = _in_repository(page, path, config) if file is None else file.url_relative_to(page.file)
+        return f'{name}="{address}{anchor}"'
+
     parts = HTML_CODE.split(html)
-    parts[::2] = [INLINE.sub(_inline, EQUATION.sub(_mathml, text)) for text in parts[::2]]
+    if page.file.src_uri.endswith(".ipynb"):
+        parts[::2] = [INLINE.sub(_inline, EQUATION.sub(_mathml, text)) for text in parts[::2]]
+    parts[::2] = [HTML_LINK.sub(target, text) for text in parts[::2]]
     return "".join(parts)
+
+
+def _folder(page: Any) -> Path:
+    """The folder of a page's source."""
+    return Path(ROOT / ("docs" if page.file.src_uri not in BESIDE else "."), page.file.src_uri).parent
+
+
+def _inside(page: Any, path: str) -> str:
+    return (_folder(page) / path).resolve().relative_to(ROOT).as_posix()
+
+
+def _file(page: Any, path: str, files: Files) -> File | None:
+    """The file of the site that a page's link leads to, if it is one."""
+    inside = _inside(page, path)
+    if inside not in BESIDE and not inside.startswith("docs/"):
+        return None
+    file = files.get_file_from_path(inside.removeprefix("docs/"))
+    return None if file is None or file.inclusion.is_excluded() else file
+
+
+def _in_repository(page: Any, path: str, config: Any) -> str:
+    return f"{config.extra['repository']}/blob/main/{_inside(page, path)}"
 
 
 def _mathml(found: re.Match[str]) -> str:

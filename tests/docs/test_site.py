@@ -1,10 +1,12 @@
 """The documentation as a site: it is built without warnings, and its pages in Chromium."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 
@@ -24,6 +26,16 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     assert done.returncode == 0, done.stderr
     return folder
+
+
+def test_links(site: Path) -> None:
+    dead = []
+    for page in site.rglob("*.html"):
+        for link in re.findall(r'(?:href|src)="(?![a-z]+:|[#/])([^"#?]+)', page.read_text("utf-8")):
+            target = page.parent / unquote(link)
+            if not (target / "index.html" if target.is_dir() else target).is_file():
+                dead.append(f"{page.relative_to(site)}: {link}")
+    assert dead == []
 
 
 @pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
