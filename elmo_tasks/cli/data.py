@@ -4,7 +4,6 @@ import argparse
 import sys
 from pathlib import Path
 
-from elmo_tasks.cli.actions import Command
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.corpora import CORPORA, located_name
 from elmo_tasks.resources import DATA_VARIABLE, data_root
@@ -14,19 +13,18 @@ FILES = {name: CORPORA[name] for name in [*TASKS, *CORPORA] if name in CORPORA}
 """The files of each task, then the others."""
 
 
-class Data(Command):
-    """`elmo-tasks data [TASK...]`."""
+DESCRIPTION = (
+    f"List the files that scale `paper` reads below {DATA_VARIABLE}, and where the missing ones come from. Exit"
+    " status 0: nothing is missing."
+)
 
-    description = (
-        f"List the files that scale `paper` reads below {DATA_VARIABLE}, and where the missing ones come from. Exit"
-        " status 0: nothing is missing."
-    )
 
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        add = parser.add_argument
-        add("tasks", metavar="TASK", nargs="*", help=f"one of {', '.join(FILES)}; default: all")
-        add("--root", type=Path, help=f"the data root, instead of {DATA_VARIABLE}")
-        parser.set_defaults(func=report)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `elmo-tasks data [TASK...]`."""
+    add = parser.add_argument
+    add("tasks", metavar="TASK", nargs="*", help=f"one of {', '.join(FILES)}; default: all")
+    add("--root", type=Path, help=f"the data root, instead of {DATA_VARIABLE}")
+    parser.set_defaults(func=report)
 
 
 def report(args: argparse.Namespace) -> None:

@@ -17,31 +17,31 @@ from elmo_tasks import __version__
 from elmo_tasks.errors import InputError, Interrupted, log_to_files, one_line
 
 COMMANDS = {
-    "train": ("Train", "train a model from a config"),
-    "evaluate": ("Evaluate", "score a trained model on a file"),
-    "predict": ("Predict", "predict with a trained model"),
-    "configs": ("Configs", "list the configs, or copy them to edit them"),
-    "check": ("Check", "report all problems of configs, without training"),
-    "ablate": ("Ablate", "reproduce a table of the paper"),
-    "ablate-run": ("AblateRun", "one run of a table"),
-    "probe": ("Probe", "word senses, parts of speech and neighbours by layer"),
-    "bilm": ("Bilm", "prepare text for a biLM, export it, measure it, share it"),
-    "elmo": ("ElmoCommand", "write the ELMo vectors of a text to a file"),
-    "static": ("Static", "write a vector per word: the mean of its ELMo vectors in a text"),
-    "models": ("Models", "list the published ELMo models"),
-    "info": ("Info", "print versions, processor, GPUs and data, for a report of a problem"),
-    "data": ("Data", "list the corpora that scale `paper` needs"),
-    "serve": ("Serve", "show trained archives in the browser"),
+    "train": "train a model from a config",
+    "evaluate": "score a trained model on a file",
+    "predict": "predict with a trained model",
+    "configs": "list the configs, or copy them to edit them",
+    "check": "report all problems of configs, without training",
+    "ablate": "reproduce a table of the paper",
+    "ablate-run": "one run of a table",
+    "probe": "word senses, parts of speech and neighbours by layer",
+    "bilm": "prepare text for a biLM, export it, measure it, share it",
+    "elmo": "write the ELMo vectors of a text to a file",
+    "static": "write a vector per word: the mean of its ELMo vectors in a text",
+    "models": "list the published ELMo models",
+    "info": "print versions, processor, GPUs and data, for a report of a problem",
+    "data": "list the corpora that scale `paper` needs",
+    "serve": "show trained archives in the browser",
 }
-"""Class, in the module of the same name in `elmo_tasks.cli`, and help."""
+"""The help of each command, which is the module of the same name in `elmo_tasks.cli`."""
 
-MODULES = {"ablate-run": "elmo_tasks.cli.ablate"}
 LIGHT = ("elmo", "static", "models", "info")
 """Commands without AllenNLP."""
 
 EAGER = ("ablate", "ablate-run", "bilm")
 """Commands whose modules import AllenNLP; the help of the others needs nothing."""
 
+PACKAGES = "a package that registers more classes"
 INSTALL = "pip install 'elmo-tasks[tasks]' && pip install --no-deps allennlp==2.10.1"
 TRACEBACK_VARIABLE = "ELMO_TASKS_TRACEBACK"
 
@@ -90,10 +90,13 @@ def run(arguments: list[str]) -> None:
     )
     parser.add_argument("--version", action="version", version=f"elmo-tasks {__version__}")
     parsers = parser.add_subparsers(title="commands", metavar="COMMAND")
-    for command, (cls, text) in COMMANDS.items():
+    for command, text in COMMANDS.items():
         if command == name:
-            module = importlib.import_module(MODULES.get(name, f"elmo_tasks.cli.{name}"))
-            getattr(module, cls)().add_parser(parsers, command, text)
+            module = importlib.import_module(f"elmo_tasks.cli.{name.replace('-', '_')}")
+            own = parsers.add_parser(command, description=module.DESCRIPTION, help=text)
+            module.add_arguments(own)
+            if name not in LIGHT:
+                own.add_argument("--include-package", metavar="NAME", action="append", default=[], help=PACKAGES)
         elif command != "ablate-run":
             parsers.add_parser(command, help=text)
     if arguments and name is None and not arguments[0].startswith("-"):

@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from elmo_tasks.cli.actions import ActionsCommand
+from elmo_tasks.cli.arguments import add_actions
 from elmo_tasks.cli.layer_sources import add_device, add_source_options, device_of, files_read, open_chosen
 from elmo_tasks.cli.probe_tables import neighbors_table, pos_table, wsd_table
 from elmo_tasks.errors import require_sizes
@@ -18,10 +18,9 @@ from elmo_tasks.experiments.probes.neighbors import (
     occurrence_in_sentence,
     read_corpus,
 )
-from elmo_tasks.experiments.probes.pos import MAX_STEPS, PosReport, probe_pos
-from elmo_tasks.experiments.probes.wsd import WsdReport, evaluation_files_in, probe_senses, train_file_in, write_answers
+from elmo_tasks.experiments.probes.pos import PosReport, probe_pos
+from elmo_tasks.experiments.probes.wsd import WsdReport, evaluation_files_in, probe_senses, train_file_in
 from elmo_tasks.files import atomic_write, check_output_path
-from elmo_tasks.formats.tagged import FORMATS
 
 _WSD = (
     "Table 5: the nearest sense vector by cosine, a mean over SemCor's annotations, among the senses of the same lemma"
@@ -37,31 +36,25 @@ _NEIGHBORS = (
     " bytes of memory for each token of the corpus, with layers of width D."
 )
 
+DESCRIPTION = "Probe the frozen layers for word senses, parts of speech and neighbours (the paper's Tables 4 to 6)."
 
-class Probe(ActionsCommand):
-    """`elmo-tasks probe wsd | pos | neighbors`."""
 
-    description = "Probe the frozen layers for word senses, parts of speech and neighbours (the paper's Tables 4 to 6)."
-
-    def add_actions(self, actions: argparse._SubParsersAction) -> None:
-        """One parser each."""
-        _add_wsd(actions.add_parser("wsd", description=_WSD, help="word senses by the nearest sense vector"))
-        _add_pos(actions.add_parser("pos", description=_POS, help="parts of speech by a linear softmax"))
-        _add_neighbors(
-            actions.add_parser("neighbors", description=_NEIGHBORS, help="nearest occurrences and word vectors")
-        )
-        for parser in actions.choices.values():
-            add_source_options(parser)
-            add_device(parser)
-            parser.add_argument("--output", type=Path, metavar="FILE", help="also write the results as JSON")
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The actions of `elmo-tasks probe wsd | pos | neighbors`."""
+    actions = add_actions(parser)
+    _add_wsd(actions.add_parser("wsd", description=_WSD, help="word senses by the nearest sense vector"))
+    _add_pos(actions.add_parser("pos", description=_POS, help="parts of speech by a linear softmax"))
+    _add_neighbors(actions.add_parser("neighbors", description=_NEIGHBORS, help="nearest occurrences and word vectors"))
+    for action in actions.choices.values():
+        add_source_options(action)
+        add_device(action)
+        action.add_argument("--output", type=Path, metavar="FILE", help="also write the results as JSON")
 
 
 def _add_wsd(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     files = "SemCor/semcor.data.xml, Evaluation_Datasets/*/*.data.xml, their keys, and index.sense"
     add("data", type=Path, metavar="FOLDER", help=f"with {files}")
-    add("--evaluate", type=Path, metavar="FILE", nargs="+", help="other sets than those in FOLDER")
-    add("--answers", type=Path, metavar="FOLDER", help="write SET.ROW.key.txt, for the official scorer")
     parser.set_defaults(func=probe_wsd)
 
 
@@ -69,8 +62,6 @@ def _add_pos(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("train", type=Path, metavar="TRAIN", help="tagged file to train on")
     add("test", type=Path, metavar="TEST", help="tagged file to score, not the training file")
-    add("--format", choices=FORMATS, default=FORMATS[0], help="of both files (detected)")
-    add("--max-steps", type=int, metavar="N", default=MAX_STEPS, help=f"of L-BFGS ({MAX_STEPS})")
     parser.set_defaults(func=probe_parts_of_speech)
 
 
@@ -90,23 +81,16 @@ def _add_neighbors(parser: argparse.ArgumentParser) -> None:
 def probe_wsd(args: argparse.Namespace) -> None:
     """Run `probe_senses` on a folder's files and print Table 5."""
     train, index_sense = train_file_in(args.data), args.data / "index.sense"
-    evaluated = args.evaluate or evaluation_files_in(args.data)
-    if args.answers is not None:
-        check_output_path(args.answers / "any")
+    evaluated = evaluation_files_in(args.data)
     report = probe_senses(_encoder(args, train, *evaluated, index_sense), train, evaluated, index_sense)
     print(wsd_table(report))
-    if args.answers is not None:
-        write_answers(report.rows, args.answers)
     rows = {row.name: {name: score._asdict() for name, score in row.scores.items()} for row in report.rows}
     _write(args, _sizes(report) | {"rows": rows, "train": str(train), "evaluated": [str(file) for file in evaluated]})
 
 
 def probe_parts_of_speech(args: argparse.Namespace) -> None:
     """Run `probe_pos` and print Table 6."""
-    require_sizes(max_steps=args.max_steps)
-    report = probe_pos(
-        _encoder(args, args.train, args.test), args.train, args.test, form=args.format, max_steps=args.max_steps
-    )
+    report = probe_pos(_encoder(args, args.train, args.test), args.train, args.test)
     print(pos_table(report))
     rows = {row.name: row._asdict() for row in report.rows}
     _write(args, _sizes(report) | {"rows": rows, "train": str(args.train), "test": str(args.test)})

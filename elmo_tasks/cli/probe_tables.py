@@ -5,7 +5,7 @@ from typing import Any
 
 from elmo_tasks.experiments.probes.mcnemar import Discordant
 from elmo_tasks.experiments.probes.neighbors import Occurrence
-from elmo_tasks.experiments.probes.pos import PosReport, PosRow
+from elmo_tasks.experiments.probes.pos import MAX_STEPS, PosReport, PosRow
 from elmo_tasks.experiments.probes.wsd import WsdReport, WsdRow
 
 _PAPER = "paper*"
@@ -76,7 +76,7 @@ def pos_table(report: PosReport) -> str:
     header = ["accuracy", "all", "seen words", "unseen words", _PAPER, "steps"]
     rows = []
     for row in report.rows:
-        steps = None if row.steps is None else f"{row.steps}" + ("" if row.converged else ", not converged")
+        steps = None if row.steps is None else f"{row.steps}" + (", not converged" if row.steps == MAX_STEPS else "")
         rows.append([row.name, row.accuracy, row.seen, row.unseen, TABLE_6.get(row.name), steps])
     counts = [report.test_tokens, report.test_tokens - report.unseen_tokens, report.unseen_tokens]
     lines = [
