@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 DESCRIPTION = (
     "Report all problems of configs: unknown keys, invalid types, names and sizes, missing files and GPUs."
-    " Exit status 0 if there is no problem. `elmo-tasks train --dry-run` builds the model, too."
+    " Exit status 0 if there is no problem."
 )
 
 

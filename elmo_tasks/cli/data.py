@@ -2,7 +2,6 @@
 
 import argparse
 import sys
-from pathlib import Path
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.corpora import CORPORA, located_name
@@ -21,17 +20,15 @@ DESCRIPTION = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `elmo-tasks data [TASK...]`."""
-    add = parser.add_argument
-    add("tasks", metavar="TASK", nargs="*", help=f"one of {', '.join(FILES)}; default: all")
-    add("--root", type=Path, help=f"the data root, instead of {DATA_VARIABLE}")
+    parser.add_argument("tasks", metavar="TASK", nargs="*", help=f"one of {', '.join(FILES)}; default: all")
     parser.set_defaults(func=report)
 
 
 def report(args: argparse.Namespace) -> None:
     """Prints a line per file; exits with 1 if any is missing. Raises `InputError` for an unknown task or no root."""
-    root = data_root() if args.root is None else args.root.expanduser().absolute()
+    root = data_root()
     if root is None:
-        raise InputError("no data root", hint=f"set {DATA_VARIABLE} or give --root")
+        raise InputError("no data root", hint=f"set {DATA_VARIABLE}")
     if not root.is_dir():
         raise InputError("expected a folder, the data root", file=root)
     if unknown := next((task for task in args.tasks if task not in FILES), None):

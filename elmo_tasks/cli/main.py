@@ -1,7 +1,6 @@
 """`elmo-tasks COMMAND ...` and `python -m elmo_tasks COMMAND ...`."""
 
 import argparse
-import difflib
 import importlib
 import logging
 import os
@@ -79,7 +78,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 def run(arguments: list[str]) -> None:
     """Runs a command; errors are raised."""
     name = arguments[0] if arguments and arguments[0] in COMMANDS else None
-    if name in ("train", "ablate-run") and (not sys.stderr.isatty() or {"-q", "--quiet"} & set(arguments)):
+    if name in ("train", "ablate-run") and not sys.stderr.isatty():
         os.environ.setdefault("TQDM_DISABLE", "1")  # read when tqdm is imported
     if name in EAGER:
         _require_allennlp()
@@ -99,10 +98,6 @@ def run(arguments: list[str]) -> None:
                 own.add_argument("--include-package", metavar="NAME", action="append", default=[], help=PACKAGES)
         elif command != "ablate-run":
             parsers.add_parser(command, help=text)
-    if arguments and name is None and not arguments[0].startswith("-"):
-        near = difflib.get_close_matches(arguments[0], COMMANDS, n=1)
-        hint = f"nearest: {near[0]}" if near else "`elmo-tasks --help` lists all, `allennlp --help` AllenNLP's"
-        raise InputError(f"expected a command, got {arguments[0]!r}", hint=hint)
     args = parser.parse_args(arguments)
     if name is None:
         parser.print_help()

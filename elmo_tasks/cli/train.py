@@ -22,10 +22,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     found = parser.add_mutually_exclusive_group()
     found.add_argument("-r", "--recover", action="store_true", help="resume the run in DIR from its last checkpoint")
     found.add_argument("-f", "--force", action="store_true", help="remove an earlier run from DIR, and no other file")
-    add("--dry-run", action="store_true", help="build everything, and train nothing")
-    shown = parser.add_mutually_exclusive_group()
-    shown.add_argument("-q", "--quiet", action="store_true", help="print warnings alone")
-    shown.add_argument("-v", "--verbose", action="store_true", help="print what DIR/out.log has")
     parser.set_defaults(func=train)
 
 
@@ -43,8 +39,6 @@ def train(args: argparse.Namespace) -> None:
         Path(args.serialization_dir),
         recover=args.recover,
         force=args.force,
-        dry_run=args.dry_run,
         packages=args.include_package,
         scale=scale_of(file),
-        shown="warnings" if args.quiet else "all" if args.verbose else "lines",
     )

@@ -69,10 +69,10 @@ def _execute(plan: dict[str, Any], path: Path) -> None:
 
 def _train(plan: dict[str, Any], path: Path) -> dict[str, Any]:
     config, model = runnable(plan, path.parent), path / run_dir.MODEL
-    if resume := (model / "config.json").is_file():
+    if resume := model.is_dir():
         run_dir.write_json(model / "config.json", config)  # other paths, if the folders have been moved
     packages, scale = plan.get("packages", []), plan.get("scale")
-    train(Params(config), model, recover=resume, packages=packages, scale=scale, shown="lines")
+    train(Params(config), model, recover=resume, packages=packages, scale=scale)
     metrics = json.loads((model / "metrics.json").read_text("utf-8"))
     scores = run_dir.numbers(metrics, "best_validation_")
     if plan["file"]:
