@@ -1,12 +1,10 @@
 """`elmo-tasks probe`: word senses, parts of speech and nearest neighbours by the frozen layers."""
 
 import argparse
-import json
 from pathlib import Path
-from typing import Any
 
 from elmo_tasks.cli.arguments import add_actions
-from elmo_tasks.cli.layer_sources import add_device, add_source_options, device_of, files_read, open_chosen
+from elmo_tasks.cli.layer_sources import add_device, add_source_options, device_of, open_chosen
 from elmo_tasks.cli.probe_tables import neighbors_table, pos_table, wsd_table
 from elmo_tasks.errors import require_sizes
 from elmo_tasks.experiments.probes.layers import FrozenEncoder
@@ -15,12 +13,10 @@ from elmo_tasks.experiments.probes.neighbors import (
     nearest_occurrences,
     nearest_words,
     occurrence_in_corpus,
-    occurrence_in_sentence,
     read_corpus,
 )
-from elmo_tasks.experiments.probes.pos import PosReport, probe_pos
-from elmo_tasks.experiments.probes.wsd import WsdReport, evaluation_files_in, probe_senses, train_file_in
-from elmo_tasks.files import atomic_write, check_output_path
+from elmo_tasks.experiments.probes.pos import probe_pos
+from elmo_tasks.experiments.probes.wsd import evaluation_files_in, probe_senses, train_file_in
 
 _WSD = (
     "Table 5: the nearest sense vector by cosine, a mean over SemCor's annotations, among the senses of the same lemma"
@@ -48,7 +44,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for action in actions.choices.values():
         add_source_options(action)
         add_device(action)
-        action.add_argument("--output", type=Path, metavar="FILE", help="also write the results as JSON")
 
 
 def _add_wsd(parser: argparse.ArgumentParser) -> None:
@@ -71,9 +66,7 @@ def _add_neighbors(parser: argparse.ArgumentParser) -> None:
     add("--corpus", type=Path, metavar="FILE", required=True, help="one sentence per line, or *.data.xml")
     add("--layer", type=int, metavar="K", help="0 is context-free (the top layer)")
     add("--vectors", type=Path, metavar="FILE", help="word vectors, for static neighbours")
-    source = parser.add_mutually_exclusive_group()
-    source.add_argument("--occurrence", type=int, metavar="N", default=1, help="query: the Nth in the corpus (1)")
-    source.add_argument("--sentence", metavar="TEXT", help="query: WORD in this tokenised sentence")
+    add("--occurrence", type=int, metavar="N", default=1, help="query: the Nth in the corpus (1)")
     add("--top", type=int, metavar="N", default=5, help="number of neighbours (5)")
     parser.set_defaults(func=probe_neighbors)
 
@@ -82,53 +75,25 @@ def probe_wsd(args: argparse.Namespace) -> None:
     """Run `probe_senses` on a folder's files and print Table 5."""
     train, index_sense = train_file_in(args.data), args.data / "index.sense"
     evaluated = evaluation_files_in(args.data)
-    report = probe_senses(_encoder(args, train, *evaluated, index_sense), train, evaluated, index_sense)
-    print(wsd_table(report))
-    rows = {row.name: {name: score._asdict() for name, score in row.scores.items()} for row in report.rows}
-    _write(args, _sizes(report) | {"rows": rows, "train": str(train), "evaluated": [str(file) for file in evaluated]})
+    print(wsd_table(probe_senses(_encoder(args), train, evaluated, index_sense)))
 
 
 def probe_parts_of_speech(args: argparse.Namespace) -> None:
     """Run `probe_pos` and print Table 6."""
-    report = probe_pos(_encoder(args, args.train, args.test), args.train, args.test)
-    print(pos_table(report))
-    rows = {row.name: row._asdict() for row in report.rows}
-    _write(args, _sizes(report) | {"rows": rows, "train": str(args.train), "test": str(args.test)})
+    print(pos_table(probe_pos(_encoder(args), args.train, args.test)))
 
 
 def probe_neighbors(args: argparse.Namespace) -> None:
     """Encode the corpus and print Table 4."""
     require_sizes(top=args.top)
-    encoder = _encoder(args, args.corpus, args.vectors)
+    encoder = _encoder(args)
     static = None if args.vectors is None else nearest_words(args.vectors, args.word, top=args.top)
     index = index_corpus(read_corpus(args.corpus), encoder, args.layer)
-    if args.sentence is None:
-        query = occurrence_in_corpus(index, args.word, args.occurrence)
-    else:
-        query = occurrence_in_sentence(index, encoder, args.word, args.sentence.split())
+    query = occurrence_in_corpus(index, args.word, args.occurrence)
     found = nearest_occurrences(index, args.word, query, top=args.top)
     name = f"{encoder.name} {index.layer}"
     print(neighbors_table(args.word, query.source, found, static, vectors=args.vectors, name=name))
-    results = {"word": args.word, "layer": index.layer, "corpus": str(args.corpus), "static": static}
-    results |= {"source": query.source._asdict(), "neighbors": [occurrence._asdict() for occurrence in found]}
-    _write(args, results)
 
 
-def _sizes(report: WsdReport | PosReport) -> dict[str, Any]:
-    return report._asdict() | {"discordant": [pair._asdict() for pair in report.discordant]}
-
-
-def _encoder(args: argparse.Namespace, *read: Path | None) -> FrozenEncoder:
-    """The encoder, after a check of the output path."""
-    if args.output is not None:
-        check_output_path(args.output, read=[*read, *files_read(args)], device=True)
-    layers, files = open_chosen(args)
-    args.files = {key: file.given for key, file in files.files.items()}
-    return FrozenEncoder.of(layers, files, device_of(args))
-
-
-def _write(args: argparse.Namespace, results: dict[str, Any]) -> None:
-    if args.output is not None:
-        with atomic_write(args.output) as aside:
-            text = json.dumps(args.files | results, indent=2, ensure_ascii=False) + "\n"
-            aside.write_text(text, "utf-8", "backslashreplace")  # names of files may be no UTF-8
+def _encoder(args: argparse.Namespace) -> FrozenEncoder:
+    return FrozenEncoder.of(*open_chosen(args), device_of(args))

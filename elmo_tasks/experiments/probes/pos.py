@@ -10,7 +10,7 @@ import numpy as np
 from tqdm import tqdm
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.experiments.probes.layers import FrozenEncoder, all_layers, check_overlap
+from elmo_tasks.experiments.probes.layers import FrozenEncoder, all_layers
 from elmo_tasks.experiments.probes.mcnemar import Discordant, neighbours
 from elmo_tasks.formats.tagged import TaggedSentence, read_tagged
 
@@ -45,7 +45,6 @@ class PosReport(NamedTuple):
     train_tokens: int
     test_tokens: int
     unseen_tokens: int
-    shared: float  # the share of the test file's sentences that are also in the training file
     discordant: list[Discordant]  # each row and the next
 
 
@@ -72,11 +71,9 @@ def probe_pos(encoder: FrozenEncoder, train_file: str | Path, test_file: str | P
     Table 6 on these files: for every layer a softmax, trained on one file and scored on the other. Takes
     `2 (L+1) D + 4 D` bytes of memory per token of the training file. For the files see `read_tagged`.
 
-    Raises `InputError` if a file is invalid, the training file has only one tag, or the test file is the training file.
+    Raises `InputError` if a file is invalid, or the training file has only one tag.
     """
     train, test = _Tagged.of(train_file), _Tagged.of(test_file)
-    sentences = ([sentence.words for sentence in part.sentences] for part in (train, test))
-    shared = check_overlap(*sentences, train_file=train_file, test_file=test_file)
     tags = len(set(train.tags))
     if tags < 2:
         raise InputError(f"expected at least two different tags, got {train.tags[0]!r} alone", file=train_file)
@@ -95,7 +92,7 @@ def probe_pos(encoder: FrozenEncoder, train_file: str | Path, test_file: str | P
     for layer, (features, scored) in enumerate(tqdm(layers, desc="layers", disable=None, leave=False)):
         fitted, steps = fit_softmax(features, train.tags)
         rows.append(row(f"{encoder.name} {layer}", fitted.predict(scored.astype(np.float32)), steps))
-    return PosReport(rows, tags, len(train.words), len(test.words), int(unseen.sum()), shared, neighbours(right))
+    return PosReport(rows, tags, len(train.words), len(test.words), int(unseen.sum()), neighbours(right))
 
 
 def _percent(right: np.ndarray) -> float | None:

@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.experiments.probes.layers import Encode, FrozenEncoder, check_overlap, encode_blocks
+from elmo_tasks.experiments.probes.layers import Encode, FrozenEncoder, encode_blocks
 from elmo_tasks.experiments.probes.mcnemar import Discordant, neighbours
 from elmo_tasks.experiments.probes.senses import (
     CORPUS_HINT,
@@ -96,7 +96,6 @@ class WsdReport(NamedTuple):
     senses: int  # sense vectors per layer
     first_sense_used: int  # evaluated instances whose lemma is not in the training corpus
     unanswered: int  # those whose lemma is not in WordNet either
-    shared: dict[str, float]  # the share of each set's sentences that are also in the training file
     discordant: list[Discordant]  # each row and the next, over all sets
 
 
@@ -140,15 +139,10 @@ def probe_senses(
     Table 5 on these files (`semcor.data.xml`, `senseval2.data.xml` and so on, with their keys in the same folders, and
     WordNet's `index.sense`), all of which are checked before the first is encoded.
 
-    Raises `InputError` if a file is invalid, or an evaluation file is the training file.
+    Raises `InputError` if a file is invalid.
     """
     train, *sets = (SenseCorpus.of(file) for file in (train_file, *evaluation_files))
     first_senses = read_first_senses(index_sense)
-    trained = [sentence.words for sentence in train.sentences]
-    shared = {}
-    for corpus in sets:
-        words = (sentence.words for sentence in corpus.sentences)
-        shared[corpus.name] = check_overlap(trained, words, train_file=train.file, test_file=corpus.file)
     vectors = SenseVectors(train, encoder.encode)
     layers = [f"{encoder.name} {layer}" for layer in range(encoder.n_layers())]
     answers: dict[str, dict[tuple[str, str], list[str]]] = {}
@@ -169,7 +163,7 @@ def probe_senses(
     }
     rows = [WsdRow(name, _scores(sets, given)) for name, given in answers.items()]
     sizes = len(train.keys), len(vectors), len(unknown), unknown.count(None)
-    return WsdReport(rows, *sizes, shared, neighbours(right))
+    return WsdReport(rows, *sizes, neighbours(right))
 
 
 def _scores(sets: Sequence[SenseCorpus], answers: Answers) -> dict[str, Score]:
