@@ -122,14 +122,11 @@ def device() -> str:
 def commit() -> str:
     """The commit of the source tree, with a `+` if files have changed; without a repository the package's version."""
     root = str(Path(elmo_tasks.__file__).resolve().parents[1])
+    command = ["git", "-C", root, "describe", "--always", "--exclude=*", "--abbrev=40", "--dirty=+"]
     try:
-        head, *changes = [
-            subprocess.run(["git", "-C", root, *command], capture_output=True, text=True, check=True).stdout.strip()
-            for command in (["rev-parse", "HEAD"], ["status", "--porcelain", "--untracked-files=no"])
-        ]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
     except (OSError, subprocess.CalledProcessError):
         return f"version {elmo_tasks.__version__}"
-    return head + ("+" if any(changes) else "")
 
 
 def _now() -> str:
