@@ -10,7 +10,6 @@ from pathlib import Path
 
 from elmo_tasks.errors import InputError
 
-_DESCRIPTORS = re.compile(r"/dev/std(out|err)|(/dev|/proc/self)/fd/[0-9]+")
 _ASIDE = re.compile(r"\..+\.(\d+)\.tmp")
 
 
@@ -92,12 +91,9 @@ def leftovers(folder: str | Path) -> Iterator[Path]:
 
 def _resolved(path: str | Path) -> Path:
     """
-    The path without links; of a pipe behind `/dev/stdout`, which has no other name, the path itself. Raises
-    `InputError` for a file behind it, which replacing would hide from those who write to it.
+    The path without links; of a pipe behind `/dev/stdout`, which has no other name, the path itself.
     """
     target = Path(os.path.realpath(path))
-    if target.is_file() and _DESCRIPTORS.fullmatch(os.path.abspath(path)):
-        raise InputError("expected a file, got one that is open", file=path, hint=f"name it: {target}")
     return target if target.exists() or not Path(path).exists() else Path(path)
 
 

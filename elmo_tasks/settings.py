@@ -2,15 +2,13 @@
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
-from functools import wraps
-from inspect import signature
 from math import inf
 from numbers import Integral, Real
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, NamedTuple, Self, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, NamedTuple, Self, Union, get_args, get_origin, get_type_hints
 
 from elmo_tasks.errors import InputError, shown
 
@@ -33,10 +31,9 @@ class Range:
 
 Size = Annotated[int, Range(at_least=1)]
 Factor = Annotated[float, Range(at_least=0)]
+Positive = Annotated[float, Range(above=0)]
 Probability = Annotated[float, Range(at_least=0, below=1)]
 """Of dropout: 1 would leave nothing."""
-
-_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 PathLike = Union[str, Path]
 
@@ -127,25 +124,6 @@ def expected(annotation: Any, value: Any) -> str | None:
     kind = {int: Integral, float: Real}.get(annotation, annotation)
     fits = isinstance(value, kind) and (annotation is bool or not isinstance(value, bool))
     return None if fits else NAMES[annotation]
-
-
-def checked(function: _Function) -> _Function:
-    """Makes a constructor raise `InputError` for the arguments that are out of the ranges of their annotations."""
-    called = signature(function)
-    ranges = {name: one.annotation for name, one in called.parameters.items() if _has_range(one.annotation)}
-
-    @wraps(function)
-    def check(*arguments: Any, **options: Any) -> Any:
-        given = called.bind_partial(*arguments, **options).arguments
-        tested = [(key, expected(kind, given[key])) for key, kind in ranges.items() if key in given]
-        require_none([Wrong(key, problem, given[key]) for key, problem in tested if problem])
-        return function(*arguments, **options)
-
-    return cast(_Function, check)
-
-
-def _has_range(annotation: Any) -> bool:
-    return isinstance(annotation, Range) or any(map(_has_range, get_args(annotation)))
 
 
 def _outside(part: Any, value: Any, kind: Any) -> str | None:

@@ -30,6 +30,11 @@ def corpus(task: str, **keys: Any) -> list[Instance]:
     return list(DatasetReader.from_params(Params({"type": f"elmo_tasks_{task}", **keys})).read(SAMPLES[task]))
 
 
+def metadata(instance: Instance) -> dict[str, Any]:
+    """The content of its field `metadata`."""
+    return instance["metadata"].metadata
+
+
 def word_encoder(vocab: Vocabulary) -> InputEncoder:
     """The smallest input encoder."""
     words = BasicTextFieldEmbedder({"tokens": Embedding(4, num_embeddings=vocab.get_vocab_size("tokens"))})

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, Optional
 import pytest
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.settings import Factor, PathLike, Probability, Settings, Size, Wrong, checked, expected
+from elmo_tasks.settings import Factor, PathLike, Probability, Settings, Size, Wrong, expected
 
 
 @pytest.mark.parametrize(
@@ -47,14 +47,3 @@ def test_all_problems_are_listed() -> None:
     with pytest.raises(InputError, match="dim: expected more than 0"):
         Lamp.of({"watts": 200, "colour": "red"})
     assert Lamp.of({"watts": 60, "colour": "red"}) == Lamp(watts=60)
-
-
-def test_a_checked_constructor() -> None:
-    @checked
-    def build(name: str, size: Size = 3, *, dropout: Probability = 0.0) -> tuple[Any, ...]:
-        return name, size, dropout
-
-    assert build("a", 4, dropout=0.5) == ("a", 4, 0.5)
-    for arguments, options in ((("a", 0), {}), (("a",), {"dropout": 1.0})):
-        with pytest.raises(InputError):
-            build(*arguments, **options)

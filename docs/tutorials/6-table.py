@@ -75,7 +75,7 @@ local row(column, changes) = {
 # elmo-tasks ablate small.jsonnet -s out/small &> small.log && cat out/small/table.md
 
 # %% [markdown]
-# `out/small/report.html` has the same with each seed's score, the learned weights and the learning curves.
+# `out/small/report.html` has the same with each seed's score and the learned weights.
 # `results.jsonl` has one line per run:
 
 

@@ -1,67 +1,47 @@
 """`elmo-tasks ablate`: reproduce a table from its data file."""
 
 import argparse
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from threading import Event, Thread
 
 from tqdm import tqdm
 
-from elmo_tasks.cli.actions import Command
 from elmo_tasks.errors import InputError, require_sizes
 from elmo_tasks.experiments.tables import local
 from elmo_tasks.experiments.tables.cluster import RayExecutor
-from elmo_tasks.experiments.tables.execute import execute
 from elmo_tasks.experiments.tables.figures import save_figures
 from elmo_tasks.experiments.tables.results import terminal
-from elmo_tasks.experiments.tables.run_dir import Held
 from elmo_tasks.experiments.tables.session import Session
 from elmo_tasks.files import check_output_path
 from elmo_tasks.resources import SCALES
 
 INTERRUPTED = 130
-SECONDS_BETWEEN_UPDATES = 1.0
 
 
-class Ablate(Command):
-    """`elmo-tasks ablate TABLE.jsonnet -s DIR`."""
-
-    description = (
-        "Execute the runs of a table and write table.md, results.jsonl and report.html."
-        " The same command again skips finished runs and resumes interrupted ones."
-    )
-
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        add = parser.add_argument
-        add("table", metavar="TABLE", help="a name that `elmo-tasks configs` lists, or a file of your own")
-        add("--scale", choices=SCALES, default=SCALES[0], help="synthetic corpus, small data, the paper's (mini)")
-        add("-s", "--folder", required=True, metavar="DIR", help="folder for runs and results")
-        add("--runs", type=Path, metavar="DIR", help="folder of the runs, to share them between tables (DIR/runs)")
-        add("--rows", nargs="+", default=[], metavar="PATTERN", help="only these rows, such as 'snli-*'")
-        add("--seeds", type=int, default=1, metavar="N", help="seeds 1 to N of each row (1)")
-        add("--workers", type=int, metavar="N", help="runs at a time (1; with Ray what the nodes have cores for)")
-        where = parser.add_mutually_exclusive_group()
-        where.add_argument("--executor", choices=("local", "ray"), default="local", help="this machine, or Ray (local)")
-        add("--address", metavar="HOST:PORT", help="the Ray cluster (the one of this machine), with --executor ray")
-        where.add_argument("--join", action="store_true", help="take free runs until others execute all that are left")
-        add("--no-cache", action="store_true", help="compute the biLM's layers in each run, without a cache")
-        add("--figures", type=Path, metavar="DIR", help="also write the figures as PNG and SVG")
-        add("--dry-run", action="store_true", help="show rows, changes and the estimated time only")
-        parser.set_defaults(func=ablate)
+DESCRIPTION = (
+    "Execute the runs of a table and write table.md, results.jsonl and report.html."
+    " The same command again skips finished runs and resumes interrupted ones."
+)
 
 
-class AblateRun(Command):
-    """`elmo-tasks ablate-run FOLDER`."""
-
-    description = "Execute one run. `elmo-tasks ablate` calls this command for each run of a table."
-
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("folder", metavar="FOLDER", help="a folder with a plan.json")
-        parser.add_argument("--parent", type=int, metavar="PID", help="exit when this process does")
-        parser.set_defaults(func=ablate_run)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `elmo-tasks ablate TABLE.jsonnet -s DIR`."""
+    add = parser.add_argument
+    add("table", metavar="TABLE", help="a name that `elmo-tasks configs` lists, or a file of your own")
+    add("--scale", choices=SCALES, default=SCALES[0], help="synthetic corpus, small data, the paper's (mini)")
+    add("-s", "--folder", required=True, metavar="DIR", help="folder for runs and results")
+    add("--runs", type=Path, metavar="DIR", help="folder of the runs, to share them between tables (DIR/runs)")
+    add("--rows", nargs="+", default=[], metavar="PATTERN", help="only these rows, such as 'snli-*'")
+    add("--seeds", type=int, default=1, metavar="N", help="seeds 1 to N of each row (1)")
+    add("--workers", type=int, metavar="N", help="runs at a time (1; with Ray what the nodes have cores for)")
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--executor", choices=("local", "ray"), default="local", help="this machine, or Ray (local)")
+    add("--address", metavar="HOST:PORT", help="the Ray cluster (the one of this machine), with --executor ray")
+    where.add_argument("--join", action="store_true", help="take free runs until others execute all that are left")
+    add("--no-cache", action="store_true", help="compute the biLM's layers in each run, without a cache")
+    add("--figures", type=Path, metavar="DIR", help="also write the figures as PNG and SVG")
+    add("--dry-run", action="store_true", help="show rows, changes and the estimated time only")
+    parser.set_defaults(func=ablate)
 
 
 def ablate(args: argparse.Namespace) -> None:
@@ -83,10 +63,11 @@ def ablate(args: argparse.Namespace) -> None:
         print(dry_run(session))
         return
     try:
-        with epoch_bar(session):
+        with tqdm(total=len(session.left), unit=" runs", smoothing=0, disable=None, leave=False) as bar:
             for line in session.run_all():
                 with tqdm.external_write_mode():
                     print(line, flush=True)
+                bar.update(bar.total - len(session.left) - bar.n)
     except KeyboardInterrupt:
         print("interrupted; the same command resumes", flush=True)
     summary = session.write()
@@ -95,38 +76,6 @@ def ablate(args: argparse.Namespace) -> None:
     print(f"\n{terminal(summary)}\n\n{session.folder / 'report.html'}")
     if session.interrupted or session.failed:
         raise SystemExit(INTERRUPTED if session.interrupted else 1)
-
-
-@contextmanager
-def epoch_bar(session: Session) -> Iterator[None]:
-    """On a terminal, a line on stderr with the epochs done, of those that are left, and the time left."""
-    total, ended = session.epochs_left(), Event()
-    form = "{l_bar}{bar}| {n_fmt} of {total_fmt} epochs, {remaining} left"
-    with tqdm(total=total, bar_format=form, smoothing=0, disable=None, leave=False) as bar:
-
-        def watch() -> None:
-            while not ended.wait(SECONDS_BETWEEN_UPDATES):
-                bar.n = total - session.epochs_left()
-                bar.refresh()
-
-        thread = Thread(target=watch, daemon=True)
-        if not bar.disable:
-            thread.start()
-        try:
-            yield
-        finally:
-            ended.set()
-            if thread.is_alive():
-                thread.join()
-
-
-def ablate_run(args: argparse.Namespace) -> None:
-    """Execute a run. Exit with `HELD` if another process executes it."""
-    try:
-        execute(args.folder, parent=args.parent)
-    except Held as error:
-        print(f"error: {error}", file=sys.stderr)
-        raise SystemExit(local.HELD) from None
 
 
 def dry_run(session: Session) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from elmo_tasks.bilm import BiLM
 from elmo_tasks.bilm.packed_linear import PRECISIONS
-from elmo_tasks.cli.actions import ActionsCommand
+from elmo_tasks.cli.arguments import add_actions
 from elmo_tasks.pretraining.evaluation import ROWS, perplexity
 from elmo_tasks.pretraining.export import EXPORTED, export_run, load_trained
 from elmo_tasks.pretraining.prepare import prepare
@@ -17,15 +17,14 @@ _LANGUAGE_HELP = "spaCy's rules for this language split raw text, such as la; de
 _HEADER = f"{'tokens':>12} {'<UNK> %':>8} {'forward':>9} {'backward':>9} {'mean':>9} {'arithm.':>9}  file"
 
 
-class Bilm(ActionsCommand):
-    """`elmo-tasks bilm prepare | export | perplexity`."""
+DESCRIPTION = "Prepare text for a bidirectional language model; export a trained one, or measure one."
 
-    description = "Prepare text for a bidirectional language model; export a trained one, or measure one."
 
-    def add_actions(self, actions: argparse._SubParsersAction) -> None:
-        """One parser each."""
-        for add in (_add_prepare, _add_export, _add_perplexity):
-            add(actions)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The actions of `elmo-tasks bilm prepare | export | perplexity`."""
+    actions = add_actions(parser)
+    for add in (_add_prepare, _add_export, _add_perplexity):
+        add(actions)
 
 
 def _parser(

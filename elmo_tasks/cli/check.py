@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from elmo_tasks.cli.actions import Command
 from elmo_tasks.errors import one_line
 from elmo_tasks.resources import SCALES
 
@@ -14,20 +13,19 @@ if TYPE_CHECKING:
     from elmo_tasks.training.checks.problem import Problem
 
 
-class Check(Command):
-    """`elmo-tasks check CONFIG...`."""
+DESCRIPTION = (
+    "Report all problems of configs: unknown keys, invalid types, names and sizes, missing files and GPUs."
+    " Exit status 0 if there is no problem."
+)
 
-    description = (
-        "Report all problems of configs: unknown keys, invalid types, names and sizes, missing files and GPUs."
-        " Exit status 0 if there is no problem. `elmo-tasks train --dry-run` builds the model, too."
-    )
 
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("configs", metavar="CONFIG", nargs="+", help="as for elmo-tasks train")
-        parser.add_argument("--scale", choices=SCALES, help="as for elmo-tasks train")
-        parser.add_argument("-o", "--overrides", default="", help="as for elmo-tasks train, for each config")
-        parser.add_argument("--show", action="store_true", help="print each resolved config as JSON, too")
-        parser.set_defaults(func=check)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `elmo-tasks check CONFIG...`."""
+    parser.add_argument("configs", metavar="CONFIG", nargs="+", help="as for elmo-tasks train")
+    parser.add_argument("--scale", choices=SCALES, help="as for elmo-tasks train")
+    parser.add_argument("-o", "--overrides", default="", help="as for elmo-tasks train, for each config")
+    parser.add_argument("--show", action="store_true", help="print each resolved config as JSON, too")
+    parser.set_defaults(func=check)
 
 
 def check(args: argparse.Namespace) -> None:

@@ -7,22 +7,19 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from elmo_tasks.cli.actions import Command
 from elmo_tasks.errors import InputError
 from elmo_tasks.resources import DATA_VARIABLE, SCALES, configs_root, fixtures_root
 
+DESCRIPTION = (
+    "List the configs of `elmo-tasks train NAME --scale SCALE`, with the files that each needs below"
+    f" {DATA_VARIABLE}, and the tables of `elmo-tasks ablate NAME`; or copy them."
+)
 
-class Configs(Command):
-    """`elmo-tasks configs [--copy DIR]`."""
 
-    description = (
-        "List the configs of `elmo-tasks train NAME --scale SCALE`, with the files that each needs below"
-        f" {DATA_VARIABLE}, and the tables of `elmo-tasks ablate NAME`; or copy them."
-    )
-
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("--copy", type=Path, metavar="DIR", help="write the configs and tables to a new folder")
-        parser.set_defaults(func=configs)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `elmo-tasks configs [--copy DIR]`."""
+    parser.add_argument("--copy", type=Path, metavar="DIR", help="write the configs and tables to a new folder")
+    parser.set_defaults(func=configs)
 
 
 def configs(args: argparse.Namespace) -> None:

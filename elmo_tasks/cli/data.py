@@ -2,9 +2,7 @@
 
 import argparse
 import sys
-from pathlib import Path
 
-from elmo_tasks.cli.actions import Command
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.corpora import CORPORA, located_name
 from elmo_tasks.resources import DATA_VARIABLE, data_root
@@ -14,26 +12,23 @@ FILES = {name: CORPORA[name] for name in [*TASKS, *CORPORA] if name in CORPORA}
 """The files of each task, then the others."""
 
 
-class Data(Command):
-    """`elmo-tasks data [TASK...]`."""
+DESCRIPTION = (
+    f"List the files that scale `paper` reads below {DATA_VARIABLE}, and where the missing ones come from. Exit"
+    " status 0: nothing is missing."
+)
 
-    description = (
-        f"List the files that scale `paper` reads below {DATA_VARIABLE}, and where the missing ones come from. Exit"
-        " status 0: nothing is missing."
-    )
 
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        add = parser.add_argument
-        add("tasks", metavar="TASK", nargs="*", help=f"one of {', '.join(FILES)}; default: all")
-        add("--root", type=Path, help=f"the data root, instead of {DATA_VARIABLE}")
-        parser.set_defaults(func=report)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `elmo-tasks data [TASK...]`."""
+    parser.add_argument("tasks", metavar="TASK", nargs="*", help=f"one of {', '.join(FILES)}; default: all")
+    parser.set_defaults(func=report)
 
 
 def report(args: argparse.Namespace) -> None:
     """Prints a line per file; exits with 1 if any is missing. Raises `InputError` for an unknown task or no root."""
-    root = data_root() if args.root is None else args.root.expanduser().absolute()
+    root = data_root()
     if root is None:
-        raise InputError("no data root", hint=f"set {DATA_VARIABLE} or give --root")
+        raise InputError("no data root", hint=f"set {DATA_VARIABLE}")
     if not root.is_dir():
         raise InputError("expected a folder, the data root", file=root)
     if unknown := next((task for task in args.tasks if task not in FILES), None):

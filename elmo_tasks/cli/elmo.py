@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 
 from elmo_tasks.bilm.packed_linear import PRECISIONS
-from elmo_tasks.cli.actions import Command
 from elmo_tasks.cli.layer_sources import add_device, add_source_options, device_of, files_read, open_chosen
 from elmo_tasks.elmo.ray_shards import run_on_ray
 from elmo_tasks.elmo.sentence_embedder import Elmo, progress_bar
@@ -20,7 +19,7 @@ from elmo_tasks.formats.raw_text import line_parser
 from elmo_tasks.formats.text_files import list_files, open_text
 from elmo_tasks.ray_cluster import connected
 
-_DESCRIPTION = (
+DESCRIPTION = (
     "Write the vectors of every line of a text to an HDF5 file: datasets '0', '1', ... as in AllenNLP 0.x,"
     " and an index of sentences and tokens; with --shards, those of a corpus to a folder of Parquet files, by several"
     " processes or a Ray cluster, which the same command resumes after an interruption."
@@ -35,22 +34,15 @@ _HELP = {
 }
 
 
-class ElmoCommand(Command):
-    """`elmo-tasks elmo IN OUT`."""
-
-    description = _DESCRIPTION
-    includes_packages = False
-
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument(
-            "input_file", metavar="IN", help="UTF-8 text, a sentence per line; gzip, zstd; - for a pipe"
-        )
-        parser.add_argument("output_file", metavar="OUT", help="HDF5 file; with --shards a folder")
-        _add_output_options(parser)
-        add_embedding_options(parser)
-        parser.add_argument("--force", action="store_true", help="replace an existing file, or discard existing shards")
-        _add_shard_options(parser)
-        parser.set_defaults(func=run)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `elmo-tasks elmo IN OUT`."""
+    parser.add_argument("input_file", metavar="IN", help="UTF-8 text, a sentence per line; gzip, zstd; - for a pipe")
+    parser.add_argument("output_file", metavar="OUT", help="HDF5 file; with --shards a folder")
+    _add_output_options(parser)
+    add_embedding_options(parser)
+    parser.add_argument("--force", action="store_true", help="replace an existing file, or discard existing shards")
+    _add_shard_options(parser)
+    parser.set_defaults(func=run)
 
 
 def _add_output_options(parser: argparse.ArgumentParser) -> None:

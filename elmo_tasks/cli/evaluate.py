@@ -6,25 +6,21 @@ import shutil
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from elmo_tasks.cli.actions import Command, add_model, model_files
+from elmo_tasks.cli.arguments import add_model, model_files
 from elmo_tasks.errors import InputError, require_sizes
 from elmo_tasks.files import atomic_write, check_output_path
 
+DESCRIPTION = "Print the scores of a trained model on a file as JSON."
 
-class Evaluate(Command):
-    """`elmo-tasks evaluate ARCHIVE FILE`."""
 
-    description = "Print the scores of a trained model on a file as JSON."
-
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        add_model(parser, "data in the format of the training data")
-        add = parser.add_argument
-        add("--output-file", metavar="FILE", help="also write the scores to this file")
-        add(
-            "--predictions-output-file", metavar="FILE", help="write the predictions, as the official scorer reads them"
-        )
-        add("--batch-size", type=int, metavar="N", help="instead of that of the config")
-        parser.set_defaults(func=evaluate)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `elmo-tasks evaluate ARCHIVE FILE`."""
+    add_model(parser, "data in the format of the training data")
+    add = parser.add_argument
+    add("--output-file", metavar="FILE", help="also write the scores to this file")
+    add("--predictions-output-file", metavar="FILE", help="write the predictions, as the official scorer reads them")
+    add("--batch-size", type=int, metavar="N", help="instead of that of the config")
+    parser.set_defaults(func=evaluate)
 
 
 def evaluate(args: argparse.Namespace) -> None:

@@ -6,21 +6,18 @@ import platform
 from importlib.metadata import PackageNotFoundError, version
 
 from elmo_tasks import __version__
-from elmo_tasks.cli.actions import Command
 from elmo_tasks.errors import InputError
 from elmo_tasks.resources import DATA_VARIABLE, data_root
 
 PACKAGES = ("torch", "numpy", "h5py", "allennlp", "transformers", "spacy", "pyarrow", "ray")
 
 
-class Info(Command):
-    """`elmo-tasks info`."""
+DESCRIPTION = "Print versions, the processor, GPUs and the data root, for a report of a problem."
 
-    description = "Print versions, the processor, GPUs and the data root, for a report of a problem."
-    includes_packages = False
 
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.set_defaults(func=run)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `elmo-tasks info`."""
+    parser.set_defaults(func=run)
 
 
 def run(args: argparse.Namespace) -> None:

@@ -6,8 +6,9 @@ import torch
 
 from elmo_tasks.elmo.source_types import BILM, FILE_KEYS, MANYLANGS, TRANSFORMER, LayerSource, SourceSettings
 from elmo_tasks.elmo.sources import SourceFiles, open_source
-from elmo_tasks.errors import InputError, needs
+from elmo_tasks.errors import needs
 from elmo_tasks.settings import annotations, choices, meaning
+from elmo_tasks.training.checks.files import require_device
 
 _CPU = -1
 
@@ -22,10 +23,8 @@ def add_device(parser: argparse.ArgumentParser) -> None:
 
 def device_of(args: argparse.Namespace) -> torch.device:
     """The device of `--cuda-device`. Raises `InputError` if there is no such GPU."""
-    gpus, number = torch.cuda.device_count(), args.cuda_device
-    if not _CPU <= number < gpus:
-        raise InputError(f"--cuda-device {number}: there are {gpus} GPUs, counted from 0; {_CPU} is the CPU")
-    return torch.device("cpu" if number == _CPU else f"cuda:{number}")
+    require_device(args.cuda_device)
+    return torch.device("cpu" if args.cuda_device < 0 else f"cuda:{args.cuda_device}")
 
 
 def add_source_options(parser: argparse.ArgumentParser) -> None:

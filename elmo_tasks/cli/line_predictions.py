@@ -18,9 +18,6 @@ from elmo_tasks.errors import InputError, one_line
 from elmo_tasks.files import atomic_write
 from elmo_tasks.formats.text_files import lines_of, open_binary
 
-MAX_PRINTED_ERRORS = 10
-"""How many errors are printed to stderr; the output has all of them."""
-
 
 @dataclass
 class Line:
@@ -70,8 +67,6 @@ class LinePredictions(allennlp_predict._PredictManager):
                 given = json.dumps(line.data) if self._print_to_console else None
                 self._maybe_print_to_console_and_file(line.number, predictions.get(line.number, invalid), given)
                 errors += line.error is not None
-                if line.error is not None and errors <= MAX_PRINTED_ERRORS:
-                    sys.stderr.write(f"line {line.number}: {line.error}\n")
         return errors
 
     def _lines(self) -> Iterator[Line]:

@@ -1,7 +1,6 @@
 """`elmo-tasks COMMAND ...` and `python -m elmo_tasks COMMAND ...`."""
 
 import argparse
-import difflib
 import importlib
 import logging
 import os
@@ -17,31 +16,31 @@ from elmo_tasks import __version__
 from elmo_tasks.errors import InputError, Interrupted, log_to_files, one_line
 
 COMMANDS = {
-    "train": ("Train", "train a model from a config"),
-    "evaluate": ("Evaluate", "score a trained model on a file"),
-    "predict": ("Predict", "predict with a trained model"),
-    "configs": ("Configs", "list the configs, or copy them to edit them"),
-    "check": ("Check", "report all problems of configs, without training"),
-    "ablate": ("Ablate", "reproduce a table of the paper"),
-    "ablate-run": ("AblateRun", "one run of a table"),
-    "probe": ("Probe", "word senses, parts of speech and neighbours by layer"),
-    "bilm": ("Bilm", "prepare text for a biLM, export it, measure it, share it"),
-    "elmo": ("ElmoCommand", "write the ELMo vectors of a text to a file"),
-    "static": ("Static", "write a vector per word: the mean of its ELMo vectors in a text"),
-    "models": ("Models", "list the published ELMo models"),
-    "info": ("Info", "print versions, processor, GPUs and data, for a report of a problem"),
-    "data": ("Data", "list the corpora that scale `paper` needs"),
-    "serve": ("Serve", "show trained archives in the browser"),
+    "train": "train a model from a config",
+    "evaluate": "score a trained model on a file",
+    "predict": "predict with a trained model",
+    "configs": "list the configs, or copy them to edit them",
+    "check": "report all problems of configs, without training",
+    "ablate": "reproduce a table of the paper",
+    "ablate-run": "one run of a table",
+    "probe": "word senses, parts of speech and neighbours by layer",
+    "bilm": "prepare text for a biLM, export it, measure it, share it",
+    "elmo": "write the ELMo vectors of a text to a file",
+    "static": "write a vector per word: the mean of its ELMo vectors in a text",
+    "models": "list the published ELMo models",
+    "info": "print versions, processor, GPUs and data, for a report of a problem",
+    "data": "list the corpora that scale `paper` needs",
+    "serve": "show trained archives in the browser",
 }
-"""Class, in the module of the same name in `elmo_tasks.cli`, and help."""
+"""The help of each command, which is the module of the same name in `elmo_tasks.cli`."""
 
-MODULES = {"ablate-run": "elmo_tasks.cli.ablate"}
 LIGHT = ("elmo", "static", "models", "info")
 """Commands without AllenNLP."""
 
 EAGER = ("ablate", "ablate-run", "bilm")
 """Commands whose modules import AllenNLP; the help of the others needs nothing."""
 
+PACKAGES = "a package that registers more classes"
 INSTALL = "pip install 'elmo-tasks[tasks]' && pip install --no-deps allennlp==2.10.1"
 TRACEBACK_VARIABLE = "ELMO_TASKS_TRACEBACK"
 
@@ -79,7 +78,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 def run(arguments: list[str]) -> None:
     """Runs a command; errors are raised."""
     name = arguments[0] if arguments and arguments[0] in COMMANDS else None
-    if name in ("train", "ablate-run") and (not sys.stderr.isatty() or {"-q", "--quiet"} & set(arguments)):
+    if name in ("train", "ablate-run") and not sys.stderr.isatty():
         os.environ.setdefault("TQDM_DISABLE", "1")  # read when tqdm is imported
     if name in EAGER:
         _require_allennlp()
@@ -90,16 +89,15 @@ def run(arguments: list[str]) -> None:
     )
     parser.add_argument("--version", action="version", version=f"elmo-tasks {__version__}")
     parsers = parser.add_subparsers(title="commands", metavar="COMMAND")
-    for command, (cls, text) in COMMANDS.items():
+    for command, text in COMMANDS.items():
         if command == name:
-            module = importlib.import_module(MODULES.get(name, f"elmo_tasks.cli.{name}"))
-            getattr(module, cls)().add_parser(parsers, command, text)
+            module = importlib.import_module(f"elmo_tasks.cli.{name.replace('-', '_')}")
+            own = parsers.add_parser(command, description=module.DESCRIPTION, help=text)
+            module.add_arguments(own)
+            if name not in LIGHT:
+                own.add_argument("--include-package", metavar="NAME", action="append", default=[], help=PACKAGES)
         elif command != "ablate-run":
             parsers.add_parser(command, help=text)
-    if arguments and name is None and not arguments[0].startswith("-"):
-        near = difflib.get_close_matches(arguments[0], COMMANDS, n=1)
-        hint = f"nearest: {near[0]}" if near else "`elmo-tasks --help` lists all, `allennlp --help` AllenNLP's"
-        raise InputError(f"expected a command, got {arguments[0]!r}", hint=hint)
     args = parser.parse_args(arguments)
     if name is None:
         parser.print_help()

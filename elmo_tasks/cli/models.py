@@ -2,25 +2,19 @@
 
 import argparse
 
-from elmo_tasks.cli.actions import Command
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.models import MODELS
 
+DESCRIPTION = (
+    "List the models that every option and setting for a biLM, and Elmo.from_pretrained, accept by name."
+    " They are downloaded once; the addresses are their publishers'."
+)
 
-class Models(Command):
-    """`elmo-tasks models [TEXT]`."""
 
-    description = (
-        "List the models that every option and setting for a biLM, and Elmo.from_pretrained, accept by name."
-        " They are downloaded once; the addresses are their publishers'."
-    )
-    includes_packages = False
-
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument(
-            "text", metavar="TEXT", nargs="?", default="", help="only names and languages with this text"
-        )
-        parser.set_defaults(func=run)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `elmo-tasks models [TEXT]`."""
+    parser.add_argument("text", metavar="TEXT", nargs="?", default="", help="only names and languages with this text")
+    parser.set_defaults(func=run)
 
 
 def run(args: argparse.Namespace) -> None:

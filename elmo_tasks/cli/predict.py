@@ -2,30 +2,29 @@
 
 import argparse
 
-from elmo_tasks.cli.actions import Command, add_model, model_files
+from elmo_tasks.cli.arguments import add_model, model_files
 from elmo_tasks.errors import InputError, require_sizes
 from elmo_tasks.files import check_output_path
 
 STANDARD_INPUT = "-"
 
 
-class Predict(Command):
-    """`elmo-tasks predict ARCHIVE FILE`."""
+DESCRIPTION = (
+    "Predict for each line of FILE, a JSON object. The output for an invalid line is its error; the exit status is"
+    " then 1."
+)
 
-    description = (
-        "Predict for each line of FILE, a JSON object. The output for an invalid line is its error; the exit status is"
-        " then 1."
-    )
 
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        add_model(parser, "JSON lines, `-` for standard input")
-        add = parser.add_argument
-        add("--output-file", metavar="FILE", help="write the predictions to this file")
-        add("--silent", action="store_true", help="do not print the predictions")
-        add("--batch-size", type=int, default=1, metavar="N", help="lines at a time (1)")
-        add("--use-dataset-reader", action="store_true", help="FILE has the format of the training data")
-        add("--predictor", metavar="NAME", help="another predictor than the model's")
-        parser.set_defaults(func=predict)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `elmo-tasks predict ARCHIVE FILE`."""
+    add_model(parser, "JSON lines, `-` for standard input")
+    add = parser.add_argument
+    add("--output-file", metavar="FILE", help="write the predictions to this file")
+    add("--silent", action="store_true", help="do not print the predictions")
+    add("--batch-size", type=int, default=1, metavar="N", help="lines at a time (1)")
+    add("--use-dataset-reader", action="store_true", help="FILE has the format of the training data")
+    add("--predictor", metavar="NAME", help="another predictor than the model's")
+    parser.set_defaults(func=predict)
 
 
 def predict(args: argparse.Namespace) -> None:

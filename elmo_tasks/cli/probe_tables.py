@@ -5,7 +5,7 @@ from typing import Any
 
 from elmo_tasks.experiments.probes.mcnemar import Discordant
 from elmo_tasks.experiments.probes.neighbors import Occurrence
-from elmo_tasks.experiments.probes.pos import PosReport, PosRow
+from elmo_tasks.experiments.probes.pos import MAX_STEPS, PosReport, PosRow
 from elmo_tasks.experiments.probes.wsd import WsdReport, WsdRow
 
 _PAPER = "paper*"
@@ -16,9 +16,6 @@ TABLE_5 = {"first sense": 65.9, "biLM 1": 67.4, "biLM 2": 69.0}
 TABLE_6_DATA = "Penn Treebank, WSJ"
 TABLE_6 = {"biLM 1": 97.3, "biLM 2": 96.8}
 """Accuracy of parts of speech on `TABLE_6_DATA`."""
-
-_CONTEXT = 12
-"""Words shown on either side of a neighbour."""
 
 
 def table(header: Sequence[Any], rows: Sequence[Sequence[Any]]) -> str:
@@ -51,16 +48,12 @@ def wsd_table(report: WsdReport) -> str:
         f"{report.senses:,} sense vectors from {report.instances:,} annotations; WordNet's first sense for"
         f" {report.first_sense_used:,} targets of other lemmas, no answer for {report.unanswered:,}",
     ]
-    return "\n".join(lines + _discordant(report.discordant) + _shared(report.shared))
+    return "\n".join(lines + _discordant(report.discordant))
 
 
 def _released(rows: Sequence[WsdRow] | Sequence[PosRow]) -> str:
     """A note for tables with biLM rows: the paper used the released biLM."""
     return ", with the released biLM" if any(row.name.startswith("biLM") for row in rows) else ""
-
-
-def _shared(shares: dict[str, float]) -> list[str]:
-    return [f"{share:.1%} of the sentences of {name} are in the training file" for name, share in shares.items()]
 
 
 def _discordant(pairs: Sequence[Discordant]) -> list[str]:
@@ -76,7 +69,7 @@ def pos_table(report: PosReport) -> str:
     header = ["accuracy", "all", "seen words", "unseen words", _PAPER, "steps"]
     rows = []
     for row in report.rows:
-        steps = None if row.steps is None else f"{row.steps}" + ("" if row.converged else ", not converged")
+        steps = None if row.steps is None else f"{row.steps}" + (", not converged" if row.steps == MAX_STEPS else "")
         rows.append([row.name, row.accuracy, row.seen, row.unseen, TABLE_6.get(row.name), steps])
     counts = [report.test_tokens, report.test_tokens - report.unseen_tokens, report.unseen_tokens]
     lines = [
@@ -84,7 +77,7 @@ def pos_table(report: PosReport) -> str:
         f"*on {TABLE_6_DATA}{_released(report.rows)}: other data",
         f"{report.tags} tags, {report.train_tokens:,} training tokens",
     ]
-    return "\n".join(lines + _discordant(report.discordant) + _shared({"the test file": report.shared}))
+    return "\n".join(lines + _discordant(report.discordant))
 
 
 def neighbors_table(
@@ -107,9 +100,6 @@ def _number(occurrence: Occurrence) -> str:
 
 
 def _in_context(occurrence: Occurrence) -> str:
-    """The sentence with the word in brackets, truncated on both sides if it is long."""
+    """The sentence with the word in brackets."""
     words, place = occurrence.words, occurrence.place
-    before, after = words[max(0, place - _CONTEXT) : place], words[place + 1 : place + 1 + _CONTEXT]
-    left = ["..."] if place > _CONTEXT else []
-    right = ["..."] if place + 1 + _CONTEXT < len(words) else []
-    return " ".join([*left, *before, f"[{words[place]}]", *after, *right])
+    return " ".join([*words[:place], f"[{words[place]}]", *words[place + 1 :]])

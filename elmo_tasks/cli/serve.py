@@ -2,32 +2,25 @@
 
 import argparse
 
-from elmo_tasks.cli.actions import Command
 from elmo_tasks.errors import needs
 
+DESCRIPTION = (
+    "Serve a page, and JSON, with predictions of trained archives (docs/PAGE.md). SIGTERM"
+    " and Ctrl-C end it when all requests are answered."
+)
 
-class Serve(Command):
-    """`elmo-tasks serve ARCHIVE...`."""
 
-    description = (
-        "Serve a page, and JSON, with predictions of trained archives (docs/PAGE.md). SIGTERM"
-        " and Ctrl-C end it when all requests are answered."
-    )
-
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.set_defaults(func=serve)
-        add = parser.add_argument
-        add("archives", metavar="ARCHIVE", nargs="+", help="[NAME=]model.tar.gz, or its folder")
-        add("--host", default="127.0.0.1", help="address (%(default)s: this machine only)")
-        add("--port", type=int, default=8000, metavar="N", help="0 for any free one (%(default)s)")
-        name = "another name of this server, as its users' browsers have it"
-        add("--allowed-host", metavar="NAME", action="append", default=[], help=f"{name}; may be repeated")
-        add("--max-words", type=int, default=2000, metavar="N", help="of an input (%(default)s)")
-        add("--timeout", type=float, default=30, metavar="SECONDS", help="until an answer (%(default)s)")
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `elmo-tasks serve ARCHIVE...`."""
+    parser.set_defaults(func=serve)
+    add = parser.add_argument
+    add("archives", metavar="ARCHIVE", nargs="+", help="[NAME=]model.tar.gz, or its folder")
+    add("--host", default="127.0.0.1", help="address (%(default)s: this machine only)")
+    add("--port", type=int, default=8000, metavar="N", help="0 for any free one (%(default)s)")
 
 
 def serve(args: argparse.Namespace) -> None:
-    """Load everything, then listen. Raises `InputError` if a file or an option is invalid."""
+    """Load everything, then listen. Raises `InputError` if a file is invalid."""
     with needs("'elmo-tasks[web]'"):
         from elmo_tasks.web.server import run
     run(args)

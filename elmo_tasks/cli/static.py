@@ -3,7 +3,6 @@
 import argparse
 from collections.abc import Iterator
 
-from elmo_tasks.cli.actions import Command
 from elmo_tasks.cli.elmo import add_embedding_options, open_elmo
 from elmo_tasks.cli.layer_sources import files_read
 from elmo_tasks.elmo.batching import parsed
@@ -14,28 +13,25 @@ from elmo_tasks.formats.raw_text import line_parser
 from elmo_tasks.formats.text_files import open_text
 from elmo_tasks.formats.vector_files import write_word_vectors
 
+DESCRIPTION = (
+    "Write one vector per word of a text, the mean of its contextual vectors, in word2vec's format."
+    " The text is read twice; memory is that of the vectors."
+)
 
-class Static(Command):
-    """`elmo-tasks static CORPUS -o OUT`."""
 
-    description = (
-        "Write one vector per word of a text, the mean of its contextual vectors, in word2vec's format."
-        " The text is read twice; memory is that of the vectors."
-    )
-    includes_packages = False
-
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("corpus", metavar="CORPUS", nargs="+", help="UTF-8 text, a sentence per line; gzip")
-        parser.add_argument("-o", "--output", metavar="OUT", required=True, help="text; .gz compressed, .bin binary")
-        layers = "average (default), top, a layer's number, or the archive of a model whose mix is used"
-        parser.add_argument("--layers", metavar="L", default="average", help=layers)
-        parser.add_argument("--min-count", type=int, default=5, metavar="N", help="occurrences of a word (5)")
-        parser.add_argument("--most", type=int, default=200_000, metavar="N", help="only the N most frequent words")
-        parser.add_argument("--remove", type=int, default=0, metavar="N", help="remove the first principal components")
-        parser.add_argument("--dimensions", type=int, metavar="D", help="reduce the vectors to D by PCA")
-        add_embedding_options(parser)
-        parser.add_argument("--workers", type=int, default=1, metavar="N", help="processes that compute vectors (1)")
-        parser.set_defaults(func=run)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `elmo-tasks static CORPUS -o OUT`."""
+    parser.add_argument("corpus", metavar="CORPUS", nargs="+", help="UTF-8 text, a sentence per line; gzip")
+    parser.add_argument("-o", "--output", metavar="OUT", required=True, help="text; .gz compressed, .bin binary")
+    layers = "average (default), top, a layer's number, or the archive of a model whose mix is used"
+    parser.add_argument("--layers", metavar="L", default="average", help=layers)
+    parser.add_argument("--min-count", type=int, default=5, metavar="N", help="occurrences of a word (5)")
+    parser.add_argument("--most", type=int, default=200_000, metavar="N", help="only the N most frequent words")
+    parser.add_argument("--remove", type=int, default=0, metavar="N", help="remove the first principal components")
+    parser.add_argument("--dimensions", type=int, metavar="D", help="reduce the vectors to D by PCA")
+    add_embedding_options(parser)
+    parser.add_argument("--workers", type=int, default=1, metavar="N", help="processes that compute vectors (1)")
+    parser.set_defaults(func=run)
 
 
 def run(args: argparse.Namespace) -> None:

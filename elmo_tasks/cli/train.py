@@ -3,37 +3,26 @@
 import argparse
 from pathlib import Path
 
-from elmo_tasks.cli.actions import Command
 from elmo_tasks.errors import InputError
 from elmo_tasks.resources import SCALES
 
+DESCRIPTION = (
+    "Train the model of a config, and write DIR/model.tar.gz. The config is checked before data are read. A run"
+    " that was killed at any moment resumes exactly with --recover."
+)
 
-class Train(Command):
-    """`elmo-tasks train CONFIG -s DIR`."""
 
-    description = (
-        "Train the model of a config, and write DIR/model.tar.gz. The config is checked before data are read. A run"
-        " that was killed at any moment resumes exactly with --recover."
-    )
-
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        add = parser.add_argument
-        add("config", metavar="CONFIG", help="a Jsonnet file, or a name that `elmo-tasks configs` lists")
-        add("--scale", choices=SCALES, help="of a name: synthetic corpus, small data, the paper's (mini)")
-        add("-s", "--serialization-dir", required=True, metavar="DIR", help="folder of the run")
-        add("-o", "--overrides", default="", metavar="JSON", help='changes, such as \'{"model.elmo.at": "both"}\'')
-        found = parser.add_mutually_exclusive_group()
-        found.add_argument(
-            "-r", "--recover", action="store_true", help="resume the run in DIR from its last checkpoint"
-        )
-        found.add_argument(
-            "-f", "--force", action="store_true", help="remove an earlier run from DIR, and no other file"
-        )
-        add("--dry-run", action="store_true", help="build everything, and train nothing")
-        shown = parser.add_mutually_exclusive_group()
-        shown.add_argument("-q", "--quiet", action="store_true", help="print warnings alone")
-        shown.add_argument("-v", "--verbose", action="store_true", help="print what DIR/out.log has")
-        parser.set_defaults(func=train)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `elmo-tasks train CONFIG -s DIR`."""
+    add = parser.add_argument
+    add("config", metavar="CONFIG", help="a Jsonnet file, or a name that `elmo-tasks configs` lists")
+    add("--scale", choices=SCALES, help="of a name: synthetic corpus, small data, the paper's (mini)")
+    add("-s", "--serialization-dir", required=True, metavar="DIR", help="folder of the run")
+    add("-o", "--overrides", default="", metavar="JSON", help='changes, such as \'{"model.elmo.at": "both"}\'')
+    found = parser.add_mutually_exclusive_group()
+    found.add_argument("-r", "--recover", action="store_true", help="resume the run in DIR from its last checkpoint")
+    found.add_argument("-f", "--force", action="store_true", help="remove an earlier run from DIR, and no other file")
+    parser.set_defaults(func=train)
 
 
 def train(args: argparse.Namespace) -> None:
@@ -50,8 +39,6 @@ def train(args: argparse.Namespace) -> None:
         Path(args.serialization_dir),
         recover=args.recover,
         force=args.force,
-        dry_run=args.dry_run,
         packages=args.include_package,
         scale=scale_of(file),
-        shown="warnings" if args.quiet else "all" if args.verbose else "lines",
     )

@@ -129,17 +129,15 @@ class OntonotesDocument:
 class Skipped:
     """
     Counts annotations that could not be parsed, and warns of each of the first ten. `what` is skipped for one:
-    `sentences` or `documents`; `strict` raises the error instead.
+    `sentences` or `documents`.
     """
 
-    def __init__(self, what: str, *, strict: bool) -> None:
-        self._what, self._strict = what, strict
+    def __init__(self, what: str) -> None:
+        self._what = what
         self._first: InputError | None = None
         self._count = 0
 
     def add(self, error: InputError) -> None:
-        if self._strict:
-            raise error
         self._first, self._count = self._first or error, self._count + 1
         if self._count <= _WARNINGS:
             logger.warning("%s skipped: %s", self._what, error)
@@ -149,8 +147,7 @@ class Skipped:
         if self._first is not None and not kept:
             raise self._first
         if self._count:
-            advice = "set dataset_reader.strict to true to stop at the first"
-            logger.warning("%s: %d %s with invalid annotation skipped (%s)", path, self._count, self._what, advice)
+            logger.warning("%s: %d %s with invalid annotation skipped", path, self._count, self._what)
 
 
 def find_files(path: str | Path) -> list[Path]:

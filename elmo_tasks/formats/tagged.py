@@ -66,7 +66,7 @@ def _detect(file: str | Path) -> str:
             if all(all(word.rpartition(separator)) for word in words):
                 return form
         problem = f"expected ten columns separated by tabs, word/tag or word_tag, got {line[:60]!r}"
-        raise InputError(problem, file=file, line=number, hint="--format sets the format")
+        raise InputError(problem, file=file, line=number)
     raise InputError("no sentence found", file=file)
 
 

@@ -6,7 +6,7 @@ from allennlp.modules.token_embedders import Embedding, TokenCharactersEncoder, 
 from torch import Tensor, nn
 
 from elmo_tasks.nn.initialization import glorot
-from elmo_tasks.settings import Probability, Size, checked
+from elmo_tasks.settings import Probability, Size
 
 
 @Seq2VecEncoder.register("elmo_tasks_character_cnn")
@@ -17,7 +17,6 @@ class CharacterCnn(Seq2VecEncoder):
     of characters have width `embedding_dim` (E) and `dropout`, those of words `num_filters` (F).
     """
 
-    @checked
     def __init__(self, *, embedding_dim: Size, num_filters: Size, width: Size, dropout: Probability = 0.0) -> None:
         super().__init__()
         self.convolution = glorot(nn.Conv1d(embedding_dim, num_filters, width))

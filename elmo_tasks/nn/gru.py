@@ -5,7 +5,7 @@ from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
 from torch import Tensor, nn
 
 from elmo_tasks.nn.encoder import Encoder
-from elmo_tasks.settings import Size, checked
+from elmo_tasks.settings import Size
 
 INITIAL_DEVIATION = 0.05  # of the initial weights, truncated at two deviations (Clark and Gardner 2017)
 
@@ -17,7 +17,6 @@ class Gru(Encoder):
     effect. Weights are initialized from a truncated normal distribution, biases with 0.
     """
 
-    @checked
     def __init__(self, *, input_size: Size, hidden_size: Size) -> None:
         super().__init__(input_dim=input_size, output_dim=2 * hidden_size)
         self.onward, self.backward = (initialized(nn.GRU(input_size, hidden_size, batch_first=True)) for _ in range(2))

@@ -14,7 +14,7 @@ from elmo_tasks.bilm.packed_linear import PRECISIONS, packed_linear
 from elmo_tasks.errors import InputError
 from elmo_tasks.nn.encoder import Encoder
 from elmo_tasks.nn.precision import product_type
-from elmo_tasks.settings import Probability, Size, checked
+from elmo_tasks.settings import Probability, Size
 
 FORGET_BIAS = 1.0  # initial (appendix A.5)
 
@@ -37,7 +37,6 @@ class HighwayLstm(Encoder):
       weights' type. By default that of `torch.autocast` if enabled, else the inputs'.
     """
 
-    @checked
     def __init__(
         self,
         *,

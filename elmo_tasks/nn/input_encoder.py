@@ -16,7 +16,7 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.nn.elmo_embedder import ElmoTokenEmbedder
 from elmo_tasks.nn.word_indexer import SPELLING
 from elmo_tasks.nn.word_vectors import WordVectors
-from elmo_tasks.settings import Probability, checked
+from elmo_tasks.settings import Probability
 
 WORDS, CHARACTERS = "tokens", "elmo"  # the text field's keys for word ids and for the biLM's character ids
 
@@ -51,7 +51,6 @@ class InputEncoder(nn.Module):
     Raises `InputError` if an encoder's width is not that of its input.
     """
 
-    @checked
     def __init__(
         self,
         embedder: TextFieldEmbedder | None,

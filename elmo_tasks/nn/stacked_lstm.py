@@ -10,7 +10,7 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.nn.encoder import Encoder
 from elmo_tasks.nn.initialization import glorot
 from elmo_tasks.nn.precision import product_type
-from elmo_tasks.settings import Probability, Size, checked
+from elmo_tasks.settings import Probability, Size
 
 
 @Seq2SeqEncoder.register("elmo_tasks_feedforward_lstm")
@@ -25,7 +25,6 @@ class FeedForwardLstm(Encoder):
     - `input_size`, `hidden_sizes`, `dropout`: see `StackedLstm`.
     """
 
-    @checked
     def __init__(
         self,
         *,
@@ -64,7 +63,6 @@ class StackedLstm(Encoder):
     - `dropout`: variational dropout on the input of each layer.
     """
 
-    @checked
     def __init__(self, *, input_size: Size, hidden_sizes: list[Size], dropout: Probability = 0.0) -> None:
         if not hidden_sizes:
             raise InputError("expected one or more hidden_sizes, got none")

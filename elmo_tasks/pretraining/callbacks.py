@@ -14,7 +14,7 @@ from elmo_tasks.bilm.weights import save_options
 from elmo_tasks.files import atomic_write
 from elmo_tasks.pretraining.evaluation import perplexity
 from elmo_tasks.pretraining.export import CURVE_FILE, OPTIONS_FILE, write_exported
-from elmo_tasks.settings import Size, checked
+from elmo_tasks.settings import Size
 
 logger = logging.getLogger(__name__)
 
@@ -31,7 +31,6 @@ class LmProgress(TrainerCallback):
     `every` is the number of steps between two log lines.
     """
 
-    @checked
     def __init__(self, serialization_dir: str, every: Size = 50) -> None:
         super().__init__(serialization_dir)
         self.every = every

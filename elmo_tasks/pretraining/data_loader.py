@@ -19,7 +19,7 @@ from elmo_tasks.pretraining.evaluation import first_sentences
 from elmo_tasks.pretraining.sentences import check_text, count_predictions, expand_files, share_of_files
 from elmo_tasks.pretraining.stream import LmBatch, LmStream, TrainingStream
 from elmo_tasks.pretraining.vocabulary import WordVocabulary
-from elmo_tasks.settings import Size, checked
+from elmo_tasks.settings import Size
 from elmo_tasks.training.distributed import all_gather_objects, node_count, node_rank, process_count, process_rank
 from elmo_tasks.training.subsampling import every_instance
 
@@ -129,7 +129,6 @@ class LmDataLoader(DataLoader):
 
     _words: WordVocabulary  # set by `index_with`
 
-    @checked
     def __init__(
         self,
         reader: DatasetReader,

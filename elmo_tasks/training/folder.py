@@ -28,16 +28,13 @@ logger = logging.getLogger(__name__)
 LOCK = ".training.lock"
 ARCHIVE = "model.tar.gz"
 RESUME = "--recover resumes the run in it; give -s another folder; --force removes this run"
-BEFORE_FIRST_STEP = (
+WRITTEN = (
     *(CONFIG_NAME, META_NAME, "vocabulary", "log", "out.log", "out_worker*.log"),
     *("options.json", "perplexities.json", f"{MEETING}*"),
-)
-"""What a run writes before its first step: if there is no more, another run may replace it."""
-
-AFTER_FIRST_STEP = (
     *("model_state_*.th*", "training_state_*.th*", "best.th", "metrics_epoch_*.json", "metrics.json"),
     *("curve.jsonl", CONFUSION, CURVES, "exported", ARCHIVE),
 )
+"""What a run writes."""
 
 
 @contextmanager
@@ -67,23 +64,18 @@ def prepare(folder: Path, params: Params, *, recover: bool, force: bool) -> None
     which a run writes first, files under the names that a run writes are somebody's.
 
     Raises `InputError`, and changes nothing, if the folder has other files; without `recover` or `force`, if it has a
-    run that has begun; with `recover`, if the run has another config. `force` has no effect with `recover`.
+    run; with `recover`, if the run has another config. `force` has no effect with `recover`.
     """
     config = folder / CONFIG_NAME
-    begun = _matching(folder, AFTER_FIRST_STEP)
-    written = [*_matching(folder, BEFORE_FIRST_STEP), *begun]
     if recover:
-        if begun and not config.is_file():
+        if not config.is_file() and _matching(folder, ["model_state_*.th"]):
             raise InputError(f"expected a run with {CONFIG_NAME}, got {', '.join(_present(folder))}", file=folder)
         if config.is_file() and (stored := _stored(config)) is not None:
             require_same(stored, params.as_dict(quiet=True), config)
     else:
-        is_run = (folder / META_NAME).is_file()
-        replaced = {path.name for path in written if is_run and path not in begun}
-        blocking = [name for name in _present(folder) if name not in replaced]
-        if force:
-            blocking = [] if is_run else [path.name for path in written]
-        if blocking:
+        is_run, written = (folder / META_NAME).is_file(), _matching(folder, WRITTEN)
+        blocking = [path.name for path in written] if force else _present(folder)
+        if blocking and not (force and is_run):
             hint = RESUME if is_run else "give -s another"
             raise InputError(f"expected an empty folder, got {', '.join(blocking)}", file=folder, hint=hint)
         for path in written:
@@ -100,11 +92,6 @@ def require_plain_name(folder: Path) -> None:
     if glob.escape(str(folder)) != str(folder) or not str(folder).isprintable():
         hint = "AllenNLP would not find its checkpoints: give -s another folder"
         raise InputError("expected the path of a folder without *, ?, [ and line breaks", file=folder, hint=hint)
-
-
-def has_begun(folder: Path) -> bool:
-    """Whether a run in this folder has a checkpoint."""
-    return bool(_matching(folder, ("model_state_*.th",)))
 
 
 def make_vocabulary(params: Params, folder: Path) -> None:

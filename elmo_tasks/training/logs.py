@@ -20,21 +20,18 @@ FORMAT = "%(asctime)s - %(levelname)s - %(name)s - %(message)s"
 
 
 @contextmanager
-def logged(folder: Path, shown: str) -> Iterator[None]:
+def logged(folder: Path, *, lines: bool) -> Iterator[None]:
     """
-    AllenNLP prints all that it logs, as with `all`. With `lines` stdout gets what this package logs, with `warnings`
-    nothing; `out.log` still gets everything. AllenNLP's own handlers, which a training makes, are limited to warnings.
+    AllenNLP prints all that it logs. Here stdout gets what this package logs, or with `lines` false nothing; `out.log`
+    still gets everything. AllenNLP's own handlers, which a training makes, are limited to warnings.
     """
-    if shown == "all":
-        yield
-        return
     os.environ["ALLENNLP_LOG_LEVEL"] = "WARNING"
     for shown_before in logging.getLogger().handlers:  # AllenNLP replaces them later
         shown_before.setLevel(logging.WARNING)
     file = logging.FileHandler(folder / "out.log")
     file.setFormatter(logging.Formatter(FORMAT))
     handlers: dict[str, list[logging.Handler]] = {"allennlp": [file], "elmo_tasks": [file]}
-    if shown == "lines":
+    if lines:
         handlers["elmo_tasks"].append(logging.StreamHandler(sys.stdout))
     levels = {name: logging.getLogger(name).level for name in handlers}
     for name, of_logger in handlers.items():

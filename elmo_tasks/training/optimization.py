@@ -4,13 +4,11 @@ from collections.abc import Iterable
 from typing import Any
 
 import torch
-from allennlp.common.checks import ConfigurationError
 from allennlp.training.learning_rate_schedulers import LearningRateScheduler, ReduceOnPlateauLearningRateScheduler
 from allennlp.training.moving_average import ExponentialMovingAverage, MovingAverage
 from torch.optim.lr_scheduler import ReduceLROnPlateau
 
-from elmo_tasks.errors import InputError
-from elmo_tasks.settings import Size, checked
+from elmo_tasks.settings import Positive, Probability, Size
 
 
 @LearningRateScheduler.register("elmo_tasks_staircase")
@@ -22,14 +20,11 @@ class Staircase(LearningRateScheduler):
     # Parameters
 
     - `every`: updates between two steps.
-
-    Raises `InputError` if `factor` is not above 0 and at most 1, or `every` is below 1.
     """
 
-    @checked
-    def __init__(self, optimizer: torch.optim.Optimizer, *, factor: float, every: Size, last_epoch: int = -1) -> None:
-        if not 0 < factor <= 1:
-            raise InputError(f"expected a factor above 0 and at most 1, got {factor!r}")
+    def __init__(
+        self, optimizer: torch.optim.Optimizer, *, factor: Positive, every: Size, last_epoch: int = -1
+    ) -> None:
         super().__init__(optimizer, last_epoch)
         self._factor, self._every, self._updates = factor, every, 0
 
@@ -64,12 +59,9 @@ class ConstantMovingAverage(ResumableMovingAverage):
     An exponential moving average with a constant decay (as in the paper's SQuAD model).
 
     AllenNLP's `exponential` uses `min(decay, (1 + steps) / (10 + steps))`, which reaches 0.999 after 8,990 steps.
-    `decay` is between 0 and 1.
     """
 
-    def __init__(self, parameters: Iterable[tuple[str, torch.Tensor]], decay: float = 0.999) -> None:
-        if not 0 <= decay <= 1:
-            raise ConfigurationError(f"moving_average.decay: expected a number from 0 to 1, got {decay}")
+    def __init__(self, parameters: Iterable[tuple[str, torch.Tensor]], decay: Probability = 0.999) -> None:
         super().__init__(parameters, decay=decay, numerator=1.0, denominator=1.0)
 
 

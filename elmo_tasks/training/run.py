@@ -6,6 +6,7 @@ import logging
 import sys
 import tarfile
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -38,10 +39,8 @@ def train(
     *,
     recover: bool = False,
     force: bool = False,
-    dry_run: bool = False,
     packages: Sequence[str] = (),
     scale: str | None = None,
-    shown: str = "all",
 ) -> None:
     """
     Trains the model of a config in a folder, and writes its archive, `model.tar.gz`. A run killed at any moment
@@ -51,16 +50,12 @@ def train(
 
     - `params`: consumed.
     - `force`: remove an earlier run from the folder, and no other file.
-    - `dry_run`: build everything, and train nothing.
     - `packages`: to be imported by the processes of `distributed`, too.
     - `scale`: of the config, for the first line of the output.
-    - `shown`: on stdout, see `logged`.
 
     Raises `InputError`, before anything is read or written, for an invalid config, or a folder with other contents;
     `Interrupted` by Ctrl-C or SIGTERM.
     """
-    if dry_run and force:
-        raise InputError("expected either --dry-run or --force, which removes the earlier run, got both")
     keep_freed_memory()
     spread_seed(params)
     config = copy.deepcopy(params.as_dict(quiet=True))
@@ -69,37 +64,34 @@ def train(
     group = Torchrun.of_environment()
     if group is not None and group.rank > 0:
         meeting = group.follow(folder, config)
-        with logged(folder, "warnings"):
-            _train_with(group, meeting, params, folder, packages=list(packages), dry_run=dry_run)
+        with logged(folder, lines=False):
+            _train_with(group, meeting, params, folder, packages=list(packages))
         return
     recover = recover or (group is not None and group.resumes(folder))
     if recover and not folder.is_dir():
         raise InputError("expected the folder of a run to resume, got none", file=folder)
     with run_folder.exclusive(folder):
         run_folder.prepare(folder, params, recover=recover, force=force)
-        if shown != "warnings":
-            sys.stdout.write(f"{describe(config, scale)}\n")
-        with logged(folder, "all" if config.get("distributed") else shown):
+        sys.stdout.write(f"{describe(config, scale)}\n")
+        with nullcontext() if config.get("distributed") else logged(folder, lines=True):
             try:
-                _start(params, folder, group, packages=list(packages), dry_run=dry_run)
+                _start(params, folder, group, packages=list(packages))
             except KeyboardInterrupt:
-                ways = "--recover, without --force, resumes from its last checkpoint"
-                raise Interrupted(ways if run_folder.has_begun(folder) else "no checkpoint yet: start again") from None
-            if not dry_run:
-                draw_curves(folder, config.get("trainer", {}).get("validation_metric", "-loss"))
-                logger.info("model: %s", write_archive(folder, config))
+                raise Interrupted("--recover, without --force, resumes from its last checkpoint, if any") from None
+            draw_curves(folder, config.get("trainer", {}).get("validation_metric", "-loss"))
+            logger.info("model: %s", write_archive(folder, config))
 
 
-def _start(params: Params, folder: Path, group: Torchrun | None, *, packages: list[str], dry_run: bool) -> None:
+def _start(params: Params, folder: Path, group: Torchrun | None, *, packages: list[str]) -> None:
     """AllenNLP's training: in this process, as the first one of torchrun, or in those of `distributed`."""
     if group is not None:
         with group.leading(folder, params.as_dict(quiet=True)) as meeting:
             run_folder.make_vocabulary(params, folder)
-            _train_with(group, meeting, params, folder, packages=packages, dry_run=dry_run)
+            _train_with(group, meeting, params, folder, packages=packages)
         return
     distributed, included = _taken(params)
     if distributed is None:
-        _train_worker(0, params, folder, include_package=packages, dry_run=dry_run)
+        _train_worker(0, params, folder, include_package=packages)
         return
     devices = distributed.pop("cuda_devices")
     check_for_gpu(devices)
@@ -108,16 +100,14 @@ def _start(params: Params, folder: Path, group: Torchrun | None, *, packages: li
     mp.spawn(
         _train_worker,
         args=(
-            *(params.duplicate(), str(folder), ["elmo_tasks.plugin", *packages], dry_run, 0),
+            *(params.duplicate(), str(folder), ["elmo_tasks.plugin", *packages], False, 0),
             *("127.0.0.1", find_open_port(), len(devices), devices, False, included, Params(distributed)),
         ),
         nprocs=len(devices),
     )
 
 
-def _train_with(
-    group: Torchrun, meeting: Meeting, params: Params, folder: Path, *, packages: list[str], dry_run: bool
-) -> None:
+def _train_with(group: Torchrun, meeting: Meeting, params: Params, folder: Path, *, packages: list[str]) -> None:
     """This process's part of a training by torchrun. For AllenNLP all processes are on one machine with one folder."""
     devices = group.devices(params.as_dict(quiet=True))
     check_for_gpu(devices[group.rank])
@@ -126,7 +116,7 @@ def _train_with(
     options = {name: value for name, value in (distributed or {}).items() if name != "cuda_devices"}
     port = meeting.begin()
     _train_worker(
-        *(group.rank, params, folder, packages, dry_run, 0),
+        *(group.rank, params, folder, packages, False, 0),
         *(group.address, port, group.processes, devices, False, included, Params(options)),
     )
     if torch.distributed.is_initialized():  # not with a single process

@@ -10,6 +10,7 @@ from allennlp.data import DataLoader, DatasetReader, Instance
 from allennlp.data.data_loaders import MultiProcessDataLoader
 
 from elmo_tasks.errors import InputError
+from elmo_tasks.settings import Positive
 
 
 def sample_indices(count: int, *, share: float, seed: int) -> list[int]:
@@ -62,16 +63,12 @@ class ShareDataLoader(MultiProcessDataLoader):
 
     # Parameters
 
-    - `share`: above 0, at most 1.
+    - `share`: above 0; from 1 on all instances.
     - `share_seed`: the seed of the sample.
     - `kwargs`: see `MultiProcessDataLoader`.
-
-    Raises `InputError` if `share` is invalid.
     """
 
     def __init__(
-        self, reader: DatasetReader, data_path: Any, *, share: float, share_seed: int = 0, **kwargs: Any
+        self, reader: DatasetReader, data_path: Any, *, share: Positive, share_seed: int = 0, **kwargs: Any
     ) -> None:
-        if isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share <= 1:
-            raise InputError(f"share must be above 0 and at most 1, got {share!r}")
         super().__init__(SubsamplingReader(reader, share=share, seed=share_seed), data_path, **kwargs)

@@ -9,7 +9,7 @@ from allennlp.data.samplers import BatchSampler
 
 from elmo_tasks.elmo.batches import batches_by_length
 from elmo_tasks.errors import InputError
-from elmo_tasks.settings import Size, checked
+from elmo_tasks.settings import Size
 
 
 @BatchSampler.register("elmo_tasks_token_budget")
@@ -26,10 +26,9 @@ class TokenBudgetSampler(BatchSampler):
       alone.
     - `shuffle`: whether the order of the batches is random; otherwise the shortest are first.
 
-    Raises `InputError` if a number is below 1; while batching, if an instance does not have the field.
+    Raises `InputError`, while batching, if an instance does not have the field.
     """
 
-    @checked
     def __init__(
         self, *, batch_size: Size, sorting_key: str, max_tokens: Optional[Size] = None, shuffle: bool = True
     ) -> None:

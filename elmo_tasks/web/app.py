@@ -1,20 +1,19 @@
 """The HTTP interface, an ASGI application: the page, predictions as JSON, and clear errors."""
 
-import asyncio
 import json
 import logging
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from importlib import resources
 from typing import Any
 
 from elmo_tasks.errors import InputError, one_line, shown
 from elmo_tasks.formats.json_values import NOT_JSON, json_problem, loaded
 from elmo_tasks.tasks import TASKS
-from elmo_tasks.web.models import ServedModel, count_words
+from elmo_tasks.web.models import ServedModel
 
-MAX_BYTES = 500_000
-"""Of a request's body."""
+MAX_BYTES = 20_000
+"""Of a request's body, which bounds the time and the memory of an answer."""
 
 JSON = "application/json"
 PAGES = {
@@ -44,24 +43,21 @@ class Refused(InputError):
 
 class Service:
     """
-    An ASGI application for models, by name. An input has at most `max_words` words, and `timeout` seconds until its
-    answer; `hosts` are names of the server besides localhost and IP addresses.
+    An ASGI application for models, by name. `host` is a name of the server besides localhost and IP addresses.
     """
 
-    def __init__(
-        self, models: Mapping[str, ServedModel], *, max_words: int, timeout: float, hosts: Collection[str]
-    ) -> None:
+    def __init__(self, models: Mapping[str, ServedModel], *, host: str) -> None:
         about = {
             "tasks": {name: task.page._asdict() for name, task in TASKS.items()},
             "models": [{"name": name, **model.describe()} for name, model in models.items()],
-            "limits": {"bytes": MAX_BYTES, "words": max_words},
+            "limits": {"bytes": MAX_BYTES},
         }
         folder = resources.files("elmo_tasks.web") / "static"
         self._contents = {path: ((folder / name).read_bytes(), kind) for path, (name, kind) in PAGES.items()}
         self._contents["/api/models"] = json.dumps(about).encode(), JSON
         self._contents["/health"] = b'{"status": "ok"}', JSON
         self._models = {f"/api/predict/{name}": model for name, model in models.items()}
-        self._max_words, self._timeout, self._hosts = max_words, timeout, hosts
+        self._host = host.lower()
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answers a request."""
@@ -83,8 +79,8 @@ class Service:
         """The body of an answer and its type. Raises `InputError`."""
         headers = {name: value.decode("latin-1").lower() for name, value in scope["headers"]}
         host = re.sub(r":\d*$", "", headers.get(b"host", ""))
-        if not _LOCAL.fullmatch(host) and host not in self._hosts:  # DNS rebinding
-            raise Refused(400, f"unknown host {shown(host)} (serve --allowed-host NAME allows it)")
+        if not _LOCAL.fullmatch(host) and host != self._host:  # DNS rebinding
+            raise Refused(400, f"unknown host {shown(host)}")
         path, known = scope["path"], {**self._contents, **self._models}
         if path not in known:
             raise Refused(404, f"expected one of {', '.join(sorted(known))}, got {shown(path)}")
@@ -96,20 +92,12 @@ class Service:
         if headers.get(b"content-type", "").partition(";")[0].strip() != JSON:
             # another site's page cannot send this type: the browser asks first
             raise Refused(415, f"expected Content-Type: {JSON}")
-        return await self._predict(self._models[path], await _body(receive)), JSON
-
-    async def _predict(self, model: ServedModel, body: bytes) -> bytes:
+        body = await _body(receive)
         try:
             data = loaded(body.decode())
-            words = count_words(data)
         except NOT_JSON as error:
             raise InputError(f"expected JSON: {json_problem(error)}") from None
-        if words > self._max_words:
-            raise InputError(f"expected at most {self._max_words:,} words, got {words:,}")
-        try:
-            return await asyncio.wait_for(model.answer(data), self._timeout)
-        except TimeoutError:
-            raise Refused(503, f"no answer in {self._timeout:g} seconds") from None
+        return await self._models[path].answer(data), JSON
 
 
 async def _body(receive: Any) -> bytes:

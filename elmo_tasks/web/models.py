@@ -1,7 +1,6 @@
 """Trained archives: what the page shows of them, and their predictions."""
 
 import asyncio
-import re
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -13,9 +12,6 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.nn.elmo_embedder import ElmoTokenEmbedder
 from elmo_tasks.tasks import TASKS, task_of
 from elmo_tasks.training.archives import load_archive
-
-_WORD = re.compile(r"[^\W_]{1,50}|_|[^\w\s]")
-"""Tokenizers may split at every sign; a word of more characters counts as several."""
 
 
 class ServedModel:
@@ -53,11 +49,3 @@ class ServedModel:
         outputs = await asyncio.get_running_loop().run_in_executor(self._thread, self.predictor.predict_json, data)
         line: str = self.predictor.dump_line(outputs)
         return line.encode()
-
-
-def count_words(value: Any) -> int:
-    """The words, approximately, of all texts in a value of JSON."""
-    if isinstance(value, str):
-        return sum(1 for _ in _WORD.finditer(value))
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return sum(map(count_words, inner))

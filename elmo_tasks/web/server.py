@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import math
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -10,26 +9,22 @@ from typing import Any
 
 import uvicorn
 
-from elmo_tasks.errors import InputError, require_sizes
+from elmo_tasks.errors import InputError
 from elmo_tasks.experiments.tables.run_dir import MODEL
 from elmo_tasks.web.app import Service
 from elmo_tasks.web.models import ServedModel
 
 ARCHIVE = "model.tar.gz"
+SECONDS_TO_END = 30
+"""After a signal, for what is being answered."""
 
 
 def run(args: argparse.Namespace) -> None:
-    """Serve until SIGTERM or Ctrl-C. Raises `InputError` if an option or a file cannot be used."""
-    require_sizes(max_words=args.max_words)
-    if not 0 < args.timeout <= 86_400:
-        raise InputError(f"--timeout: expected seconds above 0, at most 86,400, got {args.timeout:g}")
+    """Serve until SIGTERM or Ctrl-C. Raises `InputError` if a file cannot be used."""
     models = _models(args.archives)
-    hosts = {name.lower() for name in (args.host, *args.allowed_host)}
-    service = Service(models, max_words=args.max_words, timeout=args.timeout, hosts=hosts)
     options: dict[str, Any] = {"http": "h11", "lifespan": "off", "ws": "none", "server_header": False}
-    options |= {"log_level": "error", "limit_concurrency": 1000}
-    options["timeout_graceful_shutdown"] = math.ceil(args.timeout) + 1
-    config = uvicorn.Config(service, host=args.host, port=args.port, **options)
+    options |= {"log_level": "error", "limit_concurrency": 1000, "timeout_graceful_shutdown": SECONDS_TO_END}
+    config = uvicorn.Config(Service(models, host=args.host), host=args.host, port=args.port, **options)
     with config.bind_socket() as listening, suppress(KeyboardInterrupt):
         listening.listen()  # who connects before uvicorn accepts waits
         host, port = listening.getsockname()[:2]

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 from allennlp.commands.train import TrainModel
 
 from elmo_tasks.errors import InputError
@@ -13,12 +12,10 @@ from elmo_tasks.training.config import read_config
 from elmo_tasks.training.run import train
 from tests.test_configs import FOLDER
 
-TAGGER = Path(__file__).parent / "broken" / "tagger.libsonnet"
-
 
 def run(file: Path, out: Path, *, recover: bool = False, force: bool = False, **overrides: Any) -> None:
     params = read_config(file, json.dumps(overrides))
-    train(params, out, recover=recover, force=force, dry_run=not force)
+    train(params, out, recover=recover, force=force)
 
 
 def test_all_problems_are_reported_before_anything_is_read_or_written(tmp_path: Path) -> None:
@@ -36,16 +33,6 @@ def test_keys_of_a_resumed_run_are_not_checked(tmp_path: Path) -> None:
         run(FOLDER / "ner.jsonnet", tmp_path / "run", recover=True, **{"trainer.num_epoch": 3})
 
 
-@pytest.mark.parametrize(("config", "recover"), [(FOLDER / "ner.jsonnet", True), (TAGGER, False)])
-def test_missing_gpu_is_an_error_before_anything_is_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, config: Path, recover: bool
-) -> None:
-    monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
-    with pytest.raises(InputError, match=r"\n  trainer.cuda_device: expected -1 \(the CPU\).*, got 0"):
-        run(config, tmp_path / "run", recover=recover, **{"trainer.cuda_device": 0})
-    assert not (tmp_path / "run").exists()
-
-
 def test_plain_allennlp_checks_a_config_before_data_are_read(tmp_path: Path) -> None:
     params = read_config(FOLDER / "ner_elmo.jsonnet", json.dumps({"type": "elmo_tasks", "trainer.num_epoch": 3}))
     with pytest.raises(InputError, match=r"the config has one problem.*\n  trainer.num_epoch: "):
@@ -57,6 +44,4 @@ def test_force_keeps_a_run_that_cannot_be_replaced(tmp_path: Path) -> None:
     (tmp_path / "run" / "model.tar.gz").touch()
     with pytest.raises(InputError, match="train_data_path: expected an existing file, got nothing at no/such.txt"):
         run(FOLDER / "ner.jsonnet", tmp_path / "run", force=True, train_data_path="no/such.txt")
-    with pytest.raises(InputError, match="either --dry-run or --force"):
-        train(read_config(FOLDER / "ner.jsonnet"), tmp_path / "run", force=True, dry_run=True)
     assert (tmp_path / "run" / "model.tar.gz").is_file()

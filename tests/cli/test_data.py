@@ -53,10 +53,13 @@ def test_a_config_reads_the_release(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert [line for _, line in open_text(tmp_path / "snli/snli_1.0_train.jsonl")] == ["{}"]
 
 
-def test_report_names_what_is_missing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_report_names_what_is_missing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(resources.DATA_VARIABLE, str(tmp_path))
     _touch(tmp_path, "sst/dev.txt", "trees/test.txt")
     with pytest.raises(SystemExit) as ended:
-        data.report(Namespace(tasks=["sst"], root=tmp_path))
+        data.report(Namespace(tasks=["sst"]))
     lines = capsys.readouterr().out.splitlines()
     assert ended.value.code == 1 and lines[3:] == ["  ok       sst/dev.txt", "  ok       trees/test.txt"]
     assert lines[2].startswith("  missing  sst/train.txt  from https://nlp.stanford.edu/")

@@ -111,7 +111,7 @@ def test_invalid_arguments(bilm: tuple[str, ...], text: Path, tmp_path: Path) ->
     out = tmp_path / "out"
     for arguments, message in (
         ((text, out, *bilm[:2]), "weight_file: expected a path or URL"),
-        ((text, out, *bilm, "--cuda-device", 99), "--cuda-device 99: "),
+        ((text, out, *bilm, "--cuda-device", 99), "--cuda-device: expected "),
         ((text, out, *bilm, "--overlap", 300), "overlap: expected .* got 300"),
         ((text, out, *bilm, "--max-length", 10**20), f"max_length.* {10**20}"),
         ((text, text, *bilm, "--force"), "in.txt: "),

@@ -16,7 +16,6 @@ from elmo_tasks.experiments.probes.neighbors import (
     nearest_occurrences,
     nearest_words,
     occurrence_in_corpus,
-    occurrence_in_sentence,
 )
 from tests.probes.samples import encoder_of, frozen
 
@@ -54,21 +53,10 @@ def test_nearest_occurrences(index: CorpusIndex, monkeypatch: pytest.MonkeyPatch
         assert shown(nearest_occurrences(index, "play", query, top=2)) == expected[:2]
 
 
-def test_a_new_sentence(index: CorpusIndex) -> None:
-    query = occurrence_in_sentence(index, ENCODER, "PLAY", ["a", "north", "play"])
-    assert query.source == Occurrence(["a", "north", "play"], 2)
-    found = shown(nearest_occurrences(index, "PLAY", query, top=2))
-    assert found == [("north play", 5, 1.0), ("northeast Play here", 3, 0.71)]
-    same = occurrence_in_sentence(index, ENCODER, "play", ["north", "play"])
-    assert shown(nearest_occurrences(index, "play", same, top=1)) == [("northeast Play here", 3, 0.71)]
-
-
 def test_missing_occurrences(index: CorpusIndex) -> None:
     for word, number in (("play", 0), ("play", 6), ("gone", 1)):
         with pytest.raises(InputError, match=f"occurrence {number} of '{word}'"):
             occurrence_in_corpus(index, word, number)
-    with pytest.raises(InputError, match=r"expected a sentence with 'play', got 'a play\.'"):
-        occurrence_in_sentence(index, ENCODER, "play", ["a", "play."])
 
 
 def test_the_layer(monkeypatch: pytest.MonkeyPatch) -> None:

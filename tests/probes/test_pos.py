@@ -4,15 +4,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sklearn.linear_model import LogisticRegression
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.experiments.probes.mcnemar import neighbours
-from elmo_tasks.experiments.probes.pos import BASELINE, PosReport, fit_softmax, probe_pos
+from elmo_tasks.experiments.probes.pos import BASELINE, PosReport, probe_pos
 from tests.probes.samples import encoder_of, frozen
-from tests.tiny import FIXTURES
-
-TRAIN = FIXTURES / "pos" / "train.conllu"
 
 
 def lengths(words: list[str], t: int) -> list[list[float]]:
@@ -51,35 +47,9 @@ def test_the_most_frequent_tag(tmp_path: Path) -> None:
     assert scores(probe(tmp_path, "ox/S ferry/L\n", "ferry/L ox/S\n"))["biLM 1"] == (100, 100, None)
 
 
-def test_the_training_file_is_not_scored(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"train\.slash: expected text that was not trained on, 100%"):
-        probe_pos(ENCODER, TRAIN, FIXTURES / "pos" / "train.slash")
-    train = "Yes/UH ./.\nfine/JJ ./.\n"
-    assert probe(tmp_path, train, "Yes/UH ./.\nno/UH ./.\nthe/DT ox/NN ./.\n").shared == pytest.approx(1 / 3)
-    with pytest.raises(InputError, match="67% of its sentences"):
-        probe(tmp_path, train, "Yes/UH ./.\nfine/RB ./.\nthe/DT ox/NN ./.\n")
+def test_one_tag(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="at least two different tags, got 'UH' alone"):
         probe(tmp_path, "Yes/UH no/UH\n", "Yes/UH\n")
-
-
-Data = tuple[np.ndarray, list[str]]
-
-
-@pytest.fixture(scope="module")
-def data() -> Data:
-    """400 points in 4 overlapping classes, with 6 features on very different scales, the last one constant."""
-    rng = np.random.default_rng(5)
-    labels = rng.integers(4, size=400)
-    features = rng.normal(size=(4, 6))[labels] + rng.normal(size=(400, 6))
-    return (features * [1, 0.01, 30, 1, 5, 0] + [0, 0, 0, 7, 0, 2]).astype(np.float32), ["abcd"[k] for k in labels]
-
-
-def test_the_minimum(data: Data) -> None:
-    features, labels = data
-    fitted, _ = fit_softmax(features, labels)
-    standard = (features - features.mean(0)) / np.where(features.std(0) > 0, features.std(0), 1)
-    reference = LogisticRegression(C=1.0, tol=1e-10, max_iter=1000).fit(standard.astype(np.float64), labels)
-    np.testing.assert_allclose(fitted.predict_proba(features.copy()), reference.predict_proba(standard), atol=2e-3)
 
 
 def test_discordant_items() -> None:

@@ -5,19 +5,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from allennlp.data import Instance
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.tasks.snli.reader import SnliReader, leaves
+from tests.models import metadata
 from tests.tiny import FIXTURES
 
 FIXTURE = FIXTURES / "snli" / "snli_1.0_train.jsonl"
 PAIR = {"gold_label": "neutral", "sentence1": "A dog barks.", "sentence2": "It rains."}
 UNLABELLED = {"sentence1": "A dog barks.", "sentence2": "It rains."}
-
-
-def metadata(instance: Instance) -> dict[str, Any]:
-    return instance["metadata"].metadata
 
 
 def write(folder: Path, *records: Any) -> Path:

@@ -23,7 +23,7 @@ def test_questions() -> None:
     [
         ('"data":', '"date":', "the file.data: missing"),
         ('"id": "or-5"', '"id": "or-4"', "question 'or-4': duplicate id"),
-        ('"answer_start": 82', '"answer_start": true', r"data.0..paragraphs.*answer_start: expected a valid integer"),
+        ('"answer_start": 82', '"answer_start": true', r"the file.data.0..*answer_start: expected a valid integer"),
     ],
 )
 def test_invalid_values(tmp_path: Path, old: str, new: str, message: str) -> None:

@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from allennlp.data import Instance, Vocabulary
@@ -10,12 +9,8 @@ from allennlp.data import Instance, Vocabulary
 from elmo_tasks.errors import InputError
 from elmo_tasks.tasks.squad.official import GoldAnswer
 from elmo_tasks.tasks.squad.reader import NO_SPAN, SquadReader, align
+from tests.models import metadata
 from tests.squad.samples import FIXTURES
-
-
-def metadata(instance: Instance) -> dict[str, Any]:
-    found: dict[str, Any] = instance.fields["metadata"].metadata
-    return found
 
 
 def span(instance: Instance) -> tuple[int, int]:

@@ -2,10 +2,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from allennlp.data import Instance
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.tasks.sst.reader import SstReader
+from tests.models import metadata
 from tests.tiny import FIXTURES
 
 FIXTURE = FIXTURES / "sst" / "trees.txt"
@@ -26,10 +26,6 @@ LONG_PHRASES = [
     ("Oakes 's third novel ( 1/2 ) is not good at all", "1"),
     ("The soup came at noon", "2"),
 ]
-
-
-def metadata(instance: Instance) -> dict[str, Any]:
-    return instance["metadata"].metadata
 
 
 def read(file: Path = FIXTURE, **keys: Any) -> list[tuple[str, str]]:

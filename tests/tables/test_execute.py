@@ -3,16 +3,13 @@
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 from unittest.mock import Mock
 
 import pytest
 import torch
 from allennlp.commands.evaluate import evaluate_from_archive
-from allennlp.data import Vocabulary
 
-from elmo_tasks.errors import InputError
 from elmo_tasks.experiments.tables import ensemble, execute, run_dir
 from elmo_tasks.experiments.tables.runs import Planner, Run, runnable
 from elmo_tasks.training.run import train
@@ -156,13 +153,6 @@ def test_the_mean_of_probabilities_and_votes() -> None:
     votes = ensemble.combine(members, how="votes")["logits"]
     assert votes.argmax().item() == 1
     assert votes.exp().tolist()[0] == pytest.approx([1 / 3, 2 / 3, 0.0], abs=1e-3)
-
-
-def test_members_have_one_vocabulary() -> None:
-    models = [SimpleNamespace(vocab=Vocabulary({"tokens": {word: 1}})) for word in ("a", "b")]
-    members: Any = [SimpleNamespace(config={"model": {"type": "elmo_tasks_sst"}}, model=model) for model in models]
-    with pytest.raises(InputError, match="members of one type and vocabulary"):
-        ensemble._models(members)
 
 
 def test_the_metric_sees_the_combined_scores(runs: list[Run], monkeypatch: pytest.MonkeyPatch) -> None:

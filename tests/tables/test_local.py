@@ -1,6 +1,5 @@
 """Runs as processes: their order, failures, interrupts, and the files of a run."""
 
-import json
 import os
 import signal
 import subprocess
@@ -134,17 +133,6 @@ def test_a_killed_run_leaves_no_processes(tmp_path: Path, monkeypatch: pytest.Mo
     log = one.home / one.folder.name / run_dir.LOG
     assert events([one], workers=1) == ["+a", f"-a: killed (out of memory?), see {log}"]
     assert not _alive(int(log.read_text()))
-
-
-def test_an_incomplete_result_is_ignored(tmp_path: Path) -> None:
-    one = run(tmp_path, "a")
-    finish(one, f1=0.5, curve=[0.5])
-    result = run_dir.read_result(one.folder)
-    assert result is not None
-    del result["scores"]
-    for text in ('{"hash": ', json.dumps(result)):
-        (one.folder / run_dir.RESULT).write_text(text)
-        assert run_dir.read_result(one.folder) is None
 
 
 def test_workers_share_cores_and_gpus(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -112,7 +112,6 @@ def test_runs_that_ensembles_and_tuned_bilms_need(tmp_path: Path) -> None:
     ("rows", "message"),
     [
         ([row("right"), row("a", changes={"model.elmo.mx": "last"})], r"row a: model\.elmo\.mx: .*nearest: mix"),
-        ([row("a", seed_keys=["random_sed"])], r"row a: random_sed: .*nearest: random_seed"),
         ([row("b", config="nowhere.jsonnet")], r"row b: no such config: .*nowhere\.jsonnet"),
         (
             [row("lm", config=FINETUNE, finetune=True), row("baseline", bilm_of="lm")],

@@ -9,7 +9,6 @@ from elmo_tasks import resources
 from elmo_tasks.errors import InputError
 from elmo_tasks.experiments.tables.runs import Planner
 from elmo_tasks.experiments.tables.table import read_table
-from tests.elmo.transformer_samples import write_transformer
 from tests.tables.tables import CONFIGS, row, write_table
 from tests.tiny import FIXTURES
 
@@ -61,19 +60,6 @@ def test_tables_share_the_tuned_bilms_at_paper(tmp_path: Path) -> None:
     assert len(found["snli"]["snli-elmo"]) == 2, "scored on dev data or on test data"
 
 
-def test_encoders(tmp_path: Path) -> None:
-    """The rows of a transformer in a folder of one's own."""
-    bert = write_transformer(tmp_path / "bert")
-    table = tmp_path / "own.jsonnet"
-    table.write_text(f"(import '{CONFIGS}/tables/encoders.jsonnet') {{ models:: {{ 'My BERT': '{bert}' }} }}")
-    planned = Planner(read_table(table), tmp_path)
-    assert len(planned.runs(planned.table.rows, 1)) == 6 * 5 and len(planned.table.rows) == 6 * 5
-    assert planned.table.columns[-2:] == ["My BERT, weighted", "My BERT, last"]
-    for task, place in {"squad": "both", "snli": "both", "srl": "input", "coref": "input", "sst": "both"}.items():
-        elmo = planned.resolved[f"{task}-my-bert-last"]["model"]["elmo"]
-        assert (elmo["source"], elmo["model"], elmo["at"], elmo["mix"]) == ("transformer", bert, place, "last")
-
-
 @pytest.mark.parametrize(
     ("rows", "keys", "message"),
     [
@@ -81,7 +67,6 @@ def test_encoders(tmp_path: Path) -> None:
         ([row("a"), row("a")], {}, "2 rows have the name a"),
         ([row("a", split="train")], {}, "row a: split: .*'dev' or 'test', got 'train'"),
         ([row("a", bilm_of="bb")], {}, "row a: no row 'bb'"),
-        ([row("a")], {"increase": {"of": "a", "over": "b"}}, "increase: no row has the column 'b'"),
         ([row("a", metric="passes")], {}, "row a: cells: 0: metric 'passes' and the key over"),
         ([3], {}, "row 0: .*got 3"),
     ],

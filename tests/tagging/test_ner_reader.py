@@ -4,11 +4,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from allennlp.data import Instance, Vocabulary
+from allennlp.data import Vocabulary
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.tasks.tagging.reader import NerReader
 from tests import tiny
+from tests.models import metadata
 
 FIXTURES = tiny.FIXTURES / "ner"
 
@@ -22,10 +23,6 @@ TAGS = [
     ["O", "O", "U-PER", "B-PER", "L-PER", "O", "O"],
     ["U-LOC", "B-ORG", "L-ORG", "O", "O", "B-MISC", "L-MISC"],
 ]
-
-
-def metadata(instance: Instance) -> dict[str, Any]:
-    return instance["metadata"].metadata
 
 
 @pytest.mark.parametrize("scheme", ["iob1", "bio", "bioul"])

@@ -84,21 +84,6 @@ def test_the_loss_is_a_mean_over_words_with_known_tags(tmp_path: Path) -> None:
     torch.testing.assert_close(model(**batch)["loss"], -(own[0, 0] + own[1, 0] + own[1, 1]) / 3)
 
 
-def test_a_crf_learns_which_tags_follow_each_other(tmp_path: Path) -> None:
-    made = instances(tmp_path / "x", tag=1)
-    model = tagger(made, crf=True)
-    assert model.crf is not None
-    batch = tensors(model.vocab, made)
-    first = model(**batch)["loss"]
-    with torch.no_grad():
-        model.crf.transitions.fill_(-9.0)
-        model.crf.transitions[:, model.tags.index("VERB")] = 9.0
-        model.score_tags.weight.zero_()
-    assert model(**batch)["loss"] > first
-    assert [tags[1] for tags in model.eval()(**batch)["tags"]] == ["VERB", "VERB"]
-    assert torch.isfinite(model(**{**batch, "tags": torch.full_like(batch["tags"], -1)})["loss"])
-
-
 def test_scores_of_words_and_of_spans(tmp_path: Path) -> None:
     metric = TagF1()
     metric([["A", "A", "B"]], [["A", "B", "B"]])

@@ -83,8 +83,6 @@ def test_empty_and_missing_files(task: str, tmp_path: Path) -> None:
         ("ner", {}, (["red", "kite"], ["O"]), "expected a tag for each of 2 tokens, got 1"),
         ("srl", {}, ([], 0), "among 0 words"),
         ("snli", {}, ([], ["x"]), "premise"),
-        ("snli", {"tokenization": "words"}, (), "tokenization.* got 'words'"),
-        ("sst", {"min_phrase_length": 0}, (), "min_phrase_length"),
         ("sst", {}, (["x"], "5"), "3, 4, got '5'"),
     ],
 )

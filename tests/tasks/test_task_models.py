@@ -97,16 +97,6 @@ def test_the_penalty_includes_elmos(task: str, tmp_path: Path) -> None:
 
 
 @for_all_tasks
-def test_metrics_include_elmos_weights_at_the_end_of_a_pass(task: str, tmp_path: Path) -> None:
-    model = build(task, tmp_path, {"at": "input"})
-    model(**tensors(model.vocab, corpus(task)))
-    assert not any(name.startswith("elmo") for name in model.get_metrics())
-    learned = {f"elmo_input_{name}" for name in ("s0", "s1", "s2", "gamma")}
-    assert learned <= set(model.get_metrics(reset=True))
-    assert learned <= set(model.train().get_metrics(reset=True))
-
-
-@for_all_tasks
 def test_outputs_without_gold_answers(task: str, tmp_path: Path) -> None:
     model = build(task, tmp_path)
     batch = tensors(model.vocab, corpus(task))
@@ -123,9 +113,6 @@ def test_outputs_without_gold_answers(task: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("task", "keys", "message"),
     [
-        ("coref", {"spans_per_word": 0.0}, "spans_per_word"),
-        ("coref", {"head_values": "all"}, "head_values"),
-        ("squad", {"n_best": 0}, "n_best"),
         ("squad", {"encoder": {"type": "gru", "hidden_size": 3}}, "expected an encoder with an even output size"),
         ("snli", {"encoder": {"type": "lstm", "hidden_size": 4, "input_size": 99}}, "of width 3, got 99 .*input_size"),
         ("snli", {"composition": {"type": "lstm", "hidden_size": 4, "input_size": 99}}, "of width 5, got 99"),

@@ -22,10 +22,6 @@ CONFIG = {"model": {"type": "m", "size": 3}, "trainer": {"num_epochs": 2}, "trai
 CHANGED = {**CONFIG, "trainer": {"num_epochs": 5}}
 
 
-class Killed(BaseException):
-    """In the middle of a write."""
-
-
 def start(folder: Path, config: dict[str, Any] = CONFIG, *, recover: bool = False, force: bool = False) -> None:
     with exclusive(folder):
         prepare(folder, Params(dict(config)), recover=recover, force=force)
@@ -78,16 +74,9 @@ def test_another_config_is_an_error_with_the_keys(begun: Path) -> None:
 def test_run_with_a_checkpoint_is_kept(begun: Path) -> None:
     before = names(begun)
     (begun / "notes.txt").unlink()
-    with pytest.raises(InputError, match=r"got best.th, .*, training_state_e1_b0.th \(--recover resumes"):
+    with pytest.raises(InputError, match=r"got best.th, .*, training_state_e1_b0.th, vocabulary \(--recover resumes"):
         start(begun, CHANGED)
     assert names(begun) == before - {"notes.txt"}
-
-
-def test_run_that_failed_before_its_first_step_is_replaced(begun: Path) -> None:
-    for path in [*begun.glob("*.th"), begun / "metrics_epoch_0.json", begun / "notes.txt"]:
-        path.unlink()
-    start(begun, CHANGED)
-    assert stored(begun) == CHANGED and names(begun) == {"config.json", "meta.json"}
 
 
 def test_force_removes_a_run_and_no_other_file(begun: Path) -> None:
@@ -99,10 +88,10 @@ def test_folder_of_something_else(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").touch()
     with pytest.raises(InputError, match=r"expected an empty folder, got thesis.tex"):
         start(tmp_path)
-    (tmp_path / "best.th").touch()
-    with pytest.raises(InputError, match=r"expected a run with config.json, got best.th, thesis.tex"):
+    (tmp_path / "model_state_e1_b0.th").touch()
+    with pytest.raises(InputError, match=r"expected a run with config.json, got model_state_e1_b0.th, thesis.tex"):
         start(tmp_path, recover=True)
-    assert names(tmp_path) == {"thesis.tex", "best.th"}
+    assert names(tmp_path) == {"thesis.tex", "model_state_e1_b0.th"}
 
 
 def train_until_killed(run: Path, ready: Connection) -> None:
@@ -135,17 +124,6 @@ def test_folder_in_which_another_process_trains(tmp_path: Path) -> None:
 def test_folder_in_which_checkpoints_would_not_be_found(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"expected the path of a folder without \*, \?, \["):
         require_plain_name(tmp_path / "run[1]")
-
-
-def test_archive_is_written_atomically(begun: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    archive = begun / "model.tar.gz"
-    archive.write_text("earlier")
-    with monkeypatch.context() as patch, pytest.raises(Killed):
-        patch.setattr(Path, "replace", lambda *_: (_ for _ in ()).throw(Killed))
-        train.write_archive(begun, CONFIG)
-    assert archive.read_text() == "earlier" and not list(begun.glob(".*.tmp"))
-    train.write_archive(begun, CONFIG)
-    assert archive.read_text("latin-1") != "earlier"
 
 
 @pytest.mark.parametrize("force", [False, True])

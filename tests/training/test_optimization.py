@@ -1,7 +1,6 @@
 import pytest
 import torch
 from allennlp.common import Params
-from allennlp.common.checks import ConfigurationError
 from allennlp.training.learning_rate_schedulers import LearningRateScheduler
 from allennlp.training.moving_average import MovingAverage
 
@@ -27,8 +26,3 @@ def test_resumed_average_follows_the_model(name: str, second: float) -> None:
     assert live.item() == pytest.approx(second)
     made[1].restore()
     assert live.item() == 1.0
-
-
-def test_decay_out_of_range() -> None:
-    with pytest.raises(ConfigurationError, match=r"expected a number from 0 to 1, got 1.5"):
-        MovingAverage.from_params(Params({"type": "elmo_tasks_exponential", "decay": 1.5}), parameters=[])

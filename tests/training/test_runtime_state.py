@@ -1,13 +1,11 @@
 """The counts of half an epoch and carried states, restored in another model."""
 
 import io
-from collections import defaultdict
 from typing import Any
 
-import numpy
 import pytest
 import torch
-from allennlp.training.metrics import Average, CategoricalAccuracy, FBetaMeasure, Metric
+from allennlp.training.metrics import CategoricalAccuracy, FBetaMeasure, Metric
 
 from elmo_tasks.bilm import batch_to_ids
 from elmo_tasks.tasks.coref.metric import CorefScores
@@ -59,34 +57,6 @@ def test_metrics_are_restored(name: str) -> None:
     assert second.get_metric() == counted
     first(*more), second(*more)
     assert second.get_metric() == first.get_metric()
-
-
-class Odd(Metric):
-    """Has attributes of many types, also one that a checkpoint cannot contain."""
-
-    def __init__(self) -> None:
-        self.by_name: defaultdict[str, int] = defaultdict(int)
-        self.seen, self.table, self.function = {1, 2}, numpy.zeros(2), str.lower
-
-    def __call__(self) -> None:
-        self.by_name["a"] += 1
-        self.seen.add(3)
-        self.table += 1
-
-    def get_metric(self, reset: bool = False) -> dict[str, float]:
-        return {}
-
-    def reset(self) -> None:
-        pass
-
-
-def test_attributes_keep_their_types() -> None:
-    first, second = Odd(), Odd()
-    first()
-    load_runtime_state(Holder(Average(), second), through_a_file(save_runtime_state(Holder(Average(), first))))
-    second()
-    assert (second.by_name["a"], second.by_name["new"], second.seen) == (2, 0, {1, 2, 3})
-    assert (second.table.tolist(), second.function) == ([2.0, 2.0], str.lower)
 
 
 def test_carried_states_are_restored(tmp_path: Any) -> None:

@@ -7,9 +7,8 @@ from allennlp.common import Params
 from allennlp.data import DataLoader, DatasetReader, Vocabulary
 from allennlp.data.dataset_readers import dataset_reader
 
-from elmo_tasks.errors import InputError
 from elmo_tasks.tasks.snli.reader import SnliReader
-from elmo_tasks.training.subsampling import ShareDataLoader, SubsamplingReader
+from elmo_tasks.training.subsampling import SubsamplingReader
 
 COUNT = 50
 
@@ -68,9 +67,3 @@ def test_data_loader(file: Path) -> None:
     assert names(loader(file, share=0.2, share_seed=3).iter_instances()) == sample(file, 0.2, seed=3)
     workers = loader(file, share=0.2, num_workers=2)
     assert sorted(names(workers.iter_instances())) == sorted(sample(file, 0.2))
-
-
-@pytest.mark.parametrize("share", [0, 1.5, True])
-def test_invalid_shares(file: Path, share: Any) -> None:
-    with pytest.raises(InputError, match="share must be above 0 and at most 1, got "):
-        ShareDataLoader(SnliReader(), str(file), share=share, batch_size=2)

@@ -2,7 +2,6 @@
 
 import json
 import random
-import time
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -17,13 +16,12 @@ from allennlp.data.data_loaders import MultiProcessDataLoader
 from allennlp.models import Model
 from allennlp.nn import RegularizerApplicator
 from allennlp.nn.regularizers import L2Regularizer
-from allennlp.training import Checkpointer, Trainer
+from allennlp.training import Trainer
 from allennlp.training.metrics import Average
 from tensorboardX.record_writer import RecordWriter
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.training import trainer as trainer_module
-from elmo_tasks.training.checkpointer import AtomicCheckpointer
 from elmo_tasks.training.logs import Events
 from elmo_tasks.training.trainer import ResumableTrainer
 from tests.killing import differences
@@ -204,32 +202,3 @@ def test_checkpoints_of_another_trainer_are_rejected(tmp_path: Path) -> None:
     train(tmp_path, type="gradient_descent", num_epochs=1)
     with pytest.raises(InputError, match='of another trainer .set trainer.type to "gradient_descent"'):
         train(tmp_path)
-
-
-def test_the_duration_is_that_of_the_whole_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    forward, pause = ResumableTrainer.batch_outputs, 0.05
-
-    def slow(trainer: ResumableTrainer, *arguments: Any, **named: Any) -> Any:
-        time.sleep(pause)
-        return forward(trainer, *arguments, **named)
-
-    monkeypatch.setattr(ResumableTrainer, "batch_outputs", slow)
-    train(tmp_path, num_epochs=1)
-    monkeypatch.undo()
-    train(tmp_path, num_epochs=3)
-    seconds = json.loads((tmp_path / "metrics.json").read_text())["training_duration"].rpartition(":")[2]
-    assert float(seconds) > 9 * pause, "six batches, and three of validation"
-
-
-class OwnCheckpointer(Checkpointer):
-    pass
-
-
-def test_only_the_default_checkpointer_is_replaced(tmp_path: Path) -> None:
-    made = trainer_in(tmp_path, checkpointer={"save_every_num_batches": 3, "keep_most_recent_by_age": 9})._checkpointer
-    assert isinstance(made, AtomicCheckpointer)
-    plain = Checkpointer(tmp_path, save_every_num_batches=3, keep_most_recent_by_age=9)
-    assert vars(made) | {"_last_save_time": plain._last_save_time} == vars(plain)
-    Checkpointer.register("own", exist_ok=True)(OwnCheckpointer)
-    assert type(trainer_in(tmp_path, checkpointer={"type": "own"})._checkpointer) is OwnCheckpointer
-    assert trainer_in(tmp_path, checkpointer=None)._checkpointer is None

@@ -28,7 +28,7 @@ MESSAGE = "#message:not(:empty)"
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
     archives = [STORED / "1" / f"{task}.tar.gz" for task in INPUTS]
-    with serving(*archives, f"other={STORED}/1/ner.tar.gz", "--max-words", 10_000) as running:
+    with serving(*archives, f"other={STORED}/1/ner.tar.gz") as running:
         yield running
 
 

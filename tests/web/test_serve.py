@@ -33,7 +33,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     (run / "model").mkdir(parents=True)
     shutil.copy(SST, run / "model" / "model.tar.gz")
     archives = [*(ARCHIVES / f"{task}.tar.gz" for task in INPUTS), run / "model", f"other={SST}"]
-    with serving(*archives, "--allowed-host", "site.example") as running:
+    with serving(*archives) as running:
         yield running
 
 
@@ -66,9 +66,7 @@ def test_models(server: Server) -> None:
         ("/api/predict/ner", None, 405, "method POST"),
         ("/api/predict/<b>", {}, 404, "/api/predict/ner"),
         ("/api/predict/ner", {"sentence": 3}, 422, "'sentence': expected a valid string"),
-        ("/api/predict/ner", {"sentence": "a," * 1001}, 422, "at most 2,000 words"),
-        ("/api/predict/ner", {"sentence": "_" * 50_000}, 422, "at most 2,000 words"),
-        ("/api/predict/ner", iter([b" " * 300_000] * 2), 413, "at most 500,000 bytes"),
+        ("/api/predict/ner", iter([b" " * 15_000] * 2), 413, "at most 20,000 bytes"),
     ],
 )
 def test_errors(path: str, body: Any, status: int, fragment: str, server: Server) -> None:
@@ -84,22 +82,15 @@ def test_errors(path: str, body: Any, status: int, fragment: str, server: Server
         ({"Host": "evil.example:80@localhost"}, 400),
         ({"Content-Type": "text/plain"}, 415),
         ({"Host": "[::1]:80", "Content-Type": "application/json; charset=utf-8"}, 200),
-        ({"Host": "Site.example:443"}, 200),
     ],
 )
 def test_other_sites(headers: dict[str, str], status: int, server: Server) -> None:
     assert server.send("/api/predict/ner", INPUTS["ner"][1], **headers).status == status
 
 
-def test_no_answer_in_time() -> None:
-    with serving(ARCHIVES / "ner.tar.gz", "--timeout", 0.001) as running:
-        assert running.send("/api/predict/ner", LONG).status == 503
-        assert running.send("/health").status == 200
-
-
 def test_sigterm_waits_for_all_answers_but_not_for_silent_clients() -> None:
     replies: list[int] = []
-    with serving(ARCHIVES / "ner.tar.gz", "--timeout", 20) as running:
+    with serving(ARCHIVES / "ner.tar.gz") as running:
         silent = socket.create_connection(("127.0.0.1", running.port))
         silent.sendall(b"GET /")
         target = lambda: replies.append(running.send("/api/predict/ner", LONG).status)  # noqa: E731
@@ -115,15 +106,6 @@ def test_sigterm_waits_for_all_answers_but_not_for_silent_clients() -> None:
     assert replies == [200] * 3
 
 
-@pytest.mark.parametrize(
-    ("arguments", "fragment"),
-    [
-        (["missing/model.tar.gz"], "missing/model.tar.gz"),
-        ([SST, SST], "a different name for each archive, got 'sst' twice"),
-        ([SST, "--timeout", "nan"], "--timeout: expected seconds above 0"),
-        ([SST, "--max-words", 0], "max_words: expected an integer of at least 1"),
-    ],
-)
-def test_invalid_arguments(arguments: list[object], fragment: str) -> None:
-    with pytest.raises((InputError, FileNotFoundError), match=fragment):
-        elmo_tasks("serve", "--port", 0, *arguments)
+def test_two_archives_of_one_name() -> None:
+    with pytest.raises(InputError, match="a different name for each archive, got 'sst' twice"):
+        elmo_tasks("serve", "--port", 0, SST, SST)

@@ -1,7 +1,6 @@
 """Sentences -> the frozen layers of all their tokens, in the order of the text and within bounded memory."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -23,9 +22,6 @@ BATCH_TOKENS = 2_048
 
 MAX_SENTENCE = 5_000
 """Longer sentences are rejected: a file without line ends is not a list of sentences."""
-
-MAX_SHARED = 0.5
-"""Two samples of the same kind of text share a few short sentences, never most of them."""
 
 CPU = torch.device("cpu")
 
@@ -120,23 +116,3 @@ def to_half(layers: Tensor) -> Tensor:
     if not torch.isfinite(half).all():
         raise InputError("the layers have values outside the range of float16: are these the right weights?")
     return half
-
-
-def check_overlap(
-    trained: Iterable[Sequence[str]],
-    scored: Iterable[Sequence[str]],
-    *,
-    train_file: str | Path,
-    test_file: str | Path,
-) -> float:
-    """
-    The share of the test file's sentences that are also in the training file, from the words of each sentence. Raises
-    `InputError` if it is more than half.
-    """
-    known = set(map(tuple, trained))
-    seen = [tuple(words) in known for words in scored]
-    share = sum(seen) / len(seen)
-    if share > MAX_SHARED:
-        problem = f"expected text that was not trained on, {share:.0%} of its sentences are in {train_file}"
-        raise InputError(problem, file=test_file)
-    return share

@@ -94,18 +94,6 @@ def occurrence_in_corpus(index: CorpusIndex, word: str, number: int) -> Query:
     return Query(Occurrence(*index.place_of(token), number), index.vectors[token].astype(np.float32))
 
 
-def occurrence_in_sentence(index: CorpusIndex, encoder: FrozenEncoder, word: str, sentence: Sequence[str]) -> Query:
-    """The first occurrence of the word in a new sentence. Raises `InputError` if the word is not in it."""
-    lowered = [other.lower() for other in sentence]
-    if word.lower() not in lowered:
-        hint = "separate all tokens by blanks, also the full stop"
-        raise InputError(f"expected a sentence with {word!r}, got {' '.join(sentence)!r}", hint=hint)
-    place = lowered.index(word.lower())
-    (block,) = encode_blocks(encoder.encode, [list(sentence)])
-    vector = block.layers[index.layer, place].half().float().numpy()  # rounded as in the index
-    return Query(Occurrence(list(sentence), place), vector)
-
-
 def nearest_occurrences(index: CorpusIndex, word: str, query: Query, *, top: int) -> list[Occurrence]:
     """
     The `top` nearest occurrences of the word by cosine, in order; ties in the order of the corpus. Sentences with the

@@ -10,7 +10,7 @@ import numpy as np
 from tqdm import tqdm
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.experiments.probes.layers import FrozenEncoder, all_layers, check_overlap
+from elmo_tasks.experiments.probes.layers import FrozenEncoder, all_layers
 from elmo_tasks.experiments.probes.mcnemar import Discordant, neighbours
 from elmo_tasks.formats.tagged import TaggedSentence, read_tagged
 
@@ -34,8 +34,7 @@ class PosRow(NamedTuple):
     accuracy: float | None
     seen: float | None
     unseen: float | None
-    steps: int | None = None  # of L-BFGS
-    converged: bool = True  # before the maximum number of steps
+    steps: int | None = None  # of L-BFGS, which has not converged after `MAX_STEPS`
 
 
 class PosReport(NamedTuple):
@@ -46,7 +45,6 @@ class PosReport(NamedTuple):
     train_tokens: int
     test_tokens: int
     unseen_tokens: int
-    shared: float  # the share of the test file's sentences that are also in the training file
     discordant: list[Discordant]  # each row and the next
 
 
@@ -58,8 +56,8 @@ class _Tagged(NamedTuple):
     tags: list[str]
 
     @classmethod
-    def of(cls, file: str | Path, form: str) -> "_Tagged":
-        sentences = list(read_tagged(file, form=form))
+    def of(cls, file: str | Path) -> "_Tagged":
+        sentences = list(read_tagged(file))
         words = [word for sentence in sentences for word in sentence.words]
         return cls(sentences, words, [tag for sentence in sentences for tag in sentence.tags])
 
@@ -68,23 +66,14 @@ class _Tagged(NamedTuple):
         return all_layers(encoder, (sentence.words for sentence in self.sentences))
 
 
-def probe_pos(
-    encoder: FrozenEncoder,
-    train_file: str | Path,
-    test_file: str | Path,
-    *,
-    form: str = "auto",
-    max_steps: int = MAX_STEPS,
-) -> PosReport:
+def probe_pos(encoder: FrozenEncoder, train_file: str | Path, test_file: str | Path) -> PosReport:
     """
     Table 6 on these files: for every layer a softmax, trained on one file and scored on the other. Takes
-    `2 (L+1) D + 4 D` bytes of memory per token of the training file. For the files and their form see `read_tagged`.
+    `2 (L+1) D + 4 D` bytes of memory per token of the training file. For the files see `read_tagged`.
 
-    Raises `InputError` if a file is invalid, the training file has only one tag, or the test file is the training file.
+    Raises `InputError` if a file is invalid, or the training file has only one tag.
     """
-    train, test = _Tagged.of(train_file, form), _Tagged.of(test_file, form)
-    sentences = ([sentence.words for sentence in part.sentences] for part in (train, test))
-    shared = check_overlap(*sentences, train_file=train_file, test_file=test_file)
+    train, test = _Tagged.of(train_file), _Tagged.of(test_file)
     tags = len(set(train.tags))
     if tags < 2:
         raise InputError(f"expected at least two different tags, got {train.tags[0]!r} alone", file=train_file)
@@ -96,14 +85,14 @@ def probe_pos(
     def row(name: str, predicted: Sequence[str] | np.ndarray, steps: int | None = None) -> PosRow:
         right[name] = found = np.array(predicted) == np.array(test.tags)  # [N]
         seen, new = _percent(found[~unseen]), _percent(found[unseen])
-        return PosRow(name, _percent(found), seen, new, steps, steps is None or steps < max_steps)
+        return PosRow(name, _percent(found), seen, new, steps)
 
     rows = [row(BASELINE, _most_frequent(train, test.words))]
     layers = list(zip(train.layers(encoder), test.layers(encoder), strict=True))
     for layer, (features, scored) in enumerate(tqdm(layers, desc="layers", disable=None, leave=False)):
-        fitted, steps = fit_softmax(features, train.tags, max_steps=max_steps)
+        fitted, steps = fit_softmax(features, train.tags)
         rows.append(row(f"{encoder.name} {layer}", fitted.predict(scored.astype(np.float32)), steps))
-    return PosReport(rows, tags, len(train.words), len(test.words), int(unseen.sum()), shared, neighbours(right))
+    return PosReport(rows, tags, len(train.words), len(test.words), int(unseen.sum()), neighbours(right))
 
 
 def _percent(right: np.ndarray) -> float | None:
@@ -121,7 +110,7 @@ def _most_frequent(train: _Tagged, words: list[str]) -> list[str]:
     return [best.get(word, unknown) for word in words]
 
 
-def fit_softmax(features: np.ndarray, labels: Sequence[str], *, max_steps: int = MAX_STEPS) -> tuple["Pipeline", int]:
+def fit_softmax(features: np.ndarray, labels: Sequence[str]) -> tuple["Pipeline", int]:
     """
     Train on features [N, D] and N labels, at least two of them different: minimize the mean negative log-likelihood +
     ||W||^2 / 2N, where W are the weights of features with mean 0 and variance 1 on the training data. The minimum is
@@ -132,7 +121,7 @@ def fit_softmax(features: np.ndarray, labels: Sequence[str], *, max_steps: int =
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    classifier = LogisticRegression(C=1.0, tol=TOLERANCE, max_iter=max_steps)
+    classifier = LogisticRegression(C=1.0, tol=TOLERANCE, max_iter=MAX_STEPS)
     pipeline = make_pipeline(StandardScaler(copy=False), classifier)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)

@@ -1,6 +1,5 @@
 """Word senses by the nearest mean of a frozen layer's vectors (paper, section 5.3 and Table 5)."""
 
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,7 +10,7 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.experiments.probes.layers import Encode, FrozenEncoder, check_overlap, encode_blocks
+from elmo_tasks.experiments.probes.layers import Encode, FrozenEncoder, encode_blocks
 from elmo_tasks.experiments.probes.mcnemar import Discordant, neighbours
 from elmo_tasks.experiments.probes.senses import (
     CORPUS_HINT,
@@ -23,7 +22,6 @@ from elmo_tasks.experiments.probes.senses import (
     read_keys,
     read_senses,
 )
-from elmo_tasks.files import atomic_write_folder
 
 ALL, TESTS, DEVELOPMENT = "all", "tests", "semeval2007"
 """Columns over several sets: all of them; all except the development set, as in the paper's Table 5."""
@@ -88,7 +86,6 @@ class WsdRow(NamedTuple):
 
     name: str  # `first sense`, or the encoder's name and the layer
     scores: dict[str, Score]  # by evaluation set, and over several
-    answers: Answers  # by set and id, in the order of the text; empty if there is no answer
 
 
 class WsdReport(NamedTuple):
@@ -99,7 +96,6 @@ class WsdReport(NamedTuple):
     senses: int  # sense vectors per layer
     first_sense_used: int  # evaluated instances whose lemma is not in the training corpus
     unanswered: int  # those whose lemma is not in WordNet either
-    shared: dict[str, float]  # the share of each set's sentences that are also in the training file
     discordant: list[Discordant]  # each row and the next, over all sets
 
 
@@ -143,18 +139,10 @@ def probe_senses(
     Table 5 on these files (`semcor.data.xml`, `senseval2.data.xml` and so on, with their keys in the same folders, and
     WordNet's `index.sense`), all of which are checked before the first is encoded.
 
-    Raises `InputError` if a file is invalid, an evaluation file is the training file, or two have the same name.
+    Raises `InputError` if a file is invalid.
     """
     train, *sets = (SenseCorpus.of(file) for file in (train_file, *evaluation_files))
-    names = [corpus.name for corpus in sets]
-    if not sets or len({*names, ALL, TESTS}) != len(names) + 2:
-        raise InputError(f"expected evaluation sets with different names, got {', '.join(names) or 'none'}")
     first_senses = read_first_senses(index_sense)
-    trained = [sentence.words for sentence in train.sentences]
-    shared = {}
-    for corpus in sets:
-        words = (sentence.words for sentence in corpus.sentences)
-        shared[corpus.name] = check_overlap(trained, words, train_file=train.file, test_file=corpus.file)
     vectors = SenseVectors(train, encoder.encode)
     layers = [f"{encoder.name} {layer}" for layer in range(encoder.n_layers())]
     answers: dict[str, dict[tuple[str, str], list[str]]] = {}
@@ -173,9 +161,9 @@ def probe_senses(
         name: np.array([not gold[instance].isdisjoint(keys) for instance, keys in given.items()])  # [N]
         for name, given in answers.items()
     }
-    rows = [WsdRow(name, _scores(sets, given), given) for name, given in answers.items()]
+    rows = [WsdRow(name, _scores(sets, given)) for name, given in answers.items()]
     sizes = len(train.keys), len(vectors), len(unknown), unknown.count(None)
-    return WsdReport(rows, *sizes, shared, neighbours(right))
+    return WsdReport(rows, *sizes, neighbours(right))
 
 
 def _scores(sets: Sequence[SenseCorpus], answers: Answers) -> dict[str, Score]:
@@ -223,20 +211,3 @@ def evaluation_files_in(folder: Path) -> list[Path]:
         problem = f"expected Evaluation_Datasets/NAME/NAME{DATA_SUFFIX} in the folder"
         raise InputError(problem, file=folder, hint=CORPUS_HINT)
     return found
-
-
-def write_answers(rows: Sequence[WsdRow], folder: Path) -> None:
-    """
-    Write the answers of each row for the official scorer: `senseval2.biLM-1.key.txt`, with lines `d000.s000.t000 KEY`
-    for all answered instances; for several sets also `ALL.biLM-1.key.txt`, with lines `senseval2.d000.s000.t000 KEY` as
-    in the published concatenation. All files are new or none; raises `InputError` if they cannot be written.
-    """
-    with atomic_write_folder(folder) as temporary:
-        for row in rows:
-            lines: dict[str, list[str]] = defaultdict(list)
-            for (of, id_), keys in row.answers.items():
-                line = f"{id_} {' '.join(keys)}\n" if keys else ""
-                lines[of].append(line)
-                lines[_CONCATENATION].append(line and f"{of}.{line}")
-            for of in lines if len(lines) > 2 else lines.keys() - {_CONCATENATION}:
-                (temporary / f"{of}.{row.name.replace(' ', '-')}.key.txt").write_text("".join(lines[of]), "utf-8")

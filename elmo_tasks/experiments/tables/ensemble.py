@@ -9,7 +9,6 @@ from typing import Any
 
 import torch
 from allennlp.models import Model
-from allennlp.models.archival import Archive
 from torch import Tensor, nn
 
 from elmo_tasks.errors import InputError
@@ -25,10 +24,10 @@ _TIE = 1e-4
 def score_ensemble(archives: Sequence[Path], data: str, *, how: str) -> dict[str, Any]:
     """
     The metrics of the model on the data, for archives of runs that differ only in their seed; `how` is `probabilities`
-    or `votes`. Raises `InputError` if the model has no probabilities, or the members differ in type or vocabulary.
+    or `votes`.
     """
     members = [load_archive(path, cuda_device=0 if torch.cuda.is_available() else -1) for path in archives]
-    models = _models(members)
+    models: list[SoftmaxModel] = [member.model.eval() for member in members]
     with torch.no_grad():
         for batch in data_loader(members[0], data):
             scores = [model.score(**batch) for model in models]
@@ -48,18 +47,6 @@ def _mean(logits: list[Tensor], *, how: str) -> Tensor:
         votes = nn.functional.one_hot(probabilities.argmax(-1), probabilities.shape[-1])  # [M, .., K]
         probabilities = (votes + _TIE * probabilities) / (1 + _TIE)
     return probabilities.mean(0).clamp(min=torch.finfo(torch.float32).tiny)  # [.., K]
-
-
-def _models(members: Sequence[Archive]) -> list[SoftmaxModel]:
-    kinds = {member.config["model"]["type"] for member in members}
-    vocabularies = [
-        {name: vocabulary.get_token_to_index_vocabulary(name) for name in vocabulary.get_namespaces()}
-        for vocabulary in (member.model.vocab for member in members)
-    ]
-    if len(kinds) > 1 or any(vocabulary != vocabularies[0] for vocabulary in vocabularies):
-        raise InputError(f"expected members of one type and vocabulary, got {', '.join(sorted(kinds))}")
-    require_probabilities(str(kinds.pop()))
-    return [member.model.eval() for member in members]
 
 
 def require_probabilities(kind: str) -> None:

@@ -69,10 +69,10 @@ def _execute(plan: dict[str, Any], path: Path) -> None:
 
 def _train(plan: dict[str, Any], path: Path) -> dict[str, Any]:
     config, model = runnable(plan, path.parent), path / run_dir.MODEL
-    if resume := (model / "config.json").is_file():
+    if resume := model.is_dir():
         run_dir.write_json(model / "config.json", config)  # other paths, if the folders have been moved
     packages, scale = plan.get("packages", []), plan.get("scale")
-    train(Params(config), model, recover=resume, packages=packages, scale=scale, shown="lines")
+    train(Params(config), model, recover=resume, packages=packages, scale=scale)
     metrics = json.loads((model / "metrics.json").read_text("utf-8"))
     scores = run_dir.numbers(metrics, "best_validation_")
     if plan["file"]:
@@ -122,14 +122,11 @@ def device() -> str:
 def commit() -> str:
     """The commit of the source tree, with a `+` if files have changed; without a repository the package's version."""
     root = str(Path(elmo_tasks.__file__).resolve().parents[1])
+    command = ["git", "-C", root, "describe", "--always", "--exclude=*", "--abbrev=40", "--dirty=+"]
     try:
-        head, *changes = [
-            subprocess.run(["git", "-C", root, *command], capture_output=True, text=True, check=True).stdout.strip()
-            for command in (["rev-parse", "HEAD"], ["status", "--porcelain", "--untracked-files=no"])
-        ]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
     except (OSError, subprocess.CalledProcessError):
         return f"version {elmo_tasks.__version__}"
-    return head + ("+" if any(changes) else "")
 
 
 def _now() -> str:

@@ -1,4 +1,4 @@
-"""The figures of a table: scores over shares (the paper's Figure 1), layer weights (Figure 2), learning curves."""
+"""The figures of a table: scores over shares (the paper's Figure 1) and layer weights (Figure 2)."""
 
 import re
 from collections import defaultdict
@@ -13,10 +13,8 @@ import matplotlib
 from cycler import cycler
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
 
-from elmo_tasks.experiments.tables.results import Record, Summary, curve_metric
-from elmo_tasks.experiments.tables.table import PERCENT
+from elmo_tasks.experiments.tables.results import Record, Summary
 from elmo_tasks.files import atomic_write
 
 _COLORS = cycler(color=["#0072b2", "#d55e00", "#009e73", "#b8528f", "#996900", "#6e6e6e"])
@@ -52,7 +50,7 @@ class Drawing(NamedTuple):
 def draw(summary: Summary) -> list[Drawing]:
     """The figures whose data are there."""
     with matplotlib.rc_context(_STYLE):
-        return [*_share_charts(summary), *_weight_chart(summary), *_curve_charts(summary)]
+        return [*_share_charts(summary), *_weight_chart(summary)]
 
 
 def save_figures(summary: Summary, folder: Path) -> None:
@@ -117,25 +115,3 @@ def _weights(record: Record, place: str) -> list[float]:
     """A run's softmax-normalised weights, from layer 0 on; empty if it has none."""
     scores, name = record["scores"], f"elmo_{place}_s"
     return [scores[f"{name}{layer}"] for layer in range(len(scores)) if f"{name}{layer}" in scores]
-
-
-def _curve_charts(summary: Summary) -> Iterator[Drawing]:
-    """For each row label and metric the scores after each epoch: means as thick lines, seeds as thin ones."""
-    charts: dict[tuple[str, str], Axes] = {}
-    for row in summary.table.rows:
-        metric = curve_metric(summary.table, row)
-        percent = metric in PERCENT
-        curves = [record["curve"] for record in summary.records[row.name].values()]
-        found = ([(p["epoch"], p[metric] * (100 if percent else 1)) for p in curve if metric in p] for curve in curves)
-        if seeds := [points for points in found if points]:
-            key = row.row_label, metric
-            axes = charts[key] = charts.get(key) or _axes("epoch", metric + (", %" if percent else ""))
-            means = [(each[0][0], mean(y for _, y in each)) for each in zip(*seeds, strict=False)]
-            (line,) = axes.plot(*zip(*means, strict=True), label=row.name)  # the epochs that all seeds have
-            for points in seeds if len(seeds) > 1 else ():
-                style: Any = {"color": line.get_color(), "linestyle": line.get_linestyle()}
-                axes.plot(*zip(*points, strict=True), marker="", linewidth=0.7, alpha=0.6, **style)
-    what = "on the development data after each epoch of training; thick lines are means over seeds, thin lines seeds."
-    for (label, metric), axes in charts.items():
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-        yield _drawing(axes, "curve", f"{label} {metric}", f"{label}: {metric} {what}")

@@ -1,4 +1,4 @@
-"""Step 5: a self-contained page with the table, what its rows change, figures, runs, and how to reproduce it."""
+"""Step 5: a self-contained page with the table, what its rows change, figures, and how to reproduce it."""
 
 import os
 from base64 import b64encode
@@ -11,27 +11,15 @@ from jinja2 import Environment, StrictUndefined
 
 from elmo_tasks import resources
 from elmo_tasks.experiments.tables.figures import draw
-from elmo_tasks.experiments.tables.results import (
-    FAILED,
-    MISSING,
-    Record,
-    Summary,
-    body,
-    duration,
-    remarks,
-    run_scores,
-    short_commit,
-)
+from elmo_tasks.experiments.tables.results import FAILED, MISSING, Summary, body, remarks
 from elmo_tasks.experiments.tables.table import Row
 
-ROW_HEADER = ["row", "config", "changes", "scored on", "score", "each seed"]
+ROW_HEADER = ["row", "config", "changes", "scored on", "each seed"]
 SCORES = "Mean ± standard deviation (n−1) over n seeds; f1, accuracy and em are in percent."
-RUN_HEADER = ["row", "seed", "scores", "epochs", "best epoch", "time", "memory", "device", "commit", "config hash"]
 MAX_LABELS, OTHERS = 12, "others"
 """The most frequent gold labels stand in the confusion of labels by name."""
 
 ROWS = "Each row's config, what it changes there, what is scored, and the score of each seed."
-RUNS = "Every run: its scores, epochs, wall-clock time, peak memory, and the code and config that it ran."
 
 
 def report(summary: Summary, command: str) -> str:
@@ -39,15 +27,10 @@ def report(summary: Summary, command: str) -> str:
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined)
     template = environment.from_string(files(__package__).joinpath("report.html.jinja").read_text("utf-8"))
     rows = [_row(summary, row) for row in summary.table.rows]
-    runs = [_run(summary, record) for record in summary.all_records()]
     return template.render(
         title=summary.table.title,
         description=summary.table.about,
-        tables=[
-            ("Results", SCORES, *body(summary)),
-            ("Rows", ROWS, ROW_HEADER, rows),
-            ("Runs", RUNS, RUN_HEADER, runs),
-        ],
+        tables=[("Results", SCORES, *body(summary)), ("Rows", ROWS, ROW_HEADER, rows)],
         confusions=[found for row in summary.table.rows if (found := _confusion(summary, row))],
         marked=(MISSING, FAILED),
         remarks=[_relative(remark) for remark in remarks(summary)],
@@ -59,14 +42,13 @@ def report(summary: Summary, command: str) -> str:
 def _row(summary: Summary, row: Row) -> list[str]:
     config = summary.planner.resolved.get(row.name, {})
     data = _relative(str(row.file or config.get("validation_data_path") or ""))
-    results = [(cell.metric, summary.result(row, cell)) for cell in row.cells]
+    results = [(cell.metric, summary.result(row, cell).values) for cell in row.cells]
     return [
         row.name,
         row.config.name,
         _relative("\n".join(_changes(summary, row)) or "none"),
         f"{row.split}, {data}" if data else row.split,
-        "\n".join(f"{metric} {result.ours}" for metric, result in results),
-        "\n".join(", ".join(f"{value:.1f}" for value in result.values) for _, result in results),
+        "\n".join(f"{metric} {', '.join(f'{value:.1f}' for value in values)}" for metric, values in results if values),
     ]
 
 
@@ -84,23 +66,6 @@ def _relative(text: str) -> str:
     for root in (resources.data_root(), fixtures / "miniworld", fixtures):
         text = text.replace(f"{root}{os.sep}", "")
     return text
-
-
-def _run(summary: Summary, record: Record) -> list[Any]:
-    if "failed" in record:
-        return [record["row"], record["seed"], f"failed: {record['failed']}"]
-    return [
-        record["row"],
-        record["seed"],
-        run_scores(summary.table.row(record["row"]), record),
-        record["epochs"],
-        f"{record['scores'].get('best_epoch', 0):.0f}",
-        duration(record["seconds"]),
-        f"{record['peak_memory'] / 1e9:.1f} GB",
-        record["device"],
-        short_commit(record["commit"]),
-        record["hash"],
-    ]
 
 
 def _confusion(summary: Summary, row: Row) -> tuple[str, list[str], list[list[Any]]] | None:

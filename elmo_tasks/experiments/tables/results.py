@@ -21,15 +21,13 @@ Record = dict[str, Any]
 @dataclass(frozen=True)
 class CellResult:
     """
-    The score of each seed, the paper's, why scores are missing and which runs failed, whether they are in percent, and
-    whether the paper's score is of the same data and split.
+    The score of each seed, the paper's, why scores are missing and which runs failed, and whether they are in percent.
     """
 
     values: list[float]
     paper: Paper | None
     remarks: list[str]
     percent: bool
-    comparable: bool
 
     @property
     def mean(self) -> float | None:
@@ -40,13 +38,6 @@ class CellResult:
     def deviation(self) -> float | None:
         """The standard deviation (n-1) over seeds, if there are two."""
         return stdev(self.values) if len(self.values) > 1 else None
-
-    @property
-    def difference(self) -> float | None:
-        """Our score minus the paper's, if they are comparable."""
-        if not self.comparable or self.mean is None or self.paper is None or self.paper.mean is None:
-            return None
-        return self.mean - self.paper.mean
 
     @property
     def ours(self) -> str:
@@ -108,10 +99,7 @@ class Summary:
         """The result of one of a row's cells."""
         scores = [self._score(row, cell, seed) for seed in sorted(self.records[row.name])]
         values = [value for value in scores if value is not None]
-        comparable = self.table.scale == "paper" and row.split == row.paper_split
-        return CellResult(
-            values, cell.paper, list(self._remarks(row, cell, values)), cell.metric in PERCENT, comparable
-        )
+        return CellResult(values, cell.paper, list(self._remarks(row, cell, values)), cell.metric in PERCENT)
 
     def gains(self, row_label: str, column: str) -> tuple[Gain | None, Gain | None] | None:
         """Our and the paper's increase of a column over the table's base column; None without these two cells."""
@@ -201,7 +189,7 @@ def run_scores(row: Row, record: Record) -> str:
 def body(summary: Summary) -> tuple[list[str], list[list[str]]]:
     """
     Header and rows. Each row label has a row with our scores, then, unless they are empty, rows with the paper's
-    scores, the difference if the data are the same, and the increases.
+    scores, and the increases.
     """
     header = ["", "", *summary.table.columns]
     if summary.table.increase and summary.table.increase.of:
@@ -219,13 +207,13 @@ def _rows(summary: Summary, row_label: str) -> list[list[str]]:
     rows = [
         ["", "ours", *("" if cell is None else cell.ours for cell in cells)],
         ["", "paper", *("" if cell is None else cell.papers for cell in cells)],
-        ["", "difference", *(signed(cell.difference) if cell and cell.comparable else "" for cell in cells)],
     ]
     if table.increase is None:
         return rows
     if table.increase.of:
         gains = summary.gains(row_label, table.increase.of)
-        return [[*row, text] for row, text in zip(rows, _gain_texts(*gains) if gains else ("", "", ""), strict=True)]
+        gained = [_gain_text(gain) for gain in gains] if gains else ["", ""]
+        return [[*row, text] for row, text in zip(rows, gained, strict=True)]
     increases = [summary.gains(row_label, column) or (None, None) for column in table.columns]
     for name, gains_of in zip(("ours", "paper"), zip(*increases, strict=True), strict=True):
         texts = ["" if gain is None else signed(gain.absolute) for gain in gains_of]
@@ -233,10 +221,9 @@ def _rows(summary: Summary, row_label: str) -> list[list[str]]:
     return rows
 
 
-def _gain_texts(ours: Gain | None, paper: Gain | None) -> tuple[str, str, str]:
-    """`+4.7 / 24.9%` for both, and their difference."""
-    first, second = (NONE if it is None else f"{signed(it.absolute)} / {it.relative:.1f}%" for it in (ours, paper))
-    return first, second, signed(ours.absolute - paper.absolute if ours and paper else None)
+def _gain_text(gain: Gain | None) -> str:
+    """`+4.7 / 24.9%`."""
+    return NONE if gain is None else f"{signed(gain.absolute)} / {gain.relative:.1f}%"
 
 
 def remarks(summary: Summary) -> list[str]:

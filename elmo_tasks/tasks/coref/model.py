@@ -1,6 +1,6 @@
 """Coreference model: sentences -> h -> spans -> antecedents -> clusters (paper, A.6; Lee et al., 2017)."""
 
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import torch
 from allennlp.data import TextFieldTensors, Vocabulary
@@ -10,15 +10,12 @@ from torch import Tensor
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.brackets import Cluster, Mention
 from elmo_tasks.nn.input_encoder import InputEncoder
-from elmo_tasks.settings import Probability, Range, Size, checked
+from elmo_tasks.settings import Positive, Probability, Size
 from elmo_tasks.tasks.coref.antecedents import AntecedentScorer, TopSpans, clusters_from_antecedents, marginal_loss
 from elmo_tasks.tasks.coref.metric import CorefScores
 from elmo_tasks.tasks.coref.reader import GENRES
 from elmo_tasks.tasks.coref.spans import SpanScorer, prune_crossing_spans
 from elmo_tasks.tasks.task_model import TaskModel
-
-HEAD_VALUES = ("embeddings", "input")
-"""The inputs of span heads: the token embeddings, or all of the encoder's input, including ELMo."""
 
 
 class Document(NamedTuple):
@@ -53,13 +50,12 @@ class CorefModel(TaskModel):
     - `head_values`: the inputs of span heads: `embeddings`, or `input`, which includes ELMo's vectors.
     - `kwargs`: see `TaskModel`.
 
-    Raises `InputError` if a value is out of range, or there are no embeddings for `head_values`.
+    Raises `InputError` if there are no embeddings for `head_values`.
     """
 
     default_predictor = "elmo_tasks_coref"
     input_defaults: ClassVar[dict[str, Any]] = {"variational_dropout": False}
 
-    @checked
     def __init__(
         self,
         vocab: Vocabulary,
@@ -69,10 +65,10 @@ class CorefModel(TaskModel):
         feature_size: Size = 20,
         dropout: Probability = 0.2,
         max_span_width: Size = 10,
-        spans_per_word: Annotated[float, Range(above=0)] = 0.4,
+        spans_per_word: Positive = 0.4,
         max_antecedents: Size = 250,
         max_training_sentences: Size = 50,
-        head_values: str = "embeddings",
+        head_values: Literal["embeddings", "input"] = "embeddings",
         **kwargs: Any,
     ) -> None:
         super().__init__(vocab, input_encoder, **kwargs)
@@ -185,8 +181,6 @@ class CorefModel(TaskModel):
 
     def _width_of(self, head_values: str) -> int:
         """The width of the first part of x that heads are made of; the embeddings come first."""
-        if head_values not in HEAD_VALUES:
-            raise InputError(f"expected head_values to be one of {', '.join(HEAD_VALUES)}, got {head_values!r}")
         if head_values == "input":
             return self.input_encoder.get_input_dim()
         embedder = self.input_encoder.embedder

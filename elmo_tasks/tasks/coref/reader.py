@@ -1,7 +1,6 @@
 """Coreference reader: CoNLL-2012 columns -> an instance for each document (paper, appendix A.6)."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import torch
 from allennlp.data import DatasetReader, Field, Instance, Vocabulary
@@ -44,22 +43,15 @@ class CorefReader(TaskReader):
     Each part of a document makes an instance. Mentions may be nested, crossing, or duplicated; singletons are dropped.
     Data without any mention are read for predictions.
 
-    # Parameters
-
-    - `strict`: whether a document whose brackets are invalid is an error. By default it is skipped with a warning.
-    - `kwargs`: see `TaskReader`.
+    A document whose brackets are invalid is skipped with a warning. `kwargs`: see `TaskReader`.
     """
 
     characters, widest_filter = FirstCharacters(), 5
 
-    def __init__(self, *, strict: bool = False, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self._strict = strict
-
     def _read(self, file_path: PathOrStr) -> Iterable[Instance]:
         """Raises `InputError` with file and line, if a file is invalid."""
         documents, clusters = [], []
-        skipped = Skipped("documents", strict=self._strict)
+        skipped = Skipped("documents")
         for document in (document for file in find_files(file_path) for document in read_documents(file)):
             try:
                 clusters.append(document_clusters(document))

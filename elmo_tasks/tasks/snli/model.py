@@ -15,7 +15,7 @@ from elmo_tasks.nn.elmo_indexer import KEY
 from elmo_tasks.nn.initialization import glorot
 from elmo_tasks.nn.input_encoder import InputEncoder, check_width, construct
 from elmo_tasks.nn.precision import at_least_float32
-from elmo_tasks.settings import Probability, Size, checked
+from elmo_tasks.settings import Probability, Size
 from elmo_tasks.tasks.classifier import Classifier
 from elmo_tasks.tasks.reader import complete_labels
 from elmo_tasks.tasks.snli.reader import LABELS
@@ -45,7 +45,6 @@ class EntailmentModel(Classifier):
     default_predictor = "elmo_tasks_snli"
     shown = ("premise", "hypothesis")
 
-    @checked
     def __init__(
         self,
         vocab: Vocabulary,

@@ -43,14 +43,10 @@ class SnliReader(TaskReader):
     - `tokenization`: `sentence` (spaCy's rules for English on the raw sentences, as at prediction) or `parse` (the
       leaves of the binary parses in the official files).
     - `kwargs`: see `TaskReader`.
-
-    Raises `InputError` if `tokenization` is unknown.
     """
 
-    def __init__(self, *, tokenization: str = "sentence", **kwargs: Any) -> None:
+    def __init__(self, *, tokenization: Literal["sentence", "parse"] = "sentence", **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        if tokenization not in _FIELDS:
-            raise InputError(f"expected tokenization to be one of {', '.join(_FIELDS)}, got {tokenization!r}")
         self._fields = _FIELDS[tokenization]
         self._tokenizer = BlankSpacyTokenizer() if tokenization == "sentence" else None
 

@@ -17,7 +17,7 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.nn.attention import BiAttention
 from elmo_tasks.nn.input_encoder import InputEncoder
 from elmo_tasks.nn.precision import at_least_float32
-from elmo_tasks.settings import Probability, Size, checked
+from elmo_tasks.settings import Probability, Size
 from elmo_tasks.tasks.squad.layers import ChainedPointers, ResidualSelfAttention, Spans, best_spans, relu_layer
 from elmo_tasks.tasks.squad.metric import SquadEmAndF1
 from elmo_tasks.tasks.task_model import SoftmaxModel
@@ -41,12 +41,11 @@ class SquadModel(SoftmaxModel):
     - `initializer`: replaces initial weights, see AllenNLP's `InitializerApplicator`.
     - `kwargs`: see `TaskModel`; passage and question share the input encoder.
 
-    Raises `InputError` if the encoder's output size is odd, or `n_best` is below 1.
+    Raises `InputError` if the encoder's output size is odd.
     """
 
     default_predictor = "elmo_tasks_squad"
 
-    @checked
     def __init__(
         self,
         vocab: Vocabulary,

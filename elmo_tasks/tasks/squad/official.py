@@ -54,10 +54,10 @@ class _Article(BaseModel):
 
 
 class _File(BaseModel):
-    data: Annotated[list[Any], FailFast()]
+    data: Annotated[list[_Article], FailFast()]
 
 
-_FILE, _ARTICLE = TypeAdapter(_File), TypeAdapter(_Article)
+_FILE = TypeAdapter(_File)
 
 
 def read_questions(file: str | Path) -> Iterator[Question]:
@@ -67,14 +67,14 @@ def read_questions(file: str | Path) -> Iterator[Question]:
     is no question.
     """
     seen: set[str] = set()
-    for place, content in enumerate(validate(_FILE, _json(file), "the file", file=file).data):
-        article: _Article = validate(_ARTICLE, content, f"data[{place}]", file=file)
-        for paragraph, asked in ((one, asked) for one in article.paragraphs for asked in one.qas):
-            if asked.id in seen:
-                raise InputError(f"question {shown(asked.id)}: duplicate id", file=file)
-            seen.add(asked.id)
-            golds = tuple(GoldAnswer(answer.text, answer.answer_start) for answer in asked.answers)
-            yield Question(asked.id, asked.question, paragraph.context, golds)
+    articles = validate(_FILE, _json(file), "the file", file=file).data
+    paragraphs = (one for article in articles for one in article.paragraphs)
+    for paragraph, asked in ((one, asked) for one in paragraphs for asked in one.qas):
+        if asked.id in seen:
+            raise InputError(f"question {shown(asked.id)}: duplicate id", file=file)
+        seen.add(asked.id)
+        golds = tuple(GoldAnswer(answer.text, answer.answer_start) for answer in asked.answers)
+        yield Question(asked.id, asked.question, paragraph.context, golds)
     if not seen:
         raise InputError("expected questions, got none", file=file, hint=CORPUS_HINT)
 

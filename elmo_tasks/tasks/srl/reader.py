@@ -39,19 +39,18 @@ class PredicateIndexer(TokenIndexer):
 class SrlReader(TaskReader):
     """
     Reads `*.gold_conll` and `*.v4_gold_conll` files, plain or gzip: a folder, recursively, a glob pattern, or one file.
-    Each predicate of a sentence makes an instance, whose text field also has the key `predicate`, its indicator.
+    Each predicate of a sentence makes an instance, whose text field also has the key `predicate`, its indicator. A
+    sentence whose framesets or brackets are invalid is skipped with a warning.
 
     # Parameters
 
     - `verbs_only`: whether to keep only predicates whose part of speech begins with V. He et al. and AllenNLP keep all.
-    - `strict`: whether a sentence whose framesets or brackets are invalid is an error. By default it is skipped with a
-      warning.
     - `kwargs`: see `TaskReader`.
     """
 
-    def __init__(self, *, verbs_only: bool = True, strict: bool = False, **kwargs: Any) -> None:
+    def __init__(self, *, verbs_only: bool = True, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self._verbs_only, self._strict = verbs_only, strict
+        self._verbs_only = verbs_only
 
     def default_indexers(self) -> dict[str, TokenIndexer]:
         return super().default_indexers() | {"predicate": PredicateIndexer()}
@@ -70,7 +69,7 @@ class SrlReader(TaskReader):
 
     def _frames(self, path: str) -> list[tuple[OntonotesSentence, Frame]]:
         found = []
-        skipped = Skipped("sentences", strict=self._strict)
+        skipped = Skipped("sentences")
         documents = (document for file in find_files(path) for document in read_documents(file))
         for sentence in (sentence for document in documents for sentence in document.sentences):
             try:

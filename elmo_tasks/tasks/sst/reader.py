@@ -11,7 +11,7 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.formats.text_files import not_empty
 from elmo_tasks.formats.trees import NAMES, read_trees
 from elmo_tasks.nn.word_indexer import shared_token
-from elmo_tasks.settings import Size, checked
+from elmo_tasks.settings import Size
 from elmo_tasks.tasks.reader import TaskReader, text_field
 
 
@@ -27,11 +27,8 @@ class SstReader(TaskReader):
 
     - `min_phrase_length`: read phrases of at least so many words instead of sentences. The paper trains with 4.
     - `kwargs`: see `TaskReader`.
-
-    Raises `InputError` if `min_phrase_length` is out of range.
     """
 
-    @checked
     def __init__(self, *, min_phrase_length: Optional[Size] = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self._min_phrase_length = min_phrase_length

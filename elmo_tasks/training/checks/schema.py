@@ -19,7 +19,7 @@ from allennlp.common import FromParams, Lazy, Params, Registrable, from_params
 from allennlp.evaluation import Evaluator
 from torch import nn
 
-from elmo_tasks.settings import NAMES, Factor, Probability, Size, expected
+from elmo_tasks.settings import NAMES, expected
 from elmo_tasks.training.checks.problem import Problem, below, get, items, shown, unknown
 from elmo_tasks.training.seeds import EXPECTED, SEED, SEEDS, is_seed
 
@@ -27,16 +27,6 @@ CONTAINERS: dict[Any, type] = {dict: dict, Mapping: dict, list: list, set: list,
 """Annotations whose parts AllenNLP constructs, and the type of the value in a config."""
 
 BARE = (object.__init__, nn.Module.__init__)
-LIBRARIES = ("allennlp.", "torch.", "elmo_tasks.")
-RANGES: dict[str, Any] = {
-    **dict.fromkeys(("batch_size", "batches_per_epoch", "num_epochs", "hidden_size", "num_layers"), Size),
-    **dict.fromkeys(("num_gradient_accumulation_steps", "keep_most_recent_by_count", "num_filters"), Size),
-    **dict.fromkeys(("lr", "weight_decay", "eps", "num_workers", "grad_norm", "grad_clipping"), Factor),
-    "dropout": Probability,
-    "ResumableTrainer.patience": Size,
-}
-"""Of the arguments of `LIBRARIES`, which do not declare them."""
-
 Supplied = frozenset[str] | None
 """Arguments that code passes in addition to the config; `None` if unknown."""
 
@@ -73,7 +63,7 @@ def object_problems(
     for key, part in value.items():
         here = below(path, key)
         if key in parameters:
-            of_part = _argument_problems(here, part, parameters[key], cls, supplied)
+            of_part = _argument_problems(here, part, parameters[key], supplied)
             found |= {problem.path: problem for problem in of_part}
         elif not accepts_any and not (key == "type" and has_type):
             found[here] = unknown(here, f"a key of {cls.__name__}", f"the unknown key {key}", known, name=key)
@@ -123,26 +113,9 @@ def _passes_on_anything(cls: Any, constructor: Callable[..., Any]) -> bool:
     return base is None or _passes_on_anything(base, base.__init__)
 
 
-def _argument_problems(path: str, value: Any, parameter: Parameter, cls: Any, supplied: Supplied) -> Iterator[Problem]:
-    annotation = parameter.annotation
-    if value is None:
-        if _rejects_null(parameter, cls):
-            yield Problem(path, _described(annotation), "null")
-    elif not (isinstance(value, dict) and "_pretrained" in value):
-        found = list(_value_problems(path, value, annotation, supplied))
-        implied = RANGES.get(parameter.name, RANGES.get(f"{cls.__name__}.{parameter.name}"))
-        if not found and implied and isinstance(value, int | float) and cls.__module__.startswith(LIBRARIES):
-            found = list(_value_problems(path, value, implied, supplied))
-        yield from found
-
-
-def _rejects_null(parameter: Parameter, cls: Any) -> bool:
-    """Whether null is an error: other packages often accept it although they do not declare it."""
-    annotation = parameter.annotation
-    if parameter.default is None or annotation in (Parameter.empty, Any) or types.NoneType in get_args(annotation):
-        return False
-    is_strict = cls.__module__.startswith(("elmo_tasks.", "allennlp.training."))
-    return (is_strict or parameter.default is Parameter.empty) and from_params.can_construct_from_params(annotation)
+def _argument_problems(path: str, value: Any, parameter: Parameter, supplied: Supplied) -> Iterator[Problem]:
+    if value is not None and not (isinstance(value, dict) and "_pretrained" in value):
+        yield from _value_problems(path, value, parameter.annotation, supplied)
 
 
 def _value_problems(path: str, value: Any, annotation: Any, supplied: Supplied) -> Iterator[Problem]:

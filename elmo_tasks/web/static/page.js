@@ -295,7 +295,7 @@ if (response.ok) {
   served = await response.json();
   for (const [task, page] of Object.entries(served.tasks)) VIEWS[task] = { ...DRAWINGS[page.drawing], ...page };
   $("ready").hidden = false;
-  $("limit").append(`An input has at most ${counted(served.limits.words, "word")}.`);
+  $("limit").append(`An input has at most ${counted(served.limits.bytes, "byte")}.`);
   const submit = (event) => { event.preventDefault(); run(); };
   $("form").addEventListener("submit", submit);
   $("form").addEventListener("keydown", (event) => event.key === "Enter" && !event.isComposing

@@ -1,14 +1,11 @@
 // Values of a wrong type, or out of range.
-// expected: data_loader.batch_sampler.batch_size: expected an integer of at least 1, got 0
 // expected: data_loader.batch_sampler.sorting_keys: expected List[str], got "tokens"
 // expected: dataset_reader.min_phrase_length: expected an integer, got "five"
 // expected: model.elmo: expected an object (ElmoTokenEmbedder), got true
 // expected: model.encoder.hidden_sizes.0: expected an integer, got 2.5
-// expected: model.head: expected Head, got null
 // expected: model.input_dropout: expected a number, got "x"
 // expected: model.pooled_dropout: expected a number of at least 0 and below 1, got 1.5
 // expected: model.text_field_embedder.token_embedders.tokens.trainable: expected true or false, got "no"
-// expected: trainer.num_epochs: expected an integer, got null
 // expected: trainer.optimizer.betas: expected Tuple[float, float], got [0.9]
 // expected: trainer.optimizer.lr: expected a number, got "1e-3"
 // expected: trainer.validation_metric: expected Union[str, List[str]], got 3
@@ -16,12 +13,11 @@
   dataset_reader+: { min_phrase_length: 'five' },
   model+: {
     elmo: true,
-    head: null,
     input_dropout: 'x',
     pooled_dropout: 1.5,
     encoder+: { hidden_sizes: [2.5] },
     text_field_embedder+: { token_embedders+: { tokens+: { trainable: 'no' } } },
   },
-  data_loader+: { batch_sampler+: { batch_size: 0, sorting_keys: 'tokens' } },
-  trainer+: { num_epochs: null, optimizer: { type: 'adam', lr: '1e-3', betas: [0.9] }, validation_metric: 3 },
+  data_loader+: { batch_sampler+: { sorting_keys: 'tokens' } },
+  trainer+: { optimizer: { type: 'adam', lr: '1e-3', betas: [0.9] }, validation_metric: 3 },
 }

@@ -1,0 +1,26 @@
+"""`elmo-tasks ablate-run`: execute one run of a table. `elmo-tasks ablate` calls this command for each run."""
+
+import argparse
+import sys
+
+from elmo_tasks.experiments.tables import local
+from elmo_tasks.experiments.tables.execute import execute
+from elmo_tasks.experiments.tables.run_dir import Held
+
+DESCRIPTION = "Execute one run. `elmo-tasks ablate` calls this command for each run of a table."
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `elmo-tasks ablate-run FOLDER`."""
+    parser.add_argument("folder", metavar="FOLDER", help="a folder with a plan.json")
+    parser.add_argument("--parent", type=int, metavar="PID", help="exit when this process does")
+    parser.set_defaults(func=run)
+
+
+def run(args: argparse.Namespace) -> None:
+    """Execute a run. Exit with `HELD` if another process executes it."""
+    try:
+        execute(args.folder, parent=args.parent)
+    except Held as error:
+        print(f"error: {error}", file=sys.stderr)
+        raise SystemExit(local.HELD) from None

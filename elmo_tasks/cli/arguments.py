@@ -1,0 +1,29 @@
+"""Arguments that several commands of `elmo-tasks` have."""
+
+import argparse
+from pathlib import Path
+
+
+def add_actions(parser: argparse.ArgumentParser) -> argparse._SubParsersAction:
+    """Makes a command with actions, such as `elmo-tasks bilm export`; without an action its help is printed."""
+    parser.set_defaults(func=lambda _: parser.print_help())
+    return parser.add_subparsers(title="Actions", metavar="")
+
+
+def add_model(parser: argparse.ArgumentParser, file: str) -> None:
+    """Adds the arguments of commands that load a trained model and read a file."""
+    add = parser.add_argument
+    add("archive_file", metavar="ARCHIVE", help="model.tar.gz, or the folder of a run")
+    add("input_file", metavar="FILE", help=file)
+    add("--weights-file", metavar="FILE", help="other weights than those in the archive")
+    add("--cuda-device", type=int, default=-1, metavar="N", help="a GPU (-1: the CPU)")
+    add(
+        "-o", "--overrides", default="", metavar="JSON", help="changes of the archive's config, as for elmo-tasks train"
+    )
+
+
+def model_files(args: argparse.Namespace) -> list[str | Path]:
+    """The files of the trained model that a command reads, which its outputs must not replace."""
+    archive = Path(args.archive_file)
+    inside = archive.rglob("*") if archive.is_dir() else ()
+    return [archive, *inside, *([args.weights_file] if args.weights_file else [])]
