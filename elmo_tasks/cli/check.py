@@ -34,13 +34,21 @@ def check(args: argparse.Namespace) -> None:
 
     found = False
     for file in [find_config(name, args.scale) for name in args.configs]:
-        problems = check_config(file, args.overrides)
+        try:
+            problems = check_config(file, args.overrides)
+        except Exception as error:
+            line = one_line(error) or (f"{error}" if isinstance(error, ValueError) else None)
+            if line is None:
+                raise
+            print(f"{file}: unreadable\n  {line}")
+            found = True
+            continue
         found |= bool(problems)
         count = len(problems) or "no"
         print(f"{file}: {count} problem{'' if count == 1 else 's'}")
         for problem in problems:
             print(f"  {problem}", flush=True)
-        if args.show and not any(problem.path == "" for problem in problems):
+        if args.show:
             print(json.dumps(read_config(file, args.overrides).as_dict(quiet=True), indent=2))
     sys.exit(1 if found else 0)
 
@@ -48,15 +56,8 @@ def check(args: argparse.Namespace) -> None:
 def check_config(file: str | Path, overrides: str = "") -> list["Problem"]:
     """Reads a config as `elmo-tasks train` does, and returns all problems, sorted by path. Nothing is constructed."""
     from elmo_tasks.training.checks.files import device_problems, file_problems
-    from elmo_tasks.training.checks.problem import Problem
     from elmo_tasks.training.checks.schema import shape_problems
     from elmo_tasks.training.config import read_config
 
-    try:
-        config = read_config(file, overrides).as_dict(quiet=True)
-    except Exception as error:
-        line = one_line(error) or (f"{error}" if isinstance(error, ValueError) else None)
-        if line is None:
-            raise
-        return [Problem(path="", expected="a readable config", got=line)]
+    config = read_config(file, overrides).as_dict(quiet=True)
     return sorted([*shape_problems(config), *file_problems(config), *device_problems(config)])

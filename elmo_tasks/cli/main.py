@@ -10,6 +10,7 @@ import tempfile
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NoReturn
 
 from elmo_tasks import __version__
@@ -91,7 +92,7 @@ def run(arguments: list[str]) -> None:
     parsers = parser.add_subparsers(title="commands", metavar="COMMAND")
     for command, text in COMMANDS.items():
         if command == name:
-            module = importlib.import_module(f"elmo_tasks.cli.{name.replace('-', '_')}")
+            module = _module(name)
             own = parsers.add_parser(command, description=module.DESCRIPTION, help=text)
             module.add_arguments(own)
             if name not in LIGHT:
@@ -106,6 +107,13 @@ def run(arguments: list[str]) -> None:
         _require_allennlp()
         _import_plugins(args.include_package)
     args.func(args)
+
+
+def _module(name: str) -> ModuleType:
+    try:
+        return importlib.import_module(f"elmo_tasks.cli.{name.replace('-', '_')}")
+    except ModuleNotFoundError as error:
+        raise InputError(f"this command needs the package {error.name}", hint=INSTALL) from None
 
 
 def _require_allennlp() -> None:

@@ -2,12 +2,14 @@
 
 import argparse
 from collections.abc import Iterator
+from pathlib import Path
 
 from elmo_tasks.cli.elmo import add_embedding_options, open_elmo
 from elmo_tasks.cli.layer_sources import files_read
 from elmo_tasks.elmo.batching import parsed
 from elmo_tasks.elmo.sentence_embedder import progress_bar
 from elmo_tasks.elmo.static import check_components, frequent_words, reduce_dimensions
+from elmo_tasks.errors import InputError
 from elmo_tasks.files import check_output_path
 from elmo_tasks.formats.raw_text import line_parser
 from elmo_tasks.formats.text_files import open_text
@@ -30,6 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--remove", type=int, default=0, metavar="N", help="remove the first principal components")
     parser.add_argument("--dimensions", type=int, metavar="D", help="reduce the vectors to D by PCA")
     add_embedding_options(parser)
+    parser.add_argument("--force", action="store_true", help="replace an existing file")
     parser.add_argument("--workers", type=int, default=1, metavar="N", help="processes that compute vectors (1)")
     parser.set_defaults(func=run)
 
@@ -37,6 +40,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Count the words, embed the text with a progress bar, and write the vectors."""
     check_output_path(args.output, read=(*args.corpus, *files_read(args)))
+    if Path(args.output).exists() and not args.force:
+        raise InputError("the file exists", file=args.output, hint="name another, or --force replaces it")
     elmo = open_elmo(args)
     check_components(elmo.bilm.output_dim, remove=args.remove, dimensions=args.dimensions)
     words = frequent_words(_sentences(args), min_count=args.min_count, most=args.most)

@@ -55,7 +55,7 @@ def mean_vectors(
                 np.add.at(counts, found[found >= 0], 1)
                 progress(last - first)
     if not counts.all():
-        raise InputError(f"the text has no word {words[int(counts.argmin())]!r}", hint="a pipe cannot be read twice")
+        raise InputError(f"the text has no word {words[int(counts.argmin())]!r}", hint="the text is read twice")
     return sums / counts[:, None].astype(np.float32)
 
 
@@ -63,8 +63,8 @@ def check_components(width: int, *, remove: int, dimensions: int | None) -> None
     """Raises `InputError` if vectors of this width have not as many components to remove and to keep."""
     require_sizes(dimensions=dimensions)
     if not 0 <= remove <= width - (dimensions or 1):
-        got = f"{remove} and {dimensions or 1}"
-        raise InputError(f"expected components to remove and to keep of vectors of {width} dimensions, got {got}")
+        got = f"{remove} to remove and {dimensions or 1} to keep"
+        raise InputError(f"remove and dimensions: expected at most {width} components together, got {got}")
 
 
 def reduce_dimensions(vectors: np.ndarray, *, remove: int = 0, dimensions: int | None = None) -> np.ndarray:

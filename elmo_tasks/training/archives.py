@@ -179,7 +179,11 @@ def _require_state(weights: Path, file: str | Path) -> None:
             raise TypeError(f"expected tensors by name, got {type(state).__name__}")
     except FileNotFoundError:
         raise InputError("the archive lacks weights.th", file=file, hint=HINT) from None
-    except (RuntimeError, OSError, EOFError, UnpicklingError, TypeError, ValueError) as error:
+    except UnpicklingError as error:  # PyTorch's advice is to read the file without its protection
+        raise InputError(
+            f"the archive's {weights.name} is damaged, or has more than tensors", file=file, hint=HINT
+        ) from error
+    except (RuntimeError, OSError, EOFError, TypeError, ValueError) as error:
         reason = str(error).split("\n")[0] or type(error).__name__
         raise InputError(f"the archive's {weights.name} is damaged: {reason}", file=file, hint=HINT) from error
 

@@ -55,7 +55,7 @@ def read_config(file: str | os.PathLike[str], overrides: str = "") -> Params:
     config = _require_object(evaluate(file), "", path)
     if not overrides:
         return Params(config)
-    changes = _require_object(json.loads(evaluate_snippet("", overrides, ext_vars=_variables())), " in -o")
+    changes = _require_object(json.loads(evaluate_snippet("-o", overrides, ext_vars=_variables())), " in -o")
     try:
         return Params(with_overrides(config, changes))
     except (ValueError, TypeError, AttributeError, LookupError) as error:
@@ -64,10 +64,9 @@ def read_config(file: str | os.PathLike[str], overrides: str = "") -> Params:
 
 def evaluate(file: str | os.PathLike[str], code: Mapping[str, str] | None = None, **variables: str) -> Any:
     """
-    `code` has the Jsonnet of other external variables.
-
     The value of a Jsonnet file, in which `std.thisFile` and the data root are absolute, so that it holds in any folder.
-    Raises `InputError` if it needs the data root and there is none; `RuntimeError` for Jsonnet's errors.
+    `code` has the Jsonnet of other external variables. Raises `InputError` if it needs the data root and there is none;
+    `RuntimeError` for Jsonnet's errors.
     """
     path, given = os.path.abspath(cached_path(file)), _variables() | variables
     try:

@@ -19,6 +19,7 @@ def draw_curves(folder: Path, metrics: str | list[str]) -> None:
     """
     import matplotlib  # it takes a second
     from matplotlib.figure import Figure
+    from matplotlib.ticker import MaxNLocator
 
     files = {int(found[1]): path for path in folder.glob("metrics_epoch_*.json") if (found := _EPOCH.search(path.name))}
     epochs: list[dict[str, Any]] = [json.loads(files[number].read_text("utf-8")) for number in sorted(files)]
@@ -37,5 +38,6 @@ def draw_curves(folder: Path, metrics: str | list[str]) -> None:
                     axis.plot([number + 1 for number in sorted(files)], [it.get(name) for it in epochs], label=label)
                     axis.legend(fontsize="small")
             axis.set_xlabel("epoch")
+            axis.xaxis.set_major_locator(MaxNLocator(integer=True))
     with atomic_write(folder / CURVES) as aside:
         figure.savefig(aside, format="png", dpi=120)

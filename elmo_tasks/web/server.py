@@ -2,9 +2,11 @@
 
 import argparse
 import json
+import socket
 import sys
 from contextlib import suppress
 from pathlib import Path
+from socket import AF_INET, AF_INET6
 from typing import Any
 
 import uvicorn
@@ -21,17 +23,24 @@ SECONDS_TO_END = 30
 
 def run(args: argparse.Namespace) -> None:
     """Serve until SIGTERM or Ctrl-C. Raises `InputError` if a file cannot be used."""
-    models = _models(args.archives)
+    try:
+        listening = socket.create_server((args.host, args.port), family=AF_INET6 if ":" in args.host else AF_INET)
+    except (OSError, OverflowError) as error:
+        hint = "--port 0 takes a free one"
+        raise InputError(f"cannot listen on {args.host}, port {args.port}: {error}", hint=hint) from None
+    with listening, suppress(KeyboardInterrupt):  # who connects before uvicorn accepts waits
+        _serve(listening, _models(args.archives), args)
+
+
+def _serve(listening: socket.socket, models: dict[str, ServedModel], args: argparse.Namespace) -> None:
     options: dict[str, Any] = {"http": "h11", "lifespan": "off", "ws": "none", "server_header": False}
     options |= {"log_level": "error", "limit_concurrency": 1000, "timeout_graceful_shutdown": SECONDS_TO_END}
     config = uvicorn.Config(Service(models, host=args.host), host=args.host, port=args.port, **options)
-    with config.bind_socket() as listening, suppress(KeyboardInterrupt):
-        listening.listen()  # who connects before uvicorn accepts waits
-        host, port = listening.getsockname()[:2]
-        url = f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
-        sys.stdout.write(json.dumps({"ready": True, "url": url, "models": list(models)}) + "\n")
-        sys.stdout.flush()
-        uvicorn.Server(config).run([listening])
+    host, port = listening.getsockname()[:2]
+    url = f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
+    sys.stdout.write(json.dumps({"ready": True, "url": url, "models": list(models)}) + "\n")
+    sys.stdout.flush()
+    uvicorn.Server(config).run([listening])
 
 
 def _models(archives: list[str]) -> dict[str, ServedModel]:

@@ -44,12 +44,3 @@ def test_missing_devices(
 ) -> None:
     monkeypatch.setattr(torch.cuda, "device_count", lambda: gpus)
     assert [problem.path for problem in check_config(FOLDER / "ner.jsonnet", json.dumps(overrides))] == paths
-
-
-@pytest.mark.parametrize(("text", "got"), [("[1]", "got [1]"), ("{a: b}", "b"), (None, "config.jsonnet")])
-def test_unreadable_file(text: str | None, got: str, tmp_path: Path) -> None:
-    file = tmp_path / "config.jsonnet"
-    if text is not None:
-        file.write_text(text)
-    (problem,) = check_config(file)
-    assert str(problem).startswith("config: expected a readable config, got ") and got in problem.got

@@ -120,6 +120,13 @@ def test_a_failed_run_is_retried(ablate: Shown, tmp_path: Path, capsys: pytest.C
     assert "failed" not in (tmp_path / "out" / "results.jsonl").read_text()
 
 
+def test_a_misspelt_metric_is_a_failure(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        elmo_tasks("ablate", write_table(tmp_path, [row("baseline", metric="f7")]), "-s", tmp_path / "out")
+    assert stopped.value.code == 1
+    assert "baseline, seed 1: FAILED: no score 'f7', but elmo_input_s0, f1\n" in capsys.readouterr().out
+
+
 def test_interrupt(ablate: Shown, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     FakeProcess.interrupting = {"last": KeyboardInterrupt}
     with pytest.raises(SystemExit) as stopped:

@@ -106,6 +106,13 @@ def test_sigterm_waits_for_all_answers_but_not_for_silent_clients() -> None:
     assert replies == [200] * 3
 
 
+def test_used_port() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        with pytest.raises(InputError, match=f"cannot listen on 127.0.0.1, port {port}: .*in use"):
+            elmo_tasks("serve", "--port", port, SST)
+
+
 def test_two_archives_of_one_name() -> None:
     with pytest.raises(InputError, match="a different name for each archive, got 'sst' twice"):
         elmo_tasks("serve", "--port", 0, SST, SST)

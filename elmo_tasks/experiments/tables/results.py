@@ -133,9 +133,13 @@ class Summary:
             yield "missing: not run"
         yield from (f"seed {seed} failed: {reason}" for seed, reason in sorted(failures.items()))
         if records and not values:
-            names = {name for record in records.values() for name in record["scores"]}
-            other = f"no score {cell.metric!r}, but {', '.join(sorted(names))}"
+            other = no_score(cell, next(iter(records.values())))
             yield "never, or the other row is missing" if cell.metric == PASSES else other
+
+
+def no_score(cell: Cell, record: Record) -> str:
+    """What a run without a cell's score has."""
+    return f"no score {cell.metric!r}, but {', '.join(sorted(record['scores']))}"
 
 
 def score(record: Record, cell: Cell) -> float | None:

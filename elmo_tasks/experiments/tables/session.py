@@ -9,9 +9,9 @@ from elmo_tasks import resources
 from elmo_tasks.errors import require_sizes
 from elmo_tasks.experiments.tables import local, run_dir
 from elmo_tasks.experiments.tables.report import report
-from elmo_tasks.experiments.tables.results import Summary, duration, markdown, run_scores
+from elmo_tasks.experiments.tables.results import Summary, duration, markdown, no_score, run_scores
 from elmo_tasks.experiments.tables.runs import Event, Executor, Planner
-from elmo_tasks.experiments.tables.table import choose_rows, read_table
+from elmo_tasks.experiments.tables.table import PASSES, choose_rows, read_table
 from elmo_tasks.files import atomic_write
 
 
@@ -102,6 +102,9 @@ class Session:
         if result is None:
             self.failed += 1
             line += f"FAILED: {event.failure}"
+        elif absent := [cell for cell in event.run.row.cells if cell.metric not in {PASSES, *result["scores"]}]:
+            self.failed += 1
+            line += f"FAILED: {no_score(absent[0], result)}"
         else:
             line += f"{run_scores(event.run.row, result)}, {duration(result['seconds'])}"
         return line
