@@ -13,7 +13,6 @@ from torch.nn.functional import embedding_bag
 
 from elmo_tasks.bilm.bilm import BiLMOutput
 from elmo_tasks.bilm.characters import ids_to_text, token_mask
-from elmo_tasks.bilm.no_compile import no_compile
 from elmo_tasks.elmo.batches import batches_by_length
 from elmo_tasks.elmo.transformer_files import load
 from elmo_tasks.elmo.windows import windows
@@ -83,7 +82,6 @@ class Transformer(nn.Module):
     def dtype(self) -> torch.dtype:
         return self.like.dtype
 
-    @no_compile
     def forward(self, character_ids: Tensor) -> BiLMOutput:
         """The layers [L+1, B, T, D] of words with ids [B, T, C], as from `batch_to_ids`."""
         mask = token_mask(character_ids)  # [B, T]
