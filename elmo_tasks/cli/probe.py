@@ -21,7 +21,6 @@ from elmo_tasks.experiments.probes.neighbors import (
 from elmo_tasks.experiments.probes.pos import MAX_STEPS, PosReport, probe_pos
 from elmo_tasks.experiments.probes.wsd import WsdReport, evaluation_files_in, probe_senses, train_file_in, write_answers
 from elmo_tasks.files import atomic_write, check_output_path
-from elmo_tasks.formats.tagged import FORMATS
 
 _WSD = (
     "Table 5: the nearest sense vector by cosine, a mean over SemCor's annotations, among the senses of the same lemma"
@@ -67,9 +66,8 @@ def _add_wsd(parser: argparse.ArgumentParser) -> None:
 
 def _add_pos(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("train", type=Path, metavar="TRAIN", help="tagged file to train on")
-    add("test", type=Path, metavar="TEST", help="tagged file to score, not the training file")
-    add("--format", choices=FORMATS, default=FORMATS[0], help="of both files (detected)")
+    add("train", type=Path, metavar="TRAIN", help="CoNLL-U file to train on")
+    add("test", type=Path, metavar="TEST", help="CoNLL-U file to score, not the training file")
     add("--max-steps", type=int, metavar="N", default=MAX_STEPS, help=f"of L-BFGS ({MAX_STEPS})")
     parser.set_defaults(func=probe_parts_of_speech)
 
@@ -104,9 +102,7 @@ def probe_wsd(args: argparse.Namespace) -> None:
 def probe_parts_of_speech(args: argparse.Namespace) -> None:
     """Run `probe_pos` and print Table 6."""
     require_sizes(max_steps=args.max_steps)
-    report = probe_pos(
-        _encoder(args, args.train, args.test), args.train, args.test, form=args.format, max_steps=args.max_steps
-    )
+    report = probe_pos(_encoder(args, args.train, args.test), args.train, args.test, max_steps=args.max_steps)
     print(pos_table(report))
     rows = {row.name: row._asdict() for row in report.rows}
     _write(args, _sizes(report) | {"rows": rows, "train": str(args.train), "test": str(args.test)})

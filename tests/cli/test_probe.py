@@ -68,7 +68,7 @@ def test_answers_for_the_official_scorer(tmp_path: Path, files: list[str]) -> No
 
 
 def test_pos(tmp_path: Path, files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    probe("pos", POS / "train.slash", POS / "dev.conllu", "--max-steps", 2, "--output", tmp_path / "pos.json", *files)
+    probe("pos", POS / "train.conllu", POS / "dev.conllu", "--max-steps", 2, "--output", tmp_path / "pos.json", *files)
     shown = rows(capsys.readouterr().out)
     assert shown["accuracy"] == ["all", "seen words", "unseen words", "paper*", "steps"]
     assert shown["tokens"] == ["34", "22", "12"]

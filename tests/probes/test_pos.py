@@ -24,9 +24,15 @@ ENCODER = frozen(encoder_of(lengths))
 
 
 def probe(folder: Path, train: str, test: str) -> PosReport:
+    """On lines of `word/tag`."""
     for name, text in (("train", train), ("test", test)):
-        (folder / name).write_text(text)
+        (folder / name).write_text("\n".join(map(conllu, text.splitlines())))
     return probe_pos(ENCODER, folder / "train", folder / "test")
+
+
+def conllu(line: str) -> str:
+    pairs = enumerate((pair.partition("/") for pair in line.split()), start=1)
+    return "".join(f"{number}\t{word}\t_\t_\t{tag}\t_\t_\t_\t_\t_\n" for number, (word, _, tag) in pairs)
 
 
 def scores(report: PosReport) -> dict[str, tuple[float | None, ...]]:
@@ -52,8 +58,8 @@ def test_the_most_frequent_tag(tmp_path: Path) -> None:
 
 
 def test_the_training_file_is_not_scored(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"train\.slash: expected text that was not trained on, 100%"):
-        probe_pos(ENCODER, TRAIN, FIXTURES / "pos" / "train.slash")
+    with pytest.raises(InputError, match=r"train\.conllu: expected text that was not trained on, 100%"):
+        probe_pos(ENCODER, TRAIN, TRAIN)
     train = "Yes/UH ./.\nfine/JJ ./.\n"
     assert probe(tmp_path, train, "Yes/UH ./.\nno/UH ./.\nthe/DT ox/NN ./.\n").shared == pytest.approx(1 / 3)
     with pytest.raises(InputError, match="67% of its sentences"):

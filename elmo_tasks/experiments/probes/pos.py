@@ -58,8 +58,8 @@ class _Tagged(NamedTuple):
     tags: list[str]
 
     @classmethod
-    def of(cls, file: str | Path, form: str) -> "_Tagged":
-        sentences = list(read_tagged(file, form=form))
+    def of(cls, file: str | Path) -> "_Tagged":
+        sentences = list(read_tagged(file))
         words = [word for sentence in sentences for word in sentence.words]
         return cls(sentences, words, [tag for sentence in sentences for tag in sentence.tags])
 
@@ -69,20 +69,15 @@ class _Tagged(NamedTuple):
 
 
 def probe_pos(
-    encoder: FrozenEncoder,
-    train_file: str | Path,
-    test_file: str | Path,
-    *,
-    form: str = "auto",
-    max_steps: int = MAX_STEPS,
+    encoder: FrozenEncoder, train_file: str | Path, test_file: str | Path, *, max_steps: int = MAX_STEPS
 ) -> PosReport:
     """
     Table 6 on these files: for every layer a softmax, trained on one file and scored on the other. Takes
-    `2 (L+1) D + 4 D` bytes of memory per token of the training file. For the files and their form see `read_tagged`.
+    `2 (L+1) D + 4 D` bytes of memory per token of the training file. For the files see `read_tagged`.
 
     Raises `InputError` if a file is invalid, the training file has only one tag, or the test file is the training file.
     """
-    train, test = _Tagged.of(train_file, form), _Tagged.of(test_file, form)
+    train, test = _Tagged.of(train_file), _Tagged.of(test_file)
     sentences = ([sentence.words for sentence in part.sentences] for part in (train, test))
     shared = check_overlap(*sentences, train_file=train_file, test_file=test_file)
     tags = len(set(train.tags))
