@@ -39,8 +39,7 @@ def _parser(
 def _add_prepare(actions: argparse._SubParsersAction) -> None:
     description = (
         "Write train.*.txt.gz and heldout.*.txt.gz with a sentence a line and blanks between words, from text, JSON "
-        "lines (both also .gz and .zst), Parquet, or folders of these. Finished files are "
-        "kept when the command is repeated."
+        "lines (both also .gz and .zst), Parquet, or folders of these."
     )
     add = _parser(actions, _prepare, "prepare", description, "split a corpus into sentences and words").add_argument
     add("inputs", metavar="INPUT", nargs="+", help="a file, a pattern or a folder")

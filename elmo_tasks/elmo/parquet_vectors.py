@@ -15,7 +15,6 @@ from elmo_tasks.elmo.hdf5_reader import ElmoVectors, reading_vectors
 from elmo_tasks.elmo.vector_model import VectorModel
 from elmo_tasks.errors import InputError, needs
 from elmo_tasks.files import atomic_write
-from elmo_tasks.formats.parquet import check_unpacked_size
 
 MANIFEST, SUCCESS = "_manifest.json", "_SUCCESS"
 """What a folder of shards was begun with, and the file that is written last; readers of Parquet ignore both."""
@@ -168,9 +167,7 @@ class ShardedVectors(ElmoVectors):
         """A shard, and the first row of each row group."""
         from pyarrow.parquet import ParquetFile
 
-        file = self.file / part_name(number)
-        part = ParquetFile(file, page_checksum_verification=True)
-        check_unpacked_size(part.metadata, file.stat().st_size, str(file))
+        part = ParquetFile(self.file / part_name(number), page_checksum_verification=True)
         rows = [part.metadata.row_group(group).num_rows for group in range(part.num_row_groups)]
         if sum(rows) != self._starts[number + 1] - self._starts[number]:
             raise ValueError(f"expected {self._starts[number + 1] - self._starts[number]} rows, got {sum(rows)}")
