@@ -85,7 +85,6 @@ class ElmoVectors(Sequence[np.ndarray]):
         place = range(len(self))[index]
         with self._reading() as hdf5:
             start, end = map(int, own_dataset(hdf5, OFFSETS)[place : place + 2])
-            self._check_size(end - start)
             return own_dataset(hdf5, TOKENS).asstr()[start:end].tolist()
 
     def sentence(self, index: int) -> str:
@@ -121,17 +120,11 @@ class ElmoVectors(Sequence[np.ndarray]):
             if dataset.ndim != ndim or (dataset.dtype.kind, is_int8) not in (("f", False), ("i", True)):
                 found = f"{dataset.shape} of {dataset.dtype}"
                 raise ValueError(f"expected {ndim} axes of numbers in dataset {place}, got {found}")
-            self._check_size(dataset.nbytes)
             if not is_int8:
                 return dataset[()]
             start, end = map(int, own_dataset(hdf5, OFFSETS)[place : place + 2])
             scales = own_dataset(hdf5, SCALES)[start:end]  # [T, L]
             return dataset[()] * scales.T.reshape(*dataset.shape[:-1], 1).astype(np.float32)
-
-    def _check_size(self, size: int) -> None:
-        """Raise `ValueError` if the file has fewer bytes, before memory is allocated for what it claims to hold."""
-        if size > self._hdf5.id.get_filesize():
-            raise ValueError(f"a dataset claims to hold {size:,} bytes or tokens")
 
     @contextmanager
     def _reading(self) -> Iterator[h5py.File]:

@@ -4,9 +4,7 @@ import json
 import logging
 import math
 import pickle
-import re
 import tempfile
-import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +17,7 @@ import torch
 from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.bilm.locations import is_whole_model, local_path
 from elmo_tasks.bilm.options import BiLMOptions
+from elmo_tasks.elmo.sources import STATE_FILES
 from elmo_tasks.errors import InputError
 from elmo_tasks.files import atomic_write_folder
 from elmo_tasks.formats.hdf5 import own_dataset, reading, write_hdf5
@@ -38,7 +37,6 @@ TUNED_TYPE = "elmo_tasks_tuned_bilm"
 MODEL_TYPES = ("elmo_tasks_bilm", TUNED_TYPE)
 """Registered models whose runs can be exported; the config of the second names the biLM that it started from."""
 
-_CHECKPOINT = re.compile(r"model_state_e(\d+)_b(\d+)\.th")
 _PREFIX = "language_model."
 
 
@@ -76,9 +74,9 @@ def write_exported(
 
 def load_trained(place: str | Path) -> TrainedModel:
     """
-    The language model of an exported folder, also as `hf://owner/name`, of a run's folder (its best weights, else its
-    latest checkpoint) or of an archive; in evaluation mode and trainable. Raises `InputError` if it is none of these,
-    has no complete weights yet, or a file is missing, damaged, or does not match the others.
+    The language model of an exported folder, also as `hf://owner/name`, of a run's folder or of an archive, its best
+    weights; in evaluation mode and trainable. Raises `InputError` if it is none of these, has no weights yet, or a file
+    is missing, damaged, or does not match the others.
     """
     if str(place).startswith("hf://"):
         place = [local_path(f"{place}/{name}") for name in EXPORTED][0].parent
@@ -135,14 +133,11 @@ def _options(folder: Path, place: Path) -> BiLMOptions:
 
 
 def _best_weights(folder: Path, place: Path) -> Path:
-    """`weights.th` of an archive, `best.th` of a run, else its latest checkpoint; incomplete files are skipped."""
-    checkpoints = [(_CHECKPOINT.fullmatch(path.name), path) for path in folder.iterdir()]
-    numbered = [(int(match[1]), int(match[2]), path) for match, path in checkpoints if match]
-    latest_first = [path for *_, path in sorted(numbered, reverse=True)]
-    for path in (folder / "weights.th", folder / "best.th", *latest_first):
-        if path.is_file() and zipfile.is_zipfile(path):
-            return path
-    raise InputError("no complete weights yet: expected best.th or a checkpoint", file=place)
+    """`weights.th` of an archive, or `best.th` of a run."""
+    for name in STATE_FILES:
+        if (folder / name).is_file():
+            return folder / name
+    raise InputError("expected best.th, which a run has after its first validation, got none", file=place)
 
 
 def _load_weights(model: BiLanguageModel, weights: Path, place: Path) -> None:
