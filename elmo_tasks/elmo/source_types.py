@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from elmo_tasks.bilm.bilm import BiLM, BiLMOutput
 from elmo_tasks.bilm.locations import is_whole_model
-from elmo_tasks.elmo.manylangs import ManyLangs
+from elmo_tasks.elmo.manylangs import open_manylangs
 from elmo_tasks.elmo.transformer import Transformer
 from elmo_tasks.errors import InputError
 from elmo_tasks.resources import embedded_bilm
@@ -85,7 +85,7 @@ SOURCES: dict[str, SourceType] = {
     TRANSFORMER: SourceType(
         "transformer", {"model": "the transformer's files"}, Transformer, options=("precision", "pieces")
     ),
-    MANYLANGS: SourceType("ELMoForManyLangs", {"model": "the files of ELMoForManyLangs"}, ManyLangs),
+    MANYLANGS: SourceType("ELMoForManyLangs", {"model": "the files of ELMoForManyLangs"}, open_manylangs),
 }
 FILE_KEYS = ("options_file", "weight_file", "model")
 

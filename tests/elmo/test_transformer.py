@@ -258,17 +258,11 @@ def damage(folder: Path, how: str) -> None:
         changed(config, model_type="evil", auto_map={"AutoConfig": "evil.Config", "AutoModel": "evil.Model"})
     elif how == "missing weights":
         changed(config, num_hidden_layers=5)
-    elif how == "layers":
-        changed(config, num_hidden_layers=10**9)
-    elif how == "width":
-        changed(config, intermediate_size=10**9)
 
 
 DAMAGE = {
     "code in a pickle": "cannot load the transformer",
     "code in a folder": "needs the code in its own files",
-    "layers": "at most 1,000 layers, got 1,000,000,000",
-    "width": "which files of [0-9,]+ bytes cannot hold",
     "missing weights": r"weights of BertModel, got none for encoder\.layer\.3",
 }
 
