@@ -5,6 +5,7 @@ import io
 import os
 import shutil
 import stat
+import sys
 import tarfile
 import zipfile
 import zlib
@@ -37,7 +38,7 @@ def compression(opened: io.BufferedReader) -> str | None:
 def unpacked(opened: io.BufferedReader, file: str | Path) -> io.BufferedReader:
     """
     The contents of a file, decompressed if it is gzip or zstd. Reading raises `InputError` as soon as it has unpacked
-    to more than a hundred times what was read of it; `OSError`, `EOFError` or `zlib.error` if it is damaged.
+    to more than a hundred times its size; `OSError`, `EOFError` or `zlib.error` if it is damaged.
     """
     return io.BufferedReader(_Bounded(opened, file, SMALL), 2**16) if compression(opened) else opened
 
@@ -68,9 +69,7 @@ def unpack(source: Path | BinaryIO, folder: str | Path, names: Sequence[str], *,
         if isinstance(source, Path):
             require_regular(source)
         with source.open("rb") if isinstance(source, Path) else nullcontext(source) as raw:
-            least = max(_SMALL_ARCHIVE, MOST_RATIO * raw.seek(0, io.SEEK_END))
-            raw.seek(0)
-            stream = _Bounded(io.BufferedReader(raw), file, least)  # type: ignore[arg-type]
+            stream = _Bounded(io.BufferedReader(raw), file, _SMALL_ARCHIVE)  # type: ignore[arg-type]
             with tarfile.open(fileobj=stream, mode="r|") as archive:
                 _unpack(archive, Path(folder), names, file)
     except InputError:
@@ -125,34 +124,19 @@ def _file_name(member: zipfile.ZipInfo) -> str:
     return member.filename.rpartition("/")[2]
 
 
-class _Counting(io.RawIOBase):
-    """Counts the bytes that were read; standard input has no `tell`."""
-
-    def __init__(self, stream: io.BufferedReader) -> None:
-        self._stream, self.count = stream, 0
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        found = self._stream.readinto(buffer)
-        self.count += found
-        return found
-
-
 class _Bounded(io.RawIOBase):
-    """The contents of a file, decompressed; an `InputError` as `check_ratio` raises it."""
+    """The contents of a file, decompressed; an `InputError` as `check_ratio` raises it, unless the file is a pipe."""
 
     def __init__(self, opened: io.BufferedReader, file: str | Path, least: int) -> None:
-        self._packed, self._file, self._least = _Counting(opened), file, least
-        self._size = 0
-        self._read: Callable[[int], bytes | None] = self._packed.read
+        self._packed, self._file, self._least = _size(opened), file, least
+        self._unpacked = 0
+        self._read: Callable[[int], bytes | None] = opened.read
         if (found := compression(opened)) == "gzip":
-            self._read = gzip.GzipFile(fileobj=self._packed).read1
+            self._read = gzip.GzipFile(fileobj=opened).read1
         elif found == "zstd":
             with needs("pyarrow"):
                 from pyarrow import CompressedInputStream
-            self._read = CompressedInputStream(self._packed, "zstd").read1
+            self._read = CompressedInputStream(opened, "zstd").read1
 
     def readable(self) -> bool:
         return True
@@ -160,6 +144,14 @@ class _Bounded(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         found = self._read(len(buffer)) or b""
         buffer[: len(found)] = found
-        self._size += len(found)
-        check_ratio(self._size, self._packed.count, self._file, least=self._least)
+        self._unpacked += len(found)
+        check_ratio(self._unpacked, self._packed, self._file, least=self._least)
         return len(found)
+
+
+def _size(opened: io.BufferedReader) -> int:
+    if not opened.seekable():
+        return sys.maxsize
+    size = opened.seek(0, io.SEEK_END)
+    opened.seek(0)
+    return size
