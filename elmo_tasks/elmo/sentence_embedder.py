@@ -16,6 +16,7 @@ import torch
 
 from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.elmo.batching import BatchSizes, Sentence, embed_into
+from elmo_tasks.elmo.cache import LayerCache
 from elmo_tasks.elmo.hdf5_writer import Lines, write_vectors
 from elmo_tasks.elmo.scalar_mix import MixSettings, ScalarMix
 from elmo_tasks.elmo.source_types import BILM, LayerSource, SourceSettings
@@ -64,11 +65,7 @@ class Elmo:
         self, bilm: LayerSource, source: SourceFiles | None = None, *, cache_dir: str | Path | None = None, **sizes: int
     ) -> None:
         self.bilm, self.source, self.sizes, self._cache_dir = bilm, source, BatchSizes(**sizes), cache_dir
-        self._cache = None
-        if cache_dir is not None:
-            from elmo_tasks.elmo.cache import LayerCache  # not on Windows
-
-            self._cache = LayerCache(cache_dir, self._opened(), limit_gb=32.0)
+        self._cache = None if cache_dir is None else LayerCache(cache_dir, self._opened(), limit_gb=32.0)
         self._mixes: dict[str, ScalarMix] = {}
         self.vector_model("all")
 
