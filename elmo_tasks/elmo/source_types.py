@@ -113,7 +113,6 @@ class SourceSettings(Settings):
         Optional[PathLike],
         "a transformer: folder or model of the Hugging Face hub; ELMoForManyLangs: folder or ZIP",
     ] = None
-    local_files_only: Annotated[bool, "do not download the transformer"] = False
     pieces: Annotated[Literal["mean", "first", "last"], "which vectors of a word's pieces the transformer gives"] = (
         "mean"
     )
@@ -127,10 +126,9 @@ class SourceSettings(Settings):
 
     def conflicts(self) -> Iterator[Wrong]:
         source, of_source = SOURCES[self.source], f"where source is {self.source}"
-        options = source.options + (("local_files_only",) if "model" in source.files else ())
-        for key in ("state", "precision", "pieces", "local_files_only"):
+        for key in ("state", "precision", "pieces"):
             default = type(self).__dataclass_fields__[key].default
-            if key not in options and getattr(self, key) != default:
+            if key not in source.options and getattr(self, key) != default:
                 yield Wrong(key, f"{as_json(default)} {of_source}", getattr(self, key))
         embedded = self.source == BILM and self.options_file is None and self.weight_file is None
         is_whole = self.source == BILM and self.weight_file is not None and is_whole_model(self.weight_file)

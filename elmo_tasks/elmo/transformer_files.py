@@ -26,10 +26,10 @@ WEIGHTS = ("model*.safetensors*", "pytorch_model*.bin*")
 """The first kind that a folder has is used, and no other file."""
 
 
-def find_model(name: str, *, local_files_only: bool = False) -> Path:
+def find_model(name: str) -> Path:
     """
     The absolute path of a folder, of that of a ZIP or published model (see `model_path`), or of that of the hub's model
-    of this name, downloaded unless `local_files_only`. Raises `InputError` if the hub has no such model.
+    of this name, downloaded unless `HF_HUB_OFFLINE` is set. Raises `InputError` if the hub has no such model.
     """
     folder = Path(name).expanduser()
     if name in MODELS or "://" in name or folder.is_file():
@@ -40,8 +40,7 @@ def find_model(name: str, *, local_files_only: bool = False) -> Path:
 
     try:
         for weights in WEIGHTS:
-            patterns = [*OTHERS, weights]
-            folder = Path(snapshot_download(name, allow_patterns=patterns, local_files_only=local_files_only))
+            folder = Path(snapshot_download(name, allow_patterns=[*OTHERS, weights]))
             if any(folder.glob(weights)):
                 break
     except Exception as error:  # of the network or of the cache's folder, of any kind
