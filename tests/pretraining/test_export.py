@@ -1,6 +1,5 @@
 """A trained language model -> official files -> AllenNLP's ELMo, and back."""
 
-import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -30,15 +29,6 @@ def exported(run: Path, tmp_path: Path) -> Path:
     return tmp_path / "exported"
 
 
-def test_an_archive_equals_its_folder(run: Path, tmp_path: Path) -> None:
-    with tarfile.open(tmp_path / "model.tar.gz", "w:gz") as archive:
-        for name, member in (("best.th", "weights.th"), ("config.json", "config.json"), ("vocabulary", "vocabulary")):
-            archive.add(run / name, arcname=member)
-    found, expected = load_trained(tmp_path / "model.tar.gz"), load_trained(run)
-    assert found.source == tmp_path / "model.tar.gz"
-    assert_same_model(found.model, expected.model)
-
-
 def test_an_exported_model_is_trainable(exported: Path, run: Path) -> None:
     model = load_trained(exported).model
     assert_same_model(model, load_trained(run).model)
@@ -58,10 +48,10 @@ def assert_same_model(found: BiLanguageModel, expected: BiLanguageModel) -> None
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("best.th", None, "expected best.th"),
-        ("config.json", "{", "config.json has no model"),
+        ("best.th", None, "with best.th"),
+        ("config.json", "{", "config.json: it has no model"),
         ("config.json", '{"model": {"type": "basic_classifier"}}', "got basic_classifier"),
-        ("vocabulary/words.txt", "<S>\n</S>\n<UNK>\na\n", "best.th does not have this model's weights"),
+        ("vocabulary/words.txt", "<S>\n</S>\n<UNK>\na\n", "best.th: it does not have this model's weights"),
     ],
 )
 def test_invalid_runs(run: Path, tmp_path: Path, name: str, content: str | None, message: str) -> None:
