@@ -134,12 +134,6 @@ class BiLM(nn.Module):
             layer.unpack()
         return self
 
-    def requires_grad_(self, requires_grad: bool = True) -> Self:
-        """Raises `RuntimeError` if a packed biLM is asked for gradients."""
-        for layer in packable_layers(self):
-            layer.requires_grad_(requires_grad)  # raises the error
-        return super().requires_grad_(requires_grad)
-
     @property
     def output_dim(self) -> int:
         """Width of a layer: 2P."""
