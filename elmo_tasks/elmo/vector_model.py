@@ -37,8 +37,6 @@ class VectorModel:
     name: str = "biLM"
 
     def __post_init__(self) -> None:
-        if self.output not in OUTPUTS:
-            raise InputError(f"output: expected one of {', '.join(OUTPUTS)}, got {self.output!r}")
         if self.stored not in STORED:
             raise InputError(f"stored: expected one of {', '.join(STORED)}, got {self.stored!r}")
         if self.bilm.state != "reset":

@@ -86,16 +86,16 @@ class Carried:
 
 @dataclass(repr=False)
 class LmBatch:
-    """One step of language-model training, both directions. Each of the U distinct input tokens is encoded once."""
+    """
+    One step of language-model training, both directions: forward, then backward. Each of the U distinct input tokens is
+    encoded once.
+    """
 
     characters: torch.Tensor  # [U, C], character ids (1..261)
-    forward_inputs: torch.Tensor  # [T, B], row numbers in `characters`
-    backward_inputs: torch.Tensor
-    forward_targets: torch.Tensor  # [T, B], word ids
-    backward_targets: torch.Tensor
-    forward_mask: torch.Tensor  # [T, B], false only after the end of a finite text
-    backward_mask: torch.Tensor
-    unknown: int  # targets of both directions that are `<UNK>`
+    inputs: torch.Tensor  # [2, T, B], row numbers in `characters`
+    targets: torch.Tensor  # [2, T, B], word ids
+    mask: torch.Tensor  # [2, T, B], false only after the end of a finite text
+    unknown: int  # targets that are `<UNK>`
     carried: Carried = field(default_factory=Carried)  # the stream's, for all its batches
 
     def to(self, device: torch.device | str | int) -> "LmBatch":
@@ -138,33 +138,28 @@ class LmStream:
 
     def _batch(self, *windows: list[Pairs]) -> LmBatch:
         unroll = self._shape[1]
-        lengths = [torch.tensor([len(pairs) for pairs in window]) for window in windows]  # [B], forward and backward
+        lengths = torch.tensor([[len(pairs) for pairs in window] for window in windows])  # [2, B]
         padded = ([*pairs, *[_PADDING] * (unroll - len(pairs))] for window in windows for pairs in window)
         tokens = list(chain.from_iterable(chain.from_iterable(padded)))
         inputs, targets = tokens[::2], tokens[1::2]  # of 2 B T tokens
         types = dict.fromkeys(inputs)
         rows = list(map(shared_ids, types))
         row_of = dict(zip(types, count()))
-        forward_inputs, backward_inputs = self._grids(map(row_of.__getitem__, inputs))
-        forward_targets, backward_targets = self._grids(map(self._vocabulary.ids.get, targets, repeat(UNKNOWN)))
-        forward_mask, backward_mask = (torch.arange(unroll)[:, None] < row_lengths for row_lengths in lengths)
+        words = self._grids(map(self._vocabulary.ids.get, targets, repeat(UNKNOWN)))
         return LmBatch(
             torch.from_numpy(pad_rows(rows, (len(rows), max(map(len, rows))))),  # [U, C]
-            forward_inputs,
-            backward_inputs,
-            forward_targets,
-            backward_targets,
-            forward_mask,
-            backward_mask,
-            unknown=int((forward_targets == UNKNOWN).sum() + (backward_targets == UNKNOWN).sum()),
+            inputs=self._grids(map(row_of.__getitem__, inputs)),
+            targets=words,
+            mask=torch.arange(unroll)[:, None] < lengths[:, None],
+            unknown=int((words == UNKNOWN).sum()),
             carried=self.carried,
         )
 
-    def _grids(self, values: Iterator[int]) -> Iterator[torch.Tensor]:
-        """Forward and backward grid, each [T, B]."""
+    def _grids(self, values: Iterator[int]) -> torch.Tensor:
+        """The grids of both directions, [2, T, B]."""
         rows, unroll = self._shape
         grids = np.fromiter(values, np.int64, 2 * rows * unroll).reshape(2, rows, unroll)
-        return (torch.from_numpy(np.ascontiguousarray(grid.T)) for grid in grids)
+        return torch.from_numpy(np.ascontiguousarray(grids.transpose(0, 2, 1)))
 
 
 class TrainingStream(LmStream):
