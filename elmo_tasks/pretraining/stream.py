@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from elmo_tasks.bilm.bilm import States
+from elmo_tasks.bilm.bilm import DIRECTIONS, States
 from elmo_tasks.bilm.characters import BEGIN_OF_SENTENCE, END_OF_SENTENCE, pad_rows, shared_ids
 from elmo_tasks.errors import InputError, require_sizes
 from elmo_tasks.pretraining.sentences import EndlessSentences
@@ -121,8 +121,10 @@ class LmStream:
     ) -> None:
         require_sizes(batch_size=batch_size, unroll=unroll)
         own = range(batch_size) if own is None else own
-        self.forward_rows = TokenRows(forward, own, rows=batch_size, unroll=unroll, backward=False)
-        self.backward_rows = TokenRows(backward, own, rows=batch_size, unroll=unroll, backward=True)
+        self._rows = {
+            direction: TokenRows(source, own, rows=batch_size, unroll=unroll, backward=direction == "backward")
+            for direction, source in zip(DIRECTIONS, (forward, backward), strict=True)
+        }
         self._vocabulary, self.carried = vocabulary, Carried()
         self._shape = len(own), unroll
 
@@ -130,7 +132,7 @@ class LmStream:
         return self
 
     def __next__(self) -> LmBatch:
-        windows = [next(rows, None) for rows in (self.forward_rows, self.backward_rows)]
+        windows = [next(rows, None) for rows in self._rows.values()]
         if windows == [None, None]:
             raise StopIteration
         blank: list[Pairs] = [[]] * self._shape[0]
@@ -171,7 +173,6 @@ class TrainingStream(LmStream):
         seeds = {"forward": seed, "backward": seed + _BACKWARD_SEED}
         self._sources = {name: EndlessSentences(files, shuffle=shuffle, seed=own) for name, own in seeds.items()}
         super().__init__(self._sources["forward"], self._sources["backward"], vocabulary, **sizes)
-        self._rows = {"forward": self.forward_rows, "backward": self.backward_rows}
 
     def position(self) -> dict[str, Any]:
         """Per direction the cycle, the sentences taken from it, and the rest of each row's sentence; carried states."""
