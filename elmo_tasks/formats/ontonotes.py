@@ -189,7 +189,7 @@ def _sentences(path: str | Path) -> Iterator[tuple[_Header, OntonotesSentence]]:
     begun: dict[tuple[str, int], int] = {}
     header, start = None, 0
     for number, line in chain(open_text(path, corpus_hint=CORPUS_HINT), [(0, "")]):
-        fields, mark = split_columns(line, number, path), line.startswith((_BEGIN, _END))
+        fields, mark = split_columns(line), line.startswith((_BEGIN, _END))
         if line.startswith("#") and not mark and len(fields) < _MIN_COLUMNS:
             continue
         if fields and not mark:

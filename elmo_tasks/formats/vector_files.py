@@ -12,7 +12,7 @@ import numpy as np
 
 from elmo_tasks.errors import InputError, shown
 from elmo_tasks.files import atomic_write
-from elmo_tasks.formats.text_files import decode_line, open_binary, open_text, raw_lines, refuse_carriage_return
+from elmo_tasks.formats.text_files import decode_line, open_binary, open_text, raw_lines
 from elmo_tasks.formats.unpacking import compression
 
 VECTORS_HINT = "GloVe: https://nlp.stanford.edu/projects/glove/; any file with a word and its numbers per line works"
@@ -72,7 +72,6 @@ def _entries(lines: Iterable[tuple[int, str]], width: int, file: str | Path) -> 
     found, header = 0, None
     for number, line in lines:
         text = line.rstrip(" ")
-        refuse_carriage_return(text, file=file, line=number)
         if number == 1 and (header := _HEADER.fullmatch(text)):
             if int(header[2]) != width:
                 raise _width_error(int(header[2]), width, text, file, number)

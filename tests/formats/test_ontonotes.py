@@ -111,7 +111,6 @@ def test_finds_files_of_a_folder_and_a_name(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        ([row("a\rb")], ":1: carriage return"),
         (["#begin document (k); part " + "9" * 5000], ":1: expected '#begin document .KEY.; part 000', got .{,70}$"),
         (["#begin document (a); part 000", "", "#end document"], ": expected sentences"),
         ([row("a"), "doc 0 1 b VB * - - - - *"], ":2: expected at least 12 columns, got 11"),
