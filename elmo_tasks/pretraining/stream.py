@@ -167,11 +167,9 @@ class LmStream:
 class TrainingStream(LmStream):
     """The endless stream of training batches, which can save and restore its position: that of all rows."""
 
-    def __init__(
-        self, files: list[Path], vocabulary: WordVocabulary, *, seed: int, shuffle: bool, **sizes: Any
-    ) -> None:
+    def __init__(self, files: list[Path], vocabulary: WordVocabulary, *, seed: int, **sizes: Any) -> None:
         seeds = {"forward": seed, "backward": seed + _BACKWARD_SEED}
-        self._sources = {name: EndlessSentences(files, shuffle=shuffle, seed=own) for name, own in seeds.items()}
+        self._sources = {name: EndlessSentences(files, seed=own) for name, own in seeds.items()}
         super().__init__(self._sources["forward"], self._sources["backward"], vocabulary, **sizes)
 
     def position(self) -> dict[str, Any]:
