@@ -126,7 +126,6 @@ class ShardedVectors(ElmoVectors):
         with reading_vectors(self.file):
             self._length = int(self._info["sentences"])
             self._starts = [int(shard["first"]) for shard in manifest["shards"]] + [self._length]
-        self._closed = False
         self._part = lru_cache(1)(self._open)
         self._group = lru_cache(1)(lambda number, group: self._part(number)[0].read_row_group(group))
 
@@ -139,7 +138,7 @@ class ShardedVectors(ElmoVectors):
             return self._value(index, "sentence").as_py()
 
     def close(self) -> None:
-        self._closed = True
+        """Close the open shard; reading opens it again."""
         self._part.cache_clear()
         self._group.cache_clear()
 
@@ -154,8 +153,6 @@ class ShardedVectors(ElmoVectors):
 
     def _value(self, index: int, column: str) -> Any:
         place = range(len(self))[index]
-        if self._closed:
-            raise InputError("the folder of vectors has been closed", file=self.file)
         number = bisect_right(self._starts, place) - 1
         with reading_vectors(self.file / part_name(number)):
             _, groups = self._part(number)

@@ -93,5 +93,5 @@ def test_invalid_corpora_leave_no_files(tmp_path: Path) -> None:
         with pytest.raises(InputError, match=problem):
             prepare([str(tmp_path / name)], tmp_path / str(number))
         assert not list((tmp_path / str(number)).glob("*"))
-    with pytest.raises(InputError, match=r"rules for \(af, .*la, .*got 'zz'"):
+    with pytest.raises(InputError, match="rules for, got 'zz'"):
         prepare([str(tmp_path / "b.txt")], tmp_path / "out", language="zz")
