@@ -64,16 +64,13 @@ def _plain(layer: Any) -> nn.LSTM:
 
 def random_batch(rows: int, steps: int, types: int, words: int, device: str) -> LmBatch:
     tokens = [f"{number * 7919 % 99991}" for number in range(types)]
-    shape = (steps, rows)
+    shape = (2, steps, rows)
     full = torch.ones(shape, dtype=torch.bool)
     batch = LmBatch(
         characters=torch.from_numpy(tokens_to_ids(tokens).astype("int64")),
-        forward_inputs=torch.randint(types, shape),
-        backward_inputs=torch.randint(types, shape),
-        forward_targets=torch.randint(words, shape),
-        backward_targets=torch.randint(words, shape),
-        forward_mask=full,
-        backward_mask=full,
+        inputs=torch.randint(types, shape),
+        targets=torch.randint(words, shape),
+        mask=full,
         unknown=0,
     )
     return batch.to(device)

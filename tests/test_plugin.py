@@ -32,7 +32,7 @@ MANIFEST = {
     "Predictor": ours("coref", "ner", "snli", "squad", "srl", "sst", "tagger"),
     "Seq2SeqEncoder": ours("coupled_lstm", "feedforward_lstm", "gru", "highway_lstm", "stacked_lstm"),
     "Seq2VecEncoder": {"cnn", "elmo_tasks_character_cnn"},
-    "TokenEmbedder": {"character_encoding", "elmo_tasks", *ours("concatenated_vectors", "word_vectors")},
+    "TokenEmbedder": {"elmo_tasks", *ours("concatenated_vectors", "word_vectors")},
     "TokenIndexer": ours("characters", "predicate", "word_ids"),
     "Tokenizer": ours("spacy", "squad"),
     "TrainModel": {"elmo_tasks"},

@@ -19,7 +19,6 @@ from elmo_tasks.bilm.characters import (
 )
 from elmo_tasks.bilm.locations import bilm_file
 from elmo_tasks.bilm.lstm import LstmStack, State
-from elmo_tasks.bilm.no_compile import no_compile
 from elmo_tasks.bilm.options import BiLMOptions
 from elmo_tasks.bilm.packed_linear import PRECISIONS, packable_layers
 from elmo_tasks.bilm.packed_sequence import Packing
@@ -135,12 +134,6 @@ class BiLM(nn.Module):
             layer.unpack()
         return self
 
-    def requires_grad_(self, requires_grad: bool = True) -> Self:
-        """Raises `RuntimeError` if a packed biLM is asked for gradients."""
-        for layer in packable_layers(self):
-            layer.requires_grad_(requires_grad)  # raises the error
-        return super().requires_grad_(requires_grad)
-
     @property
     def output_dim(self) -> int:
         """Width of a layer: 2P."""
@@ -162,7 +155,6 @@ class BiLM(nn.Module):
         lower = self._precision != "float32"
         return self._precision if lower else str(self.dtype).removeprefix("torch.")
 
-    @no_compile
     def forward(self, character_ids: Tensor) -> BiLMOutput:
         """
         The layers of ids [B, T, C] as from `batch_to_ids`: the tokens of each row from the left, then zeros. Sentence
@@ -173,7 +165,6 @@ class BiLM(nn.Module):
         """
         return self.carry(character_ids, {})[0]
 
-    @no_compile
     def carry(self, character_ids: Tensor, states: States) -> tuple[BiLMOutput, States]:
         """
         As `forward`, but row b starts from row b of the states that the previous batch returned, as in bilm-tf: for

@@ -6,7 +6,6 @@ import os
 import re
 import tempfile
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import urlopen
 
@@ -108,17 +107,12 @@ def _downloaded(url: str) -> Path:
 def _hub_file(url: str) -> Path:
     with needs("'elmo-tasks[tasks]'"):
         from huggingface_hub import hf_hub_download
-        from huggingface_hub.errors import LocalEntryNotFoundError
     owner, _, rest = url.removeprefix(HUB).partition("/")
     repository, _, name = rest.partition("/")
     repository, _, revision = repository.partition("@")
     if not (owner and repository and name):
         raise ValueError("expected hf://owner/name/file")
-    where: dict[str, Any] = {"repo_id": f"{owner}/{repository}", "filename": name, "revision": revision or None}
-    try:
-        return Path(hf_hub_download(**where, local_files_only=True))
-    except LocalEntryNotFoundError:
-        return Path(hf_hub_download(**where))
+    return Path(hf_hub_download(f"{owner}/{repository}", name, revision=revision or None))
 
 
 def _is_zip(path: Path) -> bool:

@@ -77,15 +77,20 @@ class BiLMOptions(Settings):
     @classmethod
     def from_dict(cls, options: dict[str, Any]) -> "BiLMOptions":
         """From the structure of `options.json`; keys that only training uses are ignored."""
-        lstm, char_cnn = _section(options, "lstm"), _section(options, "char_cnn")
+        try:
+            lstm, char_cnn = options["lstm"], options["char_cnn"]
+            filters = tuple(map(tuple, char_cnn["filters"]))
+            character_dim = char_cnn["embedding"]["dim"]
+            sizes = {name: lstm.get(name) for name in ("dim", "projection_dim", "n_layers", "cell_clip", "proj_clip")}
+        except (AttributeError, KeyError, TypeError) as error:
+            problem = "expected lstm and char_cnn with filters and embedding.dim"
+            raise InputError(f"{problem}: {type(error).__name__}: {error}") from None
         value = char_cnn.get("n_characters", CHARACTERS)
         if value not in (CHARACTERS, CHARACTERS + 1):  # and the padding row
             raise InputError(f"char_cnn.n_characters: expected {CHARACTERS} or {CHARACTERS + 1}, got {value!r}")
-        names = ("dim", "projection_dim", "n_layers", "cell_clip", "proj_clip")
-        sizes: dict[str, Any] = {name: lstm.get(name) for name in names}
-        sizes["character_dim"] = _section(char_cnn, "embedding").get("dim")
         return cls(
-            filters=_filters(char_cnn.get("filters")),
+            filters=filters,
+            character_dim=character_dim,
             activation=char_cnn.get("activation", "relu"),
             max_characters_per_token=char_cnn.get("max_characters_per_token", MAX_CHARACTERS),
             n_highway=char_cnn.get("n_highway") or 0,
@@ -116,16 +121,3 @@ class BiLMOptions(Settings):
                 "n_highway": self.n_highway,
             },
         }
-
-
-def _section(options: Any, name: str) -> dict[str, Any]:
-    section = options.get(name) if isinstance(options, dict) else None
-    if not isinstance(section, dict):
-        raise InputError(f"{name}: expected an object, got {section!r}")
-    return section
-
-
-def _filters(value: Any) -> tuple[tuple[int, int], ...]:
-    if not isinstance(value, list | tuple) or not all(isinstance(pair, list | tuple) for pair in value):
-        raise InputError(f"char_cnn.filters: expected a list of [width, count], got {value!r}")
-    return tuple(tuple(pair) for pair in value)

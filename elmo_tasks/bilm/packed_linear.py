@@ -103,17 +103,11 @@ class PackableModule(nn.Module):
         """
         packed = self._packed.get(name)
         if packed is not None and grad:
-            raise _no_gradient()
+            raise RuntimeError("weights packed for inference have no gradient: call unpack() before training")
         if packed is not None and packed.dtype == dtype:
             return packed.linear(bias)
         weight = getattr(self, name) if packed is None else packed.unpack()
         return _plain_linear(weight, bias, dtype) if grad else packed_linear(weight, bias, dtype=dtype)
-
-    def requires_grad_(self, requires_grad: bool = True) -> Self:
-        """Raises `RuntimeError` if a packed layer is asked for gradients."""
-        if requires_grad and self._packed:
-            raise _no_gradient()
-        return super().requires_grad_(requires_grad)
 
     def __getattr__(self, name: str) -> Any:
         if name in self._packed:
@@ -166,7 +160,3 @@ def _has_packed_linear(dtype: torch.dtype) -> bool:
 def _plain_linear(weight: Tensor, bias: Tensor | None, dtype: torch.dtype) -> Linear:
     flat, bias = weight.flatten(1).to(dtype), None if bias is None else bias.to(dtype)
     return lambda inputs: functional.linear(inputs.to(dtype), flat, bias)
-
-
-def _no_gradient() -> RuntimeError:
-    return RuntimeError("weights packed for inference have no gradient: call unpack() before training")

@@ -12,7 +12,7 @@ from elmo_tasks.pretraining.export import EXPORTED, export_run, load_trained
 from elmo_tasks.pretraining.prepare import prepare
 from elmo_tasks.pretraining.sentences import expand_files
 
-_RUN_HELP = "folder of a run (while it trains, too), its model.tar.gz, or an exported folder"
+_RUN_HELP = "folder of a run (after its first validation), or an exported folder"
 _LANGUAGE_HELP = "spaCy's rules for this language split raw text, such as la; default: blanks separate the words"
 _HEADER = f"{'tokens':>12} {'<UNK> %':>8} {'forward':>9} {'backward':>9} {'mean':>9} {'arithm.':>9}  file"
 
@@ -38,8 +38,7 @@ def _parser(
 def _add_prepare(actions: argparse._SubParsersAction) -> None:
     description = (
         "Write train.*.txt.gz and heldout.*.txt.gz with a sentence a line and blanks between words, from text, JSON "
-        "lines (both also .gz and .zst), Parquet, or folders of these. Finished files are "
-        "kept when the command is repeated."
+        "lines (both also .gz and .zst), Parquet, or folders of these."
     )
     add = _parser(actions, _prepare, "prepare", description, "split a corpus into sentences and words").add_argument
     add("inputs", metavar="INPUT", nargs="+", help="a file, a pattern or a folder")
@@ -63,7 +62,7 @@ def _add_export(actions: argparse._SubParsersAction) -> None:
         "vocabulary.txt and softmax.hdf5, for perplexity and fine-tuning."
     )
     parser = _parser(actions, _export, "export", description, "write the official files")
-    parser.add_argument("run", metavar="RUN", help="folder of a run (while it trains, too), its model.tar.gz")
+    parser.add_argument("run", metavar="RUN", help="folder of a run (after its first validation)")
     parser.add_argument("out", metavar="OUT", help="folder for the four files")
     bits = "round values to N bits after the leading one (0 to 23): smaller files"
     parser.add_argument("--mantissa-bits", type=int, metavar="N", help=bits)

@@ -12,7 +12,7 @@ from elmo_tasks.training.checks.files import require_device
 
 _CPU = -1
 
-_OPTIONS = {key: f"--{key.replace('_', '-')}" for key in ("source", *FILE_KEYS, "pieces", "local_files_only")}
+_OPTIONS = {key: f"--{key.replace('_', '-')}" for key in ("source", *FILE_KEYS, "pieces")}
 """The options by the keys of `model.elmo`."""
 
 
@@ -32,8 +32,7 @@ def add_source_options(parser: argparse.ArgumentParser) -> None:
     for key, option in _OPTIONS.items():
         annotation = annotations(SourceSettings)[key]
         listed = (BILM, TRANSFORMER, MANYLANGS) if key == "source" else choices(annotation)
-        action = {"action": "store_true"} if key == "local_files_only" else {"choices": listed}
-        parser.add_argument(option, dest=key, help=meaning(annotation).replace("`", ""), **action)
+        parser.add_argument(option, dest=key, help=meaning(annotation).replace("`", ""), choices=listed)
 
 
 def open_chosen(args: argparse.Namespace, *, precision: str = "float32") -> tuple[LayerSource, SourceFiles]:

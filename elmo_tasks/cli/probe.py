@@ -25,7 +25,7 @@ _WSD = (
 )
 _POS = (
     "Table 6: a linear softmax on each frozen layer, trained by L-BFGS until convergence, without randomness."
-    " Files are CoNLL-U (XPOS), or word/tag or word_tag, one sentence per line."
+    " Files are CoNLL-U (XPOS)."
 )
 _NEIGHBORS = (
     "Table 4: the occurrences of a word whose vectors are nearest, by cosine, to that of one occurrence. Takes 2 D"
@@ -55,8 +55,8 @@ def _add_wsd(parser: argparse.ArgumentParser) -> None:
 
 def _add_pos(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("train", type=Path, metavar="TRAIN", help="tagged file to train on")
-    add("test", type=Path, metavar="TEST", help="tagged file to score, not the training file")
+    add("train", type=Path, metavar="TRAIN", help="CoNLL-U file to train on")
+    add("test", type=Path, metavar="TEST", help="CoNLL-U file to score, not the training file")
     parser.set_defaults(func=probe_parts_of_speech)
 
 

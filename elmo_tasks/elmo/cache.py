@@ -20,7 +20,7 @@ from elmo_tasks.bilm.bilm import BiLMOutput
 from elmo_tasks.bilm.characters import MAX_CHARACTERS, PAD_WORD, token_mask
 from elmo_tasks.elmo.source_types import LayerSource
 from elmo_tasks.elmo.sources import SourceFiles
-from elmo_tasks.elmo.store import LOCK, open_store
+from elmo_tasks.elmo.store import LOCK, open_store, remove_store
 from elmo_tasks.errors import InputError
 from elmo_tasks.files import atomic_write
 from elmo_tasks.settings import PathLike, Range, Settings
@@ -40,15 +40,11 @@ Description = dict[str, Any]
 """Contents of `bilm.json`: sha256 of the biLM's files, where they were, state mode, precision, stored type, format."""
 
 
-def _not_empty(value: object) -> str | None:
-    return None if value is None or os.fspath(value) else "a folder"  # type: ignore[call-overload]
-
-
 @dataclass(frozen=True, kw_only=True)
 class CacheSettings(Settings):
     """Whether and where the layers of each sentence are kept on disk; see `LayerCache`."""
 
-    cache_dir: Annotated[Optional[PathLike], _not_empty, "folder for the layers of each sentence, or null"] = None
+    cache_dir: Annotated[Optional[PathLike], "folder for the layers of each sentence, or null"] = None
     cache_limit_gb: Annotated[
         Optional[Annotated[float, Range(above=0)]], "its maximal size in 10^9 bytes; null: nine tenths of the free disk"
     ] = None
@@ -90,10 +86,7 @@ class LayerCache:
         given only the sentences that are missing.
         """
         mask = token_mask(ids)  # [B, T]
-        narrow = ids.to(torch.int16)
-        if not narrow.eq(ids).all():
-            return bilm(ids)  # raises an error
-        sentences = _sentences(narrow, mask)
+        sentences = _sentences(ids.to(torch.int16), mask)
         description = self._describe(bilm)
         found = self._read(description, sentences)
         stored = np.zeros((bilm.n_layers, *mask.shape, bilm.output_dim), np.float16)  # [L+1, B, T, 2P]
@@ -161,7 +154,7 @@ class LayerCache:
         except (OSError, InputError, sqlite3.Error) as error:
             if type(error) is sqlite3.DatabaseError:  # neither of access nor of space
                 logger.warning("layer cache %s: damaged, and begun again: %s", file, error)
-                file.unlink(missing_ok=True)
+                remove_store(file)
                 return
             self._writes, self._reads = False, self._reads and not reading
             effect = "nothing is read any more" if reading else "nothing more is written"

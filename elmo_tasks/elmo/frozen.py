@@ -1,15 +1,13 @@
 """Sources of layers inside a model that is trained."""
 
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import Any, Self, cast
 
 import torch
 from torch import Tensor, nn
 
 from elmo_tasks.bilm.bilm import BiLM, BiLMOutput, States
+from elmo_tasks.elmo.cache import LayerCache
 from elmo_tasks.elmo.source_types import LayerSource
-
-if TYPE_CHECKING:
-    from elmo_tasks.elmo.cache import LayerCache  # not on Windows
 
 
 class FrozenSource(nn.Module):
@@ -20,7 +18,7 @@ class FrozenSource(nn.Module):
     writes them.
     """
 
-    def __init__(self, source: LayerSource, cache: "LayerCache | None" = None) -> None:
+    def __init__(self, source: LayerSource, cache: LayerCache | None = None) -> None:
         super().__init__()
         self._hidden = (source.eval().requires_grad_(False),)  # `nn.Module` registers no module in a tuple
         self.cache = cache

@@ -56,12 +56,10 @@ def write_vectors(
     places = {sentence.text: str(place) for place, sentence in enumerate(sentences) if sentence.tokens}
     if len(listed := json.dumps(places).encode()) > _LONGEST_STRING:
         raise InputError("expected less than 2 GiB of text", hint="split the input")
-    # Names of files may be no UTF-8.
-    legible = {key: value.encode("utf-8", "backslashreplace").decode() for key, value in settings.items()}
     size = _most_bytes(model, sentences, listed)
     with atomic_write(out) as aside, new_hdf5(aside, size=size, name=out) as hdf5:
         _write_index(hdf5, sentences, listed)
-        hdf5.attrs.update({"format": FORMAT, **legible, **model.settings(), **sizes.of_windows(), **counts})
+        hdf5.attrs.update({"format": FORMAT, **settings, **model.settings(), **sizes.of_windows(), **counts})
         _write_arrays(hdf5, model, sizes, sentences, progress)
 
 

@@ -1,7 +1,5 @@
 """The models of ELMoForManyLangs (Che et al. 2018): a biLM over characters of Unicode and known words."""
 
-import re
-import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -11,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from elmo_tasks.bilm.bilm import DIRECTIONS, BiLM, BiLMOutput
+from elmo_tasks.bilm.bilm import DIRECTIONS, BiLM
 from elmo_tasks.bilm.characters import MOST_CHARACTERS, fit_slots, ids_to_text, tokens_to_ids
 from elmo_tasks.bilm.options import BiLMOptions
 from elmo_tasks.errors import InputError
@@ -32,37 +30,9 @@ PUBLISHED: dict[str, dict[str, Any]] = {
 
 _WHAT, _SETTINGS = "the weights of ELMoForManyLangs", "a configuration of ELMoForManyLangs"
 _WORDS_AT_ONCE = 256
-_CODE = re.compile(r"\bGLOBAL ([\w.]+)")
-"""The function that a pickle would call, in torch's message."""
 
 _GATES = (0, 3, 1, 2)
 """The places of our gates, input, output, forget and candidate, among theirs."""
-
-
-class ManyLangs(nn.Module):
-    """
-    The layers of a model of ELMoForManyLangs, as its `Embedder` computes them, but each sentence starts from zero
-    states, where theirs continues from the batch before. `BiLM` computes the LSTMs.
-
-    `folder` has `config.json`, the configuration that it names, `char.dic`, `word.dic`, `token_embedder.pkl` and
-    `encoder.pkl`. Raises `InputError` if a file is missing or invalid. No code in the files is run.
-    """
-
-    state = "reset"
-    precision = "float32"
-
-    def __init__(self, folder: str | Path) -> None:
-        super().__init__()
-        self.bilm = _load(Path(folder))
-        self.output_dim, self.n_layers = self.bilm.output_dim, self.bilm.n_layers
-
-    @property
-    def dtype(self) -> torch.dtype:
-        return self.bilm.dtype
-
-    def forward(self, character_ids: Tensor) -> BiLMOutput:
-        """The layers [L+1, B, T, 2P] of words with ids [B, T, C], as from `batch_to_ids`."""
-        return self.bilm(character_ids)
 
 
 class _WordEncoder(nn.Module):
@@ -135,8 +105,15 @@ _LSTM_NAMES = {  # our names of a layer's parameters, and theirs
 }
 
 
-def _load(folder: Path) -> BiLM:
-    """A frozen, packed biLM whose token encoder is a `_WordEncoder`."""
+def open_manylangs(folder: str | Path) -> BiLM:
+    """
+    The layers of a model of ELMoForManyLangs, as its `Embedder` computes them, but each sentence starts from zero
+    states, where theirs continues from the batch before. The biLM is frozen and packed, and has their word encoder.
+
+    `folder` has `config.json`, the configuration that it names, `char.dic`, `word.dic`, `token_embedder.pkl` and
+    `encoder.pkl`. Raises `InputError` if a file is missing or invalid. No code in the files is run.
+    """
+    folder = Path(folder)
     token, options = _read_config(folder)
     words = _read_dictionary(folder / "word.dic", ("<oov>",)) if token["word_dim"] else None
     special = ("<oov>", "<pad>", "<bow>", "<eow>", "<bos>", "<eos>")
@@ -154,38 +131,23 @@ def _load(folder: Path) -> BiLM:
 
 @contextmanager
 def _weights(file: Path) -> Iterator[dict[str, Tensor]]:
-    """The weights of a file. Errors inside the block are that they do not match the configuration."""
-    found = _read_tensors(file)
-    if infinite := [name for name, tensor in found.items() if not _is_finite(tensor)]:
-        raise InputError(f"expected finite numbers in {_WHAT}, got others in {', '.join(infinite)}", file=file)
-    try:
-        yield {name: tensor.float() for name, tensor in found.items()}
-    except (KeyError, RuntimeError, TypeError) as error:
-        reason = " ".join(str(error).split())
-        raise InputError(f"does not match the configuration: {reason}", file=file) from None
-
-
-def _read_tensors(file: Path) -> dict[str, Tensor]:
-    """The tensors of a file by name, read without running code."""
+    """
+    The weights of a file, read without running code. Errors inside the block are that they do not match the
+    configuration.
+    """
     if not file.is_file():
         raise InputError(f"no such file: {_WHAT}", file=file)
     try:
-        with warnings.catch_warnings(action="ignore"):  # about other pickles, which are rejected
-            found = torch.load(file, map_location="cpu", weights_only=True)
-    except Exception as error:  # damaged files raise errors of any kind
-        code = _CODE.search(str(error))  # without torch's advice to run it
-        reason = f"it holds code, {code[1]}, which is not run" if code else "torch did not write it, or it is damaged"
-        raise InputError(f"cannot read {_WHAT}: {reason}", file=file) from None
-    if not isinstance(found, Mapping) or not all(isinstance(value, Tensor) for value in found.values()):
-        raise InputError(f"expected {_WHAT}, got {type(found).__name__}", file=file)
-    return {str(name): value for name, value in found.items() if not value.is_nested}
-
-
-def _is_finite(tensor: Tensor) -> bool:
-    """Whether it has finite floating-point numbers, as many as its shape says."""
-    is_plain = tensor.layout is torch.strided and not tensor.is_meta and tensor.is_floating_point()
-    is_whole = is_plain and tensor.untyped_storage().nbytes() >= tensor.numel() * tensor.itemsize
-    return bool(is_whole and tensor.float().isfinite().all())
+        found = torch.load(file, map_location="cpu", weights_only=True)
+        tensors = {str(name): tensor.float() for name, tensor in found.items()}
+    except Exception:  # damaged files raise errors of any kind
+        problem = "it is damaged, or holds more than tensors, such as code, which is not run"
+        raise InputError(f"cannot read {_WHAT}: {problem}", file=file) from None
+    try:
+        yield tensors
+    except (KeyError, RuntimeError, TypeError) as error:
+        reason = " ".join(str(error).split())
+        raise InputError(f"does not match the configuration: {reason}", file=file) from None
 
 
 def _load_lstms(bilm: BiLM, tensors: dict[str, Tensor]) -> None:

@@ -15,7 +15,6 @@ from elmo_tasks.elmo.hdf5_reader import ElmoVectors, reading_vectors
 from elmo_tasks.elmo.vector_model import VectorModel
 from elmo_tasks.errors import InputError, needs
 from elmo_tasks.files import atomic_write
-from elmo_tasks.formats.parquet import check_unpacked_size
 
 MANIFEST, SUCCESS = "_manifest.json", "_SUCCESS"
 """What a folder of shards was begun with, and the file that is written last; readers of Parquet ignore both."""
@@ -127,7 +126,6 @@ class ShardedVectors(ElmoVectors):
         with reading_vectors(self.file):
             self._length = int(self._info["sentences"])
             self._starts = [int(shard["first"]) for shard in manifest["shards"]] + [self._length]
-        self._closed = False
         self._part = lru_cache(1)(self._open)
         self._group = lru_cache(1)(lambda number, group: self._part(number)[0].read_row_group(group))
 
@@ -140,7 +138,7 @@ class ShardedVectors(ElmoVectors):
             return self._value(index, "sentence").as_py()
 
     def close(self) -> None:
-        self._closed = True
+        """Close the open shard; reading opens it again."""
         self._part.cache_clear()
         self._group.cache_clear()
 
@@ -155,8 +153,6 @@ class ShardedVectors(ElmoVectors):
 
     def _value(self, index: int, column: str) -> Any:
         place = range(len(self))[index]
-        if self._closed:
-            raise InputError("the folder of vectors has been closed", file=self.file)
         number = bisect_right(self._starts, place) - 1
         with reading_vectors(self.file / part_name(number)):
             _, groups = self._part(number)
@@ -168,9 +164,7 @@ class ShardedVectors(ElmoVectors):
         """A shard, and the first row of each row group."""
         from pyarrow.parquet import ParquetFile
 
-        file = self.file / part_name(number)
-        part = ParquetFile(file, page_checksum_verification=True)
-        check_unpacked_size(part.metadata, file.stat().st_size, str(file))
+        part = ParquetFile(self.file / part_name(number), page_checksum_verification=True)
         rows = [part.metadata.row_group(group).num_rows for group in range(part.num_row_groups)]
         if sum(rows) != self._starts[number + 1] - self._starts[number]:
             raise ValueError(f"expected {self._starts[number + 1] - self._starts[number]} rows, got {sum(rows)}")

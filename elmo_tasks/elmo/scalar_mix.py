@@ -70,8 +70,6 @@ class ScalarMix(nn.Module):
 
     def forward(self, layers: Tensor, mask: Tensor) -> Tensor:
         """Vectors [B, T, D], zero for padding, from layers [L+1, B, T, D] and a mask [B, T]."""
-        if len(layers) != self.n_layers:
-            raise ValueError(f"expected {self.n_layers} layers, got {len(layers)}")
         if self.layer is not None:
             layers = layers[self.layer : self.layer + 1]  # [1, B, T, D]
         if self.settings.layer_norm:

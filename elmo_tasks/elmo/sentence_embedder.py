@@ -16,9 +16,10 @@ import torch
 
 from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.elmo.batching import BatchSizes, Sentence, embed_into
+from elmo_tasks.elmo.cache import LayerCache
 from elmo_tasks.elmo.hdf5_writer import Lines, write_vectors
 from elmo_tasks.elmo.scalar_mix import MixSettings, ScalarMix
-from elmo_tasks.elmo.source_types import LayerSource, SourceSettings
+from elmo_tasks.elmo.source_types import BILM, LayerSource, SourceSettings
 from elmo_tasks.elmo.sources import STATE_KEY, SourceFiles, copy_files, open_source, settings_of
 from elmo_tasks.elmo.static import mean_vectors
 from elmo_tasks.elmo.transformer import Transformer
@@ -64,11 +65,7 @@ class Elmo:
         self, bilm: LayerSource, source: SourceFiles | None = None, *, cache_dir: str | Path | None = None, **sizes: int
     ) -> None:
         self.bilm, self.source, self.sizes, self._cache_dir = bilm, source, BatchSizes(**sizes), cache_dir
-        self._cache = None
-        if cache_dir is not None:
-            from elmo_tasks.elmo.cache import LayerCache  # not on Windows
-
-            self._cache = LayerCache(cache_dir, self._opened(), limit_gb=32.0)
+        self._cache = None if cache_dir is None else LayerCache(cache_dir, self._opened(), limit_gb=32.0)
         self._mixes: dict[str, ScalarMix] = {}
         self.vector_model("all")
 
@@ -199,7 +196,7 @@ class Elmo:
 
     def __reduce__(self) -> Any:
         settings: dict[str, Any] = {"cache_dir": self._cache_dir, **asdict(self.sizes)}
-        if self.source is None or not isinstance(self.bilm, BiLM):
+        if self.source is None or self.source.name != BILM:
             return partial(type(self), **settings), (self.bilm, self.source)
         files = [(file.path, file.sha256) for file in (self.source.auxiliary_file, self.source.weight_file)]
         place = {"device": str(next(self.bilm.parameters()).device), "precision": self.bilm.precision}

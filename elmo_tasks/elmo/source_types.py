@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from elmo_tasks.bilm.bilm import BiLM, BiLMOutput
 from elmo_tasks.bilm.locations import is_whole_model
-from elmo_tasks.elmo.manylangs import ManyLangs
+from elmo_tasks.elmo.manylangs import open_manylangs
 from elmo_tasks.elmo.transformer import Transformer
 from elmo_tasks.errors import InputError
 from elmo_tasks.resources import embedded_bilm
@@ -85,7 +85,7 @@ SOURCES: dict[str, SourceType] = {
     TRANSFORMER: SourceType(
         "transformer", {"model": "the transformer's files"}, Transformer, options=("precision", "pieces")
     ),
-    MANYLANGS: SourceType("ELMoForManyLangs", {"model": "the files of ELMoForManyLangs"}, ManyLangs),
+    MANYLANGS: SourceType("ELMoForManyLangs", {"model": "the files of ELMoForManyLangs"}, open_manylangs),
 }
 FILE_KEYS = ("options_file", "weight_file", "model")
 
@@ -113,7 +113,6 @@ class SourceSettings(Settings):
         Optional[PathLike],
         "a transformer: folder or model of the Hugging Face hub; ELMoForManyLangs: folder or ZIP",
     ] = None
-    local_files_only: Annotated[bool, "do not download the transformer"] = False
     pieces: Annotated[Literal["mean", "first", "last"], "which vectors of a word's pieces the transformer gives"] = (
         "mean"
     )
@@ -127,10 +126,9 @@ class SourceSettings(Settings):
 
     def conflicts(self) -> Iterator[Wrong]:
         source, of_source = SOURCES[self.source], f"where source is {self.source}"
-        options = source.options + (("local_files_only",) if "model" in source.files else ())
-        for key in ("state", "precision", "pieces", "local_files_only"):
+        for key in ("state", "precision", "pieces"):
             default = type(self).__dataclass_fields__[key].default
-            if key not in options and getattr(self, key) != default:
+            if key not in source.options and getattr(self, key) != default:
                 yield Wrong(key, f"{as_json(default)} {of_source}", getattr(self, key))
         embedded = self.source == BILM and self.options_file is None and self.weight_file is None
         is_whole = self.source == BILM and self.weight_file is not None and is_whole_model(self.weight_file)

@@ -6,7 +6,6 @@ import shutil
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
-from functools import partial
 from pathlib import Path
 from pickle import UnpicklingError
 from typing import Any
@@ -133,7 +132,7 @@ def open_source(
     with tempfile.TemporaryDirectory() as folder:
         files, paths = {}, []
         for key, path in given.items():
-            find = _finder(settings.source, key, settings.local_files_only)
+            find = _finder(settings.source, key)
             found = _locate(key, path, trained, Path(folder), find)
             if found is None:
                 then = None if trained is None else trained.files[key]
@@ -195,9 +194,9 @@ def _locate(key: str, given: str, trained: SourceFiles | None, folder: Path, fin
     return then, folder / key
 
 
-def _finder(source: str, key: str, local_files_only: bool = False) -> _Find:
+def _finder(source: str, key: str) -> _Find:
     if key == "model":
-        return partial(find_model, local_files_only=local_files_only)
+        return find_model
     if source != BILM:
         return local_path
     return lambda given: (
@@ -212,9 +211,7 @@ def _missing(key: str, what: str, given: str, trained: File | None, find: _Find)
     if trained is None:
         where = "" if os.path.isabs(given) else f"; relative paths start from {os.getcwd()}"
         return InputError(f"no such file: {what}", file=given, hint=f"set {key}{where}")
-    problem = f"no such file: {what}, on which this model was trained (then {trained.path}, sha256 {trained.sha256})"
-    if (changed := _existing(trained.path, find)) is not None:
-        problem += f"; {changed} has changed since, its sha256 is {_sha256(changed)}"
+    problem = f"no such file: {what}, on which this model was trained (then {trained})"
     return InputError(problem, file=given, hint=f'restore it, or pass its new path: -o \'{{"{key}": "PATH"}}\'')
 
 

@@ -9,7 +9,6 @@ import os
 import sqlite3
 import threading
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from zlib import crc32
 
@@ -31,19 +30,10 @@ class LayerStore:
         self._database = sqlite3.connect(file, _SECONDS, check_same_thread=False)
         self._database.execute(f"PRAGMA page_size = {_PAGE}")
         self._database.execute(_CREATE)
-        self.file, self._process, self._stat = file, os.getpid(), file.stat()
-        self._sound = set[bytes]()  # keys whose checksum has been compared
-        self._warned = False
+        self.file, self._warned = file, False
 
     def __len__(self) -> int:
         return self._database.execute("SELECT COUNT(*) FROM layers").fetchone()[0]
-
-    @property
-    def is_current(self) -> bool:
-        """Whether its file was not removed, and no fork of the process has opened it."""
-        with suppress(OSError):
-            return os.path.samestat(self._stat, self.file.stat()) and self._process == os.getpid()
-        return False
 
     def read(self, sizes: Mapping[bytes, int]) -> dict[bytes, bytes]:
         """The undamaged values of keys, of which `sizes` gives the expected bytes."""
@@ -53,8 +43,7 @@ class LayerStore:
                 row = self._database.execute("SELECT value, checksum FROM layers WHERE key = ?", (key,)).fetchone()
                 if row is None:
                     continue
-                if len(row[0]) == size and (key in self._sound or _checksum(key, row[0]) == row[1]):
-                    self._sound.add(key)
+                if len(row[0]) == size and _checksum(key, row[0]) == row[1]:
                     found[key] = row[0]
                 elif not self._warned:
                     self._warned = True
@@ -70,19 +59,25 @@ class LayerStore:
             self._database.executemany("INSERT OR REPLACE INTO layers VALUES (?, ?, ?)", new)
 
 
-_stores: dict[Path, LayerStore] = {}
-"""The open stores of this process."""
+_stores: dict[tuple[Path, int], LayerStore] = {}
+"""The open stores by file and process: a fork opens its own."""
 
 
 def open_store(file: Path, *, create: bool = False) -> LayerStore | None:
     """This process's store in a file, a resolved path; `None` if there is none to open."""
+    key = file, os.getpid()
     with LOCK:
-        if file in _stores and not _stores[file].is_current:
-            del _stores[file]
-        if file not in _stores and (create or file.exists()):
-            _stores[file] = LayerStore(file)
-            logger.info("layer cache %s: %d sentences of this biLM", file, len(_stores[file]))
-        return _stores.get(file)
+        if key not in _stores and (create or file.exists()):
+            _stores[key] = LayerStore(file)
+            logger.info("layer cache %s: %d sentences of this biLM", file, len(_stores[key]))
+        return _stores.get(key)
+
+
+def remove_store(file: Path) -> None:
+    """Remove the file; it is created when the store is opened again."""
+    with LOCK:
+        _stores.pop((file, os.getpid()), None)
+        file.unlink(missing_ok=True)
 
 
 def _checksum(key: bytes, value: bytes) -> int:

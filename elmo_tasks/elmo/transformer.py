@@ -13,11 +13,9 @@ from torch.nn.functional import embedding_bag
 
 from elmo_tasks.bilm.bilm import BiLMOutput
 from elmo_tasks.bilm.characters import ids_to_text, token_mask
-from elmo_tasks.bilm.no_compile import no_compile
 from elmo_tasks.elmo.batches import batches_by_length
 from elmo_tasks.elmo.transformer_files import load
 from elmo_tasks.elmo.windows import windows
-from elmo_tasks.errors import InputError
 
 logger = logging.getLogger(__name__)
 
@@ -67,8 +65,6 @@ class Transformer(nn.Module):
         self._tokenizer.no_padding()
         self._before, self._after = _special_tokens(self._tokenizer)
         self._limit = _positions(self.model, tokenizer) - len(self._before) - len(self._after)
-        if self._limit < 2:
-            raise InputError(f"expected positions for two pieces or more, got {self._limit}", file=folder)
         self.register_buffer("like", torch.zeros(()), persistent=False)  # the layers' data type and device
 
     @property
@@ -83,7 +79,6 @@ class Transformer(nn.Module):
     def dtype(self) -> torch.dtype:
         return self.like.dtype
 
-    @no_compile
     def forward(self, character_ids: Tensor) -> BiLMOutput:
         """The layers [L+1, B, T, D] of words with ids [B, T, C], as from `batch_to_ids`."""
         mask = token_mask(character_ids)  # [B, T]

@@ -21,17 +21,15 @@ OTHERS = (
     *("config.json", "tokenizer*", "special_tokens_map.json", "added_tokens.json"),
     *("vocab*", "merges.txt", "*.model"),
 )
-_MOST_LAYERS, _SMALL = 1000, 2**24
-_COUNT = re.compile(r".*(layers?|blocks?|groups?|block_sizes)")
 _MANYLANGS = ("*.json", "*.dic", "*.pkl")
 WEIGHTS = ("model*.safetensors*", "pytorch_model*.bin*")
 """The first kind that a folder has is used, and no other file."""
 
 
-def find_model(name: str, *, local_files_only: bool = False) -> Path:
+def find_model(name: str) -> Path:
     """
     The absolute path of a folder, of that of a ZIP or published model (see `model_path`), or of that of the hub's model
-    of this name, downloaded unless `local_files_only`. Raises `InputError` if the hub has no such model.
+    of this name, downloaded unless `HF_HUB_OFFLINE` is set. Raises `InputError` if the hub has no such model.
     """
     folder = Path(name).expanduser()
     if name in MODELS or "://" in name or folder.is_file():
@@ -42,8 +40,7 @@ def find_model(name: str, *, local_files_only: bool = False) -> Path:
 
     try:
         for weights in WEIGHTS:
-            patterns = [*OTHERS, weights]
-            folder = Path(snapshot_download(name, allow_patterns=patterns, local_files_only=local_files_only))
+            folder = Path(snapshot_download(name, allow_patterns=[*OTHERS, weights]))
             if any(folder.glob(weights)):
                 break
     except Exception as error:  # of the network or of the cache's folder, of any kind
@@ -107,13 +104,10 @@ def _loaded(folder: Path, dtype: torch.dtype) -> tuple[Any, dict[str, Any], Any]
     local: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
     try:
         config = AutoConfig.from_pretrained(folder, **local)
-        _check_size(config, folder)
         config.use_cache = config.reference_compile = False  # keys of GPT-2 and of ModernBERT
         options = {"config": config, "torch_dtype": dtype, "use_safetensors": any(folder.glob(WEIGHTS[0]))}
         model, found = AutoModel.from_pretrained(folder, output_loading_info=True, **options, **local)
         return model, found, AutoTokenizer.from_pretrained(folder, add_prefix_space=True, **local)
-    except InputError:
-        raise
     except Exception as error:  # damaged files raise errors of any kind
         reason = " ".join(str(error).split())[:300] or type(error).__name__
         if "trust_remote_code" in reason:
@@ -121,28 +115,3 @@ def _loaded(folder: Path, dtype: torch.dtype) -> tuple[Any, dict[str, Any], Any]
         raise InputError(f"cannot load the transformer: {reason}", file=folder) from None
     finally:
         logging.set_verbosity(verbosity)
-
-
-def _check_size(config: Any, folder: Path) -> None:
-    """
-    Raises `InputError` if the config describes a model with more parameters than the weights have bytes, or of a
-    thousand layers, before time and memory is spent on it.
-    """
-    from transformers import AutoModel
-
-    if (count := _largest_count(config.to_dict())) > _MOST_LAYERS:
-        raise InputError(f"expected a transformer of at most {_MOST_LAYERS:,} layers, got {count:,}", file=folder)
-    with torch.device("meta"):
-        described = AutoModel.from_config(config, trust_remote_code=False).num_parameters()
-    if described > max(_SMALL, held := sum(path.stat().st_size for path in model_files(folder))):
-        problem = f"the config describes {described:,} parameters, which files of {held:,} bytes cannot hold"
-        raise InputError(problem, file=folder)
-
-
-def _largest_count(fields: Any, key: str = "") -> int:
-    """The largest of the whole numbers in a config whose key counts layers or the like."""
-    if isinstance(fields, dict):
-        return max((_largest_count(value, str(key)) for key, value in fields.items()), default=0)
-    if isinstance(fields, list):
-        return max((_largest_count(value, key) for value in fields), default=0)
-    return fields if isinstance(fields, int) and _COUNT.fullmatch(key) else 0

@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -10,12 +9,10 @@ import torch
 import elmo_tasks
 from elmo_tasks.bilm.bilm import BiLM
 from elmo_tasks.bilm.characters import MOST_CHARACTERS, batch_to_ids
+from elmo_tasks.elmo.cache import LayerCache
 from elmo_tasks.elmo.scalar_mix import ScalarMix
 from elmo_tasks.elmo.source_types import LayerSource
 from elmo_tasks.errors import InputError, explain_oom
-
-if TYPE_CHECKING:
-    from elmo_tasks.elmo.cache import LayerCache
 
 OUTPUTS = ("all", "top", "average")
 """All L+1 layers, the top layer, or the mean of all layers."""
@@ -36,12 +33,10 @@ class VectorModel:
     output: str = "all"
     mix: ScalarMix | None = None
     stored: str = "float32"
-    cache: "LayerCache | None" = None
+    cache: LayerCache | None = None
     name: str = "biLM"
 
     def __post_init__(self) -> None:
-        if self.output not in OUTPUTS:
-            raise InputError(f"output: expected one of {', '.join(OUTPUTS)}, got {self.output!r}")
         if self.stored not in STORED:
             raise InputError(f"stored: expected one of {', '.join(STORED)}, got {self.stored!r}")
         if self.bilm.state != "reset":

@@ -8,7 +8,7 @@ from pathlib import Path
 from sys import intern
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.text_files import open_text, refuse_carriage_return
+from elmo_tasks.formats.text_files import open_text
 
 LONGEST_SENTENCE = 2**15  # in tokens
 
@@ -34,7 +34,7 @@ def read_columns(path: str | Path, *, min_columns: int = 2, corpus_hint: str | N
     rows: list[list[str]] = []
     start = first = width = 0
     for number, line in chain(open_text(path, corpus_hint=corpus_hint), [(0, "")]):
-        fields = split_columns(line, number, path)
+        fields = split_columns(line)
         if fields and fields[0] != _DOCUMENT_START:
             first, width = first or number, width or len(fields)
             check_width(len(fields), width, first, least=min_columns, file=path, line=number)
@@ -50,9 +50,8 @@ def read_columns(path: str | Path, *, min_columns: int = 2, corpus_hint: str | N
         raise InputError(f"expected token lines of {min_columns} or more columns, got none", file=path)
 
 
-def split_columns(line: str, number: int, path: str | Path) -> list[str]:
-    """The fields of a line, equal strings shared in memory. Raises `InputError` for a carriage return within it."""
-    refuse_carriage_return(line, file=path, line=number)
+def split_columns(line: str) -> list[str]:
+    """The fields of a line, equal strings shared in memory."""
     return [intern(field) for field in _GAP.split(line) if field]
 
 

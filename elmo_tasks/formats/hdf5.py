@@ -4,19 +4,19 @@ import io
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 import h5py
 import numpy as np
-from h5py import h5l
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.files import atomic_write
 
 FLOAT32_MANTISSA = 23
 
-_LINKS = {h5l.TYPE_SOFT: "a soft link", h5l.TYPE_EXTERNAL: "an external link"}
+_LINKS = (h5py.SoftLink, h5py.ExternalLink)
 
 
 def write_hdf5(arrays: dict[str, np.ndarray], path: str | Path, *, mantissa_bits: int | None = None) -> None:
@@ -33,15 +33,12 @@ def write_hdf5(arrays: dict[str, np.ndarray], path: str | Path, *, mantissa_bits
 def round_mantissa(array: np.ndarray, bits: int | None) -> np.ndarray:
     """Rounds float32 values to `bits` (0 to 23) bits of mantissa, ties to even."""
     values = np.ascontiguousarray(array, dtype=np.float32)
-    if bits is None or bits == FLOAT32_MANTISSA:
+    if bits is None:
         return values
-    if not 0 <= bits < FLOAT32_MANTISSA:
+    if not 0 <= bits <= FLOAT32_MANTISSA:
         raise InputError(f"mantissa_bits: expected 0 to {FLOAT32_MANTISSA}, got {bits}")
-    drop = FLOAT32_MANTISSA - bits
-    raw = values.view(np.uint32)
-    half = np.uint32((1 << (drop - 1)) - 1)
-    raw = raw + half + ((raw >> np.uint32(drop)) & np.uint32(1))
-    return (raw & np.uint32(~((1 << drop) - 1) & 0xFFFFFFFF)).view(np.float32)
+    significand, exponent = np.frexp(values)
+    return np.ldexp(np.rint(np.ldexp(significand, bits + 1)), exponent - (bits + 1)).astype(np.float32, copy=False)
 
 
 @contextmanager
@@ -60,16 +57,12 @@ def own_item(file: h5py.File, name: str) -> h5py.Dataset | h5py.Group:
     A dataset or a group in the file itself. No values are read. Raises `KeyError` if there is none; `InputError` if it
     is a link, a virtual dataset or in external storage, which the file's checksum does not cover.
     """
-    item: h5py.Dataset | h5py.Group = file
-    for part in name.split("/"):
-        link = item.id.links.get_info(part.encode()).type
-        if link != h5l.TYPE_HARD:
-            raise _elsewhere(file, name, _LINKS.get(link, "an unknown link"))
-        item = item[part]
-    if isinstance(item, h5py.Dataset) and item.external is not None:
-        raise _elsewhere(file, name, "external storage")
-    if isinstance(item, h5py.Dataset) and item.is_virtual:
-        raise _elsewhere(file, name, "a virtual dataset")
+    prefixes = accumulate(name.split("/"), "{}/{}".format)
+    is_linked = any(isinstance(file.get(prefix, getlink=True), _LINKS) for prefix in prefixes)
+    item = file if is_linked else file[name]
+    if is_linked or (isinstance(item, h5py.Dataset) and (item.external is not None or item.is_virtual)):
+        hint = "store all values in the file"
+        raise InputError(f"expected {name!r} in the file itself, got a link to it", file=file.filename, hint=hint)
     return item
 
 
@@ -79,11 +72,6 @@ def own_dataset(file: h5py.File, name: str) -> h5py.Dataset:
     if not isinstance(item, h5py.Dataset):
         raise TypeError(f"expected a dataset {name!r}, got a {type(item).__name__.lower()}")
     return item
-
-
-def _elsewhere(file: h5py.File, name: str, found: str) -> InputError:
-    hint = "store all values in the file"
-    return InputError(f"expected {name!r} in the file itself, got {found}", file=file.filename, hint=hint)
 
 
 class _DiskFile(io.FileIO):

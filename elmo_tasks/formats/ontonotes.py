@@ -15,7 +15,6 @@ Blanks and tabs separate columns. `#begin document (KEY); part 000` begins a doc
 empty line ends a sentence; other lines that begin with `#` and have too few columns for a word are comments.
 """
 
-import glob
 import logging
 import re
 from collections.abc import Iterator
@@ -153,21 +152,16 @@ class Skipped:
 def find_files(path: str | Path) -> list[Path]:
     """
     The files at a path, sorted: those in a folder and its subfolders whose names end in `gold_conll` or
-    `gold_conll.gz`, those that match a pattern with `*` or `**`, or the one file. Raises `InputError` if a folder has
-    no such file, or no file matches the pattern.
+    `gold_conll.gz`, or the one file. Raises `InputError` if a folder has no such file.
     """
     target = Path(located(path))
-    if target.is_dir():
-        found = [file for file in target.rglob("*") if file.name.endswith(_SUFFIXES) and file.is_file()]
-        problem = "no file in this folder ends in .gold_conll or .v4_gold_conll"
-    elif glob.has_magic(str(path)) and not target.exists():
-        found = [Path(file) for file in glob.glob(str(path), recursive=True) if Path(file).is_file()]
-        problem = "no file matches this pattern"
-    else:
+    if not target.is_dir():
         return [target]
+    found = sorted(file for file in target.rglob("*") if file.name.endswith(_SUFFIXES) and file.is_file())
     if not found:
+        problem = "no file in this folder ends in .gold_conll or .v4_gold_conll"
         raise InputError(problem, file=path, hint=CORPUS_HINT)
-    return sorted(found)
+    return found
 
 
 def read_documents(path: str | Path) -> Iterator[OntonotesDocument]:
@@ -192,7 +186,7 @@ def _sentences(path: str | Path) -> Iterator[tuple[_Header, OntonotesSentence]]:
     begun: dict[tuple[str, int], int] = {}
     header, start = None, 0
     for number, line in chain(open_text(path, corpus_hint=CORPUS_HINT), [(0, "")]):
-        fields, mark = split_columns(line, number, path), line.startswith((_BEGIN, _END))
+        fields, mark = split_columns(line), line.startswith((_BEGIN, _END))
         if line.startswith("#") and not mark and len(fields) < _MIN_COLUMNS:
             continue
         if fields and not mark:

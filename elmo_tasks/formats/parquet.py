@@ -5,11 +5,9 @@ from contextlib import suppress
 from io import BufferedReader
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from elmo_tasks.errors import InputError, needs, shown
 from elmo_tasks.formats.text_files import open_binary, open_text
-from elmo_tasks.formats.unpacking import check_ratio
 
 _MAGIC = b"PAR1"
 _ROWS = 1024  # read at a time
@@ -29,28 +27,17 @@ def read_rows(file: str, column: str, *, first: int = 1) -> Iterator[tuple[int, 
     yield from open_text(file, first=first)
 
 
-def check_unpacked_size(metadata: Any, packed: int, file: str | Path) -> None:
-    """Raises `InputError` if the row groups of a Parquet file unpack to more than a hundred times its size."""
-    size = sum(metadata.row_group(index).total_byte_size for index in range(metadata.num_row_groups))
-    check_ratio(size, packed, file)
-
-
 def read_column(opened: BufferedReader, file: str | Path, column: str) -> Iterator[tuple[int, str | list[str]]]:
     """As `read_rows`, for a Parquet file that is open."""
     with needs("pyarrow"):
         from pyarrow import ArrowException
-        from pyarrow.parquet import ParquetFile, read_metadata
-    size = opened.seek(0, 2)
-    opened.seek(0)
+        from pyarrow.parquet import ParquetFile
     number = 0
     try:
-        metadata = read_metadata(opened)
-        check_unpacked_size(metadata, size, file)
-        if column not in (names := metadata.schema.to_arrow_schema().names):
+        table = ParquetFile(opened)
+        if column not in (names := table.schema_arrow.names):
             raise InputError(f"expected a column {column!r}, got {', '.join(names)}", file=file)
-        paths = [metadata.schema.column(place).path for place in range(metadata.num_columns)]
-        repeated = [path for path in paths if path.split(".")[0] == column]  # each value once in memory
-        batches = ParquetFile(opened, read_dictionary=repeated).iter_batches(_ROWS, columns=[column])
+        batches = table.iter_batches(_ROWS, columns=[column])
         for number, value in enumerate((value for batch in batches for value in batch.column(column)), start=1):
             row = value.as_py()
             is_tokens = isinstance(row, list) and all(isinstance(token, str) and token for token in row)

@@ -2,7 +2,6 @@
 
 import json
 import logging
-import pkgutil
 import re
 from collections.abc import Callable
 from functools import partial
@@ -24,28 +23,25 @@ LONGEST_RUN = 1000
 _PIECE = 50
 _SAMPLED_LINES, _FEW, _ATTACHED_SHARE = 1000, 3, 0.03
 _ATTACHED, _LAST = re.compile(r"\w{2,}[,;:?!،؛؟]"), re.compile(r"\w{2,}\.")
-_RUN = re.compile(r"\S{201,}")
+_RUN = re.compile(rf"\S{{{LONGEST_RUN + 1},}}")
 
 
 def blank_pipeline(language: str) -> "Language":
     """
     spaCy's rules for a language such as `en` or `la`, without a model, for texts of any length.
 
-    A run of more than 1,000 characters without white space, or of more than 200 that are mostly neither letters nor
-    digits, is split into pieces of 50, since the time of the rules is quadratic in its length.
+    A run of more than 1,000 characters without white space is split into pieces of 50, since the time of the rules is
+    quadratic in its length.
 
     Raises `InputError` for unknown languages.
     """
     with needs("spacy, or use --input-format tokens"):
         import spacy
-        import spacy.lang
     try:
         nlp = spacy.blank(language)
     except ImportError:
-        known = sorted(module.name for module in pkgutil.iter_modules(spacy.lang.__path__) if len(module.name) < 4)
-        problem = f"expected a language that spaCy has rules for ({', '.join(known)}), got {language!r}"
         hint = "xx has rules for any language; or split the text yourself, a sentence a line, words between blanks"
-        raise InputError(problem, hint=hint) from None
+        raise InputError(f"expected a language that spaCy has rules for, got {language!r}", hint=hint) from None
     nlp.tokenizer, nlp.max_length = _LinearTokenizer(nlp.tokenizer), 2**31
     return nlp
 
@@ -127,9 +123,4 @@ class _LinearTokenizer:
 
 def _cuts(text: str) -> list[int]:
     """The places between the pieces of long runs."""
-    runs = (
-        run
-        for run in _RUN.finditer(text)
-        if len(run[0]) > LONGEST_RUN or sum(map(str.isalnum, run[0])) < len(run[0]) / 2
-    )
-    return [place for run in runs for place in range(run.start(), run.end(), _PIECE) if place]
+    return [place for run in _RUN.finditer(text) for place in range(run.start(), run.end(), _PIECE) if place]

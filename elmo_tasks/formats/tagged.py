@@ -1,4 +1,4 @@
-"""Sentences with a tag for each word: CoNLL-U, or lines of `word/tag` or `word_tag`."""
+"""Sentences with a tag for each word, in CoNLL-U."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,10 +9,6 @@ from elmo_tasks.formats.text_files import not_empty, open_text
 
 CORPUS_HINT = "UD English EWT: https://universaldependencies.org; the Penn Treebank: LDC99T42"
 
-CONLLU = "conllu"
-SEPARATORS = {"slash": "/", "underscore": "_"}
-FORMATS = ("auto", CONLLU, *SEPARATORS)
-
 _COLUMNS = 10
 _ID, _FORM, _FEATURES = 0, 1, 5
 _TAG_COLUMNS = {"lemma": 2, "upos": 3, "xpos": 4, "deprel": 7}
@@ -20,9 +16,7 @@ _FEATURE = "feats:"
 _NONE = "_"
 
 TAGS = (*_TAG_COLUMNS, "feats:NAME")
-"""What the tags of a CoNLL-U file can be; `feats:Case` is the feature `Case`."""
-
-_ESCAPES = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}"}
+"""What the tags can be; `feats:Case` is the feature `Case`."""
 
 
 class TaggedSentence(NamedTuple):
@@ -32,52 +26,16 @@ class TaggedSentence(NamedTuple):
     tags: list[str]
 
 
-def unescape(word: str) -> str:
-    """The text of a treebank's word: brackets, and slashes and asterisks without their backslash."""
-    return _ESCAPES.get(word) or word.replace("\\/", "/").replace("\\*", "*")
-
-
-def read_tagged(file: str | Path, *, form: str = "auto", tag: str = "xpos") -> Iterator[TaggedSentence]:
+def read_tagged(file: str | Path, *, tag: str = "xpos") -> Iterator[TaggedSentence]:
     """
-    The sentences of a file, read lazily. `form` is `conllu` (ten columns, of which FORM and the tag are used; multiword
-    tokens and empty nodes are skipped), `slash` or `underscore` (`word/tag` or `word_tag`, with the Penn Treebank's
-    escapes), or `auto`, by the first line. `tag` is the tag in CoNLL-U, one of `TAGS`; a word without the feature has
-    the tag `_`.
+    The sentences of a CoNLL-U file, read lazily: of its ten columns FORM and the tag; multiword tokens and empty nodes
+    are skipped. `tag` is one of `TAGS`; a word without the feature has the tag `_`.
 
     Raises `InputError` with the line, if it has another format or a word has no tag; if there is no sentence.
     """
     if tag not in _TAG_COLUMNS and not tag.startswith(_FEATURE):
         raise InputError(f"expected tag to be one of {', '.join(TAGS)}, got {tag!r}")
-    if form not in FORMATS:
-        raise InputError(f"expected format to be one of {', '.join(FORMATS)}, got {form!r}")
-    form = _detect(file) if form == "auto" else form
-    sentences = _read_conllu(file, tag) if form == CONLLU else _read_lines(file, SEPARATORS[form])
-    yield from not_empty(sentences, f"no sentence found in the format {form}", file)
-
-
-def _detect(file: str | Path) -> str:
-    for number, line in open_text(file, corpus_hint=CORPUS_HINT):
-        words = line.split()
-        if not words or line.startswith("# "):
-            continue
-        if line.count("\t") == _COLUMNS - 1:
-            return CONLLU
-        for form, separator in SEPARATORS.items():
-            if all(all(word.rpartition(separator)) for word in words):
-                return form
-        problem = f"expected ten columns separated by tabs, word/tag or word_tag, got {line[:60]!r}"
-        raise InputError(problem, file=file, line=number)
-    raise InputError("no sentence found", file=file)
-
-
-def _read_lines(file: str | Path, separator: str) -> Iterator[TaggedSentence]:
-    for number, line in open_text(file, corpus_hint=CORPUS_HINT):
-        pairs = [pair.rpartition(separator) for pair in line.split()]
-        wrong = next(("".join(pair) for pair in pairs if not all(pair)), None)
-        if wrong is not None:
-            raise InputError(f"expected word{separator}tag, got {wrong!r}", file=file, line=number)
-        if pairs:
-            yield TaggedSentence([unescape(word) for word, _, _ in pairs], [tag for _, _, tag in pairs])
+    yield from not_empty(_read_conllu(file, tag), "no sentence found in CoNLL-U", file)
 
 
 def _read_conllu(file: str | Path, tag: str) -> Iterator[TaggedSentence]:

@@ -106,13 +106,6 @@ def not_empty(items: Iterable[Item], problem: str, file: str | Path) -> Iterator
         raise InputError(problem, file=file)
 
 
-def refuse_carriage_return(text: str, *, file: str | Path, line: int) -> None:
-    """Raises `InputError` if there is a carriage return within the line."""
-    if "\r" in text:
-        hint = "old Macintosh line ends: convert them with `tr '\\r' '\\n'`"
-        raise InputError("carriage return within the line", file=file, line=line, hint=hint)
-
-
 def open_binary(path: str | Path, corpus_hint: str | None = None) -> BufferedReader:
     """
     Opens a file for reading bytes; for the parameters see `open_text`. pyarrow opens URIs such as `s3://bucket/file`.
@@ -130,7 +123,8 @@ def open_binary(path: str | Path, corpus_hint: str | None = None) -> BufferedRea
             require_regular(found)
         return open(found, "rb")
     except FileNotFoundError:
-        raise InputError("no such file", file=path, hint=missing_hint(corpus_hint)) from None
+        where = "in the config or on the command line" if corpus_hint is None else f"and the data root; {corpus_hint}"
+        raise InputError("no such file", file=path, hint=f"check the path {where}") from None
     except OSError as error:
         raise InputError(f"cannot open the file: {error.strerror or error}", file=path) from error
     except InputError:
@@ -162,12 +156,6 @@ def list_files(pattern: str) -> list[str]:
     if not names:
         raise InputError("expected files, nothing matches", file=pattern)
     return sorted(names)
-
-
-def missing_hint(corpus_hint: str | None = None) -> str:
-    if corpus_hint is None:
-        return "check the path in the config or on the command line"
-    return f"check the path and the data root; {corpus_hint}"
 
 
 def decode_line(raw: bytes, path: str | Path, number: int) -> str:

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from elmo_tasks.errors import InputError, shown
-from elmo_tasks.formats.tagged import unescape
 from elmo_tasks.formats.text_files import not_empty, open_text
 
 CORPUS_HINT = "the Stanford Sentiment Treebank in PTB trees comes from https://nlp.stanford.edu/sentiment/trainDevTestTrees_PTB.zip"
@@ -21,6 +20,7 @@ CORPUS_HINT = "the Stanford Sentiment Treebank in PTB trees comes from https://n
 NAMES = {"0": "very negative", "1": "negative", "2": "neutral", "3": "positive", "4": "very positive"}
 """The labels of the trees, and their names in predictions."""
 
+_ESCAPES = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}"}
 # `\s` would also split at no-break spaces, which are part of some words.
 _PIECE = re.compile(r"\([ \t\r]*([^() \t\r]*)|(\))|([^() \t\r]+)")
 """A bracket and its label, a closing bracket, or a word."""
@@ -68,6 +68,11 @@ def parse_tree(text: str, *, file: str | Path | None = None, line: int | None = 
     except ValueError as error:
         raise InputError(str(error), file=file, line=line, hint="a tree looks like (3 (2 It) (3 works))") from None
     return SentimentTree(tuple(words), tuple(phrases), line)
+
+
+def unescape(word: str) -> str:
+    """The text of a treebank's word: brackets, and slashes and asterisks without their backslash."""
+    return _ESCAPES.get(word) or word.replace("\\/", "/").replace("\\*", "*")
 
 
 def _parse(text: str) -> tuple[list[str], list[Phrase]]:

@@ -9,10 +9,9 @@ import sys
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from fnmatch import fnmatchcase
-from itertools import count
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -26,7 +25,7 @@ ARCHIVED = ("config.json", "meta.json", "requirements.txt", "options.json", "*.t
 
 _MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 _SMALL_ARCHIVE = 2**26
-_MOST_MEMBERS, _LONGEST_HEADER = 10_000, 2**16
+_MOST_MEMBERS = 10_000
 _HINT = "`tar tzf` lists its members; copy or write it again"
 
 
@@ -39,7 +38,7 @@ def compression(opened: io.BufferedReader) -> str | None:
 def unpacked(opened: io.BufferedReader, file: str | Path) -> io.BufferedReader:
     """
     The contents of a file, decompressed if it is gzip or zstd. Reading raises `InputError` as soon as it has unpacked
-    to more than a hundred times what was read of it; `OSError`, `EOFError` or `zlib.error` if it is damaged.
+    to more than a hundred times its size; `OSError`, `EOFError` or `zlib.error` if it is damaged.
     """
     return io.BufferedReader(_Bounded(opened, file, SMALL), 2**16) if compression(opened) else opened
 
@@ -58,7 +57,7 @@ def require_regular(file: str | Path) -> None:
         raise InputError("expected a regular file, got a pipe or a device", file=file, hint="save it to a file")
 
 
-def unpack(source: Path | BinaryIO, folder: str | Path, names: Iterable[str], *, file: str | Path) -> None:
+def unpack(source: Path | BinaryIO, folder: str | Path, names: Sequence[str], *, file: str | Path) -> None:
     """
     Unpack a tar file, which errors call `file`, plain or compressed, to a folder that nobody else writes to. `names`
     are patterns of the members, where `*` does not match a slash; others are ignored.
@@ -70,111 +69,74 @@ def unpack(source: Path | BinaryIO, folder: str | Path, names: Iterable[str], *,
         if isinstance(source, Path):
             require_regular(source)
         with source.open("rb") if isinstance(source, Path) else nullcontext(source) as raw:
-            least = max(_SMALL_ARCHIVE, MOST_RATIO * raw.seek(0, io.SEEK_END))
-            raw.seek(0)
-            stream = _Bounded(io.BufferedReader(raw), file, least)  # type: ignore[arg-type]
-            _unpack(stream, Path(folder), list(names), file)
+            stream = _Bounded(io.BufferedReader(raw), file, _SMALL_ARCHIVE)  # type: ignore[arg-type]
+            with tarfile.open(fileobj=stream, mode="r|") as archive:
+                _unpack(archive, Path(folder), names, file)
     except InputError:
         raise
     except (tarfile.TarError, EOFError, zlib.error, OSError, ValueError, OverflowError, RecursionError) as error:
         raise InputError(f"the archive cannot be unpacked: {error}", file=file, hint=_HINT) from error
 
 
-def unzip(source: Path, folder: Path, names: Iterable[str]) -> None:
+def unzip(source: Path, folder: Path, names: Sequence[str]) -> None:
     """
     Unpack the members of a ZIP whose file names match the patterns to a folder that nobody else writes to, without the
-    folders in their names.
+    folders in their names. Hidden files are ignored.
 
-    Raises `InputError` if the file is damaged, unpacks to more than a hundred times its size (or 64 MB), has more than
-    10,000 members, or two of the same file name.
+    Raises `InputError` if the file is damaged, unpacks to more than a hundred times its size (or 64 MB), or has two
+    members of the same file name.
     """
-    patterns = list(names)
     try:
         with zipfile.ZipFile(source) as archive:
-            if len(archive.infolist()) > _MOST_MEMBERS:
-                raise ValueError(f"it has more than {_MOST_MEMBERS:,} members")
-            named = [(member.filename.rpartition("/")[2], member) for member in archive.infolist()]
-            visible = [(name, one) for name, one in named if not name.startswith(".")]
-            known = [(name, one) for name, one in visible if any(fnmatchcase(name, pattern) for pattern in patterns)]
-            size = sum(member.file_size for _, member in known)  # no member unpacks to more than that
+            members = [one for one in archive.infolist() if _is_known(_file_name(one), names)]
+            size = sum(member.file_size for member in members)  # no member unpacks to more than that
             check_ratio(size, source.stat().st_size, source, least=_SMALL_ARCHIVE)
-            for name, member in known:
-                with archive.open(member) as content, (folder / name).open("xb") as out:
+            for member in members:
+                with archive.open(member) as content, (folder / _file_name(member)).open("xb") as out:
                     shutil.copyfileobj(content, out)
     except InputError:
         raise
     except Exception as error:  # damaged files raise errors of any kind
-        raise InputError(
-            f"the ZIP cannot be unpacked: {error}", file=source, hint="copy or download it again"
-        ) from None
+        problem = f"the ZIP cannot be unpacked: {error}"
+        raise InputError(problem, file=source, hint="copy or download it again") from None
 
 
-def _unpack(stream: "_Bounded", folder: Path, names: list[str], file: str | Path) -> None:
-    stream.allow(_LONGEST_HEADER)  # tarfile reads a member's long name into memory
-    with tarfile.open(fileobj=stream, mode="r|") as archive:
-        for number in count():
-            stream.allow(_LONGEST_HEADER)
-            member = archive.next()
-            if member is None:
-                return
-            if number >= _MOST_MEMBERS:
-                raise InputError(f"expected at most {_MOST_MEMBERS:,} members in the archive", file=file, hint=_HINT)
-            if member.issparse() or not (member.isreg() or member.isdir()) or member.size < 0:
-                problem = f"expected files and folders in the archive, got a link or a device, {member.name!r:.100}"
-                raise InputError(problem, file=file, hint=_HINT)
-            stream.allow(sys.maxsize)
-            _write(archive, member, folder, names)
+def _unpack(archive: tarfile.TarFile, folder: Path, names: Sequence[str], file: str | Path) -> None:
+    for number, member in enumerate(archive):
+        is_plain = member.isdir() or (member.isreg() and not member.issparse() and member.size >= 0)
+        if number == _MOST_MEMBERS or not is_plain:
+            problem = f"expected at most {_MOST_MEMBERS:,} files and folders in the archive, no links and devices"
+            raise InputError(f"{problem}, got {member.name!r:.100}", file=file, hint=_HINT)
+        name = member.name.removeprefix("./")
+        content = archive.extractfile(member) if _is_known(name, names) else None
+        if content is not None:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            with (folder / name).open("wb") as out:
+                shutil.copyfileobj(content, out, 2**20)
 
 
-def _write(archive: tarfile.TarFile, member: tarfile.TarInfo, folder: Path, names: list[str]) -> None:
-    """Write a member if its name is known, else read past it."""
-    name = member.name.removeprefix("./")
-    content = archive.extractfile(member)
-    if content is None:
-        if any(pattern.startswith(f"{name}/") for pattern in names):
-            (folder / name).mkdir(parents=True, exist_ok=True)
-        return
-    plain = ".." not in name.split("/") and not name.startswith("/")
-    if plain and any(fnmatchcase(name, one) and name.count("/") == one.count("/") for one in names):
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        with (folder / name).open("wb") as out:
-            shutil.copyfileobj(content, out, 2**20)
-    while content.read(2**20):
-        pass
+def _is_known(name: str, patterns: Sequence[str]) -> bool:
+    is_hidden = name.startswith(".")
+    return not is_hidden and any(fnmatchcase(name, one) and name.count("/") == one.count("/") for one in patterns)
 
 
-class _Counting(io.RawIOBase):
-    """Counts the bytes that were read; standard input has no `tell`."""
-
-    def __init__(self, stream: io.BufferedReader) -> None:
-        self._stream, self.count = stream, 0
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        found = self._stream.readinto(buffer)
-        self.count += found
-        return found
+def _file_name(member: zipfile.ZipInfo) -> str:
+    return member.filename.rpartition("/")[2]
 
 
 class _Bounded(io.RawIOBase):
-    """The contents of a file, decompressed; an `InputError` as `check_ratio` raises it, or beyond what was allowed."""
+    """The contents of a file, decompressed; an `InputError` as `check_ratio` raises it, unless the file is a pipe."""
 
     def __init__(self, opened: io.BufferedReader, file: str | Path, least: int) -> None:
-        self._packed, self._file, self._least = _Counting(opened), file, least
-        self._size, self._allowed = 0, sys.maxsize
-        self._read: Callable[[int], bytes | None] = self._packed.read
+        self._packed, self._file, self._least = _size(opened), file, least
+        self._unpacked = 0
+        self._read: Callable[[int], bytes | None] = opened.read
         if (found := compression(opened)) == "gzip":
-            self._read = gzip.GzipFile(fileobj=self._packed).read1
+            self._read = gzip.GzipFile(fileobj=opened).read1
         elif found == "zstd":
             with needs("pyarrow"):
                 from pyarrow import CompressedInputStream
-            self._read = CompressedInputStream(self._packed, "zstd").read1
-
-    def allow(self, size: int) -> None:
-        """Raise the error also where more than `size` bytes are read before the next call, and a buffer of tarfile."""
-        self._allowed = self._size + size
+            self._read = CompressedInputStream(opened, "zstd").read1
 
     def readable(self) -> bool:
         return True
@@ -182,8 +144,14 @@ class _Bounded(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         found = self._read(len(buffer)) or b""
         buffer[: len(found)] = found
-        self._size += len(found)
-        check_ratio(self._size, self._packed.count, self._file, least=self._least)
-        if self._size > self._allowed:
-            raise InputError("expected an archive, got a member with a huge name or header", file=self._file)
+        self._unpacked += len(found)
+        check_ratio(self._unpacked, self._packed, self._file, least=self._least)
         return len(found)
+
+
+def _size(opened: io.BufferedReader) -> int:
+    if not opened.seekable():
+        return sys.maxsize
+    size = opened.seek(0, io.SEEK_END)
+    opened.seek(0)
+    return size

@@ -5,13 +5,14 @@ import re
 from array import array
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 
 from elmo_tasks.errors import InputError, shown
 from elmo_tasks.files import atomic_write
-from elmo_tasks.formats.text_files import decode_line, open_binary, open_text, raw_lines, refuse_carriage_return
+from elmo_tasks.formats.text_files import decode_line, open_binary, open_text, raw_lines
 from elmo_tasks.formats.unpacking import compression
 
 VECTORS_HINT = "GloVe: https://nlp.stanford.edu/projects/glove/; any file with a word and its numbers per line works"
@@ -71,7 +72,6 @@ def _entries(lines: Iterable[tuple[int, str]], width: int, file: str | Path) -> 
     found, header = 0, None
     for number, line in lines:
         text = line.rstrip(" ")
-        refuse_carriage_return(text, file=file, line=number)
         if number == 1 and (header := _HEADER.fullmatch(text)):
             if int(header[2]) != width:
                 raise _width_error(int(header[2]), width, text, file, number)
@@ -131,7 +131,7 @@ class VectorFile:
 
     def __init__(self, file: Path, *, width: int) -> None:
         self.file, self.width = file, width
-        self._cache: dict[bytes, np.ndarray] = {}
+        self._read = lru_cache(_CACHED)(self._read_at)
         self._places: dict[bytes, int] = {}  # the byte where the word's line starts
         starts = array("Q")
         for number, word, _ in _entries(self._lines(starts), width, file):
@@ -140,21 +140,12 @@ class VectorFile:
     def __len__(self) -> int:
         return len(self._places)
 
-    def __contains__(self, word: bytes) -> bool:
-        return word in self._places
-
     def get(self, word: bytes) -> np.ndarray | None:
         """The vector of a word in UTF-8: float32, shape [D]; `None` if the file does not have it."""
         place = self._places.get(word)
-        vector = self._cache.get(word)
-        if vector is None and place is not None:
-            vector = self._read(place)
-            if len(self._cache) >= _CACHED:
-                self._cache.clear()
-            self._cache[word] = vector
-        return vector
+        return None if place is None else self._read(place)
 
-    def _read(self, place: int) -> np.ndarray:
+    def _read_at(self, place: int) -> np.ndarray:
         with open_binary(self.file, VECTORS_HINT) as opened:
             opened.seek(place)
             line = opened.readline().decode("utf-8", "replace").rstrip(" \r\n")

@@ -1,8 +1,7 @@
-"""Encoders of a word's characters: the convolution of the paper's SQuAD model, and AllenNLP's without two defects."""
+"""Encoders of a word's characters: the convolution of the paper's SQuAD model, and AllenNLP's in any data type."""
 
 import torch
 from allennlp.modules.seq2vec_encoders import CnnEncoder, Seq2VecEncoder
-from allennlp.modules.token_embedders import Embedding, TokenCharactersEncoder, TokenEmbedder
 from torch import Tensor, nn
 
 from elmo_tasks.nn.initialization import glorot
@@ -38,16 +37,6 @@ class CharacterCnn(Seq2VecEncoder):
 
     def get_output_dim(self) -> int:
         return self.convolution.out_channels
-
-
-@TokenEmbedder.register("character_encoding", exist_ok=True)
-class CharacterEncoder(TokenCharactersEncoder):
-    """AllenNLP's `character_encoding`, which can be pickled and copied, also without dropout."""
-
-    def __init__(self, embedding: Embedding, encoder: Seq2VecEncoder, dropout: float = 0.0) -> None:
-        super().__init__(embedding, encoder, dropout)
-        if not dropout:
-            self._dropout = nn.Identity()  # in AllenNLP a local function
 
 
 @Seq2VecEncoder.register("cnn", exist_ok=True)

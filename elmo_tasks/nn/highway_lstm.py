@@ -9,7 +9,6 @@ from allennlp.nn.util import get_dropout_mask
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
-from elmo_tasks.bilm.no_compile import no_compile
 from elmo_tasks.bilm.packed_linear import PRECISIONS, packed_linear
 from elmo_tasks.errors import InputError
 from elmo_tasks.nn.encoder import Encoder
@@ -59,7 +58,6 @@ class HighwayLstm(Encoder):
         self._dropout, self._dropout_outputs = dropout, dropout_outputs
         self._precision = None if precision is None else PRECISIONS[precision]
 
-    @no_compile
     def forward(self, inputs: Tensor, mask: Tensor) -> Tensor:
         lengths = mask.sum(1).clamp(min=1).cpu()  # [B], an empty row runs for one step, which is masked below
         packed = pack_padded_sequence(inputs, lengths, batch_first=True, enforce_sorted=False)

@@ -36,10 +36,7 @@ class LmProgress(TrainerCallback):
         self.every = every
         self.steps = self.tokens = 0
         self._points: list[dict[str, Any]] = []
-        self._steps_before, self._seconds_before, self._started = 0, 0.0, time.perf_counter()
-
-    def on_start(self, trainer: Any, is_primary: bool = True, **kwargs: Any) -> None:
-        self._steps_before, self._started = self.steps, time.perf_counter()
+        self._seconds_before, self._started = 0.0, time.perf_counter()
 
     def on_batch(
         self,
@@ -91,10 +88,9 @@ class LmProgress(TrainerCallback):
 
     def _log(self, trainer: Any, loss: float) -> None:
         total = trainer._num_epochs * math.ceil(len(trainer.data_loader) / trainer._num_gradient_accumulation_steps)
-        done, elapsed = self.steps - self._steps_before, time.perf_counter() - self._started
-        speed = self.tokens / self.steps * done / elapsed
         meter = "step {n_fmt} of {total_fmt}, time left {remaining}"
-        step = tqdm.format_meter(self.steps, total, elapsed, initial=self._steps_before, bar_format=meter)
+        step = tqdm.format_meter(self.steps, total, self._seconds(), bar_format=meter)
+        speed = self.tokens / self._seconds()
         logger.info("%s: %s tokens, loss %.4f, %.0f tokens/s", step, f"{self.tokens:,}", loss, speed)
 
 

@@ -107,8 +107,8 @@ class LmDataLoader(DataLoader):
     """
     Batches of the official language-model stream (`LmStream`), with the key `batch`.
 
-    In training the stream is endless: an epoch is its next `steps_per_epoch` batches. In validation (`shuffle: false`
-    and no `steps_per_epoch`) every iteration is the same single pass, which predicts every token of the files once in
+    In training the stream is endless: an epoch is its next `steps_per_epoch` batches. In validation (`shuffle: false`)
+    every iteration is the same single pass, which predicts every token of the files once in
     each direction.
 
     In distributed training each process has an equal share of the rows, and all shares together are the batches of one
@@ -140,9 +140,9 @@ class LmDataLoader(DataLoader):
         shuffle: bool = True,
         max_tokens: Optional[Size] = None,
     ) -> None:
-        self.endless = shuffle or steps_per_epoch is not None
-        if max_tokens is not None and self.endless:
-            raise InputError("data loader elmo_tasks_lm: max_tokens requires shuffle false and no steps_per_epoch")
+        self.endless = shuffle
+        if (max_tokens if shuffle else steps_per_epoch) is not None:
+            raise InputError("data loader elmo_tasks_lm: steps_per_epoch requires shuffle true, max_tokens false")
         share, rest = divmod(batch_size, process_count())
         if rest:
             problem = f"expected a batch_size that is a multiple of the {process_count()} processes, got {batch_size}"
@@ -154,7 +154,7 @@ class LmDataLoader(DataLoader):
             self.files = share_of_files(self.files, node_rank(), self._nodes)
             logger.info("this node reads %s", ", ".join(map(str, self.files)))
         check_text(self.files)
-        self.batch_size, self.unroll, self.shuffle, self.max_tokens = batch_size, unroll, shuffle, max_tokens
+        self.batch_size, self.unroll, self.max_tokens = batch_size, unroll, max_tokens
         self.seed = torch.initial_seed() if seed is None else seed
         rank = process_rank() % (process_count() // self._nodes)
         self._own = range(share * rank, share * (rank + 1))
@@ -215,7 +215,6 @@ class LmDataLoader(DataLoader):
                 batch_size=self.batch_size // self._nodes,
                 unroll=self.unroll,
                 seed=self.seed,
-                shuffle=self.shuffle,
                 own=self._own,
             )
         return self._stream

@@ -46,14 +46,13 @@ class Perplexity(Metric):
         Count a batch, of whose targets `unknown` are `<UNK>`. Raises `InputError` if a negative log-likelihood is not
         finite; the batch is then not counted.
         """
-        nll = [float(output.forward_nll), float(output.backward_nll)]
+        nll, targets = output.nll.tolist(), output.counts.tolist()
         for name, value in zip(DIRECTIONS, nll, strict=True):
             if not math.isfinite(value):
                 raise InputError(
                     f"expected a finite {name} negative log-likelihood, got {value}",
                     hint="the training diverged or the weights are damaged: lower the learning rate",
                 )
-        targets = int(output.forward_count), int(output.backward_count)
         self._unknown += unknown
         self._nll = [total + own for total, own in zip(self._nll, nll, strict=True)]
         self._targets = [total + own for total, own in zip(self._targets, targets, strict=True)]
@@ -73,9 +72,7 @@ class Perplexity(Metric):
         }
 
     def report(self) -> PerplexityReport:
-        """The perplexities so far; raises `InputError` if nothing was counted."""
-        if not all(self._targets):
-            raise InputError("no token was counted, so there is no perplexity", hint="is the text empty?")
+        """The perplexities of what was counted, at least one token in each direction."""
         means = [nll / targets for nll, targets in zip(self._nll, self._targets, strict=True)]
         (forward, backward), geometric = map(_exp, means), _exp(sum(means) / 2)
         tokens = sum(self._targets)

@@ -4,11 +4,6 @@ import json
 import logging
 import math
 import pickle
-import re
-import tempfile
-import zipfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,7 +17,6 @@ from elmo_tasks.bilm.options import BiLMOptions
 from elmo_tasks.errors import InputError
 from elmo_tasks.files import atomic_write_folder
 from elmo_tasks.formats.hdf5 import own_dataset, reading, write_hdf5
-from elmo_tasks.formats.unpacking import ARCHIVED, unpack
 from elmo_tasks.pretraining.language_model import BiLanguageModel
 from elmo_tasks.pretraining.softmax import OutputSoftmax
 from elmo_tasks.pretraining.vocabulary import UNKNOWN, WordVocabulary
@@ -38,7 +32,6 @@ TUNED_TYPE = "elmo_tasks_tuned_bilm"
 MODEL_TYPES = ("elmo_tasks_bilm", TUNED_TYPE)
 """Registered models whose runs can be exported; the config of the second names the biLM that it started from."""
 
-_CHECKPOINT = re.compile(r"model_state_e(\d+)_b(\d+)\.th")
 _PREFIX = "language_model."
 
 
@@ -53,10 +46,9 @@ class TrainedModel(NamedTuple):
 def export_run(run: str | Path, out_dir: str | Path, *, mantissa_bits: int | None = None) -> Path:
     """
     Write `options.json`, `weights.hdf5` (official format), `vocabulary.txt` and `softmax.hdf5` (`softmax/W` [V, P],
-    `softmax/b` [V]) of a run's folder, finished or not, or of its `model.tar.gz`, all or none; other files of the
-    folder are kept. Returns the file of the weights. With `mantissa_bits`, numbers are rounded to so many bits (0..23)
-    after the leading one, which makes the files smaller. Raises `InputError` if the run has no usable weights, or the
-    folder cannot be written.
+    `softmax/b` [V]) of a run's folder, finished or not, all or none; other files of the folder are kept. Returns the
+    file of the weights. With `mantissa_bits`, numbers are rounded to so many bits (0..23) after the leading one, which
+    makes the files smaller. Raises `InputError` if the run has no usable weights, or the folder cannot be written.
     """
     trained = _load_run(Path(run))
     with atomic_write_folder(Path(out_dir)) as folder:
@@ -76,9 +68,9 @@ def write_exported(
 
 def load_trained(place: str | Path) -> TrainedModel:
     """
-    The language model of an exported folder, also as `hf://owner/name`, of a run's folder (its best weights, else its
-    latest checkpoint) or of an archive; in evaluation mode and trainable. Raises `InputError` if it is none of these,
-    has no complete weights yet, or a file is missing, damaged, or does not match the others.
+    The language model of an exported folder, also as `hf://owner/name`, of a run's folder, its best weights; in
+    evaluation mode and trainable. Raises `InputError` if it is none of these, has no weights yet, or a file
+    is missing, damaged, or does not match the others.
     """
     if str(place).startswith("hf://"):
         place = [local_path(f"{place}/{name}") for name in EXPORTED][0].parent
@@ -97,61 +89,39 @@ def _load_exported(folder: Path) -> TrainedModel:
     return TrainedModel(BiLanguageModel(bilm, softmax).eval(), vocabulary, folder / WEIGHT_FILE)
 
 
-def _load_run(place: Path) -> TrainedModel:
-    if not place.exists():
-        raise InputError("expected the folder or archive of a run, got nothing", file=place)
-    with _run_folder(place) as folder:
-        options = _options(folder, place)
-        vocabulary = WordVocabulary.from_file(folder / "vocabulary" / "words.txt")
-        weights = _best_weights(folder, place)
-        model = BiLanguageModel(BiLM(options), OutputSoftmax(len(vocabulary), options.projection_dim)).eval()
-        _load_weights(model, weights, place)
-    return TrainedModel(model, vocabulary, weights if folder == place else place)
+def _load_run(folder: Path) -> TrainedModel:
+    weights = folder / "best.th"
+    if not weights.is_file():
+        problem = "expected the folder of a run with best.th, which is there after its first validation"
+        raise InputError(problem, file=folder)
+    options = _options(folder)
+    vocabulary = WordVocabulary.from_file(folder / "vocabulary" / "words.txt")
+    model = BiLanguageModel(BiLM(options), OutputSoftmax(len(vocabulary), options.projection_dim)).eval()
+    _load_weights(model, weights)
+    return TrainedModel(model, vocabulary, weights)
 
 
-@contextmanager
-def _run_folder(place: Path) -> Iterator[Path]:
-    """The folder itself, or a temporary folder with the contents of an archive."""
-    if place.is_dir():
-        yield place
-        return
-    with tempfile.TemporaryDirectory() as name:
-        unpack(place, name, ARCHIVED, file=place)
-        yield Path(name)
-
-
-def _options(folder: Path, place: Path) -> BiLMOptions:
+def _options(folder: Path) -> BiLMOptions:
     try:
         model = json.loads((folder / "config.json").read_text("utf-8"))["model"]
         kind, options = model["type"], model.get("options", {})
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"config.json has no model: {error}", file=place) from None
+        raise InputError(f"it has no model: {error}", file=folder / "config.json") from None
     if kind not in MODEL_TYPES:
-        raise InputError(f"expected a run of {' or '.join(MODEL_TYPES)}, got {kind}", file=place)
+        raise InputError(f"expected a run of {' or '.join(MODEL_TYPES)}, got {kind}", file=folder)
     if kind == TUNED_TYPE:
         own = folder / OPTIONS_FILE
         return BiLMOptions.from_file(own if own.is_file() else Path(str(model.get("bilm"))) / OPTIONS_FILE)
     return BiLMOptions.from_dict(options)
 
 
-def _best_weights(folder: Path, place: Path) -> Path:
-    """`weights.th` of an archive, `best.th` of a run, else its latest checkpoint; incomplete files are skipped."""
-    checkpoints = [(_CHECKPOINT.fullmatch(path.name), path) for path in folder.iterdir()]
-    numbered = [(int(match[1]), int(match[2]), path) for match, path in checkpoints if match]
-    latest_first = [path for *_, path in sorted(numbered, reverse=True)]
-    for path in (folder / "weights.th", folder / "best.th", *latest_first):
-        if path.is_file() and zipfile.is_zipfile(path):
-            return path
-    raise InputError("no complete weights yet: expected best.th or a checkpoint", file=place)
-
-
-def _load_weights(model: BiLanguageModel, weights: Path, place: Path) -> None:
+def _load_weights(model: BiLanguageModel, weights: Path) -> None:
     try:
         state = torch.load(weights, map_location="cpu", weights_only=True)
         own = {key.removeprefix(_PREFIX): value for key, value in state.items() if key.startswith(_PREFIX)}
         model.load_state_dict(own)
     except (RuntimeError, OSError, pickle.UnpicklingError, AttributeError) as error:
-        raise InputError(f"{weights.name} does not have this model's weights: {error}", file=place) from None
+        raise InputError(f"it does not have this model's weights: {error}", file=weights) from None
 
 
 def _softmax_arrays(softmax: OutputSoftmax) -> dict[str, torch.Tensor]:

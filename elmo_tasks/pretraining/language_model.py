@@ -1,13 +1,12 @@
 """The joint objective of both directions (paper, section 3.1): token encoder and softmax are shared, LSTMs are not."""
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from elmo_tasks.bilm.bilm import BiLM, States
+from elmo_tasks.bilm.bilm import DIRECTIONS, BiLM, States
 from elmo_tasks.bilm.characters import fit_slots
 from elmo_tasks.bilm.lstm import LstmStack, State
 from elmo_tasks.bilm.packed_linear import PRECISIONS
@@ -22,17 +21,14 @@ class LmOutput(NamedTuple):
     training mode if there are negatives, else the exact one), their number, and the states for the next batch.
     """
 
-    forward_nll: Tensor
-    backward_nll: Tensor
-    forward_count: Tensor
-    backward_count: Tensor
+    nll: Tensor  # [2], forward and backward
+    counts: Tensor  # [2]
     states: States
 
     @property
     def loss(self) -> Tensor:
         """The mean of the two directions' mean negative log-likelihoods, which bilm-tf minimizes."""
-        forward = self.forward_nll / self.forward_count.clamp_min(1)
-        return 0.5 * (forward + self.backward_nll / self.backward_count.clamp_min(1))
+        return 0.5 * (self.nll / self.counts.clamp_min(1)).sum()
 
 
 class BiLanguageModel(nn.Module):
@@ -56,21 +52,15 @@ class BiLanguageModel(nn.Module):
 
     def forward(self, batch: LmBatch, states: States | None = None) -> LmOutput:
         """Continues from the states of the previous batch (default: zeros), also within a sentence."""
-        rows, bilm = batch.forward_inputs.shape[1], self.bilm
-        states = states or {
-            "forward": bilm.forward_stack.initial_states(rows),
-            "backward": bilm.backward_stack.initial_states(rows),
-        }
         tokens = self._encode(batch.characters)  # [U, P]
-        ahead, ahead_states = self._run(self.bilm.forward_stack, tokens, batch.forward_inputs, states["forward"])
-        back, back_states = self._run(self.bilm.backward_stack, tokens, batch.backward_inputs, states["backward"])
-        return LmOutput(
-            self._nll(ahead, batch.forward_targets, batch.forward_mask),
-            self._nll(back, batch.backward_targets, batch.backward_mask),
-            batch.forward_mask.sum(),
-            batch.backward_mask.sum(),
-            {"forward": ahead_states, "backward": back_states},
-        )
+        results = {
+            direction: self._run(direction, tokens, inputs, (states or {}).get(direction))
+            for direction, inputs in zip(DIRECTIONS, batch.inputs, strict=True)
+        }
+        tops = (top for top, _ in results.values())
+        nll = [self._nll(*of_direction) for of_direction in zip(tops, batch.targets, batch.mask, strict=True)]
+        finals = {direction: final for direction, (_, final) in results.items()}
+        return LmOutput(torch.stack(nll), batch.mask.sum((1, 2)), finals)
 
     def _encode(self, characters: Tensor) -> Tensor:
         """Context-free vectors [U, P] of the batch's distinct tokens."""
@@ -78,10 +68,12 @@ class BiLanguageModel(nn.Module):
         return self.bilm.token_encoder(ids, precision=self._product_dtype)
 
     def _run(
-        self, stack: LstmStack, tokens: Tensor, inputs: Tensor, states: Sequence[State]
+        self, direction: str, tokens: Tensor, inputs: Tensor, states: list[State] | None
     ) -> tuple[Tensor, list[State]]:
         """One direction over `inputs` [T, B]: its top output [T * B, P] and final states."""
         steps, rows = inputs.shape
+        stack: LstmStack = getattr(self.bilm, f"{direction}_stack")
+        states = states or stack.initial_states(rows)
         packed = functional.embedding(inputs.flatten(), tokens)  # [T * B, P]
         dropout = self.dropout if self.training else 0.0
         outputs, finals = stack(packed, [rows] * steps, states, dropout=dropout, precision=self._product_dtype)

@@ -101,11 +101,11 @@ class BiLMModel(Model):
         batch.carried.states = output.states
         total, unknown = _summed(output, batch.unknown)
         self._perplexity(total, unknown)
-        share = output._replace(forward_count=total.forward_count, backward_count=total.backward_count)
+        share = output._replace(counts=total.counts)
         return {
             "loss": share.loss * process_count() * self.loss_scale,  # DDP takes the mean of the processes' gradients
             "nll": total.loss,
-            "tokens": int(total.forward_count),
+            "tokens": int(total.counts[0]),
         }
 
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
@@ -114,9 +114,8 @@ class BiLMModel(Model):
 
 def _summed(output: LmOutput, unknown: int) -> tuple[LmOutput, int]:
     """Negative log-likelihoods, detached, and counts over all processes."""
-    own = output._replace(forward_nll=output.forward_nll.detach(), backward_nll=output.backward_nll.detach())
+    own = output._replace(nll=output.nll.detach())
     if process_count() == 1:
         return own, unknown
-    ahead, back, *counts = dist_reduce_sum(torch.tensor([*own[:4], unknown], dtype=torch.float64))
-    ahead_count, back_count, unknowns = (count.long() for count in counts)
-    return LmOutput(ahead, back, ahead_count, back_count, own.states), int(unknowns)
+    total = dist_reduce_sum(torch.tensor([*own.nll, *own.counts, unknown], dtype=torch.float64))
+    return LmOutput(total[:2], total[2:4].long(), own.states), int(total[4])

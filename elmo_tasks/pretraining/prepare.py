@@ -13,11 +13,10 @@ from typing import Any
 from tqdm import tqdm
 
 from elmo_tasks.errors import InputError, require_sizes
-from elmo_tasks.files import atomic_write, leftovers
+from elmo_tasks.files import atomic_write
 from elmo_tasks.formats.parquet import read_column
 from elmo_tasks.formats.raw_text import blank_pipeline, sentence_pipeline, split_at_blanks
 from elmo_tasks.formats.text_files import lines_of, open_binary
-from elmo_tasks.formats.unpacking import check_ratio
 from elmo_tasks.pretraining.sentences import expand_files
 from elmo_tasks.processes import worker_pool
 
@@ -26,7 +25,6 @@ logger = logging.getLogger(__name__)
 BLOCK = 20
 """Consecutive paragraphs that go to the same split, so that held-out text has few neighbours in the training text."""
 
-_SETTINGS_FILE = "prepared.json"
 _SUFFIXES = (".txt", ".jsonl", ".parquet", ".gz", ".zst")
 
 
@@ -40,7 +38,7 @@ def prepare(
     workers: int = 1,
 ) -> None:
     """
-    Write `train.NAME.txt.gz` and `heldout.NAME.txt.gz` for each file. A second call continues: finished files stay.
+    Write `train.NAME.txt.gz` and `heldout.NAME.txt.gz` for each file into a folder that has none of these.
 
     # Parameters
 
@@ -51,7 +49,7 @@ def prepare(
     - `heldout`: one block of `BLOCK` paragraphs in so many is held out; 0 for none.
     - `workers`: the number of processes; each writes one file.
 
-    Raises `InputError` if a file is missing, cannot be read or has no text, or `out` was made with other settings.
+    Raises `InputError` if a file is missing, cannot be read or has no text, or `out` has been written before.
     """
     require_sizes(workers=workers)
     if heldout == 1 or heldout < 0:
@@ -59,16 +57,10 @@ def prepare(
     if language is not None:
         blank_pipeline(language)
     folder = Path(out)
-    found = {file.resolve(): file for entry in inputs for file in _files(entry)}
-    read = [real for real in found if real.parent != folder.resolve()]
-    if not read:
-        raise InputError("expected files outside of the output folder", file=out)
-    files = [found[real] for real in read]
-    settings: dict[str, Any] = {"language": language, "text_field": text_field, "heldout": heldout}
-    _check_settings(folder / _SETTINGS_FILE, settings | {"files": list(map(str, read))})
-    for path in leftovers(folder):
-        path.unlink()
-    work = partial(_prepare_file, folder=folder, **settings)
+    if any(folder.glob("train.*")):
+        raise InputError("the folder has files of a training text", file=out, hint="name another, or remove it")
+    files = list({file.resolve(): file for entry in inputs for file in _files(entry)}.values())
+    work = partial(_prepare_file, folder=folder, language=language, text_field=text_field, heldout=heldout)
     with worker_pool(workers) if workers > 1 else nullcontext() as pool:
         written = (map if pool is None else pool.map)(work, files, count())
         for _ in tqdm(written, total=len(files), desc="files", disable=None):
@@ -82,11 +74,10 @@ def read_documents(file: Path, text_field: str) -> Iterator[str]:
     The texts of a file in one of the formats of `prepare`. Lines that are not UTF-8 or have a NUL byte are skipped with
     a warning. Raises `InputError` with the line or the field.
     """
-    skipped, size = [], 0
+    skipped = []
     with open_binary(file) as opened:
         if file.suffix == ".parquet":
             for number, value in read_column(opened, file, text_field):
-                check_ratio(size := size + len(value), file.stat().st_size, file)  # a repeated value is stored once
                 yield _checked(value, text_field, file, number)
             return
         for number, line in lines_of(opened, file):
@@ -121,23 +112,11 @@ def _files(entry: str) -> list[Path]:
     return found
 
 
-def _check_settings(file: Path, settings: dict[str, Any]) -> None:
-    """Settings must stay; files can be added after those that were read before."""
-    if any(file.parent.glob("train.*")) and file.is_file():
-        before = json.loads(file.read_text("utf-8"))
-        if before != settings | {"files": settings["files"][: len(before["files"])]}:
-            raise InputError(f"this folder was made with {json.dumps(before)}", file=file, hint="name another folder")
-    with atomic_write(file) as temporary:
-        temporary.write_text(json.dumps(settings), "utf-8")
-
-
 def _prepare_file(file: Path, place: int, *, folder: Path, language: str | None, text_field: str, heldout: int) -> None:
-    """Write the two files of one, that for training last. The number keeps equal names apart."""
+    """Write the two files of one. The number keeps equal names apart."""
     split, sentences = _splitter(language), [0, 0]
     name = f"{place:04d}.{file.name.split('.')[0]}.txt.gz"
     outputs = folder / f"train.{name}", folder / f"heldout.{name}"
-    if outputs[0].is_file():
-        return
     with atomic_write(outputs[0]) as train, atomic_write(outputs[1]) as held:
         with gzip.open(train, "wb", 4) as train_out, gzip.open(held, "wb", 4) as held_out:
             texts = read_documents(file, text_field)

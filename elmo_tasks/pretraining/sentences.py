@@ -96,18 +96,15 @@ def shuffled_sentences(files: Sequence[Path], *, seed: int, cycle: int) -> Itera
 
 
 class EndlessSentences(Iterator[list[str]]):
-    """The sentences of cycle 0, 1 and so on, without end; files and lines keep their order without `shuffle`."""
+    """The sentences of cycle 0, 1 and so on, without end, each cycle in another order."""
 
-    def __init__(self, files: Sequence[Path], *, shuffle: bool, seed: int) -> None:
-        self._files, self._shuffle, self._seed = list(files), shuffle, seed
+    def __init__(self, files: Sequence[Path], *, seed: int) -> None:
+        self._files, self._seed = list(files), seed
         self._start(0)
 
     def _start(self, cycle: int) -> None:
         self.cycle, self.taken = cycle, 0
-        if self._shuffle:
-            self._iterator = shuffled_sentences(self._files, seed=self._seed, cycle=cycle)
-        else:
-            self._iterator = read_sentences(self._files)
+        self._iterator = shuffled_sentences(self._files, seed=self._seed, cycle=cycle)
 
     def move_to(self, *, cycle: int, taken: int) -> None:
         """Continue after the first `taken` sentences of a cycle."""

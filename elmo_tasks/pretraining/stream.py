@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from elmo_tasks.bilm.bilm import States
+from elmo_tasks.bilm.bilm import DIRECTIONS, States
 from elmo_tasks.bilm.characters import BEGIN_OF_SENTENCE, END_OF_SENTENCE, pad_rows, shared_ids
 from elmo_tasks.errors import InputError, require_sizes
 from elmo_tasks.pretraining.sentences import EndlessSentences
@@ -86,16 +86,16 @@ class Carried:
 
 @dataclass(repr=False)
 class LmBatch:
-    """One step of language-model training, both directions. Each of the U distinct input tokens is encoded once."""
+    """
+    One step of language-model training, both directions: forward, then backward. Each of the U distinct input tokens is
+    encoded once.
+    """
 
     characters: torch.Tensor  # [U, C], character ids (1..261)
-    forward_inputs: torch.Tensor  # [T, B], row numbers in `characters`
-    backward_inputs: torch.Tensor
-    forward_targets: torch.Tensor  # [T, B], word ids
-    backward_targets: torch.Tensor
-    forward_mask: torch.Tensor  # [T, B], false only after the end of a finite text
-    backward_mask: torch.Tensor
-    unknown: int  # targets of both directions that are `<UNK>`
+    inputs: torch.Tensor  # [2, T, B], row numbers in `characters`
+    targets: torch.Tensor  # [2, T, B], word ids
+    mask: torch.Tensor  # [2, T, B], false only after the end of a finite text
+    unknown: int  # targets that are `<UNK>`
     carried: Carried = field(default_factory=Carried)  # the stream's, for all its batches
 
     def to(self, device: torch.device | str | int) -> "LmBatch":
@@ -121,8 +121,10 @@ class LmStream:
     ) -> None:
         require_sizes(batch_size=batch_size, unroll=unroll)
         own = range(batch_size) if own is None else own
-        self.forward_rows = TokenRows(forward, own, rows=batch_size, unroll=unroll, backward=False)
-        self.backward_rows = TokenRows(backward, own, rows=batch_size, unroll=unroll, backward=True)
+        self._rows = {
+            direction: TokenRows(source, own, rows=batch_size, unroll=unroll, backward=direction == "backward")
+            for direction, source in zip(DIRECTIONS, (forward, backward), strict=True)
+        }
         self._vocabulary, self.carried = vocabulary, Carried()
         self._shape = len(own), unroll
 
@@ -130,7 +132,7 @@ class LmStream:
         return self
 
     def __next__(self) -> LmBatch:
-        windows = [next(rows, None) for rows in (self.forward_rows, self.backward_rows)]
+        windows = [next(rows, None) for rows in self._rows.values()]
         if windows == [None, None]:
             raise StopIteration
         blank: list[Pairs] = [[]] * self._shape[0]
@@ -138,45 +140,37 @@ class LmStream:
 
     def _batch(self, *windows: list[Pairs]) -> LmBatch:
         unroll = self._shape[1]
-        lengths = [torch.tensor([len(pairs) for pairs in window]) for window in windows]  # [B], forward and backward
+        lengths = torch.tensor([[len(pairs) for pairs in window] for window in windows])  # [2, B]
         padded = ([*pairs, *[_PADDING] * (unroll - len(pairs))] for window in windows for pairs in window)
         tokens = list(chain.from_iterable(chain.from_iterable(padded)))
         inputs, targets = tokens[::2], tokens[1::2]  # of 2 B T tokens
         types = dict.fromkeys(inputs)
         rows = list(map(shared_ids, types))
         row_of = dict(zip(types, count()))
-        forward_inputs, backward_inputs = self._grids(map(row_of.__getitem__, inputs))
-        forward_targets, backward_targets = self._grids(map(self._vocabulary.ids.get, targets, repeat(UNKNOWN)))
-        forward_mask, backward_mask = (torch.arange(unroll)[:, None] < row_lengths for row_lengths in lengths)
+        words = self._grids(map(self._vocabulary.ids.get, targets, repeat(UNKNOWN)))
         return LmBatch(
             torch.from_numpy(pad_rows(rows, (len(rows), max(map(len, rows))))),  # [U, C]
-            forward_inputs,
-            backward_inputs,
-            forward_targets,
-            backward_targets,
-            forward_mask,
-            backward_mask,
-            unknown=int((forward_targets == UNKNOWN).sum() + (backward_targets == UNKNOWN).sum()),
+            inputs=self._grids(map(row_of.__getitem__, inputs)),
+            targets=words,
+            mask=torch.arange(unroll)[:, None] < lengths[:, None],
+            unknown=int((words == UNKNOWN).sum()),
             carried=self.carried,
         )
 
-    def _grids(self, values: Iterator[int]) -> Iterator[torch.Tensor]:
-        """Forward and backward grid, each [T, B]."""
+    def _grids(self, values: Iterator[int]) -> torch.Tensor:
+        """The grids of both directions, [2, T, B]."""
         rows, unroll = self._shape
         grids = np.fromiter(values, np.int64, 2 * rows * unroll).reshape(2, rows, unroll)
-        return (torch.from_numpy(np.ascontiguousarray(grid.T)) for grid in grids)
+        return torch.from_numpy(np.ascontiguousarray(grids.transpose(0, 2, 1)))
 
 
 class TrainingStream(LmStream):
     """The endless stream of training batches, which can save and restore its position: that of all rows."""
 
-    def __init__(
-        self, files: list[Path], vocabulary: WordVocabulary, *, seed: int, shuffle: bool, **sizes: Any
-    ) -> None:
+    def __init__(self, files: list[Path], vocabulary: WordVocabulary, *, seed: int, **sizes: Any) -> None:
         seeds = {"forward": seed, "backward": seed + _BACKWARD_SEED}
-        self._sources = {name: EndlessSentences(files, shuffle=shuffle, seed=own) for name, own in seeds.items()}
+        self._sources = {name: EndlessSentences(files, seed=own) for name, own in seeds.items()}
         super().__init__(self._sources["forward"], self._sources["backward"], vocabulary, **sizes)
-        self._rows = {"forward": self.forward_rows, "backward": self.backward_rows}
 
     def position(self) -> dict[str, Any]:
         """Per direction the cycle, the sentences taken from it, and the rest of each row's sentence; carried states."""

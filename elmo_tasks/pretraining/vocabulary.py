@@ -102,8 +102,6 @@ def _report_truncated(counts: Counter[str]) -> None:
 def _problem(word: str, line: int, line_of: dict[str, int]) -> str | None:
     if line <= len(SPECIALS) and word != SPECIALS[line - 1]:
         return f"expected {SPECIALS[line - 1]}, got {word!r}: the first three lines are {', '.join(SPECIALS)}"
-    if not word or word.isspace():
-        return "expected a word, got a blank line"
-    if " " in word or "\t" in word:
+    if len(word.split()) != 1:
         return f"expected one word, got {word!r}"
     return f"{word!r} is already on line {line_of[word]}" if word in line_of else None

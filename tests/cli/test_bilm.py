@@ -46,12 +46,10 @@ def test_export_then_perplexity(run: Path, text: Path, tmp_path: Path, capsys: p
     assert len(of_run) == 3
 
 
-@pytest.mark.parametrize(("name", "content"), [("zz.txt", b"\n"), ("binary.txt", b"a\0b\n"), ("gone.txt", None)])
 def test_all_files_are_checked_before_the_first_is_measured(
-    run: Path, text: Path, name: str, content: bytes | None, capsys: pytest.CaptureFixture[str]
+    run: Path, text: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    if content is not None:
-        (text.parent / name).write_bytes(content)
-    with pytest.raises(InputError, match=name):
-        bilm("perplexity", run, text, text.parent / name)
+    (text.parent / "binary.txt").write_bytes(b"a\0b\n")
+    with pytest.raises(InputError, match="binary.txt"):
+        bilm("perplexity", run, text, text.parent / "binary.txt")
     assert str(text) not in capsys.readouterr().out

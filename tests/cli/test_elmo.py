@@ -1,7 +1,6 @@
 """`elmo-tasks elmo`: what the user types, reads and gets."""
 
 import gzip
-import json
 import os
 from functools import partial
 from pathlib import Path
@@ -10,13 +9,10 @@ import h5py
 import numpy as np
 import pytest
 
-from elmo_tasks.bilm import batch_to_ids
 from elmo_tasks.bilm.weights import file_sha256
 from elmo_tasks.elmo import ElmoVectors
-from elmo_tasks.elmo.transformer import Transformer
 from elmo_tasks.errors import InputError
 from tests.elmo.samples import write_bilm
-from tests.elmo.transformer_samples import write_transformer
 from tests.test_flow import elmo_tasks
 
 elmo = partial(elmo_tasks, "elmo")
@@ -53,16 +49,6 @@ def test_output_and_file(bilm: tuple[str, ...], text: Path, tmp_path: Path, caps
         expected = {"weights_sha256": file_sha256(bilm[3]), "options_sha256": file_sha256(bilm[1])}
         expected |= {"text_sha256": file_sha256(text), "tokenizer": "white space", "input": str(text)}
         assert expected.items() <= vectors.info.items()
-
-
-def test_transformers(text: Path, tmp_path: Path) -> None:
-    options = ["--source", "transformer", "--model", write_transformer(tmp_path / "bert")]
-    elmo(text, tmp_path / "bert.hdf5", *options)
-    with ElmoVectors(tmp_path / "bert.hdf5") as vectors:
-        assert vectors[2].shape == (4, 6, 16) and vectors.layer_names[0] == "layer 0, embeddings"
-        assert json.loads(vectors.info["options"])["model_type"] == "bert"
-        expected = Transformer(options[-1])(batch_to_ids([TEXT.splitlines()[2].split()])).layers[:, 0]
-        assert np.allclose(vectors[2], expected, atol=1e-5)
 
 
 def test_flags_of_allennlp(bilm: tuple[str, ...], text: Path, tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ def test_pos(
 ) -> None:
     for module in (pos, probe_tables):
         monkeypatch.setattr(module, "MAX_STEPS", 2)
-    probe("pos", POS / "train.slash", POS / "dev.conllu", *files)
+    probe("pos", POS / "train.conllu", POS / "dev.conllu", *files)
     shown = rows(capsys.readouterr().out)
     assert shown["accuracy"] == ["all", "seen words", "unseen words", "paper*", "steps"]
     assert shown["tokens"] == ["34", "22", "12"]

@@ -3,7 +3,6 @@
 import copy
 import logging
 import os
-import shutil
 import signal
 import tempfile
 import traceback
@@ -118,15 +117,6 @@ def test_only_missing_sentences_are_computed_and_each_once(cached: Embedder, pla
     assert torch.equal(output.layers[:, 2], output.layers[:, 7])
 
 
-def test_each_precision_has_its_own_entries(cached: Embedder, plain: ElmoTokenEmbedder, tmp_path: Path) -> None:
-    elmo, low = cached(), cached(precision="bfloat16")
-    single = elmo.layers(IDS).layers
-    assert not torch.equal(low.layers(IDS).layers, single)
-    double = elmo.to(torch.float64).layers(IDS)
-    assert torch.equal(double.layers, rounded(copy.deepcopy(plain).to(torch.float64).layers(IDS)))
-    assert len(list((tmp_path / "cache").iterdir())) == 3
-
-
 @pytest.mark.parametrize("changes", [{"seed": 4}, {"cell_clip": 0.1}], ids=["weights", "options"])
 def test_another_bilm_never_reads_the_entries(cached: Embedder, tmp_path: Path, changes: dict[str, Any]) -> None:
     expected = cached().layers(IDS).layers
@@ -157,11 +147,10 @@ def test_a_damaged_entry_is_logged_once_and_computed_again(
     wait_for(fork(read))
 
 
-@pytest.mark.parametrize("damage", [lambda whole: whole[: len(whole) // 2], lambda whole: b"\0" * len(whole)])
-def test_a_damaged_file_costs_a_computation(cached: Embedder, tmp_path: Path, damage: Callable[[bytes], bytes]) -> None:
+def test_a_damaged_file_costs_a_computation(cached: Embedder, tmp_path: Path) -> None:
     expected = cached().layers(IDS).layers
     path = stored_values(tmp_path)
-    path.write_bytes(damage(path.read_bytes()))
+    path.write_bytes(bytes(len(path.read_bytes())))
 
     def read() -> None:
         elmo = cached()
@@ -226,17 +215,12 @@ def test_only_a_training_writes(files: dict[str, str], tmp_path: Path) -> None:
     assert [sentences(folder) for folder in (tmp_path / "cache").iterdir()] == [3]
 
 
-@pytest.mark.parametrize("room", [0, 100])
 def test_a_full_disk_costs_one_warning_and_no_entry(
-    cached: Embedder,
-    plain: ElmoTokenEmbedder,
-    tmp_path: Path,
-    caplog: pytest.LogCaptureFixture,
-    room: int,
+    cached: Embedder, plain: ElmoTokenEmbedder, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     elmo = cached()
     expected = elmo.layers(IDS[:1]).layers
-    with file_size_limit(stored_values(tmp_path).stat().st_size + room):
+    with file_size_limit(stored_values(tmp_path).stat().st_size + 100):
         for _ in range(2):
             output = elmo.layers(IDS)
     torch.testing.assert_close(output.layers, rounded(plain.layers(IDS)), atol=2e-3, rtol=1e-3)
@@ -283,14 +267,6 @@ def test_forks_and_copies_share_the_folder(cached: Embedder) -> None:
     elmo.layers(IDS)
     copy.deepcopy(elmo).layers(IDS)
     assert len(seen) == 1
-
-
-def test_a_folder_that_is_removed_meanwhile_is_begun_again(cached: Embedder, tmp_path: Path) -> None:
-    elmo = cached()
-    expected = elmo.layers(IDS).layers
-    shutil.rmtree(tmp_path / "cache")
-    assert torch.equal(elmo.layers(IDS).layers, expected)
-    assert [sentences(folder) for folder in (tmp_path / "cache").iterdir()] == [NON_EMPTY]
 
 
 def test_processes_that_write_at_once_and_are_killed(tmp_path: Path) -> None:

@@ -145,7 +145,7 @@ def test_a_token_embedder_rejects_what_nothing_would_use(files: dict[str, str], 
 
 
 def test_all_invalid_values_are_listed(files: dict[str, str]) -> None:
-    changes = {"at": "middle", "mix": "top", "l2": -0.1, "weight_file": 5, "cache_dir": "", "cache_limit_gb": 0}
+    changes = {"at": "middle", "mix": "top", "l2": -0.1, "weight_file": 5, "cache_limit_gb": 0}
     with pytest.raises(InputError) as error:
         ElmoTokenEmbedder.from_params(Params({**files, **changes}))
     problems = str(error.value).removeprefix("elmo: ").split("; ")
@@ -157,9 +157,7 @@ def test_all_invalid_values_are_listed(files: dict[str, str]) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"mix": "layer:3"}, "mix: expected one of layer:0 to layer:2 for this biLM, got 'layer:3'"),
         ({"mix": "last", "l2": 0.1}, "l2: expected null where mix is last, .* got 0.1"),
-        ({"options_file": None}, "options_file: expected a path or URL, got None"),
         ({"source": "transformer"}, "model: expected a folder or the name of a model, got None"),
         ({"pieces": "last"}, "pieces: expected mean where"),
         ({"model": "x"}, "model: expected null where source is bilm, got 'x'"),
@@ -172,22 +170,3 @@ def test_all_invalid_values_are_listed(files: dict[str, str]) -> None:
 def test_conflicting_values_and_unknown_keys(files: dict[str, str], changes: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         ElmoTokenEmbedder.from_params(Params({**files, **changes}))
-
-
-def test_patterns_of_initializers_do_not_reach_the_bilm(files: dict[str, str]) -> None:
-    model = nn.Sequential(ElmoTokenEmbedder.open(**files), nn.Linear(12, 2))
-    expected = model[0].layers(IDS).layers
-    for parameter in model.parameters():
-        nn.init.constant_(parameter, 3.0)
-    assert torch.equal(model[0].layers(IDS).layers, expected) and (model[1].weight == 3).all()
-
-
-def test_a_state_without_the_bilm_loads_strictly(files: dict[str, str]) -> None:
-    model, other = (nn.Sequential(ElmoTokenEmbedder.open(**files, at="both")) for _ in range(2))
-    model[0].output_mix.gamma.data.fill_(2.0)
-    other.load_state_dict(model.state_dict())
-    assert other[0].output_mix.gamma == 2 and torch.equal(other[0].layers(IDS).layers, model[0].layers(IDS).layers)
-    with pytest.raises(RuntimeError, match="Missing key.*0.output_mix.gamma"):
-        other.load_state_dict(
-            {key: value for key, value in model.state_dict().items() if "output_mix.gamma" not in key}
-        )

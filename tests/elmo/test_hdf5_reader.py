@@ -64,21 +64,9 @@ def test_copies_open_the_file_again_and_closed_vectors_are_an_error(file: Path) 
             read()
 
 
-def test_claimed_sizes_are_checked_before_memory_is_allocated(file: Path) -> None:
-    with h5py.File(file, "r+") as hdf5:
-        del hdf5["0"], hdf5[OFFSETS], hdf5[TOKENS]
-        hdf5.create_dataset("0", (3, 2**30, 2**10), np.float32, chunks=True)
-        hdf5.create_dataset(TOKENS, (2**40,), h5py.string_dtype(), chunks=(2**10,))
-        hdf5.create_dataset(OFFSETS, data=np.array([0, 2**40, 2**40, 2**40]))
-    with ElmoVectors(file) as vectors:
-        for read in (lambda: vectors[0], lambda: vectors.tokens(0)):
-            with pytest.raises(InputError, match=r"out.hdf5: the file is damaged: .* claims to hold [0-9,]{15,} "):
-                read()
-
-
 def test_external_values_are_rejected(file: Path) -> None:
     move(file, "0", "a virtual dataset")
-    with pytest.raises(InputError, match="out.hdf5: expected '0' in the file itself, got a virtual dataset "):
+    with pytest.raises(InputError, match="out.hdf5: expected '0' in the file itself, got a link to it "):
         read_all(file)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 from allennlp.data import Batch, Instance, Token, TokenIndexer, Vocabulary
-from allennlp.data.fields import ListField, TextField
+from allennlp.data.fields import TextField
 from allennlp.data.token_indexers import ELMoTokenCharactersIndexer
 
 from elmo_tasks.bilm.characters import MOST_CHARACTERS, batch_to_ids, fit_slots
@@ -25,20 +25,6 @@ def test_equal_to_batch_to_ids_and_to_allennlp() -> None:
     assert torch.equal(ids, batch_to_ids(SENTENCES, longest=MOST_CHARACTERS))
     assert torch.equal(fit_slots(ids), batch_to_ids(SENTENCES))
     assert torch.equal(fit_slots(ids), tensors(ELMoTokenCharactersIndexer(), SENTENCES))
-
-
-def test_list_fields_are_padded() -> None:
-    indexers: dict[str, TokenIndexer] = {"elmo": CharacterIndexer()}
-    lists = [
-        ListField([TextField([Token(token) for token in sentence], indexers) for sentence in sentences])
-        for sentences in ([["a"], ["b", "c"]], [["d"]])
-    ]
-    batch = Batch([Instance({"texts": field}) for field in lists])
-    batch.index_instances(Vocabulary())
-    ids = batch.as_tensor_dict()["texts"]["elmo"]["elmo_tokens"]
-    assert ids.shape == (2, 2, 2, 50)
-    assert torch.equal(ids[1, 0, 0], batch_to_ids([["d"]])[0, 0])
-    assert ids[1, 0, 1].eq(0).all() and ids[1, 1].eq(0).all()
 
 
 def test_occurrences_share_a_read_only_array() -> None:

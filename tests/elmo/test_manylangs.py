@@ -14,7 +14,7 @@ from allennlp.common import Params
 
 from elmo_tasks.bilm import batch_to_ids
 from elmo_tasks.elmo import Elmo, ElmoVectors
-from elmo_tasks.elmo.manylangs import ManyLangs
+from elmo_tasks.elmo.manylangs import open_manylangs
 from elmo_tasks.errors import InputError
 from elmo_tasks.nn.elmo_embedder import ElmoTokenEmbedder
 from tests.elmo.manylangs.make import CONFIGS, HERE, SENTENCES
@@ -41,7 +41,7 @@ def test_in_configs_archives_and_commands(folder: Path, tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "1.zip", "w") as packed:
         for file in folder.iterdir():
             packed.write(file, f"model/{file.name}")
-    expected = ManyLangs(folder)(batch_to_ids(SENTENCES)).layers
+    expected = open_manylangs(folder)(batch_to_ids(SENTENCES)).layers
     settings: dict[str, Any] = {"source": "manylangs", "cache_dir": str(tmp_path / "layers"), "archive": True}
     embedder = ElmoTokenEmbedder.from_params(Params({**settings, "model": str(tmp_path / "1.zip")}))
     for _ in range(2):  # computed, cached
@@ -61,14 +61,13 @@ def test_the_published_configuration_needs_no_file(folder: Path) -> None:
     (folder / "sizes.json").unlink()
     (folder / "config.json").write_text('{"config_path": "../configs/cnn_50_100_512_4096_sample.json"}')
     with pytest.raises(InputError, match=r"token_embedder\.pkl: does not match .*512, 2148"):
-        ManyLangs(folder)
+        open_manylangs(folder)
 
 
 def test_invalid_files(folder: Path) -> None:
     valid = {file.name: file.read_bytes() for file in folder.iterdir()}
     config = json.loads(valid["sizes.json"])
     weights = torch.load(folder / "encoder.pkl", weights_only=True)
-    bias = "forward_layer_0.state_linearity.bias"
 
     def changed(**changes: Any) -> bytes:
         return json.dumps({**config, "token_embedder": {**config["token_embedder"], **changes}}).encode()
@@ -79,18 +78,17 @@ def test_invalid_files(folder: Path) -> None:
         ("sizes.json", changed(word_dim=5), r"token_embedder.pkl: does not match .*word_emb_layer"),
         ("char.dic", valid["char.dic"] + b"x\ty\n", r"char.dic:\d+: expected an entry, a tab and its number"),
         ("encoder.pkl", {**weights, "forward_layer_9.x": torch.ones(1)}, "unused: forward_layer_9"),
-        ("encoder.pkl", {**weights, bias: torch.full((8,), torch.nan)}, "expected finite numbers .* in forward_l"),
-        ("encoder.pkl", b"no weights", "encoder.pkl: cannot read .*torch did not write it"),
-        ("encoder.pkl", {"a": Code(folder / "trace")}, r"encoder.pkl: cannot read .* it holds code"),
+        ("encoder.pkl", b"no weights", "encoder.pkl: cannot read .*: it is damaged"),
+        ("encoder.pkl", {"a": Code(folder / "trace")}, r"encoder.pkl: cannot read .* code, which is not run"),
     ):
         if isinstance(content, bytes):
             (folder / name).write_bytes(content)
         else:
             torch.save(content, folder / name)
         with pytest.raises(InputError, match=problem):
-            ManyLangs(folder)
+            open_manylangs(folder)
         (folder / name).write_bytes(valid[name])
     assert not (folder / "trace").exists()
     (folder / "word.dic").unlink()
     with pytest.raises(InputError, match=r"word\.dic: no such file"):
-        ManyLangs(folder)
+        open_manylangs(folder)

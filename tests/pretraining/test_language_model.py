@@ -9,7 +9,6 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from elmo_tasks.bilm import BiLM, batch_to_ids
-from elmo_tasks.bilm.bilm import DIRECTIONS
 from elmo_tasks.bilm.characters import tokens_to_ids
 from elmo_tasks.bilm.options import BiLMOptions
 from elmo_tasks.pretraining.language_model import BiLanguageModel
@@ -33,22 +32,19 @@ def language_model(
 
 
 def random_batch(steps: int = 6, rows: int = 3, tokens: Sequence[str] = TOKENS) -> LmBatch:
-    shape = (steps, rows)
+    shape = (2, steps, rows)
     return LmBatch(
         characters=torch.from_numpy(tokens_to_ids(tokens).astype("int64")),
-        forward_inputs=torch.randint(len(tokens), shape),
-        backward_inputs=torch.randint(len(tokens), shape),
-        forward_targets=torch.randint(WORDS, shape),
-        backward_targets=torch.randint(WORDS, shape),
-        forward_mask=torch.ones(shape, dtype=torch.bool),
-        backward_mask=torch.ones(shape, dtype=torch.bool),
+        inputs=torch.randint(len(tokens), shape),
+        targets=torch.randint(WORDS, shape),
+        mask=torch.ones(shape, dtype=torch.bool),
         unknown=0,
     )
 
 
 def steps_of(batch: LmBatch, steps: slice) -> LmBatch:
     """Some time steps of a batch."""
-    return replace(batch, **{name: value[steps] for name, value in vars(batch).items() if name.startswith(DIRECTIONS)})
+    return replace(batch, **{name: getattr(batch, name)[:, steps] for name in ("inputs", "targets", "mask")})
 
 
 @pytest.mark.parametrize("training", [False, True])
@@ -57,12 +53,10 @@ def test_two_short_batches_equal_a_long_one(training: bool) -> None:
     whole = model(batch)
     first = model(steps_of(batch, slice(0, 4)))
     second = model(steps_of(batch, slice(4, 8)), first.states)
-    torch.testing.assert_close(first.forward_nll + second.forward_nll, whole.forward_nll, rtol=1e-6, atol=0)
-    torch.testing.assert_close(first.backward_nll + second.backward_nll, whole.backward_nll, rtol=1e-6, atol=0)
+    torch.testing.assert_close(first.nll + second.nll, whole.nll, rtol=1e-6, atol=0)
     torch.testing.assert_close(second.states, whole.states, rtol=0, atol=1e-6)
     forgetful = model(steps_of(batch, slice(4, 8)))
-    assert not torch.isclose(forgetful.forward_nll, second.forward_nll)
-    assert not torch.isclose(forgetful.backward_nll, second.backward_nll)
+    assert not torch.isclose(forgetful.nll, second.nll).any()
 
 
 def test_losses_match_the_bilms_representations() -> None:
@@ -74,19 +68,16 @@ def test_losses_match_the_bilms_representations() -> None:
     mask = torch.tensor([False, True, True, True, True])[:, None]  # BiLM strips the boundary vectors
     batch = LmBatch(
         characters=torch.from_numpy(tokens_to_ids(words).astype("int64")),
-        forward_inputs=torch.arange(0, 5)[:, None],
-        backward_inputs=torch.arange(5, 0, -1)[:, None],
-        forward_targets=targets[0][:, None],
-        backward_targets=targets[1][:, None],
-        forward_mask=mask,
-        backward_mask=mask,
+        inputs=torch.stack([torch.arange(0, 5), torch.arange(5, 0, -1)])[:, :, None],
+        targets=targets[:, :, None],
+        mask=mask.expand(2, -1, -1),
         unknown=0,
     )
     output = model(batch)
     top = model.bilm(batch_to_ids([sentence])).layers[-1, 0]  # [T, 2P]
     for half, ids, found in (
-        (top[:, :6], targets[0][1:], output.forward_nll),
-        (top.flip(0)[:, 6:], targets[1][1:], output.backward_nll),
+        (top[:, :6], targets[0][1:], output.nll[0]),
+        (top.flip(0)[:, 6:], targets[1][1:], output.nll[1]),
     ):
         logits = functional.linear(half, model.softmax.weight, model.softmax.bias)
         torch.testing.assert_close(found, functional.cross_entropy(logits, ids, reduction="sum").detach())
@@ -94,22 +85,20 @@ def test_losses_match_the_bilms_representations() -> None:
 
 def test_masked_positions_do_not_count() -> None:
     model, batch = language_model().eval(), random_batch()
-    batch.forward_mask[-1, 0] = batch.backward_mask[:, 1] = False
+    batch.mask[0, -1, 0] = batch.mask[1, :, 1] = False
     before = model(batch)
-    assert (int(before.forward_count), int(before.backward_count)) == (17, 12)
-    batch.forward_targets[-1, 0] = (batch.forward_targets[-1, 0] + 1) % WORDS
-    batch.backward_targets[:, 1] = (batch.backward_targets[:, 1] + 1) % WORDS
+    assert before.counts.tolist() == [17, 12]
+    batch.targets = torch.where(batch.mask, batch.targets, (batch.targets + 1) % WORDS)
     after = model(batch)
-    assert (before.forward_nll, before.backward_nll) == (after.forward_nll, after.backward_nll)
+    assert torch.equal(before.nll, after.nll)
 
 
 def test_training_samples_and_evaluation_is_exact() -> None:
     model, batch = language_model(negatives=5), random_batch()
     exact = model.eval()(batch)
-    assert exact.forward_nll == model(batch).forward_nll
-    assert not exact.forward_nll.requires_grad
+    assert torch.equal(exact.nll, model(batch).nll) and not exact.nll.requires_grad
     model.train()
-    assert model(batch).forward_nll != model(batch).forward_nll
+    assert not torch.equal(model(batch).nll, model(batch).nll)
 
 
 def test_dropout_at_each_layer_input_and_before_the_softmax(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from elmo_tasks.bilm.bilm import DIRECTIONS
 from elmo_tasks.bilm.characters import tokens_to_ids
 from elmo_tasks.pretraining.sentences import count_predictions, read_sentences, shuffled_sentences
 from elmo_tasks.pretraining.stream import LmBatch, LmStream
@@ -17,9 +18,10 @@ def predictions(batches: list[LmBatch], direction: str) -> Counter[tuple[bytes, 
     """How often each pair of input characters and target was predicted, without masked positions."""
     found: Counter[tuple[bytes, int]] = Counter()
     for batch in batches:
-        mask = getattr(batch, f"{direction}_mask")
-        inputs = batch.characters[getattr(batch, f"{direction}_inputs")[mask]]
-        targets = getattr(batch, f"{direction}_targets")[mask]
+        side = DIRECTIONS.index(direction)
+        mask = batch.mask[side]
+        inputs = batch.characters[batch.inputs[side][mask]]
+        targets = batch.targets[side][mask]
         found.update((row.numpy().tobytes(), int(target)) for row, target in zip(inputs, targets, strict=True))
     return found
 
@@ -30,14 +32,12 @@ def test_a_batch_by_hand() -> None:
     types = tokens_to_ids(["<S>", "a", "b", "c", "d", "e", "</S>", "h", "g", "f"])
     assert first.characters.tolist() == types.tolist()
     # Columns are rows of text. Backward reads the third sentence first: `</S> h g f e <S>`.
-    assert first.forward_inputs.T.tolist() == [[0, 1, 2, 3], [0, 4, 0, 5]]
-    assert first.forward_targets.T.tolist() == [[3, 4, 5, 1], [6, 1, 7, 8]]
-    assert first.backward_inputs.T.tolist() == [[6, 7, 8, 9], [6, 4, 6, 3]]
-    assert first.backward_targets.T.tolist() == [[2, 9, 8, 7], [6, 0, 5, 4]]
-    assert first.forward_mask.all() and first.backward_mask.all() and first.unknown == 1
-    assert second.forward_mask.T.tolist() == [[False] * 4, [True, True, True, False]]
-    assert second.backward_mask.T.tolist() == [[True] + [False] * 3, [True, True, False, False]]
-    assert second.backward_targets[second.backward_mask].tolist() == [0, 3, 0]
+    assert first.inputs.mT.tolist() == [[[0, 1, 2, 3], [0, 4, 0, 5]], [[6, 7, 8, 9], [6, 4, 6, 3]]]
+    assert first.targets.mT.tolist() == [[[3, 4, 5, 1], [6, 1, 7, 8]], [[2, 9, 8, 7], [6, 0, 5, 4]]]
+    assert first.mask.all() and first.unknown == 1
+    assert second.mask[0].T.tolist() == [[False] * 4, [True, True, True, False]]
+    assert second.mask[1].T.tolist() == [[True] + [False] * 3, [True, True, False, False]]
+    assert second.targets[1][second.mask[1]].tolist() == [0, 3, 0]
     assert second.unknown == 1
 
 

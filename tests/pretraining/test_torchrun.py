@@ -176,8 +176,8 @@ def test_each_node_reads_its_own_files(corpus: Path, monkeypatch: pytest.MonkeyP
         ids = {number: word for word, number in words.to_words().ids.items()}
         while stream._sources["forward"].cycle == 0:
             batch = next(stream)
-            assert batch.forward_targets.shape == (10, 2)
-            read[rank // 2] += [ids[number] for number in batch.forward_targets.flatten().tolist()]
+            assert batch.targets.shape == (2, 10, 2)
+            read[rank // 2] += [ids[number] for number in batch.targets[0].flatten().tolist()]
     for node in range(2):
         expected = Counter(word for sentence in read_sentences(share_of_files(files, node, 2)) for word in sentence)
         expected["</S>"] = sum(1 for _ in read_sentences(share_of_files(files, node, 2)))

@@ -72,7 +72,7 @@ def batches(made: LmDataLoader) -> list[LmBatch]:
 def test_the_directions_read_different_sentences(corpus: Path) -> None:
     made = loader(str(corpus / "lm" / "train.*.txt"), unroll=10, steps_per_epoch=1)  # 10 is the length of all sentences
     (batch,) = batches(made)
-    found = [set(getattr(batch, name).flatten().tolist()) - {0, 1} for name in ("forward_targets", "backward_targets")]
+    found = [set(targets.flatten().tolist()) - {0, 1} for targets in batch.targets]
     assert found[0] != found[1]
 
 
@@ -81,7 +81,7 @@ def test_epochs_continue_the_stream(corpus: Path) -> None:
     short, long = loader(path, steps_per_epoch=5), loader(path, steps_per_epoch=15)
     pieces, whole = [*batches(short), *batches(short), *batches(short)], batches(long)
     assert len(pieces) == len(whole) == 15
-    assert all(torch.equal(a.backward_targets, b.backward_targets) for a, b in zip(pieces, whole, strict=True))
+    assert all(torch.equal(a.targets, b.targets) for a, b in zip(pieces, whole, strict=True))
     path = str(corpus / "lm" / "train.a.txt")
     assert len(batches(loader(path))) == len(loader(path)) == count_predictions([Path(path)]) // 12 == 2000 // 12
 

@@ -20,9 +20,15 @@ ENCODER = frozen(encoder_of(lengths))
 
 
 def probe(folder: Path, train: str, test: str) -> PosReport:
+    """On lines of `word/tag`."""
     for name, text in (("train", train), ("test", test)):
-        (folder / name).write_text(text)
+        (folder / name).write_text("\n".join(map(conllu, text.splitlines())))
     return probe_pos(ENCODER, folder / "train", folder / "test")
+
+
+def conllu(line: str) -> str:
+    pairs = enumerate((pair.partition("/") for pair in line.split()), start=1)
+    return "".join(f"{number}\t{word}\t_\t_\t{tag}\t_\t_\t_\t_\t_\n" for number, (word, _, tag) in pairs)
 
 
 def scores(report: PosReport) -> dict[str, tuple[float | None, ...]]:

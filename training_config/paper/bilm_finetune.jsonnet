@@ -18,7 +18,7 @@ local data = std.extVar('ELMO_TASKS_DATA');
   vocabulary: { type: 'elmo_tasks_words', file: data + '/lm/vocab-2016-09-10.txt' },
   model: {
     type: 'elmo_tasks_tuned_bilm',
-    // A run's folder or archive, an exported folder, or { options_file, weight_file } of one without its softmax.
+    // A run's folder, an exported folder, or { options_file, weight_file } of one without its softmax.
     bilm: { options_file: data + '/bilm/options.json', weight_file: data + '/bilm/weights.hdf5' },
     negatives: 8192,
     dropout: 0.1,

@@ -11,8 +11,8 @@ from pydantic import TypeAdapter
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.json_values import NOT_JSON, TEXT, json_problem, loaded, validate
-from elmo_tasks.formats.tagged import unescape
 from elmo_tasks.formats.text_files import not_empty, open_text
+from elmo_tasks.formats.trees import unescape
 from elmo_tasks.nn.word_indexer import shared_token
 from elmo_tasks.tasks.reader import TaskReader, text_field
 from elmo_tasks.tasks.tokenizer import BlankSpacyTokenizer

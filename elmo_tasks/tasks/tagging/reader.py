@@ -69,7 +69,7 @@ class ColumnReader(TaskReader):
 
     def _sentences(self, file: str) -> Iterator[_Tagged]:
         if isinstance(self._tag, str):
-            yield from ((*sentence, 0) for sentence in read_tagged(file, form="conllu", tag=self._tag))
+            yield from ((*sentence, 0) for sentence in read_tagged(file, tag=self._tag))
             return
         for sentence in read_columns(file, corpus_hint=self.corpus_hint):
             try:
