@@ -82,7 +82,7 @@ sentences = {
 texts = [text.split() for group in sentences.values() for text in group]
 senses = np.array([sense for sense, group in sentences.items() for _ in group])
 
-elmo = Elmo.from_files()
+elmo = Elmo.from_pretrained()
 layers = elmo.embed(texts)  # one array [3, T, 320] per sentence: 3 layers, T words
 play = np.stack([one[:, text.index("play")] for one, text in zip(layers, texts)], axis=1)  # [3, 11, 320]
 play.shape

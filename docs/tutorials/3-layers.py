@@ -46,7 +46,7 @@ for row in train[0]:
 # The layers of all words, computed once. The biLM is frozen, so nothing below changes them.
 
 # %%
-elmo = Elmo.from_files()
+elmo = Elmo.from_pretrained()
 
 
 def layers_of(part):

@@ -88,7 +88,7 @@ print(train[5])
 # ELMo as a **frozen feature**: the layers are computed once, outside the model, as a tensor.
 
 # %%
-elmo = Elmo.from_files()
+elmo = Elmo.from_pretrained()
 
 
 def features(pairs):

@@ -117,7 +117,7 @@ def _hub_file(url: str) -> Path:
 
 def _is_zip(path: Path) -> bool:
     with path.open("rb") as file:
-        return file.read(4) == b"PK\x03\x04"
+        return path.suffix.lower() == ".zip" or file.read(4) == b"PK\x03\x04"
 
 
 def _unpacked(file: Path) -> Path:

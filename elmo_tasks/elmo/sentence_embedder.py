@@ -71,14 +71,19 @@ class Elmo:
 
     @classmethod
     def from_pretrained(
-        cls, model: str | Path, options_file: str | Path | None = None, *, precision: str = "float32", **settings: Any
+        cls,
+        model: str | Path | None = None,
+        options_file: str | Path | None = None,
+        *,
+        precision: str = "float32",
+        **settings: Any,
     ) -> "Elmo":
         """
-        Open a whole model: a name that `elmo-tasks models` lists, a folder, a ZIP of the NLPL repository, their URL
-        (`https://...zip#sha256=HEX` checks the digest), `hf://owner/name`; or the weights of a biLM with its options.
-        The other arguments and the errors are those of `from_files`.
+        Open the embedded biLM, or a whole model: a name that `elmo-tasks models` lists, a folder, a ZIP of the NLPL
+        repository, their URL (`https://...zip#sha256=HEX` checks the digest), `hf://owner/name`; or the weights of a
+        biLM with its options. The other arguments and the errors are those of `from_files`.
         """
-        chosen = {**settings_of(model), "options_file": options_file, "precision": precision}
+        chosen = {**({} if model is None else settings_of(model)), "options_file": options_file, "precision": precision}
         return cls._open(SourceSettings.of(chosen), **settings)
 
     @classmethod
@@ -101,6 +106,11 @@ class Elmo:
 
     @classmethod
     def _open(cls, chosen: SourceSettings, *, device: str | int = "cpu", **settings: Any) -> "Elmo":
+        try:
+            torch.empty(0, device=device)
+        except (RuntimeError, AssertionError):  # of a name, and of a device that is not there
+            problem = f"device: expected one of this machine, such as cpu or cuda:0, got {device!r}"
+            raise InputError(problem) from None
         bilm, source = open_source(chosen)
         return cls(bilm.to(device), source, **settings)
 
@@ -158,6 +168,8 @@ class Elmo:
         For `map(elmo.embed_batch, batched=True)` of Hugging Face datasets: the column `elmo` with the vectors of the
         sentences in `column`. The pickle holds the files' sha256, so that the fingerprints identify the biLM.
         """
+        if column not in batch:
+            raise InputError(f"column: expected one of {', '.join(batch)}, got {column!r}")
         return {"elmo": self.embed(batch[column], layers=layers)}
 
     def write(
@@ -211,7 +223,7 @@ class Elmo:
         """The source with a choice of its layers; `options` are others of `VectorModel`."""
         if layers in OUTPUTS:
             options["output"] = layers
-        elif isinstance(layers, int | np.integer):
+        elif isinstance(layers, int | np.integer) and not isinstance(layers, bool):
             if not 0 <= layers < self.bilm.n_layers:
                 raise InputError(f"layers: expected 0 to {self.bilm.n_layers - 1}, or {_CHOICES}, got {layers}")
             options["mix"] = ScalarMix(self.bilm.n_layers, MixSettings(mix=f"layer:{layers}", gamma=False))

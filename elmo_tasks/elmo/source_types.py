@@ -136,7 +136,12 @@ class SourceSettings(Settings):
             yield Wrong("options_file", "null where weight_file is a whole model", self.options_file)
         for key in () if embedded or is_whole else source.files:
             if getattr(self, key) is None:
-                yield Wrong(key, "a folder or the name of a model" if key == "model" else "a path or URL", None)
+                expected = "a folder or the name of a model" if key == "model" else "a path or URL"
+                if key == "options_file":
+                    expected += (
+                        f" with the weights {self.weight_file}, which are no folder, ZIP, name or hf://OWNER/NAME"
+                    )
+                yield Wrong(key, expected, None)
         # A biLM's files, which all configs have, are ignored.
         if "model" not in source.files and self.model is not None:
             yield Wrong("model", f"null {of_source}", self.model)

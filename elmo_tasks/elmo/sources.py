@@ -6,6 +6,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
+from difflib import get_close_matches
 from pathlib import Path
 from pickle import UnpicklingError
 from typing import Any
@@ -154,8 +155,10 @@ def settings_of(model: str | Path) -> dict[str, Any]:
     if text.startswith(HUB) or (text in MODELS and MODELS[text].is_bilm):
         return {"weight_file": text}
     path = model_path(text)
-    if not os.path.exists(path):
-        raise InputError("no such model", file=text, hint="a file, folder or URL, or a name in `elmo-tasks models`")
+    if not text or not os.path.exists(path):
+        near = "".join(f"nearest: {name}; " for name in get_close_matches(text, MODELS, n=1))
+        hint = f"{near}a file, folder or URL, or a name in `elmo-tasks models`; without one, the embedded biLM"
+        raise InputError("no such model", file=text, hint=hint)
     if (path / "config.json").is_file() and not (path / "options.json").is_file():
         return {"source": MANYLANGS if (path / WEIGHTS).is_file() else TRANSFORMER, "model": text}
     return {"weight_file": text}

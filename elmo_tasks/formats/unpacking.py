@@ -96,6 +96,8 @@ def unzip(source: Path, folder: Path, names: Sequence[str]) -> None:
                     shutil.copyfileobj(content, out)
     except InputError:
         raise
+    except FileExistsError as error:
+        raise InputError(f"the ZIP has two members {Path(error.filename).name}", file=source) from None
     except Exception as error:  # damaged files raise errors of any kind
         problem = f"the ZIP cannot be unpacked: {error}"
         raise InputError(problem, file=source, hint="copy or download it again") from None

@@ -124,11 +124,13 @@ def test_names_and_urls_are_downloaded_once(
 
 
 def test_errors(folder: Path) -> None:
-    with pytest.raises(InputError, match="elmo-tiny: no such model .*`elmo-tasks models`"):
-        Elmo.from_pretrained("elmo-tiny")
+    with pytest.raises(InputError, match="elmo-orginal: no such model .nearest: elmo-original; .*`elmo-tasks models`"):
+        Elmo.from_pretrained("elmo-orginal")
     with pytest.raises(InputError, match="options_file: expected null where weight_file is a whole model, got"):
         Elmo.from_pretrained(folder / "204.zip", folder / "204/options.json")
-    with pytest.raises(InputError, match=r"options_file: expected a path or URL, got None"):
+    with pytest.raises(
+        InputError, match=r"options_file: expected a path or URL with the weights .*model\.hdf5, which are no folder"
+    ):
         Elmo.from_pretrained(folder / "204/model.hdf5")
     (folder / "204/model.hdf5").unlink()
     with pytest.raises(InputError, match=r"204: expected a biLM with weights\.hdf5 or model\.hdf5"):
@@ -151,8 +153,8 @@ def twice(file: Path) -> None:
     ("write", "problem"),
     [
         (bomb, "unpacks to more than 100 times its size"),
-        (twice, "File exists"),
-        (lambda file: file.write_bytes(b"PK\x03\x04 not a ZIP"), "not a zip file"),
+        (twice, "has two members model.hdf5"),
+        (lambda file: file.touch(), "not a zip file"),
     ],
 )
 def test_hostile_zips_are_one_error(write: Callable[[Path], None], problem: str, tmp_path: Path, cache: Path) -> None:

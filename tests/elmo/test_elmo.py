@@ -50,9 +50,12 @@ def test_errors_name_arguments(elmo: Elmo, tmp_path: Path, monkeypatch: pytest.M
         Elmo.from_files("x")
     with pytest.raises(InputError, match=r"x: no such file: the biLM's options \(set options_file; relative"):
         Elmo.from_files("x", "y")
+    for device in ("cdua", "cuda:99"):
+        with pytest.raises(InputError, match=f"device: expected one of this machine, .* got '{device}'"):
+            Elmo.from_pretrained(device=device)
     assert repr(elmo) == f"Elmo(biLM {tmp_path}/weights.hdf5, 3 layers of 12, float32, cpu)"
     monkeypatch.setenv("ELMO_TASKS_DATA", "/nowhere")
-    assert Elmo.from_files().source.weight_file.path == str(fixtures_root() / "bilm/weights.hdf5")
+    assert Elmo.from_pretrained().source.weight_file.path == str(fixtures_root() / "bilm/weights.hdf5")
 
 
 def test_choices_of_layers(elmo: Elmo) -> None:
@@ -69,6 +72,7 @@ def test_choices_of_layers(elmo: Elmo) -> None:
         ("last", "layers: expected all, top, average, the path"),
         (3, "layers: expected 0 to 2, or all, .* got 3"),
         (-1, "got -1"),
+        (True, "got 'True'"),
     ):
         with pytest.raises(InputError, match=message):
             elmo.embed(TEXT, layers=invalid)
@@ -130,3 +134,5 @@ def test_cache(elmo: Elmo, tmp_path: Path) -> None:
 def test_columns_of_a_batch(elmo: Elmo) -> None:
     found = elmo.embed_batch({"tokens": TOKENS, "id": [0] * 6})["elmo"]
     assert all(map(np.array_equal, found, elmo.embed(TEXT, layers="average")))
+    with pytest.raises(InputError, match="column: expected one of text, got 'tokens'"):
+        elmo.embed_batch({"text": TEXT})
