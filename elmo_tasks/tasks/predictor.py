@@ -10,7 +10,7 @@ from allennlp.models import Model
 from allennlp.predictors import Predictor
 
 from elmo_tasks.errors import InputError, shown
-from elmo_tasks.formats.json_values import NOT_JSON, TEXT, json_problem, loaded, validate, words_of
+from elmo_tasks.formats.json_values import TEXT, parse_json, validate, words_of
 from elmo_tasks.tasks.tokenizer import BlankSpacyTokenizer, offsets_of
 
 _ID = "id"
@@ -32,11 +32,7 @@ class JsonLinesPredictor(Predictor):
 
     def load_line(self, line: str) -> JsonDict:
         """Raises `InputError` if the line is not JSON."""
-        try:
-            return loaded(line.strip())
-        except NOT_JSON as error:
-            found = f"got {shown(line.strip())}: {json_problem(error)}"
-            raise InputError(f"expected one JSON object per line, {found}") from None
+        return parse_json(line.strip())
 
     def predict_json(self, inputs: JsonDict) -> JsonDict:
         """The output for one input. Raises what `predict_batch_json` does."""
