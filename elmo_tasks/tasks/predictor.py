@@ -141,4 +141,4 @@ class PairPredictor(JsonLinesPredictor):
     def _words(self, value: Any, key: str) -> list[str]:
         if isinstance(value, list):
             return words_of(value, repr(key))
-        return [token.ensure_text() for token in self._tokenizer.tokenize(validate(TEXT, value, repr(key)))]
+        return self._tokenizer.words(validate(TEXT, value, repr(key)))

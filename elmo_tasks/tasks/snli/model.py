@@ -91,28 +91,11 @@ class EntailmentModel(Classifier):
         built = construct(composition, hidden_size)
         return cls(vocab, input_encoder, projection=projection, composition=built, **kwargs)
 
-    def forward(
-        self,
-        premise: TextFieldTensors,
-        hypothesis: TextFieldTensors,
-        metadata: list[dict[str, Any]],
-        label: Tensor | None = None,
-    ) -> dict[str, Any]:
-        """
-        # Parameters
-
-        - `premise`, `hypothesis`: B sentences each.
-        - `metadata`: for each pair its words under `premise` and `hypothesis`.
-        - `label`, [B]: ids of the gold labels.
-
-        Returns `logits` and `probabilities` [B, 3]; `attention` [2B, T, T] of each word over the words of the other
-        sentence, premises first; the words of `premise` and `hypothesis`; with gold labels the `loss`, a scalar.
-        """
-        self.require_gold(label)
-        return self.answer(self.score(premise, hypothesis), metadata, label)
-
     def score(self, premise: TextFieldTensors, hypothesis: TextFieldTensors, **_: Any) -> dict[str, Tensor]:
-        """`logits` [B, 3], and `attention` [2B, T, T]."""
+        """
+        `logits` [B, 3] of B sentences each, and `attention` [2B, T, T] of each word over the words of the other
+        sentence, premises first.
+        """
         h, _, mask = self.input_encoder(stack(premise, hypothesis))  # [2B, T, D]
         attended, attention = attend(h, mask)  # [2B, T, D], [2B, T, T]
         # Chen et al. (2017), equations 14 and 15

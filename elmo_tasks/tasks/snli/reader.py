@@ -47,7 +47,7 @@ class SnliReader(TaskReader):
     def __init__(self, *, tokenization: Literal["sentence", "parse"] = "sentence", **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self._fields = _FIELDS[tokenization]
-        self._tokenizer = BlankSpacyTokenizer() if tokenization == "sentence" else None
+        self._words = BlankSpacyTokenizer().words if tokenization == "sentence" else leaves
 
     def _read(self, file_path: PathOrStr) -> Iterable[Instance]:
         """Raises `InputError` with file and line, if a line is invalid, and if there is no pair."""
@@ -80,11 +80,6 @@ class SnliReader(TaskReader):
         if label is not None:
             fields["label"] = LabelField(label)
         return Instance(fields)
-
-    def _words(self, text: str) -> list[str]:
-        if self._tokenizer is None:
-            return leaves(text)
-        return [token.ensure_text() for token in self._tokenizer.tokenize(text)]
 
 
 def leaves(parse: str) -> list[str]:

@@ -68,24 +68,8 @@ class SentimentClassifier(Classifier):
         layers = head.construct(input_dim=pool.get_output_dim(), classes=len(complete_labels(vocab, NAMES)))
         return cls(vocab, input_encoder, integrator=built, pool=pool, head=layers, **kwargs)
 
-    def forward(
-        self, tokens: TextFieldTensors, metadata: list[dict[str, Any]], label: Tensor | None = None
-    ) -> dict[str, Any]:
-        """
-        # Parameters
-
-        - `tokens`: B texts of T words.
-        - `metadata`: for each text its `words`.
-        - `label`, [B]: ids of the gold labels.
-
-        Returns `logits` and `probabilities` [B, K], in the order of `labels`; `words`; with gold labels the `loss`, a
-        scalar.
-        """
-        self.require_gold(label)
-        return self.answer(self.score(tokens), metadata, label)
-
     def score(self, tokens: TextFieldTensors, **_: Any) -> dict[str, Tensor]:
-        """`logits` [B, K]."""
+        """`logits` [B, K] of B texts of T words."""
         h, _, mask = self.input_encoder(tokens)
         attended = biattend(h, mask)  # [B, T, D]
         integrated = self.integrator(torch.cat([h, h - attended, h * attended], -1), mask)  # [B, T, E]
