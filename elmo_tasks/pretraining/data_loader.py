@@ -14,7 +14,7 @@ from allennlp.data.fields import ListField, TextField
 from allennlp.data.vocabulary import NAMESPACE_PADDING_FILE
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.files import atomic_write
+from elmo_tasks.files import write_text
 from elmo_tasks.pretraining.evaluation import first_sentences
 from elmo_tasks.pretraining.sentences import check_text, count_predictions, expand_files, share_of_files
 from elmo_tasks.pretraining.stream import LmBatch, LmStream, TrainingStream
@@ -80,8 +80,7 @@ class LmVocabulary(Vocabulary):
         saved = Path(directory) / f"{WORDS}.txt"
         if saved.is_file():
             _check_same(WordVocabulary.from_file(saved), self.to_words(), saved)
-        with atomic_write(saved.with_name(NAMESPACE_PADDING_FILE)) as temporary:
-            temporary.write_text(f"{WORDS}\n", "utf-8")
+        write_text(saved.with_name(NAMESPACE_PADDING_FILE), f"{WORDS}\n")
         self.to_words().save(saved)
 
     def to_words(self) -> WordVocabulary:
