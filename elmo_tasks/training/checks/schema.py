@@ -126,7 +126,8 @@ def _value_problems(path: str, value: Any, annotation: Any, supplied: Supplied) 
     elif origin is Lazy:
         yield from _value_problems(path, value, arguments[0], None)
     elif origin in (Union, types.UnionType):
-        kinds = [one for one in arguments if one is not types.NoneType]
+        kinds = [one for one in arguments if get_origin(one) is Lazy] or [*arguments]
+        kinds = [one for one in kinds if one is not types.NoneType]
         found: list[list[Problem]] = [list(_value_problems(path, value, kind, supplied)) for kind in kinds]
         if all(found) and not (value is None and types.NoneType in arguments):
             deepest = max(found, key=lambda problems: len(problems[0].path))  # of the type that fits best
