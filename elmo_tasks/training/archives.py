@@ -23,6 +23,7 @@ from transformers import dynamic_module_utils
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.unpacking import ARCHIVED, require_regular, unpack
+from elmo_tasks.training.checks.problem import below, items
 
 HINT = "copy it again, or write it again with `elmo-tasks train --recover`"
 STATE_PREFIXES = ("Error(s) in loading state_dict", "Error loading state dict")
@@ -134,9 +135,8 @@ def archived_config(content: bytes, file: str | Path) -> str:
 def _leaves(path: str, key: str, value: Any) -> Iterator[tuple[str, str, Any]]:
     """Path, key and value of everything in a config; the items of a list have the key of the list."""
     yield path, key, value
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for name, part in items:
-        yield from _leaves(f"{path}.{name}".lstrip("."), name if isinstance(name, str) else key, part)
+    for name, part in items(value):
+        yield from _leaves(below(path, name), name if isinstance(name, str) else key, part)
 
 
 def _names_code(key: str, value: Any, registered: set[str]) -> bool:

@@ -11,6 +11,8 @@ import numpy
 import torch
 from allennlp.training.metrics import Metric
 
+from elmo_tasks.training.checks.problem import items
+
 SCALARS = (bool, int, float, str, type(None), numpy.generic)
 
 
@@ -91,13 +93,8 @@ def _metrics(model: torch.nn.Module) -> Iterator[tuple[str, Metric]]:
 
 def _metrics_of(path: str, owner: Any) -> Iterator[tuple[str, Metric]]:
     for attribute, value in vars(owner).items():
-        if isinstance(value, dict):
-            items = [(f"[{key}]", item) for key, item in value.items()]
-        elif isinstance(value, list | tuple):
-            items = [(f"[{index}]", item) for index, item in enumerate(value)]
-        else:
-            items = [("", value)]
-        for key, item in items:
+        parts = [(f"[{key}]", item) for key, item in items(value)]
+        for key, item in [("", value), *parts]:
             if isinstance(item, Metric):
                 yield f"{path}.{attribute}{key}", item
                 yield from _metrics_of(f"{path}.{attribute}{key}", item)

@@ -52,7 +52,7 @@ def items(value: Any) -> Iterable[tuple[Any, Any]]:
     """Keys and values of an object, indices and values of a list, nothing of other values."""
     if isinstance(value, dict):
         return value.items()
-    return enumerate(value) if isinstance(value, list) else ()
+    return enumerate(value) if isinstance(value, list | tuple) else ()
 
 
 def get(config: Any, path: str) -> Any:
