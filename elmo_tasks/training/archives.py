@@ -23,13 +23,11 @@ from transformers import dynamic_module_utils
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.unpacking import ARCHIVED, require_regular, unpack
+from elmo_tasks.training.checks.files import DATA_PATHS
 from elmo_tasks.training.checks.problem import below, items
 
 HINT = "copy it again, or write it again with `elmo-tasks train --recover`"
 STATE_PREFIXES = ("Error(s) in loading state_dict", "Error loading state dict")
-DATA_PATHS = ("train_data_path", "validation_data_path", "test_data_path")
-"""Keys of a config that are not read when its model is loaded."""
-
 DATA_LOADERS = ("data_loader", "validation_data_loader")
 
 

@@ -63,8 +63,9 @@ def object_problems(
     for key, part in value.items():
         here = below(path, key)
         if key in parameters:
-            of_part = _argument_problems(here, part, parameters[key], supplied)
-            found |= {problem.path: problem for problem in of_part}
+            if part is not None and not (isinstance(part, dict) and "_pretrained" in part):
+                of_part = _value_problems(here, part, parameters[key].annotation, supplied)
+                found |= {problem.path: problem for problem in of_part}
         elif not accepts_any and not (key == "type" and has_type):
             found[here] = unknown(here, f"a key of {cls.__name__}", f"the unknown key {key}", known, name=key)
     yield from found.values()
@@ -111,11 +112,6 @@ def _passes_on_anything(cls: Any, constructor: Callable[..., Any]) -> bool:
         return False
     base = next((base for base in cls.__mro__[1:] if issubclass(base, FromParams)), None)
     return base is None or _passes_on_anything(base, base.__init__)
-
-
-def _argument_problems(path: str, value: Any, parameter: Parameter, supplied: Supplied) -> Iterator[Problem]:
-    if value is not None and not (isinstance(value, dict) and "_pretrained" in value):
-        yield from _value_problems(path, value, parameter.annotation, supplied)
 
 
 def _value_problems(path: str, value: Any, annotation: Any, supplied: Supplied) -> Iterator[Problem]:
