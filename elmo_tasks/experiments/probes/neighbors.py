@@ -1,6 +1,6 @@
 """The nearest occurrences of a word by a frozen layer's vectors, and the nearest words by word vectors (Table 4)."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -49,11 +49,6 @@ class CorpusIndex:
         """The tokens that are this word, ignoring case: int64, in order."""
         return np.flatnonzero([other == word.lower() for other in self.words])
 
-    def tokens_of(self, words: Sequence[str]) -> list[int]:
-        """The tokens of all sentences with exactly these words."""
-        found = (number for number, other in enumerate(self.sentences) if other == list(words))
-        return [token for number in found for token in range(self._starts[number], self._starts[number + 1])]
-
 
 class Occurrence(NamedTuple):
     """A word in its sentence."""
@@ -93,7 +88,7 @@ def nearest_occurrences(index: CorpusIndex, word: str, source: Occurrence, *, to
     """
     own = index.occurrences(word)
     vector = index.vectors[own[source.number - 1]].astype(np.float32)  # [D]
-    tokens = np.setdiff1d(own, index.tokens_of(source.words))
+    tokens = own[np.array([index.place_of(token)[0] != source.words for token in own.tolist()])]
     near = np.zeros(len(tokens), np.float32)
     for start in range(0, len(tokens), _CHUNK):
         chunk = slice(start, start + _CHUNK)

@@ -80,7 +80,6 @@ def probe_pos(encoder: FrozenEncoder, train_file: str | Path, test_file: str | P
 
 
 def _tokens(sentences: Sequence[TaggedSentence]) -> tuple[list[str], list[str]]:
-    """All words and all tags."""
     words = [word for sentence in sentences for word in sentence.words]
     return words, [tag for sentence in sentences for tag in sentence.tags]
 
