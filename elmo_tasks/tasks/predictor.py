@@ -43,8 +43,10 @@ class JsonLinesPredictor(Predictor):
         The outputs in the order of the inputs. Raises `InputError` if an input is not an object with these keys, or a
         value is invalid.
         """
+        known = {*self.keys, _ID}
         for one in inputs:
-            self._check(one)
+            if not isinstance(one, dict) or not one.keys() <= known:
+                raise InputError(f"expected an object with keys among {', '.join(sorted(known))}, got {shown(one)}")
         pairs = zip(inputs, self.outputs(inputs), strict=True)
         return [{_ID: one[_ID], **output} if _ID in one else output for one, output in pairs]
 
@@ -52,11 +54,6 @@ class JsonLinesPredictor(Predictor):
         """`predict_batch_json` without the `id`."""
         outputs: list[JsonDict] = super().predict_batch_json(inputs)
         return outputs
-
-    def _check(self, one: Any) -> None:
-        known = {*self.keys, _ID}
-        if not isinstance(one, dict) or not one.keys() <= known:
-            raise InputError(f"expected an object with keys among {', '.join(sorted(known))}, got {shown(one)}")
 
     def predict_instance(self, instance: Instance) -> JsonDict:
         """The output for an instance of this predictor or the reader."""

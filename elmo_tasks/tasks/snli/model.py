@@ -139,16 +139,11 @@ def attend(h: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
     its mask [2B, T] are of B sentences, then of the B sentences paired with them. Returns the weighted sums [2B, T, D]
     and the weights [2B, T, T], which are 0 for padding; rows of padding are undefined.
     """
-    other, other_mask = _swap(h), _swap(mask)
+    other, other_mask = (part.roll(len(h) // 2, 0) for part in (h, mask))  # the two halves swapped
     scores = h @ other.transpose(1, 2)  # [2B, T, T]
     # Without memory_efficient, masked scores become 0, which may exceed real ones.
     weights = masked_softmax(scores, other_mask[:, None], memory_efficient=True)  # [2B, T, T]
     return weights @ other, weights
-
-
-def _swap(sentences: Tensor) -> Tensor:
-    first, second = sentences.chunk(2)
-    return torch.cat([second, first])
 
 
 def pool_pairs(composed: Tensor, mask: Tensor) -> Tensor:
