@@ -14,10 +14,10 @@ _MOST_BRACKETS = 10_000
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def parse_json(text: str, *, file: str | Path | None = None, line: int | None = None) -> Any:
+def parse_json(text: str, what: str = "JSON", *, file: str | Path | None = None, line: int | None = None) -> Any:
     """
-    The value of a JSON text. Raises `InputError` if it is invalid, with `line` or that of the problem; also if more
-    than a tenth are brackets: lists take twenty times the memory.
+    The value of a JSON text, which errors call `what`. Raises `InputError` if it is invalid, with `line` or that of the
+    problem; also if more than a tenth are brackets: lists take twenty times the memory.
     """
     try:
         if text.count("[") + text.count("{") > _MOST_BRACKETS + len(text) // 10:
@@ -25,7 +25,7 @@ def parse_json(text: str, *, file: str | Path | None = None, line: int | None = 
         return json.loads(text)
     except (ValueError, RecursionError) as error:  # the second for deep nesting
         at = f" at character {error.pos + 1}" if isinstance(error, json.JSONDecodeError) else ""
-        problem = f"expected JSON, got {shown(text)}: {getattr(error, 'msg', error)}{at}"
+        problem = f"expected {what}, got {shown(text)}: {getattr(error, 'msg', error)}{at}"
         raise InputError(problem, file=file, line=line or getattr(error, "lineno", None)) from None
 
 

@@ -32,7 +32,7 @@ class JsonLinesPredictor(Predictor):
 
     def load_line(self, line: str) -> JsonDict:
         """Raises `InputError` if the line is not JSON."""
-        return parse_json(line.strip())
+        return parse_json(line.strip(), "one JSON object per line")
 
     def predict_json(self, inputs: JsonDict) -> JsonDict:
         """The output for one input. Raises what `predict_batch_json` does."""
