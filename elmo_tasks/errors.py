@@ -39,6 +39,10 @@ def shown(value: Any) -> str:
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
 
 
+ALLENNLP = "'elmo-tasks[tasks]' && pip install --no-deps allennlp==2.10.1"
+"""What a command or an adapter that needs AllenNLP needs."""
+
+
 @contextmanager
 def needs(packages: str) -> Iterator[None]:
     """Replaces the error of a failed import by an `InputError` that says what to install."""

@@ -62,6 +62,12 @@ def atomic_write(path: str | Path) -> Iterator[Path]:
             aside.unlink(missing_ok=True)
 
 
+def write_text(path: str | Path, text: str) -> None:
+    """Writes a file in UTF-8 as `atomic_write` does."""
+    with atomic_write(path) as aside:
+        aside.write_text(text, "utf-8")
+
+
 @contextmanager
 def atomic_write_folder(target: Path) -> Iterator[Path]:
     """

@@ -34,10 +34,16 @@ def exit_with_parent(parent: int) -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
+_held: list[Any] = []  # in a worker process
+
+
 @contextmanager
-def worker_pool(count: int, start: Callable[..., Any] = int, *arguments: Any) -> Iterator[Executor]:
-    """`count` new processes, which first call `start(*arguments)`, and exit with this one. `InputError` if killed."""
-    pool = ProcessPoolExecutor(count, get_context("spawn"), _start, (os.getpid(), start, arguments))
+def worker_pool(count: int, make: Callable[..., Any] = int, *arguments: Any) -> Iterator[Executor]:
+    """
+    `count` new processes, which first make an object for `call_held`, and exit with this one. Raises `InputError` if
+    one is killed.
+    """
+    pool = ProcessPoolExecutor(count, get_context("spawn"), _start, (os.getpid(), make, arguments))
     try:
         yield pool
     except BrokenProcessPool:
@@ -47,10 +53,15 @@ def worker_pool(count: int, start: Callable[..., Any] = int, *arguments: Any) ->
         pool.shutdown(cancel_futures=True)
 
 
-def _start(parent: int, start: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+def _start(parent: int, make: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C: without a traceback
     exit_with_parent(parent)
-    start(*arguments)
+    _held.append(make(*arguments))
+
+
+def call_held(method: str, *arguments: Any) -> Any:
+    """In a worker of `worker_pool`: calls a method of its object."""
+    return getattr(_held[0], method)(*arguments)
 
 
 def keep_freed_memory() -> None:

@@ -17,7 +17,7 @@ from elmo_tasks.bilm.options import BiLMOptions
 from elmo_tasks.bilm.packed_linear import PackableModule
 from elmo_tasks.bilm.token_encoder import CharacterConvolution, PackableLinear
 from elmo_tasks.errors import InputError
-from elmo_tasks.files import atomic_write
+from elmo_tasks.files import write_text
 from elmo_tasks.formats.hdf5 import own_item, reading, write_hdf5
 
 if TYPE_CHECKING:
@@ -122,8 +122,7 @@ def save_weights(bilm: "BiLM", weight_file: str | Path, *, mantissa_bits: int | 
 
 
 def save_options(options: BiLMOptions, options_file: str | Path) -> None:
-    with atomic_write(options_file) as aside:
-        aside.write_text(json.dumps(options.to_dict(), indent=2) + "\n", "utf-8")
+    write_text(options_file, json.dumps(options.to_dict(), indent=2) + "\n")
 
 
 def _reading(weight_file: str | Path) -> AbstractContextManager[None]:

@@ -1,7 +1,6 @@
 """`elmo-tasks bilm`: prepare text for a bidirectional language model, export it, measure it, share it."""
 
 import argparse
-from collections.abc import Callable
 from pathlib import Path
 
 from elmo_tasks.bilm import BiLM
@@ -12,6 +11,18 @@ from elmo_tasks.pretraining.export import EXPORTED, export_run, load_trained
 from elmo_tasks.pretraining.prepare import prepare
 from elmo_tasks.pretraining.sentences import expand_files
 
+_PREPARE = (
+    "Write train.*.txt.gz and heldout.*.txt.gz with a sentence a line and blanks between words, from text, JSON "
+    "lines (both also .gz and .zst), Parquet, or folders of these."
+)
+_EXPORT = (
+    "Write the official options.json and weights.hdf5 of a run's best weights, and beside them "
+    "vocabulary.txt and softmax.hdf5, for perplexity and fine-tuning."
+)
+_PERPLEXITY = (
+    "Perplexity of the exact softmax; sentence ends and <UNK> count as words, every token is predicted "
+    "once in each direction. `mean` is the geometric mean of the directions."
+)
 _RUN_HELP = "folder of a run (after its first validation), or an exported folder"
 _LANGUAGE_HELP = "spaCy's rules for this language split raw text, such as la; default: blanks separate the words"
 _HEADER = f"{'tokens':>12} {'<UNK> %':>8} {'forward':>9} {'backward':>9} {'mean':>9} {'arithm.':>9}  file"
@@ -23,24 +34,14 @@ DESCRIPTION = "Prepare text for a bidirectional language model; export a trained
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The actions of `elmo-tasks bilm prepare | export | perplexity`."""
     actions = add_actions(parser)
-    for add in (_add_prepare, _add_export, _add_perplexity):
-        add(actions)
+    _add_prepare(actions.add_parser("prepare", description=_PREPARE, help="split a corpus into sentences and words"))
+    _add_export(actions.add_parser("export", description=_EXPORT, help="write the official files"))
+    _add_perplexity(actions.add_parser("perplexity", description=_PERPLEXITY, help="measure on files"))
 
 
-def _parser(
-    actions: argparse._SubParsersAction, func: Callable[[argparse.Namespace], None], name: str, text: str, help: str
-) -> argparse.ArgumentParser:
-    parser: argparse.ArgumentParser = actions.add_parser(name, description=text, help=help)
-    parser.set_defaults(func=func)
-    return parser
-
-
-def _add_prepare(actions: argparse._SubParsersAction) -> None:
-    description = (
-        "Write train.*.txt.gz and heldout.*.txt.gz with a sentence a line and blanks between words, from text, JSON "
-        "lines (both also .gz and .zst), Parquet, or folders of these."
-    )
-    add = _parser(actions, _prepare, "prepare", description, "split a corpus into sentences and words").add_argument
+def _add_prepare(parser: argparse.ArgumentParser) -> None:
+    parser.set_defaults(func=_prepare)
+    add = parser.add_argument
     add("inputs", metavar="INPUT", nargs="+", help="a file, a pattern or a folder")
     add("-o", "--out", metavar="DIR", required=True, help="folder for the text")
     add("--language", metavar="CODE", help=_LANGUAGE_HELP)
@@ -56,12 +57,8 @@ def _prepare(args: argparse.Namespace) -> None:
         print(f"{args.out}/{split}.*.txt.gz: {len(list(Path(args.out).glob(f'{split}.*.txt.gz'))):,} files")
 
 
-def _add_export(actions: argparse._SubParsersAction) -> None:
-    description = (
-        "Write the official options.json and weights.hdf5 of a run's best weights, and beside them "
-        "vocabulary.txt and softmax.hdf5, for perplexity and fine-tuning."
-    )
-    parser = _parser(actions, _export, "export", description, "write the official files")
+def _add_export(parser: argparse.ArgumentParser) -> None:
+    parser.set_defaults(func=_export)
     parser.add_argument("run", metavar="RUN", help="folder of a run (after its first validation)")
     parser.add_argument("out", metavar="OUT", help="folder for the four files")
     bits = "round values to N bits after the leading one (0 to 23): smaller files"
@@ -76,12 +73,9 @@ def _export(args: argparse.Namespace) -> None:
         print(f"{path.stat().st_size:>12,} bytes  {path}")
 
 
-def _add_perplexity(actions: argparse._SubParsersAction) -> None:
-    description = (
-        "Perplexity of the exact softmax; sentence ends and <UNK> count as words, every token is predicted "
-        "once in each direction. `mean` is the geometric mean of the directions."
-    )
-    add = _parser(actions, _perplexity, "perplexity", description, "measure on files").add_argument
+def _add_perplexity(parser: argparse.ArgumentParser) -> None:
+    parser.set_defaults(func=_perplexity)
+    add = parser.add_argument
     add("run", metavar="RUN", help=_RUN_HELP)
     add("files", metavar="FILE", nargs="+", help="text, a tokenised sentence a line; gzip, globs")
     add("--batch-size", type=int, default=ROWS, metavar="B", help="places of a file read at once")
@@ -91,7 +85,6 @@ def _add_perplexity(actions: argparse._SubParsersAction) -> None:
 
 
 def _perplexity(args: argparse.Namespace) -> None:
-    """Prints a line per file, and one over all."""
     files = expand_files(args.files)
     trained = load_trained(args.run)
     bilm = BiLM(trained.model.bilm.options, precision=args.precision, initialize=False)

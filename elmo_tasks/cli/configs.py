@@ -50,6 +50,5 @@ def listed() -> Iterator[str]:
 
 
 def _title(file: Path) -> str:
-    """The first sentence of a file."""
     comment = " ".join(line.removeprefix("// ") for line in file.read_text("utf-8").splitlines()[:3])
     return re.split(r"(?<!al)(?<!Eq)\. ", comment)[0]

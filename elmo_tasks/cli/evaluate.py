@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 
 from elmo_tasks.cli.arguments import add_model, model_files
 from elmo_tasks.errors import InputError, require_sizes
-from elmo_tasks.files import atomic_write, check_output_path
+from elmo_tasks.files import atomic_write, check_output_path, write_text
 
 DESCRIPTION = "Print the scores of a trained model on a file as JSON."
 
@@ -50,6 +50,5 @@ def evaluate(args: argparse.Namespace) -> None:
             with atomic_write(predictions.with_name(made.name)) as target:
                 shutil.copyfile(made, target)
     if args.output_file:
-        with atomic_write(args.output_file) as target:
-            target.write_text(scores, "utf-8")
+        write_text(args.output_file, scores)
     print(scores)

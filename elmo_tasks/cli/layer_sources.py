@@ -10,15 +10,13 @@ from elmo_tasks.errors import needs
 from elmo_tasks.settings import annotations, choices, meaning
 from elmo_tasks.training.checks.files import require_device
 
-_CPU = -1
-
 _OPTIONS = {key: f"--{key.replace('_', '-')}" for key in ("source", *FILE_KEYS, "pieces")}
 """The options by the keys of `model.elmo`."""
 
 
 def add_device(parser: argparse.ArgumentParser) -> None:
     """Adds `--cuda-device`."""
-    parser.add_argument("--cuda-device", type=int, default=_CPU, metavar="N", help="GPU; -1 is the CPU (default)")
+    parser.add_argument("--cuda-device", type=int, default=-1, metavar="N", help="GPU; -1 is the CPU (default)")
 
 
 def device_of(args: argparse.Namespace) -> torch.device:

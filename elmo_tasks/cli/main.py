@@ -10,11 +10,10 @@ import tempfile
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from types import ModuleType
 from typing import Any, NoReturn
 
 from elmo_tasks import __version__
-from elmo_tasks.errors import InputError, Interrupted, log_to_files, one_line
+from elmo_tasks.errors import ALLENNLP, Interrupted, log_to_files, needs, one_line
 
 COMMANDS = {
     "train": "train a model from a config",
@@ -42,7 +41,6 @@ EAGER = ("ablate", "ablate-run", "bilm")
 """Commands whose modules import AllenNLP; the help of the others needs nothing."""
 
 PACKAGES = "a package that registers more classes"
-INSTALL = "pip install 'elmo-tasks[tasks]' && pip install --no-deps allennlp==2.10.1"
 TRACEBACK_VARIABLE = "ELMO_TASKS_TRACEBACK"
 
 
@@ -86,13 +84,14 @@ def run(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(
         prog="elmo-tasks",
         description="ELMo: its six task models, its biLM, its tables.",
-        epilog=f"All commands but {', '.join(LIGHT)} need AllenNLP: {INSTALL}",
+        epilog=f"All commands but {', '.join(LIGHT)} need AllenNLP: pip install {ALLENNLP}",
     )
     parser.add_argument("--version", action="version", version=f"elmo-tasks {__version__}")
     parsers = parser.add_subparsers(title="commands", metavar="COMMAND")
     for command, text in COMMANDS.items():
         if command == name:
-            module = _module(name)
+            with needs(ALLENNLP):
+                module = importlib.import_module(f"elmo_tasks.cli.{command.replace('-', '_')}")
             own = parsers.add_parser(command, description=module.DESCRIPTION, help=text)
             module.add_arguments(own)
             if name not in LIGHT:
@@ -109,13 +108,6 @@ def run(arguments: list[str]) -> None:
     args.func(args)
 
 
-def _module(name: str) -> ModuleType:
-    try:
-        return importlib.import_module(f"elmo_tasks.cli.{name.replace('-', '_')}")
-    except ModuleNotFoundError as error:
-        raise InputError(f"this command needs the package {error.name}", hint=INSTALL) from None
-
-
 def _require_allennlp() -> None:
     """Makes AllenNLP importable: it imports torchvision, unused on text, and writes a cache below the home folder."""
     home = Path.home()
@@ -125,10 +117,8 @@ def _require_allennlp() -> None:
         import torchvision  # noqa: F401
     except (ImportError, RuntimeError):
         sys.path.insert(0, str(Path(__file__).parents[1] / "torchvision_stub"))
-    try:
+    with needs(ALLENNLP):
         import allennlp.commands  # noqa: F401
-    except ModuleNotFoundError as error:
-        raise InputError(f"this command needs the package {error.name}", hint=INSTALL) from None
 
 
 def _import_plugins(packages: list[str]) -> None:

@@ -89,10 +89,10 @@ def probe_neighbors(args: argparse.Namespace) -> None:
     encoder = _encoder(args)
     static = None if args.vectors is None else nearest_words(args.vectors, args.word, top=args.top)
     index = index_corpus(read_corpus(args.corpus), encoder, args.layer)
-    query = occurrence_in_corpus(index, args.word, args.occurrence)
-    found = nearest_occurrences(index, args.word, query, top=args.top)
+    source = occurrence_in_corpus(index, args.word, args.occurrence)
+    found = nearest_occurrences(index, args.word, source, top=args.top)
     name = f"{encoder.name} {index.layer}"
-    print(neighbors_table(args.word, query.source, found, static, vectors=args.vectors, name=name))
+    print(neighbors_table(args.word, source, found, static, vectors=args.vectors, name=name))
 
 
 def _encoder(args: argparse.Namespace) -> FrozenEncoder:

@@ -84,8 +84,8 @@ def neighbors_table(
     word: str, source: Occurrence, found: Sequence[Occurrence], static: Any, *, vectors: Any, name: str
 ) -> str:
     """Table 4: the source, its neighbours, and static neighbours if there are word vectors."""
-    lines = [f"source: {_number(source)}{_in_context(source)}", "", f"{name}, nearest by cosine:"]
-    lines += [f"  {occurrence.cosine:.3f}  {_number(occurrence)}{_in_context(occurrence)}" for occurrence in found]
+    lines = [f"source: {_in_context(source)}", "", f"{name}, nearest by cosine:"]
+    lines += [f"  {occurrence.cosine:.3f}  {_in_context(occurrence)}" for occurrence in found]
     if not found:
         lines.append("  none: no other occurrence in the corpus")
     if vectors is not None:
@@ -95,11 +95,7 @@ def neighbors_table(
     return "\n".join(lines)
 
 
-def _number(occurrence: Occurrence) -> str:
-    return "" if occurrence.number is None else f"({occurrence.number}) "
-
-
 def _in_context(occurrence: Occurrence) -> str:
-    """The sentence with the word in brackets."""
+    """Its number, and the sentence with the word in brackets."""
     words, place = occurrence.words, occurrence.place
-    return " ".join([*words[:place], f"[{words[place]}]", *words[place + 1 :]])
+    return " ".join([f"({occurrence.number})", *words[:place], f"[{words[place]}]", *words[place + 1 :]])

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from elmo_tasks.elmo.batches import batches_by_length
 from elmo_tasks.elmo.vector_model import VectorModel
 from elmo_tasks.elmo.windows import Window, windows
 from elmo_tasks.errors import InputError, require_sizes
-from elmo_tasks.processes import worker_pool
+from elmo_tasks.processes import call_held, worker_pool
 from elmo_tasks.settings import Range, Settings, Size, Wrong
 
 _SORTED_BATCHES, _SORTED_SENTENCES = 4, 1024
@@ -83,7 +84,9 @@ def embed_windows(
     batches = [[pieces[place] for place in batch] for batch in places]
     texts = [[sentences[index].tokens[window.start : window.end] for index, window in batch] for batch in batches]
     names = [[sentences[index].name for index, _ in batch] for batch in batches]
-    computed = map(model.vectors, texts, names) if pool is None else pool.map(_vectors, texts, names)
+    computed = (
+        map(model.vectors, texts, names) if pool is None else pool.map(call_held, repeat("vectors"), texts, names)
+    )
     for batch, vectors in zip(batches, computed, strict=True):
         for (index, window), row in zip(batch, vectors.swapaxes(0, 1), strict=True):  # [L, T, D]
             own = row[:, window.first - window.start : window.last - window.start]
@@ -124,18 +127,11 @@ def workers(model: VectorModel, count: int) -> Iterator[Executor | None]:
         return (yield None)
     sent = pickle.dumps(model)  # bytes: torch would pass file descriptors
     threads = max(1, torch.get_num_threads() // count)
-    with worker_pool(count, _start_worker, sent, threads) as pool:
+    with worker_pool(count, _load, sent, threads) as pool:
         yield pool
 
 
-_of_worker: list[VectorModel] = []
-
-
-def _start_worker(model: bytes, threads: int) -> None:
+def _load(model: bytes, threads: int) -> VectorModel:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes; this one exits with its parent
     torch.set_num_threads(threads)
-    _of_worker.append(pickle.loads(model))
-
-
-def _vectors(sentences: list[list[str]], names: list[str]) -> np.ndarray:
-    return _of_worker[0].vectors(sentences, names)
+    return pickle.loads(model)

@@ -22,7 +22,7 @@ from elmo_tasks.elmo.source_types import LayerSource
 from elmo_tasks.elmo.sources import SourceFiles
 from elmo_tasks.elmo.store import LOCK, open_store, remove_store
 from elmo_tasks.errors import InputError
-from elmo_tasks.files import atomic_write
+from elmo_tasks.files import write_text
 from elmo_tasks.settings import PathLike, Range, Settings
 
 logger = logging.getLogger(__name__)
@@ -142,8 +142,7 @@ class LayerCache:
                 logger.warning(message, self.cache_dir, self.limit / GIGABYTE)
                 return
             if not file.with_name(_DESCRIPTION).exists():
-                with atomic_write(file.with_name(_DESCRIPTION)) as temporary:
-                    temporary.write_text(json.dumps(description, indent=2) + "\n", "utf-8")
+                write_text(file.with_name(_DESCRIPTION), json.dumps(description, indent=2) + "\n")
             if (store := open_store(file, create=True)) is not None:
                 store.write(values)
 

@@ -57,8 +57,12 @@ class ElmoVectors(Sequence[np.ndarray]):
             raise InputError("no such file of vectors", file=file)
         with reading(file, "cannot be read as HDF5", hint="is the copy complete?"):
             self._hdf5 = h5py.File(self.file, "r")
-        self._info = _attributes(self._hdf5, self.file)
         with self._reading() as hdf5:
+            attributes = hdf5.attrs.items()
+            self._info = {key: value.item() if isinstance(value, np.generic) else value for key, value in attributes}
+            if (found := self._info.get("format")) != FORMAT:
+                hint = "h5py reads the files of AllenNLP 0.x and bilm-tf"
+                raise InputError(f"expected the format {FORMAT!r}, got {found!r}", file=file, hint=hint)
             self._length = int(self._info["sentences"])
             if own_dataset(hdf5, OFFSETS).shape != (self._length + 1,):
                 raise ValueError(f"expected the offsets of {self._length} sentences")
@@ -129,15 +133,6 @@ class ElmoVectors(Sequence[np.ndarray]):
             raise InputError("the file of vectors has been closed", file=self.file)
         with reading_vectors(self.file):
             yield self._hdf5
-
-
-def _attributes(hdf5: h5py.File, file: Path) -> dict[str, Any]:
-    with reading_vectors(file):
-        found = {key: value.item() if isinstance(value, np.generic) else value for key, value in hdf5.attrs.items()}
-        if found.get("format") != FORMAT:
-            hint = "h5py reads the files of AllenNLP 0.x and bilm-tf"
-            raise InputError(f"expected the format {FORMAT!r}, got {found.get('format')!r}", file=file, hint=hint)
-        return found
 
 
 def reading_vectors(file: Path) -> AbstractContextManager[None]:

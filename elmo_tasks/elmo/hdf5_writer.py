@@ -99,7 +99,6 @@ def _most_bytes(model: VectorModel, sentences: list[Sentence], listed: bytes) ->
 
 
 def _write_index(hdf5: h5py.File, sentences: list[Sentence], listed: bytes) -> None:
-    """Write all datasets but the vectors and their scales."""
     tokens = [token for sentence in sentences for token in sentence.tokens]
     texts = [sentence.text for sentence in sentences]
     for name, strings in ((SENTENCE_TO_INDEX, [listed]), (TOKENS, tokens), (SENTENCES, texts)):

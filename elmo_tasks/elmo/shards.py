@@ -33,10 +33,10 @@ from elmo_tasks.elmo.parquet_vectors import (
 )
 from elmo_tasks.elmo.sentence_embedder import Elmo, Layers
 from elmo_tasks.errors import InputError, needs, require_sizes, shown
-from elmo_tasks.files import atomic_write
+from elmo_tasks.files import write_text
 from elmo_tasks.formats.parquet import read_rows
 from elmo_tasks.formats.raw_text import line_parser
-from elmo_tasks.processes import worker_pool
+from elmo_tasks.processes import call_held, worker_pool
 
 Row = dict[str, Any]
 """What is known of a shard that was written: `shard`, `tokens`, `cpu`."""
@@ -137,8 +137,7 @@ def write_shards(
     done["cpus"] = sorted(done["cpus"])
     for left in job.folder.glob(".part-*.tmp"):  # of killed workers
         left.unlink(missing_ok=True)
-    with atomic_write(job.folder / SUCCESS) as aside:
-        aside.write_text(json.dumps(done), "utf-8")
+    write_text(job.folder / SUCCESS, json.dumps(done))
     return done
 
 
@@ -182,9 +181,8 @@ def _begin(folder: Path, settings: dict[str, Any], shards: list[Shard], force: b
     for old in [folder / SUCCESS, *(folder.glob("part-*.parquet") if force else ())]:
         old.unlink(missing_ok=True)
     listed = [{**asdict(shard), "files": [_without_key(file) for file in shard.files]} for shard in shards]
-    with atomic_write(manifest) as aside:
-        content = {"format": FORMAT, "settings": settings, "cpu": cpu_type(), "shards": listed}
-        aside.write_text(json.dumps(content, indent=1), "utf-8")
+    content = {"format": FORMAT, "settings": settings, "cpu": cpu_type(), "shards": listed}
+    write_text(manifest, json.dumps(content, indent=1))
 
 
 def _require_same(found: Mapping[str, Any], expected: Mapping[str, Any], *, file: Path) -> None:
@@ -269,20 +267,9 @@ def run_here(job: ShardJob, shards: Sequence[Shard], *, workers: int = 1) -> Ite
         finally:
             torch.set_num_threads(threads)
         return
-    with worker_pool(workers, _start_worker, pickle.dumps(job)) as pool:
-        for future in as_completed([pool.submit(_write, shard) for shard in shards]):
+    with worker_pool(workers, ShardWriter, partial(pickle.loads, pickle.dumps(job))) as pool:
+        for future in as_completed([pool.submit(call_held, "write", shard) for shard in shards]):
             yield future.result()
-
-
-_of_worker: list[ShardWriter] = []
-
-
-def _start_worker(job: bytes) -> None:
-    _of_worker.append(ShardWriter(partial(pickle.loads, job)))
-
-
-def _write(shard: Shard) -> Row:
-    return _of_worker[0].write(shard)
 
 
 def cpu_type() -> str:

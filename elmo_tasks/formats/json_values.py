@@ -10,22 +10,23 @@ from pydantic_core import PydanticCustomError
 
 from elmo_tasks.errors import InputError, shown
 
-NOT_JSON = (ValueError, RecursionError)  # what `loaded` raises, the second for deep nesting
-
 _MOST_BRACKETS = 10_000
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def loaded(text: str) -> Any:
-    """Parses JSON. Raises `NOT_JSON`, also if more than a tenth are brackets: lists take twenty times the memory."""
-    if text.count("[") + text.count("{") > _MOST_BRACKETS + len(text) // 10:
-        raise ValueError("more than a tenth of it are brackets")
-    return json.loads(text)
-
-
-def json_problem(error: Exception) -> str:
-    """Describes an error of `loaded`."""
-    return f"{error.msg} at character {error.pos + 1}" if isinstance(error, json.JSONDecodeError) else str(error)
+def parse_json(text: str, what: str = "JSON", *, file: str | Path | None = None, line: int | None = None) -> Any:
+    """
+    The value of a JSON text, which errors call `what`. Raises `InputError` if it is invalid, with `line` or that of the
+    problem; also if more than a tenth are brackets: lists take twenty times the memory.
+    """
+    try:
+        if text.count("[") + text.count("{") > _MOST_BRACKETS + len(text) // 10:
+            raise ValueError("more than a tenth of it are brackets")
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:  # the second for deep nesting
+        at = f" at character {error.pos + 1}" if isinstance(error, json.JSONDecodeError) else ""
+        problem = f"expected {what}, got {shown(text)}: {getattr(error, 'msg', error)}{at}"
+        raise InputError(problem, file=file, line=line or getattr(error, "lineno", None)) from None
 
 
 def _check_text(value: str) -> str:

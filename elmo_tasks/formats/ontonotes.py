@@ -17,7 +17,7 @@ empty line ends a sentence; other lines that begin with `#` and have too few col
 
 import logging
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, groupby
 from pathlib import Path
@@ -125,28 +125,14 @@ class OntonotesDocument:
     sentences: tuple[OntonotesSentence, ...]  # at least one
 
 
-class Skipped:
-    """
-    Counts annotations that could not be parsed, and warns of each of the first ten. `what` is skipped for one:
-    `sentences` or `documents`.
-    """
-
-    def __init__(self, what: str) -> None:
-        self._what = what
-        self._first: InputError | None = None
-        self._count = 0
-
-    def add(self, error: InputError) -> None:
-        self._first, self._count = self._first or error, self._count + 1
-        if self._count <= _WARNINGS:
-            logger.warning("%s skipped: %s", self._what, error)
-
-    def report(self, path: str, kept: int) -> None:
-        """Warns of how many were skipped. Raises the first error if none was kept."""
-        if self._first is not None and not kept:
-            raise self._first
-        if self._count:
-            logger.warning("%s: %d %s with invalid annotation skipped", path, self._count, self._what)
+def report_skipped(errors: Sequence[InputError], what: str, *, path: str, kept: int) -> None:
+    """Warns of sentences or documents (`what`) whose annotation is invalid. Raises the first error if none was kept."""
+    if errors and not kept:
+        raise errors[0]
+    for error in errors[:_WARNINGS]:
+        logger.warning("%s skipped: %s", what, error)
+    if errors:
+        logger.warning("%s: %d %s with invalid annotation skipped", path, len(errors), what)
 
 
 def find_files(path: str | Path) -> list[Path]:

@@ -9,6 +9,7 @@ Semantic Compositionality Over a Sentiment Treebank").
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -63,20 +64,7 @@ def read_trees(path: str | Path) -> Iterator[SentimentTree]:
 
 def parse_tree(text: str, *, file: str | Path | None = None, line: int | None = None) -> SentimentTree:
     """Parses a tree of any depth; file and line are for the `InputError` if the text is none."""
-    try:
-        words, phrases = _parse(text)
-    except ValueError as error:
-        raise InputError(str(error), file=file, line=line, hint="a tree looks like (3 (2 It) (3 works))") from None
-    return SentimentTree(tuple(words), tuple(phrases), line)
-
-
-def unescape(word: str) -> str:
-    """The text of a treebank's word: brackets, and slashes and asterisks without their backslash."""
-    return _ESCAPES.get(word) or word.replace("\\/", "/").replace("\\*", "*")
-
-
-def _parse(text: str) -> tuple[list[str], list[Phrase]]:
-    """Words and phrases. Raises `ValueError` if the text is not one tree."""
+    invalid = partial(InputError, file=file, line=line, hint="a tree looks like (3 (2 It) (3 works))")
     words: list[str] = []
     phrases: list[Phrase] = []
     stack: list[tuple[str, int]] = []  # label and start of each open node
@@ -84,7 +72,7 @@ def _parse(text: str) -> tuple[list[str], list[Phrase]]:
     for piece in _PIECE.finditer(text):
         label, closed, word = piece.groups()
         if label is not None and (label not in NAMES or leaf or (phrases and not stack)):
-            raise ValueError(f"expected a label from 0 to 4 in a node of one tree, got {shown(piece[0])}")
+            raise invalid(f"expected a label from 0 to 4 in a node of one tree, got {shown(piece[0])}")
         if label is not None:
             stack.append((label, len(words)))
         elif closed and stack and len(words) > stack[-1][1]:
@@ -94,7 +82,12 @@ def _parse(text: str) -> tuple[list[str], list[Phrase]]:
             words.append(unescape(word))
             leaf = True
         else:
-            raise ValueError(f"expected a node with a word or with nodes, got {shown(piece[0])}")
+            raise invalid(f"expected a node with a word or with nodes, got {shown(piece[0])}")
     if stack or not phrases:
-        raise ValueError("expected a closing bracket, got the end of the line")
-    return words, phrases
+        raise invalid("expected a closing bracket, got the end of the line")
+    return SentimentTree(tuple(words), tuple(phrases), line)
+
+
+def unescape(word: str) -> str:
+    """The text of a treebank's word: brackets, and slashes and asterisks without their backslash."""
+    return _ESCAPES.get(word) or word.replace("\\/", "/").replace("\\*", "*")

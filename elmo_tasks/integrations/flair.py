@@ -47,6 +47,5 @@ class ElmoEmbeddings(TokenEmbeddings):
                 token.set_embedding(self.name, row)
 
     def _vectors(self, words: list[list[str]]) -> list[torch.Tensor]:
-        """Tensors [T, D]."""
         vectors = self._elmo.embed(words, layers=self._layers, tensors=True)
         return [array.movedim(0, -2).flatten(-2) if array.dim() == 3 else array for array in vectors]

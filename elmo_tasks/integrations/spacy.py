@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from elmo_tasks.elmo.sentence_embedder import Elmo
-from elmo_tasks.errors import InputError, needs
+from elmo_tasks.errors import ALLENNLP, InputError, needs
 from elmo_tasks.tasks import TASKS, task_of
 
 with needs("spacy"):
@@ -32,7 +32,7 @@ class TaskComponent:
 
     @cached_property
     def predictor(self) -> Any:
-        with needs("'elmo-tasks[tasks]' && pip install --no-deps allennlp==2.10.1"):
+        with needs(ALLENNLP):
             from allennlp.predictors import Predictor
 
             import elmo_tasks.plugin  # noqa: F401

@@ -141,12 +141,12 @@ class ElmoTokenEmbedder(TokenEmbedder):
 
     def penalty(self) -> Tensor:
         """The penalty on the mixes' weights (paper, section 3.3), `l2 * sum w^2` summed over the places; a scalar."""
-        return torch.stack([mix.penalty() for _, mix in self._mixes()]).sum()
+        return torch.stack([mix.penalty() for _, mix in self.mixes()]).sum()
 
     def describe(self) -> dict[str, float]:
         """The learned parameters of the mixes: `elmo_input_s0`, ..., `elmo_input_gamma`, the same for `output`."""
         learned: dict[str, float] = {}
-        for place, mix in self._mixes():
+        for place, mix in self.mixes():
             if mix.weights is not None:
                 shares = mix.layer_weights().tolist()
                 learned.update({f"elmo_{place}_s{layer}": share for layer, share in enumerate(shares)})
@@ -171,7 +171,8 @@ class ElmoTokenEmbedder(TokenEmbedder):
         if self.files is not None and (isinstance(state, Tensor) or state):
             self.files.require_same(SourceFiles.from_state(state))
 
-    def _mixes(self) -> Iterator[tuple[str, ScalarMix]]:
+    def mixes(self) -> Iterator[tuple[str, ScalarMix]]:
+        """The mix of each place."""
         for place, mix in (("input", self.input_mix), ("output", self.output_mix)):
             if mix is not None:
                 yield place, mix
@@ -190,7 +191,7 @@ class ElmoTokenEmbedder(TokenEmbedder):
 
 def problems_of(settings: Mapping[str, Any]) -> list[Wrong]:
     """All unknown keys and invalid values among the keys of `model.elmo`."""
-    known = [key for cls in SETTINGS for key in annotations(cls)]
+    known = ElmoTokenEmbedder.config_keys
     found = [Wrong(key, f"one of the keys {', '.join(known)}", key) for key in settings if key not in known]
     found += [wrong for cls in SETTINGS for wrong in wrong_in(cls, settings)]
     invalid = {wrong.key for wrong in found}

@@ -1,6 +1,6 @@
 """The first layers of every task model: tokens -> x -> h; the one place where ELMo enters a model (section 3.3)."""
 
-from typing import NamedTuple, Optional
+from typing import NamedTuple, Optional, Union
 
 import torch
 from allennlp.common import Lazy
@@ -20,6 +20,9 @@ from elmo_tasks.settings import Probability
 
 WORDS, CHARACTERS = "tokens", "elmo"  # the text field's keys for word ids and for the biLM's character ids
 
+LazyEncoder = Union[Lazy[Seq2SeqEncoder], Seq2SeqEncoder]
+"""An encoder, or that of a config, whose width follows from other parts."""
+
 NOTHING_LEFT = "nothing is left to embed: no word vectors, no characters, no ELMo at the input"
 
 
@@ -38,34 +41,40 @@ class InputEncoder(nn.Module):
 
     # Parameters
 
-    - `embedder`: embeds all keys of the text field but `elmo`. Word ids, under the key `tokens`, are ignored if it has
-      no such part, or is `None`.
-    - `encoder`: from x, whose width is `input_width(embedder, elmo)`.
+    - `text_field_embedder`: embeds all keys of the text field but `elmo`. Word ids, under the key `tokens`, are ignored
+      if it has no such part, or is `None`.
+    - `encoder`: from x, whose width is `input_width(embedder, elmo)`; that of a config gets this width.
     - `elmo`: if not given, the character ids under the key `elmo` are ignored.
-    - `elmo_output_encoder`: reads ELMo's vectors at the output, and its output is appended in their place.
+    - `word_vectors`: whether x contains word vectors.
+    - `elmo_output_encoder`: reads ELMo's vectors at the output, and its output is appended in their place; ignored
+      without ELMo there.
     - `input_dropout`, `output_dropout`: dropout on x, and on the encoder's output before ELMo is appended. ELMo's
       vectors have their own dropout, too.
     - `variational_dropout`: whether these two drop the same units at all tokens of a sentence, or each element
       independently.
 
-    Raises `InputError` if an encoder's width is not that of its input.
+    Raises `InputError` if nothing is left to embed, or an encoder's width is not that of its input.
     """
 
     def __init__(
         self,
-        embedder: TextFieldEmbedder | None,
-        encoder: Seq2SeqEncoder,
+        text_field_embedder: Optional[TextFieldEmbedder],
+        encoder: LazyEncoder,
         *,
-        elmo: ElmoTokenEmbedder | None = None,
-        elmo_output_encoder: Seq2SeqEncoder | None = None,
+        elmo: Optional[ElmoTokenEmbedder] = None,
+        word_vectors: bool = True,
+        elmo_output_encoder: Optional[LazyEncoder] = None,
         input_dropout: Probability = 0.0,
         output_dropout: Probability = 0.0,
         variational_dropout: bool = True,
     ) -> None:
         super().__init__()
-        check_width(encoder, input_width(embedder, elmo))
-        if elmo_output_encoder is not None:
-            check_width(elmo_output_encoder, elmo.get_output_dim() if elmo is not None and elmo.has_output else 0)
+        embedder = text_field_embedder if word_vectors else without_words(text_field_embedder)
+        encoder = construct(encoder, input_width(embedder, elmo))
+        if elmo_output_encoder is not None and elmo is not None and elmo.has_output:
+            elmo_output_encoder = construct(elmo_output_encoder, elmo.get_output_dim())
+        else:
+            elmo_output_encoder = None
         self.embedder, self.elmo = embedder, elmo
         has_words = not isinstance(embedder, BasicTextFieldEmbedder) or WORDS in embedder._token_embedders
         self._ignored = {CHARACTERS} if has_words else {CHARACTERS, WORDS}
@@ -73,41 +82,6 @@ class InputEncoder(nn.Module):
         self.encoder, self.elmo_output_encoder = encoder, elmo_output_encoder
         dropout = InputVariationalDropout if variational_dropout else nn.Dropout
         self.input_dropout, self.output_dropout = dropout(input_dropout), dropout(output_dropout)
-
-    @classmethod
-    def from_partial_objects(
-        cls,
-        *,
-        text_field_embedder: TextFieldEmbedder,
-        encoder: Lazy[Seq2SeqEncoder],
-        elmo: Optional[ElmoTokenEmbedder] = None,
-        word_vectors: bool = True,
-        input_dropout: Probability = 0.0,
-        output_dropout: Probability = 0.0,
-        variational_dropout: bool = True,
-        elmo_output_encoder: Optional[Lazy[Seq2SeqEncoder]] = None,
-    ) -> "InputEncoder":
-        """
-        From the keys of a model's config, with encoders of the widths that follow from the other parts.
-
-        - `word_vectors`: whether x contains word vectors.
-        - `elmo_output_encoder`: ignored without ELMo at the output.
-
-        Raises `InputError` if nothing is left to embed, or an encoder is configured with another width.
-        """
-        embedder = text_field_embedder if word_vectors else without_words(text_field_embedder)
-        built, second = construct(encoder, input_width(embedder, elmo)), None
-        if elmo_output_encoder is not None and elmo is not None and elmo.has_output:
-            second = construct(elmo_output_encoder, elmo.get_output_dim())
-        return cls(
-            embedder,
-            built,
-            elmo=elmo,
-            elmo_output_encoder=second,
-            input_dropout=input_dropout,
-            output_dropout=output_dropout,
-            variational_dropout=variational_dropout,
-        )
 
     def get_input_dim(self) -> int:
         return self.encoder.get_input_dim()
@@ -156,7 +130,7 @@ class InputEncoder(nn.Module):
         return self.input_dropout(torch.cat(parts, -1))  # [B, T, D]
 
 
-def without_words(embedder: TextFieldEmbedder) -> TextFieldEmbedder | None:
+def without_words(embedder: TextFieldEmbedder | None) -> TextFieldEmbedder | None:
     """The embedder without word vectors; `None` if it has nothing else."""
     if not isinstance(embedder, BasicTextFieldEmbedder):
         raise InputError(f"word_vectors can be false only for the type 'basic', got {type(embedder).__name__}")
@@ -169,18 +143,15 @@ def input_width(embedder: TextFieldEmbedder | None, elmo: ElmoTokenEmbedder | No
     return embedded + (elmo.get_output_dim() if elmo is not None and elmo.has_input else 0)
 
 
-def construct(encoder: Lazy[Seq2SeqEncoder], width: int) -> Seq2SeqEncoder:
+def construct(encoder: LazyEncoder, width: int) -> Seq2SeqEncoder:
     """
-    The encoder of a config for vectors of this width, which AllenNLP's encoders call `input_size` or `input_dim`.
-    Raises `InputError` if the width is 0.
+    The encoder, that of a config for vectors of this width, which AllenNLP's encoders call `input_size` or `input_dim`.
+    Raises `InputError` if the width is 0, or the encoder is for another one.
     """
     if width == 0:
         raise InputError(NOTHING_LEFT)
-    return encoder.construct(input_size=width, input_dim=width)
-
-
-def check_width(encoder: Seq2SeqEncoder, width: int) -> None:
-    """Raises `InputError` if the encoder is not for vectors of this width."""
-    if encoder.get_input_dim() != width:
-        problem = f"expected an encoder for vectors of width {width}, got {encoder.get_input_dim()}"
+    made = encoder.construct(input_size=width, input_dim=width) if isinstance(encoder, Lazy) else encoder
+    if made.get_input_dim() != width:
+        problem = f"expected an encoder for vectors of width {width}, got {made.get_input_dim()}"
         raise InputError(problem, hint="leave input_size and input_dim out of a config: they are inferred")
+    return made

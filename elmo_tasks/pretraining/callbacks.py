@@ -11,7 +11,7 @@ from allennlp.training.callbacks import TrainerCallback
 from tqdm import tqdm
 
 from elmo_tasks.bilm.weights import save_options
-from elmo_tasks.files import atomic_write
+from elmo_tasks.files import write_text
 from elmo_tasks.pretraining.evaluation import perplexity
 from elmo_tasks.pretraining.export import CURVE_FILE, OPTIONS_FILE, write_exported
 from elmo_tasks.settings import Size
@@ -68,8 +68,8 @@ class LmProgress(TrainerCallback):
         self._points.append(point | {"training_loss": round(loss, 5)} | found)
         if is_primary:
             logger.info("validation after %s tokens: %s", f"{self.tokens:,}", json.dumps(found))
-            with atomic_write(Path(self.serialization_dir) / CURVE_FILE) as temporary:
-                temporary.write_text("".join(f"{json.dumps(point)}\n" for point in self._points), "utf-8")
+            lines = "".join(f"{json.dumps(point)}\n" for point in self._points)
+            write_text(Path(self.serialization_dir) / CURVE_FILE, lines)
 
     def on_end(self, trainer: Any, *args: Any, **kwargs: Any) -> None:
         """Closes the corpus: Python reports files that are still open when it exits."""
@@ -123,7 +123,7 @@ class Tuning(TrainerCallback):
         save_options(model.language_model.bilm.options, folder / OPTIONS_FILE)
         before = {"perplexity_before": _measure(trainer)} if model.knows_words else {}
         logger.info("before fine-tuning: perplexity %s", before.get("perplexity_before", "unknown, the softmax is new"))
-        _write(folder, before)
+        write_text(folder / PERPLEXITIES, json.dumps(before, indent=1))
 
     def on_epoch(
         self, trainer: Any, metrics: dict[str, Any], epoch: int, is_primary: bool = True, **kwargs: Any
@@ -140,7 +140,7 @@ class Tuning(TrainerCallback):
             return
         model, folder = trainer.model, Path(self.serialization_dir)
         found = json.loads((folder / PERPLEXITIES).read_text("utf-8")) | {"perplexity": _measure(trainer)}
-        _write(folder, found)
+        write_text(folder / PERPLEXITIES, json.dumps(found, indent=1))
         logger.info("after fine-tuning: %s", found)
         if found["perplexity"] > found.get("perplexity_before", found["perplexity"]):
             logger.warning("fine-tuning increased the perplexity of this text: lower the learning rate")
@@ -152,8 +152,3 @@ def _measure(trainer: Any) -> float:
     model, files = trainer.model, trainer._validation_data_loader.files
     *_, (_, report) = perplexity(model.language_model, model.vocab.to_words(), files)
     return report.geometric
-
-
-def _write(folder: Path, found: dict[str, float]) -> None:
-    with atomic_write(folder / PERPLEXITIES) as temporary:
-        temporary.write_text(json.dumps(found, indent=1), "utf-8")

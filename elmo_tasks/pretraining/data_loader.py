@@ -14,10 +14,10 @@ from allennlp.data.fields import ListField, TextField
 from allennlp.data.vocabulary import NAMESPACE_PADDING_FILE
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.files import atomic_write
+from elmo_tasks.files import write_text
 from elmo_tasks.pretraining.evaluation import first_sentences
 from elmo_tasks.pretraining.sentences import check_text, count_predictions, expand_files, share_of_files
-from elmo_tasks.pretraining.stream import LmBatch, LmStream, TrainingStream
+from elmo_tasks.pretraining.stream import LmStream, TrainingStream
 from elmo_tasks.pretraining.vocabulary import WordVocabulary
 from elmo_tasks.settings import Size
 from elmo_tasks.training.distributed import all_gather_objects, node_count, node_rank, process_count, process_rank
@@ -80,8 +80,7 @@ class LmVocabulary(Vocabulary):
         saved = Path(directory) / f"{WORDS}.txt"
         if saved.is_file():
             _check_same(WordVocabulary.from_file(saved), self.to_words(), saved)
-        with atomic_write(saved.with_name(NAMESPACE_PADDING_FILE)) as temporary:
-            temporary.write_text(f"{WORDS}\n", "utf-8")
+        write_text(saved.with_name(NAMESPACE_PADDING_FILE), f"{WORDS}\n")
         self.to_words().save(saved)
 
     def to_words(self) -> WordVocabulary:
@@ -180,7 +179,9 @@ class LmDataLoader(DataLoader):
             for _ in range(len(self) - skipped):
                 yield {"batch": next(self._training_stream()).to(self._device)}
         else:
-            for number, batch in enumerate(self._single_pass()):
+            forward, backward = (first_sentences(self.files, max_tokens=self.max_tokens) for _ in range(2))
+            sizes: dict[str, Any] = {"batch_size": self.batch_size, "unroll": self.unroll, "own": self._own}
+            for number, batch in enumerate(LmStream(forward, backward, self._words, **sizes)):
                 yield {} if number < skipped else {"batch": batch.to(self._device)}
 
     def iter_instances(self) -> Iterator[Instance]:
@@ -218,10 +219,6 @@ class LmDataLoader(DataLoader):
                 own=self._own,
             )
         return self._stream
-
-    def _single_pass(self) -> Iterator[LmBatch]:
-        forward, backward = (first_sentences(self.files, max_tokens=self.max_tokens) for _ in range(2))
-        return LmStream(forward, backward, self._words, batch_size=self.batch_size, unroll=self.unroll, own=self._own)
 
 
 @DatasetReader.register("elmo_tasks_task_text")

@@ -96,9 +96,9 @@ class BiLMModel(Model):
         Returns `loss` (scaled), `nll` (nats per token, mean of the directions) and `tokens` (targets of the forward
         direction). The last two are those of the whole batch, as is the mean of `loss` over processes.
         """
-        states = moved(batch.carried.states, self.language_model.softmax.bias.device)
+        states = moved(batch.carried, self.language_model.softmax.bias.device)
         output = self.language_model(batch, states)
-        batch.carried.states = output.states
+        batch.carried.update(output.states)
         total, unknown = _summed(output, batch.unknown)
         self._perplexity(total, unknown)
         share = output._replace(counts=total.counts)

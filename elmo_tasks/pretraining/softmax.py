@@ -44,19 +44,17 @@ class LogUniformSampler(nn.Module):
 
     def draw(self) -> tuple[Tensor, int]:
         """Distinct ids [S], ascending, and the tries that they took; the same in all processes."""
-        own = self._draw() if process_rank() == 0 else torch.zeros(self.negatives + 1, dtype=torch.int64)
-        drawn = from_first_process(own)
-        return drawn[:-1], int(drawn[-1])
+        own = self._draw() if process_rank() == 0 else (torch.empty(0), 0)
+        return from_first_process(own)
 
-    def _draw(self) -> Tensor:
-        """Ids and tries in one tensor [S + 1]."""
+    def _draw(self) -> tuple[Tensor, int]:
         drawn = np.empty(0, dtype=np.int64)
         while True:
             drawn = np.concatenate([drawn, self._draws(max(self._block, len(drawn)))])
             distinct, first = np.unique(drawn, return_index=True)
             if len(distinct) >= self.negatives:
                 last = int(np.partition(first, self.negatives - 1)[self.negatives - 1])
-                return torch.from_numpy(np.append(distinct[first <= last], last + 1))
+                return torch.from_numpy(distinct[first <= last]), last + 1
 
     def log_expected_counts(self, ids: Tensor, tries: int) -> Tensor:
         """`ln q(k)` with `q(k) = 1 - (1 - P(k))^tries`, the probability that k is among the draw; float32, [N]."""

@@ -77,13 +77,6 @@ def moved(states: States, device: torch.device | str) -> States:
     return {name: [(cell.to(device), hidden.to(device)) for cell, hidden in own] for name, own in states.items()}
 
 
-@dataclass
-class Carried:
-    """The final states of a stream's last batch, from which the next one starts, detached; none for zeros."""
-
-    states: States = field(default_factory=dict)
-
-
 @dataclass(repr=False)
 class LmBatch:
     """
@@ -96,7 +89,7 @@ class LmBatch:
     targets: torch.Tensor  # [2, T, B], word ids
     mask: torch.Tensor  # [2, T, B], false only after the end of a finite text
     unknown: int  # targets that are `<UNK>`
-    carried: Carried = field(default_factory=Carried)  # the stream's, for all its batches
+    carried: States = field(default_factory=dict)  # the stream's; the batch's final states replace it, detached
 
     def to(self, device: torch.device | str | int) -> "LmBatch":
         values: dict[str, Any] = vars(self)
@@ -125,7 +118,7 @@ class LmStream:
             direction: TokenRows(source, own, rows=batch_size, unroll=unroll, backward=direction == "backward")
             for direction, source in zip(DIRECTIONS, (forward, backward), strict=True)
         }
-        self._vocabulary, self.carried = vocabulary, Carried()
+        self._vocabulary, self.carried = vocabulary, States()
         self._shape = len(own), unroll
 
     def __iter__(self) -> "LmStream":
@@ -177,7 +170,7 @@ class TrainingStream(LmStream):
         return {
             name: {"cycle": source.cycle, "taken": source.taken, "rows": self._rows[name].remainders()}
             for name, source in self._sources.items()
-        } | {"states": moved(self.carried.states, "cpu")}
+        } | {"states": moved(self.carried, "cpu")}
 
     def move_to(self, position: dict[str, Any]) -> None:
         """Continue from `position()`; raises `InputError` if that had another `batch_size`."""
@@ -185,4 +178,5 @@ class TrainingStream(LmStream):
             saved = position[name]
             self._rows[name].resume(saved["rows"])
             source.move_to(cycle=saved["cycle"], taken=saved["taken"])
-        self.carried.states = position["states"]
+        self.carried.clear()
+        self.carried.update(position["states"])

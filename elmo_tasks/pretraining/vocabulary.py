@@ -8,7 +8,7 @@ from pathlib import Path
 
 from elmo_tasks.bilm.characters import BEGIN_OF_SENTENCE, END_OF_SENTENCE, MAX_CHARACTERS
 from elmo_tasks.errors import InputError, require_sizes
-from elmo_tasks.files import atomic_write
+from elmo_tasks.files import write_text
 from elmo_tasks.formats.text_files import open_text
 
 logger = logging.getLogger(__name__)
@@ -89,8 +89,7 @@ class WordVocabulary:
         return cls(list(line_of))
 
     def save(self, path: str | Path) -> None:
-        with atomic_write(path) as temporary:
-            temporary.write_bytes("".join(f"{word}\n" for word in self.words).encode())
+        write_text(path, "".join(f"{word}\n" for word in self.words))
 
 
 def _report_truncated(counts: Counter[str]) -> None:

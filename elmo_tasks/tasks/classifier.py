@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from allennlp.data import TextFieldTensors
 from allennlp.training.metrics import CategoricalAccuracy
 from torch import Tensor
 from torch.nn import functional
@@ -12,8 +13,8 @@ from elmo_tasks.tasks.task_model import SoftmaxModel
 
 class Classifier(SoftmaxModel):
     """
-    A subclass sets `labels` in its constructor and defines `forward` and `score`, with `logits` [B, K]. The loss of a
-    batch is the mean cross-entropy.
+    A subclass sets `labels` in its constructor and defines `score`, which returns `logits` [B, K], from the text fields
+    of a batch. The loss of a batch is the mean cross-entropy.
     """
 
     shown: tuple[str, ...] = ("words",)
@@ -25,6 +26,22 @@ class Classifier(SoftmaxModel):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._accuracy = CategoricalAccuracy()
+
+    def forward(
+        self, *, metadata: list[dict[str, Any]], label: Tensor | None = None, **texts: TextFieldTensors
+    ) -> dict[str, Any]:
+        """
+        # Parameters
+
+        - `metadata`: for each of B instances the entries that are `shown`.
+        - `label`, [B]: ids of the gold labels.
+        - `texts`: the other fields, for `score`.
+
+        Returns what `score` does, `probabilities` [B, K] in the order of `labels`, and the metadata that are `shown`;
+        with gold labels the `loss`, a scalar.
+        """
+        self.require_gold(label)
+        return self.answer(self.score(**texts), metadata, label)
 
     def answer(
         self, scores: dict[str, Tensor], metadata: list[dict[str, Any]], label: Tensor | None = None, **_: Any

@@ -11,7 +11,7 @@ from allennlp.evaluation import SimpleEvaluator
 from allennlp.evaluation.serializers.serializers import Serializer
 from allennlp.models import Model
 
-from elmo_tasks.files import atomic_write
+from elmo_tasks.files import write_text
 
 Answers = list[tuple[dict[str, Any], Any]]
 """The metadata of each instance, and its predicted or gold answer."""
@@ -48,17 +48,13 @@ class OfficialEvaluator(SimpleEvaluator):
         scores: dict[str, Any] = super().__call__(model, data_loader, batch_weight_key, metrics_output_file, serialized)
         if predictions_output_file is not None:
             file = Path(predictions_output_file)
-            self._write(file, self._found)
+            write_text(file, self.text(self._found))
             if self.gold_suffix is not None:
                 gold = [(known, known[self.answers]) for known, _ in self._found]
-                self._write(file.with_name(file.name + self.gold_suffix), gold)
+                write_text(file.with_name(file.name + self.gold_suffix), self.text(gold))
         return scores
 
     def _collect(self, batch: dict[str, Any], output: dict[str, Any], *_: Any, **__: Any) -> str:
         """Called by AllenNLP for each batch, whose file gets the result."""
         self._found += zip(batch["metadata"], output[self.answers], strict=True)
         return ""
-
-    def _write(self, file: Path, answers: Answers) -> None:
-        with atomic_write(file) as aside:
-            aside.write_text(self.text(answers), encoding="utf-8")

@@ -10,7 +10,7 @@ from allennlp.models import Model
 from allennlp.predictors import Predictor
 
 from elmo_tasks.errors import InputError, shown
-from elmo_tasks.formats.json_values import NOT_JSON, TEXT, json_problem, loaded, validate, words_of
+from elmo_tasks.formats.json_values import TEXT, parse_json, validate, words_of
 from elmo_tasks.tasks.tokenizer import BlankSpacyTokenizer, offsets_of
 
 _ID = "id"
@@ -32,11 +32,7 @@ class JsonLinesPredictor(Predictor):
 
     def load_line(self, line: str) -> JsonDict:
         """Raises `InputError` if the line is not JSON."""
-        try:
-            return loaded(line.strip())
-        except NOT_JSON as error:
-            found = f"got {shown(line.strip())}: {json_problem(error)}"
-            raise InputError(f"expected one JSON object per line, {found}") from None
+        return parse_json(line.strip(), "one JSON object per line")
 
     def predict_json(self, inputs: JsonDict) -> JsonDict:
         """The output for one input. Raises what `predict_batch_json` does."""
@@ -47,8 +43,10 @@ class JsonLinesPredictor(Predictor):
         The outputs in the order of the inputs. Raises `InputError` if an input is not an object with these keys, or a
         value is invalid.
         """
+        known = {*self.keys, _ID}
         for one in inputs:
-            self._check(one)
+            if not isinstance(one, dict) or not one.keys() <= known:
+                raise InputError(f"expected an object with keys among {', '.join(sorted(known))}, got {shown(one)}")
         pairs = zip(inputs, self.outputs(inputs), strict=True)
         return [{_ID: one[_ID], **output} if _ID in one else output for one, output in pairs]
 
@@ -56,11 +54,6 @@ class JsonLinesPredictor(Predictor):
         """`predict_batch_json` without the `id`."""
         outputs: list[JsonDict] = super().predict_batch_json(inputs)
         return outputs
-
-    def _check(self, one: Any) -> None:
-        known = {*self.keys, _ID}
-        if not isinstance(one, dict) or not one.keys() <= known:
-            raise InputError(f"expected an object with keys among {', '.join(sorted(known))}, got {shown(one)}")
 
     def predict_instance(self, instance: Instance) -> JsonDict:
         """The output for an instance of this predictor or the reader."""
@@ -145,4 +138,4 @@ class PairPredictor(JsonLinesPredictor):
     def _words(self, value: Any, key: str) -> list[str]:
         if isinstance(value, list):
             return words_of(value, repr(key))
-        return [token.ensure_text() for token in self._tokenizer.tokenize(validate(TEXT, value, repr(key)))]
+        return self._tokenizer.words(validate(TEXT, value, repr(key)))

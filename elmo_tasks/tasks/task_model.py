@@ -17,12 +17,12 @@ from elmo_tasks.nn.input_encoder import InputEncoder
 
 class TaskModel(Model):
     """
-    An AllenNLP model on top of an `InputEncoder`, whose keys (`InputEncoder.from_partial_objects`) stand among the
-    model's own in a config. Subclasses pass the arguments that are not theirs on as `**kwargs`; see AllenNLP's `Model`.
-    The ranges of numbers are checked before a training (`training.checks`).
+    An AllenNLP model on top of an `InputEncoder`, whose keys stand among the model's own in a config. Subclasses pass
+    the arguments that are not theirs on as `**kwargs`; see AllenNLP's `Model`. The ranges of numbers are checked before
+    a training (`training.checks`).
     """
 
-    inlined: ClassVar[dict[str, Callable[..., Any]]] = {"input_encoder": InputEncoder.from_partial_objects}
+    inlined: ClassVar[dict[str, Callable[..., Any]]] = {"input_encoder": InputEncoder}
     """The argument whose keys stand among the model's own in a config, and what constructs it."""
 
     input_defaults: ClassVar[dict[str, Any]] = {}
@@ -35,12 +35,11 @@ class TaskModel(Model):
     @classmethod
     def from_params(cls, params: Params, *constructors: Any, **extras: Any) -> "TaskModel":
         """From a config; constructs the input encoder first."""
-        construct = InputEncoder.from_partial_objects
-        keys = signature(construct).parameters.keys() & params.params.keys()
+        keys = signature(InputEncoder).parameters.keys() & params.params.keys()
         own = cls.input_defaults | {key: params.params.pop(key) for key in keys}
         shared = {name: value for name, value in extras.items() if not name.startswith("constructor_to_")}
-        arguments = create_kwargs(construct, InputEncoder, Params(own, params.history), **shared)
-        return super().from_params(params, *constructors, input_encoder=construct(**arguments), **extras)
+        arguments = create_kwargs(InputEncoder.__init__, InputEncoder, Params(own, params.history), **shared)
+        return super().from_params(params, *constructors, input_encoder=InputEncoder(**arguments), **extras)
 
     def get_regularization_penalty(self) -> Tensor | None:
         """

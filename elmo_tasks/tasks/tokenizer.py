@@ -27,6 +27,10 @@ class BlankSpacyTokenizer(Tokenizer):
             if not token.is_space
         ]
 
+    def words(self, text: str) -> list[str]:
+        """The texts of the tokens."""
+        return [token.ensure_text() for token in self.tokenize(text)]
+
 
 class FirstCharacters(CharacterTokenizer):
     """

@@ -2,7 +2,6 @@
 
 import importlib.util
 import json
-import os
 import shutil
 import tempfile
 import zipfile
@@ -20,15 +19,15 @@ from allennlp.data import DataLoader
 from allennlp.evaluation import Evaluator
 from allennlp.models import archival
 from allennlp.models.archival import CONFIG_NAME, Archive
+from transformers import dynamic_module_utils
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.unpacking import ARCHIVED, require_regular, unpack
+from elmo_tasks.training.checks.files import DATA_PATHS
+from elmo_tasks.training.checks.problem import below, items
 
 HINT = "copy it again, or write it again with `elmo-tasks train --recover`"
 STATE_PREFIXES = ("Error(s) in loading state_dict", "Error loading state dict")
-DATA_PATHS = ("train_data_path", "validation_data_path", "test_data_path")
-"""Keys of a config that are not read when its model is loaded."""
-
 DATA_LOADERS = ("data_loader", "validation_data_loader")
 
 
@@ -41,7 +40,8 @@ def load_archive(
     """
     if weights_file:
         require_regular(weights_file)
-    with unpacked(file) as folder, explained(file), _no_standard_input():
+    dynamic_module_utils.TIME_OUT_REMOTE_CODE = 0  # transformers would ask whether to run a model's code
+    with unpacked(file) as folder, explained(file):
         _require_state(Path(weights_file or archival.get_weights_path(folder)), file)
         return archival.load_archive(folder, cuda_device, overrides, weights_file)
 
@@ -133,9 +133,8 @@ def archived_config(content: bytes, file: str | Path) -> str:
 def _leaves(path: str, key: str, value: Any) -> Iterator[tuple[str, str, Any]]:
     """Path, key and value of everything in a config; the items of a list have the key of the list."""
     yield path, key, value
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for name, part in items:
-        yield from _leaves(f"{path}.{name}".lstrip("."), name if isinstance(name, str) else key, part)
+    for name, part in items(value):
+        yield from _leaves(below(path, name), name if isinstance(name, str) else key, part)
 
 
 def _names_code(key: str, value: Any, registered: set[str]) -> bool:
@@ -151,23 +150,6 @@ def _names_code(key: str, value: Any, registered: set[str]) -> bool:
         return importlib.util.find_spec(value.partition(".")[0]) is not None
     except (ImportError, ValueError, AttributeError):
         return True
-
-
-@contextmanager
-def _no_standard_input() -> Iterator[None]:
-    """Transformers asks there whether to run a model's code."""
-    try:
-        saved = os.dup(0)
-    except OSError:  # closed
-        yield
-        return
-    with open(os.devnull, "rb") as nothing:
-        os.dup2(nothing.fileno(), 0)
-    try:
-        yield
-    finally:
-        os.dup2(saved, 0)
-        os.close(saved)
 
 
 def _require_state(weights: Path, file: str | Path) -> None:

@@ -13,7 +13,7 @@ from allennlp.common.params import _environment_variables, evaluate_file, evalua
 from elmo_tasks.errors import InputError
 from elmo_tasks.resources import DATA_VARIABLE, SCALES, configs_root, data_root
 from elmo_tasks.training.checks.files import strings
-from elmo_tasks.training.checks.problem import nearest
+from elmo_tasks.training.checks.problem import mapped, nearest
 
 
 def find_config(name: str, scale: str | None = None) -> str:
@@ -70,7 +70,7 @@ def evaluate(file: str | os.PathLike[str], code: Mapping[str, str] | None = None
     """
     path, given = os.path.abspath(cached_path(file)), _variables() | variables
     try:
-        return _normalized(json.loads(evaluate_file(path, ext_vars=given, ext_codes=code or {})))
+        return mapped(json.loads(evaluate_file(path, ext_vars=given, ext_codes=code or {})), _normalized)
     except RuntimeError as error:
         if DATA_VARIABLE in given or f"undefined external variable: {DATA_VARIABLE}" not in str(error):
             raise
@@ -101,11 +101,7 @@ def _variables() -> dict[str, str]:
 
 
 def _normalized(value: Any) -> Any:
-    """The value without `/../` in its absolute paths."""
-    if isinstance(value, dict):
-        return {key: _normalized(part) for key, part in value.items()}
-    if isinstance(value, list):
-        return [_normalized(part) for part in value]
+    """The value; an absolute path without `/../`."""
     return os.path.normpath(value) if isinstance(value, str) and value.startswith("/") and "/../" in value else value
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from allennlp.models import Model
 from allennlp.training.callbacks import TrainerCallback
 
-from elmo_tasks.files import atomic_write
+from elmo_tasks.files import write_text
 from elmo_tasks.training.distributed import all_gather_objects
 
 CONFUSION = "confusion.json"
@@ -45,8 +45,7 @@ class Confusion(TrainerCallback):
             rows: dict[str, dict[str, int]] = {}
             for (gold, predicted), count in sorted(counts.items()):
                 rows.setdefault(gold, {})[predicted] = count
-            with atomic_write(Path(self.serialization_dir) / CONFUSION) as aside:
-                aside.write_text(json.dumps(rows, indent=1, ensure_ascii=False), "utf-8")
+            write_text(Path(self.serialization_dir) / CONFUSION, json.dumps(rows, indent=1, ensure_ascii=False))
 
 
 def label_pairs(model: Model, batch: dict[str, Any], outputs: dict[str, Any]) -> Iterator[tuple[str, str]]:

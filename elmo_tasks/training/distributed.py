@@ -36,14 +36,12 @@ def _processes_per_node() -> int:
     return min(process_count(), int(os.environ.get("LOCAL_WORLD_SIZE", process_count())))
 
 
-def from_first_process(tensor: torch.Tensor) -> torch.Tensor:
-    """The first process's tensor, on the CPU; all processes give one of the same shape and type."""
-    if not is_distributed():
-        return tensor
-    on_gpu = torch.distributed.get_backend() == "nccl"  # only communicates tensors on GPUs
-    given = tensor.to("cuda" if on_gpu else "cpu")
-    torch.distributed.broadcast(given, 0)
-    return given.cpu()
+def from_first_process(value: _Value) -> _Value:
+    """The first process's value."""
+    values = [value]
+    if is_distributed():
+        torch.distributed.broadcast_object_list(values)
+    return values[0]
 
 
 def all_gather_objects(value: _Value) -> list[_Value]:

@@ -18,6 +18,7 @@ from allennlp.common.checks import check_for_gpu
 from allennlp.common.util import find_open_port
 from allennlp.data import Vocabulary
 from allennlp.models.archival import CONFIG_NAME, META_NAME, verify_include_in_archive
+from torch.distributed import TCPStore
 
 from elmo_tasks.errors import InputError, Interrupted
 from elmo_tasks.files import atomic_write
@@ -28,7 +29,7 @@ from elmo_tasks.training.checks.training import check_config, describe
 from elmo_tasks.training.curves import draw_curves
 from elmo_tasks.training.logs import logged
 from elmo_tasks.training.seeds import spread_seed
-from elmo_tasks.training.torchrun import Meeting, Torchrun
+from elmo_tasks.training.torchrun import Torchrun, begin
 
 logger = logging.getLogger(__name__)
 
@@ -63,9 +64,9 @@ def train(
     run_folder.require_plain_name(folder)
     group = Torchrun.of_environment()
     if group is not None and group.rank > 0:
-        meeting = group.follow(folder, config)
+        store = group.follow(folder, config)
         with logged(folder, lines=False):
-            _train_with(group, meeting, params, folder, packages=list(packages))
+            _train_with(group, store, params, folder, packages=list(packages))
         return
     recover = recover or (group is not None and group.resumes(folder))
     if recover and not folder.is_dir():
@@ -85,9 +86,9 @@ def train(
 def _start(params: Params, folder: Path, group: Torchrun | None, *, packages: list[str]) -> None:
     """AllenNLP's training: in this process, as the first one of torchrun, or in those of `distributed`."""
     if group is not None:
-        with group.leading(folder, params.as_dict(quiet=True)) as meeting:
+        with group.leading(folder, params.as_dict(quiet=True)) as store:
             run_folder.make_vocabulary(params, folder)
-            _train_with(group, meeting, params, folder, packages=packages)
+            _train_with(group, store, params, folder, packages=packages)
         return
     distributed, included = _taken(params)
     if distributed is None:
@@ -107,14 +108,14 @@ def _start(params: Params, folder: Path, group: Torchrun | None, *, packages: li
     )
 
 
-def _train_with(group: Torchrun, meeting: Meeting, params: Params, folder: Path, *, packages: list[str]) -> None:
+def _train_with(group: Torchrun, store: TCPStore, params: Params, folder: Path, *, packages: list[str]) -> None:
     """This process's part of a training by torchrun. For AllenNLP all processes are on one machine with one folder."""
     devices = group.devices(params.as_dict(quiet=True))
     check_for_gpu(devices[group.rank])
     distributed, included = _taken(params)
     _use_vocabulary(params, folder)
     options = {name: value for name, value in (distributed or {}).items() if name != "cuda_devices"}
-    port = meeting.begin()
+    port = begin(store)
     _train_worker(
         *(group.rank, params, folder, packages, False, 0),
         *(group.address, port, group.processes, devices, False, included, Params(options)),
@@ -136,13 +137,8 @@ def _use_vocabulary(params: Params, folder: Path) -> None:
     """Have each of several processes, which has a part of the data, read the vocabulary of all."""
     directory = folder / "vocabulary"
     saved = Vocabulary.from_files(directory)
-    padding, unknown = saved._padding_token, saved._oov_token
-    params["vocabulary"] = {
-        "type": "from_files",
-        "directory": str(directory),
-        "padding_token": padding,
-        "oov_token": unknown,
-    }
+    special = {"padding_token": saved._padding_token, "oov_token": saved._oov_token}
+    params["vocabulary"] = {"type": "from_files", "directory": str(directory), **special}
 
 
 def write_archive(folder: Path, config: Mapping[str, Any]) -> Path:

@@ -5,24 +5,15 @@ state dict (counts of metrics, carried states).
 
 import random
 from collections.abc import Iterator
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy
 import torch
 from allennlp.training.metrics import Metric
 
+from elmo_tasks.training.checks.problem import items, mapped
+
 SCALARS = (bool, int, float, str, type(None), numpy.generic)
-
-
-@runtime_checkable
-class Carrying(Protocol):
-    """A module that carries states from one batch to the next, which are not in its state dict."""
-
-    def carried_states(self) -> Any:
-        """Plain data for a checkpoint."""
-
-    def set_carried_states(self, states: Any) -> None:
-        """Restore what `carried_states` returned."""
 
 
 def random_state() -> dict[str, Any]:
@@ -76,11 +67,7 @@ def load_runtime_state(model: torch.nn.Module, saved: dict[str, Any]) -> None:
 
 def on_cpu(value: Any) -> Any:
     """Plain data with its tensors on the CPU."""
-    if isinstance(value, dict):
-        return {key: on_cpu(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return type(value)(on_cpu(item) for item in value)
-    return value.cpu() if isinstance(value, torch.Tensor) else value
+    return mapped(value, lambda part: part.cpu() if isinstance(part, torch.Tensor) else part)
 
 
 def _metrics(model: torch.nn.Module) -> Iterator[tuple[str, Metric]]:
@@ -91,20 +78,16 @@ def _metrics(model: torch.nn.Module) -> Iterator[tuple[str, Metric]]:
 
 def _metrics_of(path: str, owner: Any) -> Iterator[tuple[str, Metric]]:
     for attribute, value in vars(owner).items():
-        if isinstance(value, dict):
-            items = [(f"[{key}]", item) for key, item in value.items()]
-        elif isinstance(value, list | tuple):
-            items = [(f"[{index}]", item) for index, item in enumerate(value)]
-        else:
-            items = [("", value)]
-        for key, item in items:
+        parts = [(f"[{key}]", item) for key, item in items(value)]
+        for key, item in [("", value), *parts]:
             if isinstance(item, Metric):
                 yield f"{path}.{attribute}{key}", item
                 yield from _metrics_of(f"{path}.{attribute}{key}", item)
 
 
-def _carrying(model: torch.nn.Module) -> Iterator[tuple[str, Carrying]]:
-    return ((path, module) for path, module in model.named_modules() if isinstance(module, Carrying))
+def _carrying(model: torch.nn.Module) -> Iterator[tuple[str, Any]]:
+    """Modules that carry states from one batch to the next, which `carried_states` gives as plain data."""
+    return ((path, module) for path, module in model.named_modules() if hasattr(module, "carried_states"))
 
 
 def _is_plain(value: Any) -> bool:
@@ -118,11 +101,7 @@ def _is_plain(value: Any) -> bool:
 
 def _to_plain(value: Any) -> Any:
     """Arrays as tensors, and dictionaries of any type as `dict`."""
-    if isinstance(value, dict):
-        return {key: _to_plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple | set):
-        return type(value)(map(_to_plain, value))
-    return torch.from_numpy(value.copy()) if isinstance(value, numpy.ndarray) else value
+    return mapped(value, lambda part: torch.from_numpy(part.copy()) if isinstance(part, numpy.ndarray) else part)
 
 
 def _restored(present: Any, saved: Any, device: torch.device) -> Any:

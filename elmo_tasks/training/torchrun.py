@@ -81,10 +81,11 @@ class Torchrun:
         return False
 
     @contextmanager
-    def leading(self, folder: Path, config: Mapping[str, Any]) -> Iterator["Meeting"]:
+    def leading(self, folder: Path, config: Mapping[str, Any]) -> Iterator[TCPStore]:
         """
-        Of the first process, which has prepared the folder: waits for the others. Raises `InputError` if one of them
-        sees another folder, config or version of the package.
+        Of the first process, which has prepared the folder: waits for the others. Gives the store at whose port the
+        processes of this attempt meet; it is open as long as this process has it. Raises `InputError` if one of the
+        others sees another folder, config or version of the package.
         """
         store = TCPStore(self.address, 0, None, True, _LONG, wait_for_workers=False, multi_tenant=True)
         for left in folder.glob(f"{MEETING}.*"):
@@ -99,13 +100,13 @@ class Torchrun:
             for rank in range(1, self.processes):
                 if problem := store.get(str(rank)).decode():
                     raise InputError(problem)
-            yield Meeting(store)
+            yield store
         finally:
             token.unlink(missing_ok=True)
 
-    def follow(self, folder: Path, config: Mapping[str, Any]) -> "Meeting":
+    def follow(self, folder: Path, config: Mapping[str, Any]) -> TCPStore:
         """
-        Of another process: waits until the first one has prepared the folder.
+        Of another process: waits until the first one has prepared the folder and calls `begin`.
 
         Raises `InputError` if this process sees another folder, config or version of the package.
         """
@@ -119,7 +120,7 @@ class Torchrun:
                 if problem is not None:
                     raise problem
                 store.get("ready")
-                return Meeting(store)
+                return store
             time.sleep(_SECONDS_BETWEEN_TRIES)
 
     def _agent_store(self) -> TCPStore:
@@ -145,17 +146,11 @@ class Torchrun:
         return None
 
 
-@dataclass(frozen=True)
-class Meeting:
-    """The port at which the processes of one attempt meet; it is open as long as the first process has this object."""
-
-    store: TCPStore
-
-    def begin(self) -> int:
-        """Lets the others begin. The port, for `init_process_group`."""
-        self.store.set("ready", "")
-        os.environ[_AGENT_STORE] = "False"
-        return self.store.port
+def begin(store: TCPStore) -> int:
+    """Lets the others begin. The port where they meet, for `init_process_group`."""
+    store.set("ready", "")
+    os.environ[_AGENT_STORE] = "False"
+    return store.port
 
 
 def _digest(config: Mapping[str, Any]) -> str:

@@ -8,7 +8,7 @@ from importlib import resources
 from typing import Any
 
 from elmo_tasks.errors import InputError, one_line, shown
-from elmo_tasks.formats.json_values import NOT_JSON, json_problem, loaded
+from elmo_tasks.formats.json_values import parse_json
 from elmo_tasks.tasks import TASKS
 from elmo_tasks.web.models import ServedModel
 
@@ -93,10 +93,7 @@ class Service:
             # another site's page cannot send this type: the browser asks first
             raise Refused(415, f"expected Content-Type: {JSON}")
         body = await _body(receive)
-        try:
-            data = loaded(body.decode())
-        except NOT_JSON as error:
-            raise InputError(f"expected JSON: {json_problem(error)}") from None
+        data = parse_json(body.decode(errors="surrogateescape"))  # which the predictors reject
         return await self._models[path].answer(data), JSON
 
 

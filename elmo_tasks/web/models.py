@@ -36,11 +36,9 @@ class ServedModel:
     def describe(self) -> dict[str, Any]:
         """`task`, `mix` (for each place of ELMo) and `examples`."""
         embedders = [module for module in self.predictor._model.modules() if isinstance(module, ElmoTokenEmbedder)]
-        found = [(at, getattr(one, f"{at}_mix")) for one in embedders for at in ("input", "output")]
         mixes = [
             {"at": at, "weights": mix.layer_weights().tolist(), "gamma": 1.0 if mix.gamma is None else mix.gamma.item()}
-            for at, mix in found
-            if mix is not None
+            for at, mix in (found for one in embedders for found in one.mixes())
         ]
         return {"task": self.task.name, "mix": mixes, "examples": self.task.examples}
 

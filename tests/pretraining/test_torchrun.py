@@ -24,7 +24,7 @@ from elmo_tasks.pretraining import data_loader
 from elmo_tasks.pretraining.data_loader import LmDataLoader, LmReader, LmVocabulary
 from elmo_tasks.pretraining.sentences import read_sentences, share_of_files
 from elmo_tasks.training import torchrun, trainer
-from elmo_tasks.training.torchrun import Torchrun
+from elmo_tasks.training.torchrun import Torchrun, begin
 from tests.killing import differences
 from tests.pretraining import toy
 
@@ -141,8 +141,8 @@ def test_nodes_that_differ(
     begun = threading.Event()
 
     def lead() -> None:
-        with first.leading(tmp_path / "here", {}) as meeting:
-            meeting.begin()
+        with first.leading(tmp_path / "here", {}) as store:
+            begin(store)
             assert begun.wait(SECONDS)
 
     def follow() -> None:

@@ -43,14 +43,14 @@ def shown(found: list[Occurrence]) -> list[tuple[str, int | None, float]]:
 
 def test_nearest_occurrences(index: CorpusIndex, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of `east play`; the other `east play` is left out as the same sentence."""
-    query = occurrence_in_corpus(index, "play", 1)
-    assert query.source == Occurrence(["east", "play"], 1, 1)
-    assert nearest_occurrences(index, "play", query, top=1)[0].place == 1
+    source = occurrence_in_corpus(index, "play", 1)
+    assert source == Occurrence(["east", "play"], 1, 1)
+    assert nearest_occurrences(index, "play", source, top=1)[0].place == 1
     expected = [("northeast Play here", 3, 0.71), ("north play", 5, 0.0), ("west play", 2, -1.0)]
     for chunk in (1, 2, 100):
         monkeypatch.setattr(neighbors, "_CHUNK", chunk)
-        assert shown(nearest_occurrences(index, "play", query, top=9)) == expected
-        assert shown(nearest_occurrences(index, "play", query, top=2)) == expected[:2]
+        assert shown(nearest_occurrences(index, "play", source, top=9)) == expected
+        assert shown(nearest_occurrences(index, "play", source, top=2)) == expected[:2]
 
 
 def test_missing_occurrences(index: CorpusIndex) -> None:

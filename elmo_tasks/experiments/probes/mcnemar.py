@@ -19,12 +19,11 @@ class Discordant(NamedTuple):
 
 def neighbours(right: Mapping[str, np.ndarray]) -> list[Discordant]:
     """Each row compared with the next: by its name, whether each item [N] is right."""
-    return [_compare(*names, *(right[name] for name in names)) for names in pairwise(right)]
-
-
-def _compare(one: str, other: str, right: np.ndarray, other_right: np.ndarray) -> Discordant:
     from scipy.stats import binomtest
 
-    first, second = int((right & ~other_right).sum()), int((other_right & ~right).sum())
-    p = binomtest(first, first + second).pvalue if first + second else 1.0
-    return Discordant(one, other, first, second, float(p))
+    found = []
+    for one, other in pairwise(right):
+        first, second = int((right[one] & ~right[other]).sum()), int((right[other] & ~right[one]).sum())
+        p = binomtest(first, first + second).pvalue if first + second else 1.0
+        found.append(Discordant(one, other, first, second, float(p)))
+    return found

@@ -1,6 +1,6 @@
 """The nearest occurrences of a word by a frozen layer's vectors, and the nearest words by word vectors (Table 4)."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -49,26 +49,14 @@ class CorpusIndex:
         """The tokens that are this word, ignoring case: int64, in order."""
         return np.flatnonzero([other == word.lower() for other in self.words])
 
-    def tokens_of(self, words: Sequence[str]) -> list[int]:
-        """The tokens of all sentences with exactly these words."""
-        found = (number for number, other in enumerate(self.sentences) if other == list(words))
-        return [token for number in found for token in range(self._starts[number], self._starts[number + 1])]
-
 
 class Occurrence(NamedTuple):
     """A word in its sentence."""
 
     words: list[str]
     place: int  # of the word in the sentence
-    number: int | None = None  # of the occurrence in the corpus, counted from 1, ignoring case
-    cosine: float | None = None  # to the query
-
-
-class Query(NamedTuple):
-    """The occurrence whose neighbors are searched, and its vector, float32 of shape [D]."""
-
-    source: Occurrence
-    vector: np.ndarray
+    number: int  # of the occurrence in the corpus, counted from 1, ignoring case
+    cosine: float = 1.0  # to the occurrence whose neighbors are searched
 
 
 def index_corpus(sentences: Iterable[list[str]], encoder: FrozenEncoder, layer: int | None = None) -> CorpusIndex:
@@ -85,30 +73,30 @@ def index_corpus(sentences: Iterable[list[str]], encoder: FrozenEncoder, layer: 
     return CorpusIndex(text, layer, np.concatenate([to_half(block.layers[layer]).numpy() for block in blocks]))
 
 
-def occurrence_in_corpus(index: CorpusIndex, word: str, number: int) -> Query:
-    """The word's occurrence of this number, with its vector from the index. Raises `InputError` if there is none."""
+def occurrence_in_corpus(index: CorpusIndex, word: str, number: int) -> Occurrence:
+    """The word's occurrence of this number. Raises `InputError` if there is none."""
     tokens = index.occurrences(word)
     if not 1 <= number <= len(tokens):
         raise InputError(f"expected occurrence {number} of {word!r}, the corpus has {len(tokens):,} (ignoring case)")
-    token = int(tokens[number - 1])
-    return Query(Occurrence(*index.place_of(token), number), index.vectors[token].astype(np.float32))
+    return Occurrence(*index.place_of(int(tokens[number - 1])), number)
 
 
-def nearest_occurrences(index: CorpusIndex, word: str, query: Query, *, top: int) -> list[Occurrence]:
+def nearest_occurrences(index: CorpusIndex, word: str, source: Occurrence, *, top: int) -> list[Occurrence]:
     """
-    The `top` nearest occurrences of the word by cosine, in order; ties in the order of the corpus. Sentences with the
-    same words as the source's are left out.
+    The `top` occurrences of the word nearest to one of them, `source`, by cosine, in order; ties in the order of the
+    corpus. Sentences with the same words as the source's are left out.
     """
     own = index.occurrences(word)
-    tokens = np.setdiff1d(own, index.tokens_of(query.source.words))
+    vector = index.vectors[own[source.number - 1]].astype(np.float32)  # [D]
+    tokens = own[np.array([index.place_of(token)[0] != source.words for token in own.tolist()])]
     near = np.zeros(len(tokens), np.float32)
     for start in range(0, len(tokens), _CHUNK):
         chunk = slice(start, start + _CHUNK)
-        near[chunk] = cosines(index.vectors[tokens[chunk]].astype(np.float32), query.vector)
-    number_of = {int(token): number for number, token in enumerate(own, start=1)}
+        near[chunk] = cosines(index.vectors[tokens[chunk]].astype(np.float32), vector)
     best = np.argsort(-near, kind="stable")[:top]
-    pairs = zip(tokens[best].tolist(), near[best].tolist(), strict=True)
-    return [Occurrence(*index.place_of(token), number_of.get(token), cosine) for token, cosine in pairs]
+    numbers = np.searchsorted(own, tokens[best]) + 1
+    found = zip(tokens[best].tolist(), numbers.tolist(), near[best].tolist(), strict=True)
+    return [Occurrence(*index.place_of(token), number, cosine) for token, number, cosine in found]
 
 
 def cosines(rows: np.ndarray, vector: np.ndarray) -> np.ndarray:

@@ -48,24 +48,6 @@ class PosReport(NamedTuple):
     discordant: list[Discordant]  # each row and the next
 
 
-class _Tagged(NamedTuple):
-    """A file's sentences, and all their words and tags."""
-
-    sentences: list[TaggedSentence]
-    words: list[str]
-    tags: list[str]
-
-    @classmethod
-    def of(cls, file: str | Path) -> "_Tagged":
-        sentences = list(read_tagged(file))
-        words = [word for sentence in sentences for word in sentence.words]
-        return cls(sentences, words, [tag for sentence in sentences for tag in sentence.tags])
-
-    def layers(self, encoder: FrozenEncoder) -> np.ndarray:
-        """The layers of all tokens: float16, [L+1, N, D]."""
-        return all_layers(encoder, (sentence.words for sentence in self.sentences))
-
-
 def probe_pos(encoder: FrozenEncoder, train_file: str | Path, test_file: str | Path) -> PosReport:
     """
     Table 6 on these files: for every layer a softmax, trained on one file and scored on the other. Takes
@@ -73,39 +55,46 @@ def probe_pos(encoder: FrozenEncoder, train_file: str | Path, test_file: str | P
 
     Raises `InputError` if a file is invalid, or the training file has only one tag.
     """
-    train, test = _Tagged.of(train_file), _Tagged.of(test_file)
-    tags = len(set(train.tags))
+    train, test = list(read_tagged(train_file)), list(read_tagged(test_file))
+    (train_words, train_tags), (words, gold) = _tokens(train), _tokens(test)
+    tags = len(set(train_tags))
     if tags < 2:
-        raise InputError(f"expected at least two different tags, got {train.tags[0]!r} alone", file=train_file)
-    known = set(train.words)
-    unseen = np.array([word not in known for word in test.words])  # [N]
+        raise InputError(f"expected at least two different tags, got {train_tags[0]!r} alone", file=train_file)
+    known = set(train_words)
+    unseen = np.array([word not in known for word in words])  # [N]
 
     right: dict[str, np.ndarray] = {}
 
     def row(name: str, predicted: Sequence[str] | np.ndarray, steps: int | None = None) -> PosRow:
-        right[name] = found = np.array(predicted) == np.array(test.tags)  # [N]
+        right[name] = found = np.array(predicted) == np.array(gold)  # [N]
         seen, new = _percent(found[~unseen]), _percent(found[unseen])
         return PosRow(name, _percent(found), seen, new, steps)
 
-    rows = [row(BASELINE, _most_frequent(train, test.words))]
-    layers = list(zip(train.layers(encoder), test.layers(encoder), strict=True))
+    rows = [row(BASELINE, _most_frequent(train_words, train_tags, words))]
+    of_files = [all_layers(encoder, (sentence.words for sentence in sentences)) for sentences in (train, test)]
+    layers = list(zip(*of_files, strict=True))
     for layer, (features, scored) in enumerate(tqdm(layers, desc="layers", disable=None, leave=False)):
-        fitted, steps = fit_softmax(features, train.tags)
+        fitted, steps = fit_softmax(features, train_tags)
         rows.append(row(f"{encoder.name} {layer}", fitted.predict(scored.astype(np.float32)), steps))
-    return PosReport(rows, tags, len(train.words), len(test.words), int(unseen.sum()), neighbours(right))
+    return PosReport(rows, tags, len(train_words), len(words), int(unseen.sum()), neighbours(right))
+
+
+def _tokens(sentences: Sequence[TaggedSentence]) -> tuple[list[str], list[str]]:
+    words = [word for sentence in sentences for word in sentence.words]
+    return words, [tag for sentence in sentences for tag in sentence.tags]
 
 
 def _percent(right: np.ndarray) -> float | None:
     return 100 * float(right.mean()) if len(right) else None
 
 
-def _most_frequent(train: _Tagged, words: list[str]) -> list[str]:
+def _most_frequent(train_words: list[str], train_tags: list[str], words: list[str]) -> list[str]:
     """Each word's most frequent tag; for an unseen word, that of most word types seen once."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
-    for word, tag in zip(train.words, train.tags, strict=True):
+    for word, tag in zip(train_words, train_tags, strict=True):
         counts[word][tag] += 1
     best = {word: max(found, key=lambda tag: (found[tag], tag)) for word, found in counts.items()}
-    rare = Counter(best[word] for word, found in counts.items() if found.total() == 1) or Counter(train.tags)
+    rare = Counter(best[word] for word, found in counts.items() if found.total() == 1) or Counter(train_tags)
     unknown = max(rare, key=lambda tag: (rare[tag], tag))
     return [best.get(word, unknown) for word in words]
 

@@ -115,9 +115,6 @@ class SenseVectors:
                 sums[key] = sums[key] + vectors if key in sums else vectors
         self.directions = {key: normalize(total, dim=1) for key, total in sums.items()}  # [L+1, D] each
 
-    def __len__(self) -> int:
-        return len(self.directions)
-
     def nearest(self, target: Target, vectors: Tensor) -> list[str] | None:
         """
         The nearest sense by cosine to each layer's vector [L+1, D], among those of the same lemma and part of speech;
@@ -161,20 +158,18 @@ def probe_senses(
         name: np.array([not gold[instance].isdisjoint(keys) for instance, keys in given.items()])  # [N]
         for name, given in answers.items()
     }
-    rows = [WsdRow(name, _scores(sets, given)) for name, given in answers.items()]
-    sizes = len(train.keys), len(vectors), len(unknown), unknown.count(None)
+    rows = [WsdRow(name, _scores([corpus.name for corpus in sets], gold, given)) for name, given in answers.items()]
+    sizes = len(train.keys), len(vectors.directions), len(unknown), unknown.count(None)
     return WsdReport(rows, *sizes, neighbours(right))
 
 
-def _scores(sets: Sequence[SenseCorpus], answers: Answers) -> dict[str, Score]:
+def _scores(names: list[str], gold: Mapping[tuple[str, str], set[str]], answers: Answers) -> dict[str, Score]:
     """Of one row: by set, and over several sets together."""
-    names = [corpus.name for corpus in sets]
     columns = {name: [name] for name in names}
     if len(names) > 1:
         columns[ALL] = names
         if DEVELOPMENT in names:
             columns[TESTS] = [name for name in names if name != DEVELOPMENT]
-    gold = {(corpus.name, id_): keys for corpus in sets for id_, keys in corpus.keys.items()}
     return {
         column: score({name: keys for name, keys in gold.items() if name[0] in members}, answers)
         for column, members in columns.items()

@@ -54,7 +54,10 @@ class RayExecutor:
                     running[self._submit(run)] = run
                 done, _ = self._ray.wait(list(running), timeout=POLL_SECONDS)
                 for run in running.values():
-                    yield from _progress(run, seen)
+                    status = run_dir.read_json(run.folder / NODE)
+                    if status is not None and status != seen.get(run.digest):
+                        seen[run.digest] = status
+                        yield Event(run, status["state"], node=status["node"])
                 for ref in done:
                     run = running.pop(ref)
                     (run.folder / NODE).unlink(missing_ok=True)
@@ -121,13 +124,6 @@ def _probe(token: str, version: str) -> Callable[[], str | None]:
         return None if shared else f"the folder is not shared with it, or not writable: {os.path.dirname(token)}"
 
     return probe
-
-
-def _progress(run: Run, seen: dict[str, Any]) -> Iterator[Event]:
-    status = run_dir.read_json(run.folder / NODE)
-    if status is not None and status != seen.get(run.digest):
-        seen[run.digest] = status
-        yield Event(run, status["state"], node=status["node"])
 
 
 def _environment(cores: int) -> dict[str, str]:

@@ -88,7 +88,6 @@ def _confusion(summary: Summary, row: Row) -> tuple[str, list[str], list[list[An
 
 
 def _about(summary: Summary, command: str) -> dict[str, str]:
-    """How the finished runs were made."""
     records = [record for record in summary.all_records() if "failed" not in record]
     dates = sorted(str(record[key])[:10] for record in records for key in ("started", "finished") if key in record)
     versions = [", ".join(f"{name} {it}" for name, it in record.get("versions", {}).items()) for record in records]

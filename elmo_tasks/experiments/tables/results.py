@@ -1,6 +1,7 @@
 """Step 4: the results of runs -> the cells of the table, and the table as text, on the terminal and in Markdown."""
 
 import math
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -58,12 +59,8 @@ class CellResult:
         return mean + ("" if self.paper.deviation is None else f" ± {self.paper.deviation:g}")
 
 
-@dataclass(frozen=True)
-class Gain:
-    """An increase: absolute, and relative to the error of the lower score, in percent (Table 1)."""
-
-    absolute: float
-    relative: float
+Gain = tuple[float, float]
+"""An increase: absolute, and relative to the error of the lower score, in percent (Table 1)."""
 
 
 class Summary:
@@ -152,7 +149,7 @@ def gain(high: float | None, low: float | None) -> Gain | None:
     """The increase of one score over another, both in percent; None if one is missing."""
     if high is None or low is None:
         return None
-    return Gain(high - low, 100 * (high - low) / (100 - low) if low < 100 else math.nan)
+    return high - low, 100 * (high - low) / (100 - low) if low < 100 else math.nan
 
 
 def curve_metric(table: Table, row: Row) -> str:
@@ -166,9 +163,9 @@ def first_better(record: Record, other: Record, metric: str) -> float | None:
     return next((float(p["epoch"]) for p in record["curve"] if p.get(metric, -math.inf) > best), None)
 
 
-def signed(value: float | None) -> str:
+def signed(value: float) -> str:
     """A difference, such as `+0.3`."""
-    return NONE if value is None else f"{round(value, 1) + 0.0:+.1f}"
+    return f"{round(value, 1) + 0.0:+.1f}"
 
 
 def duration(seconds: float | None) -> str:
@@ -178,11 +175,6 @@ def duration(seconds: float | None) -> str:
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
-
-
-def short_commit(commit: str) -> str:
-    """The first 12 digits of a commit, with its `+`; `version 0.1.0` as it is."""
-    return commit if commit.startswith("version") else commit[:12] + "+" * commit.endswith("+")
 
 
 def run_scores(row: Row, record: Record) -> str:
@@ -216,18 +208,13 @@ def _rows(summary: Summary, row_label: str) -> list[list[str]]:
         return rows
     if table.increase.of:
         gains = summary.gains(row_label, table.increase.of)
-        gained = [_gain_text(gain) for gain in gains] if gains else ["", ""]
+        gained = [f"{signed(gain[0])} / {gain[1]:.1f}%" if gain else NONE for gain in gains] if gains else ["", ""]
         return [[*row, text] for row, text in zip(rows, gained, strict=True)]
     increases = [summary.gains(row_label, column) or (None, None) for column in table.columns]
     for name, gains_of in zip(("ours", "paper"), zip(*increases, strict=True), strict=True):
-        texts = ["" if gain is None else signed(gain.absolute) for gain in gains_of]
+        texts = ["" if gain is None else signed(gain[0]) for gain in gains_of]
         rows.append(["", f"{name} - {table.increase.over}", *texts])
     return rows
-
-
-def _gain_text(gain: Gain | None) -> str:
-    """`+4.7 / 24.9%`."""
-    return NONE if gain is None else f"{signed(gain.absolute)} / {gain.relative:.1f}%"
 
 
 def remarks(summary: Summary) -> list[str]:
@@ -245,7 +232,8 @@ def remarks(summary: Summary) -> list[str]:
     lines = [f"{'all rows' if len(names) == len(rows) > 1 else ', '.join(names)}: {it}" for it, names in notes.items()]
     commits = sorted({str(record["commit"]) for record in summary.all_records() if "commit" in record})
     if len(commits) > 1:
-        lines.append(f"runs of {len(commits)} commits: {', '.join(map(short_commit, commits))}")
+        short = [re.sub(r"^(\w{12})\w+", r"\1", commit) for commit in commits]
+        lines.append(f"runs of {len(commits)} commits: {', '.join(short)}")
     if any(commit.endswith("+") for commit in commits):
         lines.append("a + after a commit: with uncommitted changes")
     return lines

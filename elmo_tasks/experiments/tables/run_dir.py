@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from filelock import FileLock, Timeout
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.files import atomic_write
+from elmo_tasks.files import write_text
 
 if TYPE_CHECKING:  # which loads AllenNLP
     from elmo_tasks.experiments.tables.runs import Run
@@ -58,8 +58,7 @@ def read_json(file: Path) -> dict[str, Any] | None:
 
 def write_json(file: Path, value: dict[str, Any]) -> None:
     """Write a JSON file atomically. Raises `InputError` if it cannot be written."""
-    with atomic_write(file) as aside:
-        aside.write_text(json.dumps(value, indent=1, ensure_ascii=False), "utf-8")
+    write_text(file, json.dumps(value, indent=1, ensure_ascii=False))
 
 
 def read_result(folder: Path) -> dict[str, Any] | None:

@@ -3,11 +3,11 @@
 import copy
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple
 
 from allennlp.common import Params
 from allennlp.common.params import with_overrides
@@ -74,15 +74,12 @@ class Event(NamedTuple):
     node: str | None = None
 
 
-class Executor(Protocol):
-    """
-    Executes runs, `workers` at a time and each after the runs that it needs: calls `run_dir.prepare_run_dir`, then
-    `elmo-tasks ablate-run FOLDER` somewhere, then `run_dir.failure_of`.
-    """
-
-    def __call__(self, runs: list[Run], *, workers: int) -> Iterator[Event]:
-        """Yields `finished` once for each run, other events as it likes; closing it stops what is running."""
-        ...
+Executor = Callable[..., Iterator[Event]]
+"""
+Executes a list of runs, `workers` at a time and each after the runs that it needs: calls `run_dir.prepare_run_dir`,
+then `elmo-tasks ablate-run FOLDER` somewhere, then `run_dir.failure_of`. Yields `finished` once for each run, other
+events as it likes; closing it stops what is running.
+"""
 
 
 class Planner:
@@ -161,13 +158,10 @@ class Planner:
             if new := [str(problem) for problem in found if problem.path not in of_base]:
                 raise InputError("; ".join(new))
         if row.ensemble:
-            self._check_ensemble(row, config)
-
-    def _check_ensemble(self, row: Row, config: dict[str, Any]) -> None:
-        member = self.table.row(row.ensemble.of) if row.ensemble else row
-        if (member.config, member.changes) != (row.config, row.changes):
-            raise InputError(f"an ensemble must have the same config as its members, row {member.name}")
-        require_probabilities(str(dict(config.get("model") or {}).get("type")))
+            member = self.table.row(row.ensemble.of)
+            if (member.config, member.changes) != (row.config, row.changes):
+                raise InputError(f"an ensemble must have the same config as its members, row {member.name}")
+            require_probabilities(str(dict(config.get("model") or {}).get("type")))
 
     def _plan(self, row: Row, seed: int) -> dict[str, Any]:
         config = with_overrides(self.resolved[row.name], dict.fromkeys(_seed_keys(row), seed))

@@ -24,14 +24,6 @@ class TopSpans(NamedTuple):
     genre: Tensor  # a scalar, the id of the document's genre, 0 if unknown
 
 
-class PairScores(NamedTuple):
-    """The scores of pairs of the spans `rows` with the spans `columns` before them, of K spans."""
-
-    scores: Tensor  # [R, C], minus infinity where there is no pair; the score of no antecedent is 0
-    rows: slice
-    columns: slice
-
-
 class AntecedentScorer(nn.Module):
     """
     `s(i, j) = s_m(i) + s_m(j) + network([g_i; g_j; g_i * g_j; same speaker; genre; distance])` for the nearest spans j
@@ -73,8 +65,11 @@ class AntecedentScorer(nn.Module):
         for table in (self.same_speaker, self.genre, self.distance):
             tf_glorot_init_(table)
 
-    def forward(self, spans: TopSpans) -> Iterator[PairScores]:
-        """The scores of all pairs, block by block."""
+    def forward(self, spans: TopSpans) -> Iterator[tuple[Tensor, slice, slice]]:
+        """
+        The scores of all pairs, block by block: those [R, C] of the spans in the first slice with the spans before them
+        in the second one, minus infinity where there is no pair. The score of no antecedent is 0.
+        """
         weights = self.score.weights()
         own, others = spans.vectors @ weights[0].t(), spans.vectors @ weights[1].t()  # [K, F] each
         for start in range(0, len(spans.vectors), ROWS_AT_ONCE):
@@ -87,7 +82,7 @@ class AntecedentScorer(nn.Module):
             products = products + self._features(spans, distance, rows, columns) @ weights[3].t()
             scores = self.score(products) + spans.scores[rows, None] + spans.scores[None, columns]  # [R, C]
             near = (distance > 0) & (distance <= self.max_antecedents)
-            yield PairScores(scores.masked_fill(~near, -torch.inf), rows, columns)
+            yield scores.masked_fill(~near, -torch.inf), rows, columns
 
     def _features(self, spans: TopSpans, distance: Tensor, rows: slice, columns: slice) -> Tensor:
         """Embeddings of speakers, genre and distance of each pair, after dropout: [R, C, 3 E]."""

@@ -53,7 +53,9 @@ class CorefScores(Metric):
         Values between 0 and 1: `precision`, `recall` and `f1`, the means over the three metrics, and those of each
         metric, such as `ceaf_e_f1`. A ratio over 0 is 0.
         """
-        scores = np.array([_precision_recall_f1(*counts) for counts in self._counts])  # [3, 3]
+        recall, precision = _ratio(self._counts[:, ::2], self._counts[:, 1::2]).T  # [3] each
+        f1 = _ratio(2 * precision * recall, precision + recall)
+        scores = np.stack([precision, recall, f1], 1)  # [3, 3]
         means = dict(zip(PARTS, scores.mean(0).tolist(), strict=True))
         names = [f"{metric}_{part}" for metric in METRICS for part in PARTS]
         if reset:
@@ -116,12 +118,5 @@ def _without_repetitions(clusters: _Clusters, among: Collection[Mention] | None 
     return [cluster for cluster in kept if cluster]
 
 
-def _precision_recall_f1(
-    recall_sum: float, key_size: float, precision_sum: float, response_size: float
-) -> tuple[float, float, float]:
-    precision, recall = _ratio(precision_sum, response_size), _ratio(recall_sum, key_size)
-    return precision, recall, _ratio(2 * precision * recall, precision + recall)
-
-
-def _ratio(part: float, whole: float) -> float:
-    return part / whole if whole else 0.0
+def _ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    return part / np.where(whole > 0, whole, 1.0)  # a part of nothing is 0

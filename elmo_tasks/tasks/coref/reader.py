@@ -9,7 +9,7 @@ from allennlp.data.fields import LabelField, ListField, MetadataField, TensorFie
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.brackets import Cluster, Mention
-from elmo_tasks.formats.ontonotes import NONE, OntonotesDocument, Skipped, find_files, read_documents
+from elmo_tasks.formats.ontonotes import NONE, OntonotesDocument, find_files, read_documents, report_skipped
 from elmo_tasks.nn.word_indexer import shared_token
 from elmo_tasks.tasks.reader import UNKNOWN_LABEL, TaskReader
 from elmo_tasks.tasks.tokenizer import FirstCharacters
@@ -50,15 +50,14 @@ class CorefReader(TaskReader):
 
     def _read(self, file_path: PathOrStr) -> Iterable[Instance]:
         """Raises `InputError` with file and line, if a file is invalid."""
-        documents, clusters = [], []
-        skipped = Skipped("documents")
+        documents, clusters, skipped = [], [], []
         for document in (document for file in find_files(file_path) for document in read_documents(file)):
             try:
                 clusters.append(document_clusters(document))
                 documents.append(document)
             except InputError as error:
-                skipped.add(error)
-        skipped.report(str(file_path), len(documents))
+                skipped.append(error)
+        report_skipped(skipped, "documents", path=str(file_path), kept=len(documents))
         annotated = any(clusters)
         for document, gold in self.shard_iterable(zip(documents, clusters, strict=True)):
             yield self.text_to_instance(

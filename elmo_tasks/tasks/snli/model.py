@@ -3,17 +3,15 @@
 from typing import Any
 
 import torch
-from allennlp.common import Lazy
 from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.models import Model
-from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
 from allennlp.nn.util import masked_max, masked_mean, masked_softmax
 from torch import Tensor, nn
 
 from elmo_tasks.bilm.characters import fit_slots
 from elmo_tasks.nn.elmo_indexer import KEY
 from elmo_tasks.nn.initialization import glorot
-from elmo_tasks.nn.input_encoder import InputEncoder, check_width, construct
+from elmo_tasks.nn.input_encoder import InputEncoder, LazyEncoder, construct
 from elmo_tasks.nn.precision import at_least_float32
 from elmo_tasks.settings import Probability, Size
 from elmo_tasks.tasks.classifier import Classifier
@@ -21,7 +19,7 @@ from elmo_tasks.tasks.reader import complete_labels
 from elmo_tasks.tasks.snli.reader import LABELS
 
 
-@Model.register("elmo_tasks_snli", constructor="from_partial_objects")
+@Model.register("elmo_tasks_snli")
 class EntailmentModel(Classifier):
     """
     The sequence model of Chen et al. (2017), section 3. All layers up to the pooling process premises and hypotheses as
@@ -33,7 +31,8 @@ class EntailmentModel(Classifier):
     # Parameters
 
     - `vocab`: missing labels are added.
-    - `projection`: from the compared sentences, of four times the width of h, to H, also the width of the hidden layer.
+    - `hidden_size`: H, the width of the hidden layer and of the projection of the compared sentences, which have four
+      times the width of h.
     - `composition`: reads the projected sentences.
     - `dropout`: at the input of each of the two last layers.
     - `attention_dropout`: on the enhanced vectors, before the projection; only with ELMo.
@@ -50,69 +49,33 @@ class EntailmentModel(Classifier):
         vocab: Vocabulary,
         input_encoder: InputEncoder,
         *,
-        projection: nn.Linear,
-        composition: Seq2SeqEncoder,
+        composition: LazyEncoder,
+        hidden_size: Size,
         dropout: Probability = 0.5,
         attention_dropout: Probability = 0.5,
         weight_l2: float = 1e-4,
         **kwargs: Any,
     ) -> None:
         super().__init__(vocab, input_encoder, **kwargs)
-        check_width(composition, projection.out_features)
         uses_elmo = self.input_encoder.elmo is not None
         self.attention_dropout = nn.Dropout(attention_dropout if uses_elmo else 0.0)
         self.weight_l2 = weight_l2 if uses_elmo else 0.0
-        self.projection, self.composition = projection, composition
+        self.projection = glorot(nn.Linear(4 * input_encoder.get_output_dim(), hidden_size))
+        self.composition = construct(composition, hidden_size)
         self.labels = complete_labels(vocab, LABELS)
         self.classifier = nn.Sequential(
             nn.Dropout(dropout),
-            glorot(nn.Linear(4 * composition.get_output_dim(), projection.out_features)),
+            glorot(nn.Linear(4 * self.composition.get_output_dim(), hidden_size)),
             nn.ReLU(),
             nn.Dropout(dropout),
-            glorot(nn.Linear(projection.out_features, len(self.labels))),
+            glorot(nn.Linear(hidden_size, len(self.labels))),
         )
 
-    @classmethod
-    def from_partial_objects(
-        cls,
-        vocab: Vocabulary,
-        input_encoder: InputEncoder,
-        *,
-        composition: Lazy[Seq2SeqEncoder],
-        hidden_size: Size,
-        dropout: Probability = 0.5,
-        attention_dropout: Probability = 0.5,
-        weight_l2: float = 1e-4,
-        **kwargs: Any,
-    ) -> "EntailmentModel":
-        """From a config; `hidden_size` is H."""
-        projection = glorot(nn.Linear(4 * input_encoder.get_output_dim(), hidden_size))
-        kwargs |= {"dropout": dropout, "attention_dropout": attention_dropout, "weight_l2": weight_l2}
-        built = construct(composition, hidden_size)
-        return cls(vocab, input_encoder, projection=projection, composition=built, **kwargs)
-
-    def forward(
-        self,
-        premise: TextFieldTensors,
-        hypothesis: TextFieldTensors,
-        metadata: list[dict[str, Any]],
-        label: Tensor | None = None,
-    ) -> dict[str, Any]:
-        """
-        # Parameters
-
-        - `premise`, `hypothesis`: B sentences each.
-        - `metadata`: for each pair its words under `premise` and `hypothesis`.
-        - `label`, [B]: ids of the gold labels.
-
-        Returns `logits` and `probabilities` [B, 3]; `attention` [2B, T, T] of each word over the words of the other
-        sentence, premises first; the words of `premise` and `hypothesis`; with gold labels the `loss`, a scalar.
-        """
-        self.require_gold(label)
-        return self.answer(self.score(premise, hypothesis), metadata, label)
-
     def score(self, premise: TextFieldTensors, hypothesis: TextFieldTensors, **_: Any) -> dict[str, Tensor]:
-        """`logits` [B, 3], and `attention` [2B, T, T]."""
+        """
+        `logits` [B, 3] of B sentences each, and `attention` [2B, T, T] of each word over the words of the other
+        sentence, premises first.
+        """
         h, _, mask = self.input_encoder(stack(premise, hypothesis))  # [2B, T, D]
         attended, attention = attend(h, mask)  # [2B, T, D], [2B, T, T]
         # Chen et al. (2017), equations 14 and 15
@@ -176,16 +139,11 @@ def attend(h: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
     its mask [2B, T] are of B sentences, then of the B sentences paired with them. Returns the weighted sums [2B, T, D]
     and the weights [2B, T, T], which are 0 for padding; rows of padding are undefined.
     """
-    other, other_mask = _swap(h), _swap(mask)
+    other, other_mask = (part.roll(len(h) // 2, 0) for part in (h, mask))  # the two halves swapped
     scores = h @ other.transpose(1, 2)  # [2B, T, T]
     # Without memory_efficient, masked scores become 0, which may exceed real ones.
     weights = masked_softmax(scores, other_mask[:, None], memory_efficient=True)  # [2B, T, T]
     return weights @ other, weights
-
-
-def _swap(sentences: Tensor) -> Tensor:
-    first, second = sentences.chunk(2)
-    return torch.cat([second, first])
 
 
 def pool_pairs(composed: Tensor, mask: Tensor) -> Tensor:

@@ -9,8 +9,7 @@ from allennlp.data.dataset_readers.dataset_reader import PathOrStr
 from allennlp.data.fields import LabelField, MetadataField
 from pydantic import TypeAdapter
 
-from elmo_tasks.errors import InputError
-from elmo_tasks.formats.json_values import NOT_JSON, TEXT, json_problem, loaded, validate
+from elmo_tasks.formats.json_values import TEXT, parse_json, validate
 from elmo_tasks.formats.text_files import not_empty, open_text
 from elmo_tasks.formats.trees import unescape
 from elmo_tasks.nn.word_indexer import shared_token
@@ -48,7 +47,7 @@ class SnliReader(TaskReader):
     def __init__(self, *, tokenization: Literal["sentence", "parse"] = "sentence", **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self._fields = _FIELDS[tokenization]
-        self._tokenizer = BlankSpacyTokenizer() if tokenization == "sentence" else None
+        self._words = BlankSpacyTokenizer().words if tokenization == "sentence" else leaves
 
     def _read(self, file_path: PathOrStr) -> Iterable[Instance]:
         """Raises `InputError` with file and line, if a line is invalid, and if there is no pair."""
@@ -82,11 +81,6 @@ class SnliReader(TaskReader):
             fields["label"] = LabelField(label)
         return Instance(fields)
 
-    def _words(self, text: str) -> list[str]:
-        if self._tokenizer is None:
-            return leaves(text)
-        return [token.ensure_text() for token in self._tokenizer.tokenize(text)]
-
 
 def leaves(parse: str) -> list[str]:
     """The words of a binary parse, such as `( ( A dog ) barks )`, with -LRB- and -RRB- unescaped."""
@@ -98,10 +92,6 @@ def _pairs(file: str) -> Iterator[tuple[int, dict[str, Any]]]:
     for line, text in open_text(file, corpus_hint=CORPUS_HINT):
         if not text.strip():
             continue
-        try:
-            value = loaded(text)
-        except NOT_JSON as error:
-            raise InputError(f"expected JSON, got invalid text: {json_problem(error)}", file=file, line=line) from None
-        pair = validate(_RECORD, value, "the pair", file=file, line=line)
+        pair = validate(_RECORD, parse_json(text, file=file, line=line), "the pair", file=file, line=line)
         if validate(_LABEL, pair.get("gold_label"), "'gold_label'", file=file, line=line) != NO_CONSENSUS:
             yield line, pair

@@ -18,6 +18,7 @@ from elmo_tasks.nn.attention import BiAttention
 from elmo_tasks.nn.input_encoder import InputEncoder
 from elmo_tasks.nn.precision import at_least_float32
 from elmo_tasks.settings import Probability, Size
+from elmo_tasks.tasks.predictor import Sentence
 from elmo_tasks.tasks.squad.layers import ChainedPointers, ResidualSelfAttention, Spans, best_spans, relu_layer
 from elmo_tasks.tasks.squad.metric import SquadEmAndF1
 from elmo_tasks.tasks.task_model import SoftmaxModel
@@ -152,15 +153,10 @@ def span_loss(logits: Tensor, gold: Tensor) -> Tensor:
 
 def _answers(best: Spans, metadata: Metadata) -> list[list[dict[str, Any]]]:
     """The spans of each question: fewer than `n_best` in a short passage, none if scores are NaN."""
-    rows = zip(*(part.tolist() for part in best), strict=True)
-    return [
-        [_answer(*span, one=one) for span in zip(*row, strict=True) if span[2] > -torch.inf]
-        for row, one in zip(rows, metadata, strict=True)
-    ]
-
-
-def _answer(first: int, last: int, score: float, probability: float, *, one: dict[str, Any]) -> dict[str, Any]:
-    start, end = one["offsets"][first][0], one["offsets"][last][1]
-    tokens = {"token_start": first, "token_end": last + 1}
-    place = {"text": one["passage"][start:end], "start": start, "end": end, **tokens}
-    return {**place, "score": score, "probability": probability}
+    found: list[list[dict[str, Any]]] = [[] for _ in metadata]
+    for answers, one, *row in zip(found, metadata, *(part.tolist() for part in best), strict=True):
+        passage = Sentence([], one["passage"], one["offsets"])
+        for first, last, score, probability in zip(*row, strict=True):
+            if score > -torch.inf:
+                answers.append({**passage.located(first, last + 1), "score": score, "probability": probability})
+    return found

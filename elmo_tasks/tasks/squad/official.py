@@ -4,13 +4,13 @@ import json
 from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 from allennlp.evaluation import Evaluator
 from pydantic import BaseModel, FailFast, TypeAdapter
 
 from elmo_tasks.errors import InputError, shown
-from elmo_tasks.formats.json_values import NOT_JSON, Text, json_problem, loaded, validate
+from elmo_tasks.formats.json_values import Text, parse_json, validate
 from elmo_tasks.formats.text_files import open_text
 from elmo_tasks.tasks.evaluator import Answers, OfficialEvaluator
 
@@ -67,7 +67,9 @@ def read_questions(file: str | Path) -> Iterator[Question]:
     is no question.
     """
     seen: set[str] = set()
-    articles = validate(_FILE, _json(file), "the file", file=file).data
+    text = StringIO()  # takes less memory than a list of lines
+    text.writelines(f"{line}\n" for _, line in open_text(file, corpus_hint=CORPUS_HINT, longest=None))
+    articles = validate(_FILE, parse_json(text.getvalue(), file=file), "the file", file=file).data
     paragraphs = (one for article in articles for one in article.paragraphs)
     for paragraph, asked in ((one, asked) for one in paragraphs for asked in one.qas):
         if asked.id in seen:
@@ -77,17 +79,6 @@ def read_questions(file: str | Path) -> Iterator[Question]:
         yield Question(asked.id, asked.question, paragraph.context, golds)
     if not seen:
         raise InputError("expected questions, got none", file=file, hint=CORPUS_HINT)
-
-
-def _json(file: str | Path) -> Any:
-    text = StringIO()  # takes less memory than a list of lines
-    for _, line in open_text(file, corpus_hint=CORPUS_HINT, longest=None):
-        text.write(f"{line}\n")
-    try:
-        return loaded(text.getvalue())
-    except NOT_JSON as error:
-        number = getattr(error, "lineno", None)
-        raise InputError(f"expected JSON, got invalid text: {json_problem(error)}", file=file, line=number) from None
 
 
 @Evaluator.register("elmo_tasks_squad")

@@ -31,7 +31,6 @@ class SrlEvaluator(OfficialEvaluator):
 
 
 def _sentence(answer: tuple[dict[str, Any], list[str]]) -> tuple[str, int]:
-    """The location of its sentence."""
     return answer[0]["file"], answer[0]["line"]
 
 

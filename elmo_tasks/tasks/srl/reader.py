@@ -7,7 +7,7 @@ from allennlp.data import DatasetReader, Instance, Token, TokenIndexer, Vocabula
 from allennlp.data.dataset_readers.dataset_reader import PathOrStr
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.ontonotes import Frame, OntonotesSentence, Skipped, find_files, read_documents
+from elmo_tasks.formats.ontonotes import Frame, OntonotesSentence, find_files, read_documents, report_skipped
 from elmo_tasks.formats.spans import OUTSIDE, Span
 from elmo_tasks.nn.word_indexer import shared_token
 from elmo_tasks.tasks.reader import TaskReader, tagged_fields
@@ -68,18 +68,17 @@ class SrlReader(TaskReader):
             )
 
     def _frames(self, path: str) -> list[tuple[OntonotesSentence, Frame]]:
-        found = []
-        skipped = Skipped("sentences")
+        found, skipped = [], []
         documents = (document for file in find_files(path) for document in read_documents(file))
         for sentence in (sentence for document in documents for sentence in document.sentences):
             try:
                 frames = sentence.frames()
             except InputError as error:
-                skipped.add(error)
+                skipped.append(error)
                 continue
             kept = (one for one in frames if not self._verbs_only or sentence.pos[one.predicate].startswith("V"))
             found += [(sentence, frame) for frame in kept]
-        skipped.report(path, len(found))
+        report_skipped(skipped, "sentences", path=path, kept=len(found))
         if not found:
             problem = "expected predicates, got none" + " whose part of speech begins with V" * self._verbs_only
             hint = "framesets stand in column 8, arguments in columns 12 and after; `elmo-tasks predict` takes raw text"

@@ -6,11 +6,10 @@ import torch
 from allennlp.common import Lazy
 from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.models import Model
-from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
 from torch import Tensor
 
 from elmo_tasks.formats.trees import NAMES
-from elmo_tasks.nn.input_encoder import InputEncoder, check_width, construct
+from elmo_tasks.nn.input_encoder import InputEncoder, LazyEncoder, construct
 from elmo_tasks.nn.precision import at_least_float32
 from elmo_tasks.settings import Probability
 from elmo_tasks.tasks.classifier import Classifier
@@ -18,7 +17,7 @@ from elmo_tasks.tasks.reader import complete_labels
 from elmo_tasks.tasks.sst.layers import Head, MultiPooling, biattend
 
 
-@Model.register("elmo_tasks_sst", constructor="from_partial_objects")
+@Model.register("elmo_tasks_sst")
 class SentimentClassifier(Classifier):
     """
     The biattentive classification network of McCann et al. (2017) with the text as both inputs. The loss of a batch is
@@ -29,8 +28,8 @@ class SentimentClassifier(Classifier):
     - `vocab`: missing labels of the five are added.
     - `input_encoder`: its `elmo_output_encoder` is the paper's second biLSTM, for ELMo at the output.
     - `integrator`: reads h and the output of biattention, three times the width of h.
-    - `pool`: of the width of the integrator's output.
     - `head`: the layers after pooling, ReLU or maxout, with five classes.
+    - `pooled_dropout`: dropout after pooling.
     - `kwargs`: see `TaskModel`.
     """
 
@@ -41,51 +40,19 @@ class SentimentClassifier(Classifier):
         vocab: Vocabulary,
         input_encoder: InputEncoder,
         *,
-        integrator: Seq2SeqEncoder,
-        pool: MultiPooling,
-        head: Head,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(vocab, input_encoder, **kwargs)
-        check_width(integrator, 3 * input_encoder.get_output_dim())
-        self.labels = complete_labels(vocab, NAMES)
-        self.integrator, self.pool, self.head = integrator, pool, head
-
-    @classmethod
-    def from_partial_objects(
-        cls,
-        vocab: Vocabulary,
-        input_encoder: InputEncoder,
-        *,
-        integrator: Lazy[Seq2SeqEncoder],
+        integrator: LazyEncoder,
         head: Lazy[Head],
         pooled_dropout: Probability = 0.0,
         **kwargs: Any,
-    ) -> "SentimentClassifier":
-        """From a config; `pooled_dropout` is the dropout after pooling."""
-        built = construct(integrator, 3 * input_encoder.get_output_dim())
-        pool = MultiPooling(built.get_output_dim(), pooled_dropout)
-        layers = head.construct(input_dim=pool.get_output_dim(), classes=len(complete_labels(vocab, NAMES)))
-        return cls(vocab, input_encoder, integrator=built, pool=pool, head=layers, **kwargs)
-
-    def forward(
-        self, tokens: TextFieldTensors, metadata: list[dict[str, Any]], label: Tensor | None = None
-    ) -> dict[str, Any]:
-        """
-        # Parameters
-
-        - `tokens`: B texts of T words.
-        - `metadata`: for each text its `words`.
-        - `label`, [B]: ids of the gold labels.
-
-        Returns `logits` and `probabilities` [B, K], in the order of `labels`; `words`; with gold labels the `loss`, a
-        scalar.
-        """
-        self.require_gold(label)
-        return self.answer(self.score(tokens), metadata, label)
+    ) -> None:
+        super().__init__(vocab, input_encoder, **kwargs)
+        self.labels = complete_labels(vocab, NAMES)
+        self.integrator = construct(integrator, 3 * input_encoder.get_output_dim())
+        self.pool = MultiPooling(self.integrator.get_output_dim(), pooled_dropout)
+        self.head = head.construct(input_dim=self.pool.get_output_dim(), classes=len(self.labels))
 
     def score(self, tokens: TextFieldTensors, **_: Any) -> dict[str, Tensor]:
-        """`logits` [B, K]."""
+        """`logits` [B, K] of B texts of T words."""
         h, _, mask = self.input_encoder(tokens)
         attended = biattend(h, mask)  # [B, T, D]
         integrated = self.integrator(torch.cat([h, h - attended, h * attended], -1), mask)  # [B, T, E]

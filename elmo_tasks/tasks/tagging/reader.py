@@ -14,9 +14,6 @@ from elmo_tasks.formats.tagged import read_tagged
 from elmo_tasks.tasks.reader import TaskReader, tagged_fields
 from elmo_tasks.tasks.tokenizer import FirstCharacters
 
-_Tagged = tuple[Sequence[str], Sequence[str], int]
-"""Words, tags, and the line of the first word, 0 if unknown."""
-
 
 @DatasetReader.register("elmo_tasks_tagger")
 class ColumnReader(TaskReader):
@@ -67,7 +64,8 @@ class ColumnReader(TaskReader):
         for words, tags, line in self.shard_iterable(sentences):
             yield self.text_to_instance(words, to_bioul(tags) if self.spans else tags, file=file, line=line)
 
-    def _sentences(self, file: str) -> Iterator[_Tagged]:
+    def _sentences(self, file: str) -> Iterator[tuple[Sequence[str], Sequence[str], int]]:
+        """Words, tags, and the line of the first word, 0 if unknown."""
         if isinstance(self._tag, str):
             yield from ((*sentence, 0) for sentence in read_tagged(file, tag=self._tag))
             return

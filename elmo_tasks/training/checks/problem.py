@@ -2,7 +2,7 @@
 
 import difflib
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 SHOWN_CHARACTERS = 60
@@ -52,7 +52,16 @@ def items(value: Any) -> Iterable[tuple[Any, Any]]:
     """Keys and values of an object, indices and values of a list, nothing of other values."""
     if isinstance(value, dict):
         return value.items()
-    return enumerate(value) if isinstance(value, list) else ()
+    return enumerate(value) if isinstance(value, list | tuple) else ()
+
+
+def mapped(value: Any, function: Callable[[Any], Any]) -> Any:
+    """The value with `function` applied to all but dictionaries, lists, tuples and sets; dictionaries become plain."""
+    if isinstance(value, dict):
+        return {key: mapped(part, function) for key, part in value.items()}
+    if isinstance(value, list | tuple | set):
+        return type(value)(mapped(part, function) for part in value)
+    return function(value)
 
 
 def get(config: Any, path: str) -> Any:

@@ -63,8 +63,9 @@ def object_problems(
     for key, part in value.items():
         here = below(path, key)
         if key in parameters:
-            of_part = _argument_problems(here, part, parameters[key], supplied)
-            found |= {problem.path: problem for problem in of_part}
+            if part is not None and not (isinstance(part, dict) and "_pretrained" in part):
+                of_part = _value_problems(here, part, parameters[key].annotation, supplied)
+                found |= {problem.path: problem for problem in of_part}
         elif not accepts_any and not (key == "type" and has_type):
             found[here] = unknown(here, f"a key of {cls.__name__}", f"the unknown key {key}", known, name=key)
     yield from found.values()
@@ -113,11 +114,6 @@ def _passes_on_anything(cls: Any, constructor: Callable[..., Any]) -> bool:
     return base is None or _passes_on_anything(base, base.__init__)
 
 
-def _argument_problems(path: str, value: Any, parameter: Parameter, supplied: Supplied) -> Iterator[Problem]:
-    if value is not None and not (isinstance(value, dict) and "_pretrained" in value):
-        yield from _value_problems(path, value, parameter.annotation, supplied)
-
-
 def _value_problems(path: str, value: Any, annotation: Any, supplied: Supplied) -> Iterator[Problem]:
     """Follows `from_params.construct_arg`, which passes on values whose annotation it does not know."""
     origin, arguments = get_origin(annotation), get_args(annotation)
@@ -126,7 +122,8 @@ def _value_problems(path: str, value: Any, annotation: Any, supplied: Supplied) 
     elif origin is Lazy:
         yield from _value_problems(path, value, arguments[0], None)
     elif origin in (Union, types.UnionType):
-        kinds = [one for one in arguments if one is not types.NoneType]
+        kinds = [one for one in arguments if get_origin(one) is Lazy] or [*arguments]
+        kinds = [one for one in kinds if one is not types.NoneType]
         found: list[list[Problem]] = [list(_value_problems(path, value, kind, supplied)) for kind in kinds]
         if all(found) and not (value is None and types.NoneType in arguments):
             deepest = max(found, key=lambda problems: len(problems[0].path))  # of the type that fits best
