@@ -27,7 +27,7 @@ class LayerStore:
 
     def __init__(self, file: Path) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
-        self._database = sqlite3.connect(file, _SECONDS, check_same_thread=False)
+        self._database = sqlite3.connect(file, timeout=_SECONDS, check_same_thread=False)
         self._database.execute(f"PRAGMA page_size = {_PAGE}")
         self._database.execute(_CREATE)
         self.file, self._warned = file, False
