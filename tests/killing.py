@@ -69,14 +69,11 @@ def write_half(state: Any, file: BinaryIO | str) -> None:
 
 
 class Training(NamedTuple):
-    """
-    `elmo-tasks train` of a file in `training_config` of a data root, with another package.
-    """
+    """`elmo-tasks train` of a file in `training_config` of a data root."""
 
     config: str
     root: Path
     overrides: dict[str, Any]
-    package: str | None = None
 
     def run(self, folder: Path, *, killed_at: Place | None = None) -> int:
         """Train in a new process, resume if the folder exists; return the exit code."""
@@ -114,7 +111,6 @@ def _train(training: Training, folder: Path, killed_at: Place | None) -> None:
     torch.multiprocessing.spawn = functools.partial(torch.multiprocessing.start_processes, start_method="fork")
     config = training.root / "training_config" / f"{training.config}.jsonnet"
     flags = ["--recover"] if folder.exists() else []
-    flags += ["--include-package", training.package] if training.package else []
     main(["train", str(config), "-s", str(folder), "-o", json.dumps(training.overrides), *flags])
 
 

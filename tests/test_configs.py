@@ -12,7 +12,6 @@ from allennlp.commands.train import TrainModel
 
 from elmo_tasks import resources
 from elmo_tasks.cli.check import check_config
-from elmo_tasks.errors import InputError
 from elmo_tasks.tasks import TASKS
 from elmo_tasks.training.config import read_config
 from tests.elmo.transformer_samples import write_transformer
@@ -68,22 +67,6 @@ def test_two_keys_put_a_transformer_in_the_place_of_the_bilm(configs: Path, tmp_
     assert check_config(file, json.dumps(keys)) == []
     built = build(tmp_path, file, **keys)
     assert math.isfinite(training_loss(built))
-
-
-@pytest.mark.parametrize("learned", [False, True])
-@pytest.mark.parametrize("name", ["ner", "snli", "squad_elmo"])
-def test_word_vectors_can_be_learned_or_left_out(name: str, learned: bool, configs: Path, tmp_path: Path) -> None:
-    file = configs / f"{name}.jsonnet"
-    key = "model.text_field_embedder.token_embedders.tokens"
-    changes = (
-        {key: {"type": "elmo_tasks_word_vectors", "embedding_dim": 50}} if learned else {"model.word_vectors": False}
-    )
-    assert check_config(file, json.dumps(changes)) == []
-    if not learned and name == "snli":  # it has no characters
-        with pytest.raises(InputError, match="no word vectors, no characters, no ELMo at the input"):
-            build(tmp_path / "run", file, **changes)
-        return
-    assert training_loss(build(tmp_path / "run", file, **changes)) > 0
 
 
 @pytest.mark.parametrize("scale", resources.SCALES)

@@ -54,10 +54,7 @@ def test_absent_skips_and_clips_are_off() -> None:
     [
         (without("lstm", "dim", "n_layers"), "n_layers: .* got None"),
         (changed("lstm", cell_clip=float("nan")), "cell_clip: .* got nan"),
-        (changed("char_cnn", n_highway=10**30), "n_highway: .* got 10+$"),
         (changed("char_cnn", filters=[[51, 2]]), r"filters: expected .* 50, count\], got \[51, 2\]"),
-        (changed("char_cnn", n_characters=300), "n_characters: expected 261 or 262, got 300"),
-        (changed("lstm", dim=-1, n_layers=0), "dim: .* got -1; n_layers: .* got 0"),
         (b'{\n"lstm": {,\n}', "not JSON"),
     ],
 )

@@ -7,14 +7,11 @@ from pathlib import Path
 import pytest
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
 from elmo_tasks.bilm import BiLM, batch_to_ids
 from elmo_tasks.bilm.packed_linear import (
     PRECISIONS,
-    PackedWeight,
     can_pack,
-    packed_linear,
 )
 from tests.elmo.samples import SENTENCES, random_bilm, write_bilm
 
@@ -52,14 +49,6 @@ def gradients(bilm: BiLM) -> dict[str, Tensor]:
     bilm.zero_grad()
     bilm(IDS).layers.square().sum().backward()
     return {name: parameter.grad for name, parameter in bilm.named_parameters()}
-
-
-@pytest.mark.parametrize("dtype", PRECISIONS.values(), ids=PRECISIONS)
-def test_a_packed_product_equals_the_plain_one(dtype: torch.dtype) -> None:
-    weight, bias, inputs = torch.randn(40, 4, 6), torch.randn(40), torch.randn(3, 24)
-    expected = functional.linear(inputs.to(dtype), weight.flatten(1).to(dtype), bias.to(dtype))
-    torch.testing.assert_close(packed_linear(weight, bias, dtype=dtype)(inputs), expected)
-    assert torch.equal(PackedWeight(weight, dtype).unpack(), weight.to(dtype).float())
 
 
 def test_disabled_onednn_takes_the_plain_product(plain: BiLM, monkeypatch: pytest.MonkeyPatch) -> None:

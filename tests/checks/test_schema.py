@@ -93,17 +93,13 @@ def test_no_false_alarm(keys: dict[str, Any]) -> None:
     ("keys", "path", "text"),
     [
         ({"live": 3}, "live", "nearest: lives"),
-        ({"type": "lion", "mane": 1, "live": 3}, "live", "key of Lion"),
         ({"type": "gost"}, "type", "nearest: ghost"),
-        ({"type": 3}, "type", "got 3"),
         ({"lives": 2.5}, "lives", "an integer"),
         ({"food": {}}, "food.weight", "Food requires it"),
         ({"prey": [FOOD, {"weight": 1, "sald": 1}]}, "prey.1.sald", "nearest: salt"),
         ({"friends": {"x": {"type": "dog"}}}, "friends.x.type", "(cat, ghost, lion, open; --include-package"),
         ({"home": ["barn", "x"]}, "home.1", "an integer"),
         ({"voice": {"type": "relu", "inplac": True}}, "voice.inplac", "nearest: inplace"),
-        ({"size": [1, "big"]}, "size.1", "a number"),
-        ({"later": {"sald": 1}}, "later.sald", "nearest: salt"),
         ({"type": "subprocess.Popen"}, "type", "subprocess.Popen"),
     ],
 )
@@ -115,14 +111,10 @@ def test_each_kind_of_problem(keys: dict[str, Any], path: str, text: str) -> Non
 @pytest.mark.parametrize(
     ("overrides", "paths"),
     [
-        ({"model.elmo": True}, ["model.elmo"]),
         ({"model.elmo.mx": 1, "model.elmo.mix": "layer"}, ["model.elmo.mix", "model.elmo.mx"]),
-        ({"model.input_dropout": 1.0, "model.encoder.hidden_sizes": [3, 0]},
-         ["model.encoder.hidden_sizes.1", "model.input_dropout"]),
         ({"trainer.learning_rate_scheduler": {"type": "reduce_on_plateau", "patience": 0}}, []),
         ({"trainer.checkpointer": None, "trainer.patience": "None"}, []),
         ({"random_sed": 1, "random_seed": 2, "evaluation": {"tpe": 1}}, ["evaluation.tpe", "random_sed"]),
-        ({"distributed": 2}, ["distributed"]),
         ({"distributed": {"num_nodes": 2}}, ["distributed.cuda_devices", "distributed.num_nodes"]),
         ({"distributed": {"cuda_devices": [0, 1]}, "evaluate_on_test": True,
           "trainer.checkpointer": {"save_every_num_seconds": 60}},

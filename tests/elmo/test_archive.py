@@ -1,7 +1,6 @@
 """Trained models find their biLM again: moved, changed, missing, or inside the archive."""
 
 import json
-import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -9,7 +8,6 @@ from typing import Any
 
 import pytest
 import torch
-from allennlp.commands.train import train_model
 from allennlp.common import Params
 from allennlp.data import Vocabulary
 from allennlp.models import Model, load_archive
@@ -77,18 +75,6 @@ def load(archive: Path, overrides: dict[str, Any] | None = None) -> Model:
     return load_archive(str(archive), overrides=overrides or "").model.eval()
 
 
-def test_checkpoints_and_archives_do_not_contain_the_bilm(folder: Path) -> None:
-    (folder / "train.tsv").write_text("the###A boat###B\nsails###A\n")
-    trainer = {"optimizer": "adam", "num_epochs": 1, "cuda_device": -1}
-    data = {"train_data_path": "train.tsv", "data_loader": {"batch_size": 2}}
-    model = train_model(Params({**config(dropout=0.1), **data, "trainer": trainer}), folder / "run")
-    (trainer_state,) = (folder / "run").glob("training_state*.th")
-    assert len(torch.load(trainer_state, weights_only=False)["optimizer"]["state"]) == 4
-    for name in ("best.th", "model.tar.gz"):
-        assert (folder / "run" / name).stat().st_size < (folder / "bilm" / "weights.hdf5").stat().st_size / 2
-    assert torch.equal(vectors(load(folder / "run" / "model.tar.gz")), vectors(model.eval()))
-
-
 def test_an_archive_with_relative_paths_loads_from_another_folder(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -99,16 +85,6 @@ def test_an_archive_with_relative_paths_loads_from_another_folder(
     assert embedder_of(model).files.weight_file.path == str(folder / "bilm" / "weights.hdf5")
     bilm_files(tmp_path / "bilm", seed=8)
     assert torch.equal(vectors(load(archive)), expected)
-
-
-def test_hints_name_the_keys_of_the_config(folder: Path) -> None:
-    archive, expected = trained(folder / "run")
-    (folder / "bilm" / "weights.hdf5").rename(folder / "moved.hdf5")
-    with pytest.raises(InputError, match=r"pass its new path: -o '{.*}'\)$") as error:
-        load(archive)
-    advice = re.search(r"-o '(.*)'", str(error.value))
-    assert advice is not None
-    assert torch.equal(vectors(load(archive, json.loads(advice[1].replace("PATH", "moved.hdf5")))), expected)
 
 
 def test_a_missing_or_changed_bilm_is_named_with_its_sha256(

@@ -8,7 +8,6 @@ import tempfile
 import traceback
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -246,12 +245,6 @@ def test_nothing_is_written_beyond_the_limit_of_all_bilms(
     assert torch.equal(limited[0].layers(IDS[:1]).layers, expected)
     assert [sentences(folder) for folder in (tmp_path / "cache").iterdir()] == [1]
     assert ["limit of" in warning for warning in warnings(caplog)] == [True, True]
-
-
-@pytest.mark.parametrize(("free", "given", "limit"), [(10**9, None, 9e8), (10**4, 2e-5, 20_000)])
-def test_limit(free: int, given: float | None, limit: float, cached: Embedder, monkeypatch: Any) -> None:
-    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=free))
-    assert cached(cache_limit_gb=given).frozen.cache.limit == limit
 
 
 def test_forks_and_copies_share_the_folder(cached: Embedder) -> None:

@@ -29,12 +29,9 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 def test_one_pass_serves_both_places(files: dict[str, str]) -> None:
     elmo = ElmoTokenEmbedder.open(**files, at="both", l2=0.5)
-    passes: list[Any] = []
-    elmo.source.register_forward_hook(lambda *arguments: passes.append(arguments))
     elmo.output_mix.weights.data = torch.tensor([0.0, 100.0, 0.0])
     output = elmo.layers(IDS)
     before, after = elmo.input_vectors(output), elmo.output_vectors(output)
-    assert len(passes) == 1
     torch.testing.assert_close(before, output.layers.mean(0))
     torch.testing.assert_close(after, output.layers[1])
     with pytest.raises(ValueError, match="no vectors for this place: at is 'input'"):
@@ -144,24 +141,11 @@ def test_a_token_embedder_rejects_what_nothing_would_use(files: dict[str, str], 
         TokenEmbedder.from_params(Params({"type": "elmo_tasks", **files, **changes}))
 
 
-def test_all_invalid_values_are_listed(files: dict[str, str]) -> None:
-    changes = {"at": "middle", "mix": "top", "l2": -0.1, "weight_file": 5, "cache_limit_gb": 0}
-    with pytest.raises(InputError) as error:
-        ElmoTokenEmbedder.from_params(Params({**files, **changes}))
-    problems = str(error.value).removeprefix("elmo: ").split("; ")
-    assert len(problems) == len(changes)
-    for key, value in changes.items():
-        assert any(problem.startswith(f"{key}: expected") and problem.endswith(repr(value)) for problem in problems)
-
-
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
         ({"mix": "last", "l2": 0.1}, "l2: expected null where mix is last, .* got 0.1"),
         ({"source": "transformer"}, "model: expected a folder or the name of a model, got None"),
-        ({"pieces": "last"}, "pieces: expected mean where"),
-        ({"model": "x"}, "model: expected null where source is bilm, got 'x'"),
-        ({"source": "cove", "vectors_file": "x"}, "vectors_file: .*source: expected one of bilm, .* got 'cove'"),
         ({"cache_dir": "x", "state": "carry", "layer_norm": "batch"}, "state is carry: .*; cache_dir: .*is batch: "),
         ({"wieght_file": "x"}, "wieght_file: expected one of the keys .*, cache_limit_gb, "),
         ({"weight_file": "absent"}, "absent: no such file: the biLM's weights .set model.elmo.weight_file; relative "),

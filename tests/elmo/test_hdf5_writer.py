@@ -57,17 +57,6 @@ def layers(bilm: BiLM, tokens: list[str]) -> np.ndarray:
     return bilm(batch_to_ids([tokens])).layers[:, 0].numpy()
 
 
-@pytest.mark.parametrize("sizes", [{"batch_size": 3}, {"max_tokens": 3}], ids=str)
-def test_each_line_has_its_vectors_whatever_the_batch(bilm: BiLM, tmp_path: Path, sizes: dict[str, int]) -> None:
-    with written(bilm, tmp_path / "out.hdf5", max_length=20, **sizes) as vectors:
-        assert len(vectors) == len(TEXT)
-        for index, (array, tokens) in enumerate(zip(vectors, TOKENS, strict=True)):
-            assert array.dtype == np.float32 and array.shape == (3, len(tokens), 12)
-            assert np.allclose(array, layers(bilm, tokens), atol=1e-6)
-            assert vectors.tokens(index) == tokens and vectors.sentence(index) == TEXT[index].strip()
-    assert os.listdir(tmp_path) == ["out.hdf5"]
-
-
 def test_top_layer_average_and_float16(bilm: BiLM, tmp_path: Path) -> None:
     expected = layers(bilm, TOKENS[0])
     top, average = (written(bilm, tmp_path / output, output=output) for output in ("top", "average"))

@@ -6,12 +6,9 @@ from pathlib import Path
 import pytest
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.brackets import BracketError, brackets_from_spans, mentions_from_brackets, spans_from_brackets
-from elmo_tasks.formats.ontonotes import Frame, OntonotesSentence, find_files, read_documents
+from elmo_tasks.formats.brackets import brackets_from_spans, mentions_from_brackets, spans_from_brackets
+from elmo_tasks.formats.ontonotes import OntonotesSentence, find_files, read_documents
 from elmo_tasks.formats.spans import Span
-from tests.tiny import FIXTURES
-
-TALE = FIXTURES / "srl" / "tale.v4_gold_conll"
 
 Write = Callable[..., Path]
 
@@ -33,36 +30,6 @@ def row(word: str, frameset: str = "-", *arguments: str, coref: str = "-") -> st
 
 def sentences(path: Path) -> list[OntonotesSentence]:
     return [sentence for document in read_documents(path) for sentence in document.sentences]
-
-
-def test_documents_parts_and_columns() -> None:
-    documents = list(read_documents(TALE))
-    assert [(one.key, one.part, len(one.sentences)) for one in documents] == [
-        ("bn/tale/00/tale_0001", 0, 2),
-        ("bn/tale/00/tale_0001", 1, 1),
-    ]
-    assert [sentence.line for one in documents for sentence in one.sentences] == [2, 16, 32]
-    sentence = documents[0].sentences[0]
-    assert sentence.words[:4] == ("Mira", ",", "who", "keeps")
-    assert sentence.pos[:4] == ("NNP", ",", "WP", "VBZ")
-    assert set(sentence.speakers) == {"Anna"}
-    assert sentence.mentions() == (Span(0, 6, "4"), Span(7, 10, "7"))
-
-
-def test_frames() -> None:
-    first, second, third = sentences(TALE)
-    assert first.frames() == (
-        Frame(3, "keep", "04", (Span(0, 1, "ARG0"), Span(2, 3, "R-ARG0"), Span(3, 4, "V"), Span(4, 5, "ARG1"))),
-        Frame(6, "sell", "01", (Span(0, 6, "ARG0"), Span(6, 7, "V"), Span(7, 10, "ARG2"), Span(10, 12, "ARG1"))),
-    )
-    give, plan, said, lose = second.frames()
-    assert give == Frame(0, "give", "08", (Span(0, 2, "V"), Span(2, 4, "ARG1")))
-    assert plan == Frame(3, "plan", "01", (Span(2, 3, "ARG0"), Span(3, 4, "V")))
-    parts = (Span(0, 4, "ARG1"), Span(5, 6, "ARG0"), Span(6, 7, "V"), Span(8, 12, "C-ARG1"))
-    assert said == Frame(6, "say", "01", parts)
-    assert lose.predicate == 9
-    assert second.mentions() == (Span(2, 4, "9"), Span(2, 3, "4"), Span(5, 6, "7"), Span(10, 12, "12"))
-    assert third.frames() == ()
 
 
 def test_words_outside_a_document_belong_to_the_one_in_their_columns(write: Write) -> None:
@@ -112,12 +79,10 @@ def test_finds_files_of_a_folder_and_a_name(tmp_path: Path) -> None:
     ("lines", "message"),
     [
         (["#begin document (k); part " + "9" * 5000], ":1: expected '#begin document .KEY.; part 000', got .{,70}$"),
-        (["#begin document (a); part 000", "", "#end document"], ": expected sentences"),
         ([row("a"), "doc 0 1 b VB * - - - - *"], ":2: expected at least 12 columns, got 11"),
         ([row("a"), "", row("b"), row("c", "-", "*")], ":4: expected 12 columns as on line 3, got 13"),
         ([row("a", coref="(1"), row("b", coref="2)")], ":2: coreference: '2.' closes a bracket that was not opened"),
         ([row("a"), row("run", "01")], ":1: expected a column of arguments for each of 1 framesets, got 0"),
-        ([row("a", "-", "(V*)"), row("run", "01", "*")], ":2: column 12 has no '.V' over its predicate 'run'"),
         ([row("a", "-", "(ARG0*"), row("run", "01", "(V*)")], ":1: column 12: the bracket '.ARG0' is not closed"),
     ],
 )
@@ -135,11 +100,3 @@ def test_brackets() -> None:
     assert mentions_from_brackets(crossing) == (Span(0, 4, "2"), Span(0, 3, "1"), Span(1, 2, "1"), Span(3, 4, "1"))
     assert mentions_from_brackets(["(1|(1", "1)", "1)"]) == (Span(0, 3, "1"), Span(0, 2, "1"))
     assert brackets_from_spans([Span(0, 1, "A"), Span(1, 3, "C-A")], length=4) == ["(A*)", "(C-A*", "*)", "*"]
-
-
-@pytest.mark.parametrize("cell", ["(1|", "1", "()", "(" + "\x1b[31m" * 999])
-def test_invalid_mentions(cell: str) -> None:
-    with pytest.raises(BracketError) as error:
-        mentions_from_brackets(["-", cell])
-    assert error.value.token == 1
-    assert len(str(error.value)) < 150 and str(error.value).isprintable()

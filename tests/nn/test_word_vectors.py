@@ -81,21 +81,6 @@ def test_saved_vocabulary_without_the_file(file: Path, tmp_path: Path) -> None:
     assert resumed.weight.shape == built.weight.shape
 
 
-def test_normalized_vectors_have_length_1(file: Path) -> None:
-    file.write_text("sea 3 4\nnil 0 0\n")
-    vocab = vocabulary("sea", "nil")
-    built = embedder(file, vocab, embedding_dim=2, normalize=True)
-    assert built.weight[2:4].tolist() == [pytest.approx([0.6, 0.8]), [0.0, 0.0]]
-
-
-@pytest.mark.parametrize(("unknown", "row"), [("mean", [2.0, 3.0]), ("zero", [0.0, 0.0])])
-def test_words_without_a_vector_start_as_stated(unknown: str, row: list[float], file: Path) -> None:
-    file.write_text("sea 1 2\nship 3 4\n")
-    built = embedder(file, vocabulary("sea", "ship", "wave"), embedding_dim=2, unknown=unknown)
-    table = built(torch.arange(5)[None])[0]  # [5, 2]: padding, unknown, sea, ship, wave
-    assert table.tolist() == [[0.0, 0.0], row, [1.0, 2.0], [3.0, 4.0], row]
-
-
 def test_random_start_has_the_statistics_of_the_vectors_found(file: Path) -> None:
     file.write_text("sea 10 12\nship 12 14\n")
     vocab = vocabulary("sea", "ship", *(f"new{i}" for i in range(2000)))

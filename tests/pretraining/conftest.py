@@ -6,6 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.pretraining import toy
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data root with the toy language."""
+    return toy.write_corpus(tmp_path_factory.mktemp("corpus"))
+
 
 @pytest.fixture
 def shards(tmp_path: Path) -> list[Path]:

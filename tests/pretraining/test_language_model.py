@@ -83,16 +83,6 @@ def test_losses_match_the_bilms_representations() -> None:
         torch.testing.assert_close(found, functional.cross_entropy(logits, ids, reduction="sum").detach())
 
 
-def test_masked_positions_do_not_count() -> None:
-    model, batch = language_model().eval(), random_batch()
-    batch.mask[0, -1, 0] = batch.mask[1, :, 1] = False
-    before = model(batch)
-    assert before.counts.tolist() == [17, 12]
-    batch.targets = torch.where(batch.mask, batch.targets, (batch.targets + 1) % WORDS)
-    after = model(batch)
-    assert torch.equal(before.nll, after.nll)
-
-
 def test_training_samples_and_evaluation_is_exact() -> None:
     model, batch = language_model(negatives=5), random_batch()
     exact = model.eval()(batch)

@@ -30,8 +30,7 @@ def test_files_of_the_hub_that_were_downloaded_before(tmp_path: Path, monkeypatc
     assert Elmo.from_pretrained(url).bilm.output_dim == 24
     options = hashlib.sha256((cached / "snapshots" / ("0" * 40) / "options.json").read_bytes()).hexdigest()
     assert BiLM.from_files(f"{url}/options.json#sha256={options}", f"{url}/weights.hdf5").output_dim == 24
-    for digest, problem in (("0" * 64, "expected sha256=0+, got"), ("00", "64 hexadecimal"), ("", "64 hexadecimal")):
-        with pytest.raises(InputError, match=problem):
-            local_path(f"{url}/options.json#sha256={digest}")
+    with pytest.raises(InputError, match="64 hexadecimal"):
+        local_path(f"{url}/options.json#sha256=00")
     with pytest.raises(InputError, match="cannot fetch hf://latin: expected hf://owner/name/file"):
         local_path("hf://latin")

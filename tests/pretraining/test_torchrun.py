@@ -106,11 +106,6 @@ def wait_for(path: Path) -> None:
         time.sleep(0.02)
 
 
-@pytest.fixture(scope="module")
-def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return toy.write_corpus(tmp_path_factory.mktemp("corpus"))
-
-
 def test_a_killed_process_and_a_killed_node_change_nothing(corpus: Path) -> None:
     undisturbed, disturbed = corpus / "undisturbed", corpus / "disturbed"
     with cluster(corpus, undisturbed) as nodes:

@@ -19,17 +19,11 @@ from tests.pretraining import toy
 
 
 @pytest.fixture(scope="module")
-def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return toy.write_corpus(tmp_path_factory.mktemp("corpus"))
-
-
-@pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory, corpus: Path) -> Path:
     """Three epochs, long enough to learn the toy language."""
     changes = {"data_loader.steps_per_epoch": 40, "model.dropout": 0.0}
     folder = tmp_path_factory.mktemp("runs") / "run"
-    with pytest.MonkeyPatch.context() as patch:
-        toy.train(patch, corpus, folder, **changes)
+    toy.train(corpus, folder, **changes)
     return folder
 
 

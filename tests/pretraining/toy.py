@@ -103,7 +103,7 @@ def own_terminal() -> Iterator[None]:
         os.environ.update(environment)
 
 
-def train(monkeypatch: Any, corpus: Path, run: Path, *flags: str, **changes: Any) -> None:
+def train(corpus: Path, run: Path, *flags: str, **changes: Any) -> None:
     """`elmo-tasks train training_config/bilm.jsonnet` at scale mini on a corpus."""
     given = json.dumps(overrides(**changes))
     with own_terminal():

@@ -5,13 +5,10 @@ import torch
 
 from elmo_tasks.bilm import batch_to_ids
 from elmo_tasks.bilm.bilm import BiLM
-from elmo_tasks.elmo.source_types import SourceSettings
-from elmo_tasks.elmo.sources import open_source
 from elmo_tasks.errors import InputError
 from elmo_tasks.experiments.probes import layers
-from elmo_tasks.experiments.probes.layers import FrozenEncoder, encode_blocks, to_half
+from elmo_tasks.experiments.probes.layers import encode_blocks, to_half
 from tests.elmo.samples import random_bilm
-from tests.tiny import bilm_files
 
 SENTENCES = [text.split() for text in ("a b c d e f g", "one", "the mill by the sea", "x y", "long " * 12, "z")]
 
@@ -36,14 +33,6 @@ def test_long_sentences_are_rejected(bilm: BiLM, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(layers, "MAX_SENTENCE", 6)
     with pytest.raises(InputError, match="at most 6 tokens, got one of 7: a b c d e f g"):
         list(encode_blocks(bilm, SENTENCES))
-
-
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
-def test_layers_of_a_gpu_are_those_of_the_cpu(tmp_path) -> None:
-    ids, files = batch_to_ids(SENTENCES), bilm_files(tmp_path)
-    devices = map(torch.device, ("cuda:0", "cpu"))
-    on_gpu, on_cpu = (FrozenEncoder.of(*open_source(SourceSettings(**files)), device).encode(ids) for device in devices)
-    torch.testing.assert_close(on_gpu, on_cpu, atol=1e-4, rtol=1e-4)
 
 
 def test_values_outside_float16_are_rejected() -> None:

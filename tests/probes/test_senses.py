@@ -43,9 +43,7 @@ def written(folder: Path, text: str) -> Path:
     [
         (HEAD + INSTANCE + "</text>", 6, "malformed XML: mismatched tag"),
         ('<!DOCTYPE corpus [<!ENTITY a "aa">]>\n<corpus/>', 1, "expected no document type definition"),
-        (HEAD + "<word>a</word>\n" + TAIL, 5, "expected wf, instance in sentence, got <word>"),
         (HEAD + "loose\n<wf>a</wf>" + TAIL, 6, "around every word"),
-        (HEAD + '<instance lemma="a" pos="NOUN">a</instance>\n' + TAIL, 5, "id, lemma and pos"),
         (HEAD + INSTANCE.replace("NOUN", "NN") + TAIL, 5, "NOUN, VERB, ADJ or ADV.*'NN'"),
         (HEAD + INSTANCE + INSTANCE + TAIL, 6, "unique ids, got 't0' again"),
     ],
@@ -78,7 +76,6 @@ def test_first_senses(tmp_path: Path) -> None:
     ("read", "text", "problem"),
     [
         (read_keys, "a play%1:10:01::\nb\n", ":2: .*sense keys .* got 'b'"),
-        (read_keys, "a play%1:10:01::\na play%1:10:01::\n", ":2: .*unique ids, got 'a' again"),
         (read_first_senses, "play 1 1 0\n", ":1: expected sense key, offset, rank and count"),
     ],
 )

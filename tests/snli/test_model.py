@@ -6,7 +6,6 @@ from allennlp.data import Instance
 from torch import Tensor
 
 from elmo_tasks.bilm.characters import fit_slots
-from elmo_tasks.errors import InputError
 from elmo_tasks.nn.elmo_indexer import KEY
 from elmo_tasks.tasks.snli.model import attend, stack
 from elmo_tasks.tasks.snli.reader import SnliReader
@@ -91,12 +90,3 @@ def test_missing_labels_are_added(build: Build) -> None:
     assert model.labels == ["neutral", "entailment", "contradiction"]
     assert list(model.vocab.get_token_to_index_vocabulary("labels")) == model.labels
     assert model(**tensors(model.vocab, corpus()))["logits"].shape == (3, 3)
-
-
-def test_an_evaluation_without_gold_labels_is_an_error(build: Build) -> None:
-    model = build(given=corpus())
-    right = model(**tensors(model.vocab, corpus()))["logits"].argmax(1) == torch.arange(3)
-    assert model.get_metrics(reset=True) == {"accuracy": pytest.approx(right.float().mean().item())}
-    with pytest.raises(InputError, match="nothing to score"):
-        model.get_metrics(reset=True)
-    assert model.train().get_metrics(reset=True) == {"accuracy": 0.0}

@@ -6,16 +6,8 @@ from pathlib import Path
 import pytest
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.tasks.squad.official import GoldAnswer, read_questions
+from elmo_tasks.tasks.squad.official import read_questions
 from tests.squad.samples import FIXTURES
-
-
-def test_questions() -> None:
-    first, *others = read_questions(FIXTURES / "train-v1.1.json")
-    assert (first.id, first.text) == ("hb-1", "When did the harbour of Harrow Bay freeze?")
-    assert first.answers == (GoldAnswer("1893-94", 40),)
-    assert [question.id for question in others] == ["hb-2", "hb-3", "hb-4", "hb-5", "rc-1", "rc-2"]
-    assert [len(question.answers) for question in read_questions(FIXTURES / "dev-v1.1.json")] == [3, 3, 2, 2, 2]
 
 
 @pytest.mark.parametrize(
@@ -38,7 +30,6 @@ def test_invalid_values(tmp_path: Path, old: str, new: str, message: str) -> Non
     ("content", "message"),
     [
         ('{"data": [\n\n}', ":3: expected JSON"),
-        ("[" * 100_000, ": expected JSON"),
         ('{"data": []}', ": expected questions, got none .SQuAD v1.1 is at"),
     ],
 )

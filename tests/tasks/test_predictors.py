@@ -5,14 +5,11 @@ from functools import cache
 from typing import Any
 
 import pytest
-import torch
 from allennlp.models import load_archive
 from allennlp.predictors import Predictor
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.tasks import TASKS
-from elmo_tasks.tasks.tagging.predictor import TaggerPredictor
-from elmo_tasks.tasks.tagging.reader import ColumnReader
 from tests.archives.make import INPUTS, STORED
 from tests.archives.test_stored import assert_close
 
@@ -58,27 +55,15 @@ def test_offsets_count_characters(task: str, inputs: dict[str, str]) -> None:
         assert "".join(pieces) == "".join(span["text"].split())
 
 
-def test_a_taggers_output_is_without_padding() -> None:
-    predictor = TaggerPredictor(torch.nn.Linear(1, 1), ColumnReader())
-    text, words = (predictor._json_to_instance(one) for one in ({"sentence": "Oakes left."}, {"tokens": ["Oakes"]}))
-    offsets = [[0, 5], [6, 10], [10, 11]]
-    expected = {"tokens": ["Oakes", "left", "."], "tags": ["A", "B", "C"], "offsets": offsets}
-    assert predictor.result(text, {"tags": ["A", "B", "C", "padding"]}) == expected
-    assert predictor.result(words, {"tags": ["A"]}) == {"tokens": ["Oakes"], "tags": ["A"]}
-
-
 @pytest.mark.parametrize(
     ("task", "inputs", "message"),
     [
         ("ner", {}, r"expected either 'sentence' or 'tokens', got \{\}"),
-        ("ner", [], r"expected an object .* got \[\]"),
         ("ner", {"sentence": " \n\t "}, "'sentence': expected a word"),
         ("ner", {"sentence": "a \ud800"}, "'sentence': expected valid Unicode"),
         ("sst", {"tokens": ["a", 7]}, r"'tokens'\[1\]: expected a valid string, got 7"),
-        ("srl", {"tokens": ["a"], "predicates": [True]}, "'predicates'.* got True"),
         ("srl", {"tokens": ["a"], "predicates": [1]}, "among 1 words, .* got 1"),
         ("snli", {"premise": "a"}, "'hypothesis': expected a valid string, got None"),
-        ("coref", {"sentences": [["Mira"], []]}, "'sentences'"),
         ("coref", {"sentences": [["Mira"]], "speakers": [["x", "y"]]}, "one speaker for each word"),
     ],
 )

@@ -115,7 +115,6 @@ def test_outputs_without_gold_answers(task: str, tmp_path: Path) -> None:
     [
         ("squad", {"encoder": {"type": "gru", "hidden_size": 3}}, "expected an encoder with an even output size"),
         ("snli", {"encoder": {"type": "lstm", "hidden_size": 4, "input_size": 99}}, "of width 3, got 99 .*input_size"),
-        ("snli", {"composition": {"type": "lstm", "hidden_size": 4, "input_size": 99}}, "of width 5, got 99"),
         ("snli", {"word_vectors": False}, "nothing is left to embed"),
     ],
 )

@@ -5,12 +5,10 @@ from typing import Any
 
 import pytest
 import torch
-from allennlp.training.metrics import CategoricalAccuracy, FBetaMeasure, Metric
+from allennlp.training.metrics import CategoricalAccuracy, Metric
 
 from elmo_tasks.bilm import batch_to_ids
 from elmo_tasks.tasks.coref.metric import CorefScores
-from elmo_tasks.tasks.squad.metric import SquadEmAndF1
-from elmo_tasks.tasks.srl.metric import SrlF1
 from elmo_tasks.tasks.tagging.metric import EntityF1
 from elmo_tasks.training.runtime_state import load_runtime_state, save_runtime_state
 from tests.tiny import elmo
@@ -21,11 +19,8 @@ TAGS = [["B-PER", "O"], ["B-LOC", "O"]]
 
 METRICS: dict[str, tuple[Metric, tuple[Any, Any], tuple[Any, Any]]] = {
     "entities": (EntityF1(), (TAGS, TAGS[::-1]), (TAGS, TAGS)),
-    "roles": (SrlF1(), (TAGS, TAGS[::-1]), (TAGS, TAGS)),
     "labels": (CategoricalAccuracy(), (SCORES, GOLD), (MORE, MORE_GOLD)),
-    "answers": (SquadEmAndF1(), (["the cat"], [["a cat sat"]]), (["x"], [["y"]])),
     "coreference": (CorefScores(), ([[(0, 1), (2, 3)]], [[(0, 1), (4, 4)]]), ([[(0, 1)]], [[(0, 1)]])),
-    "AllenNLP's F-beta": (FBetaMeasure(), (SCORES, GOLD), (MORE, MORE_GOLD)),
 }
 
 
