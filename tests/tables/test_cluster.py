@@ -1,5 +1,6 @@
 """A table on a Ray cluster of three nodes on this machine, one of which dies."""
 
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -15,7 +16,7 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.experiments.tables import cluster, local, run_dir
 from elmo_tasks.experiments.tables.runs import Run
 from elmo_tasks.experiments.tables.session import Session
-from tests.tables.tables import LAST, row, write_table
+from tests.tables.tables import LAST, finish, row, write_table
 from tests.tiny import ROOT
 
 ray = pytest.importorskip("ray")
@@ -122,6 +123,33 @@ def test_a_node_with_another_version(nodes: Any, tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(elmo_tasks, "__version__", "9.9")
     with pytest.raises(InputError, match=r"^node .* expected version 9\.9 of elmo-tasks, got"):
         cluster.RayExecutor(nodes.address, tmp_path)
+
+
+def test_a_node_without_the_folder_or_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    probe = cluster._probe(str(tmp_path / "absent"), elmo_tasks.__version__)
+    assert str(tmp_path) in str(probe())
+    monkeypatch.setitem(sys.modules, "elmo_tasks", None)
+    assert "elmo_tasks cannot be imported" in str(probe())
+
+
+def test_no_cluster(tmp_path: Path) -> None:
+    """In a separate process, since Ray keeps retrying. Ray is imported for this executor only."""
+    code = (
+        "import pathlib, sys, elmo_tasks.cli.ablate; from elmo_tasks.experiments.tables import cluster;"
+        " assert 'ray' not in sys.modules;"
+        " cluster.RayExecutor('127.0.0.1:1', pathlib.Path(sys.argv[1]))"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path / "runs")]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
+    assert "InputError: no Ray cluster at 127.0.0.1:1: ConnectionRefusedError" in ended.stderr
+    assert not (tmp_path / "runs").exists()
+
+
+def test_memory_of_a_finished_seed(tmp_path: Path) -> None:
+    first, second = Session(str(write_table(tmp_path, [row("baseline")])), tmp_path, seeds=2).left
+    assert cluster._peak_memory(second) == 0
+    finish(first)
+    assert cluster._peak_memory(second) == 10**9
 
 
 def test_a_lost_node(nodes: Any, tmp_path: Path) -> None:
