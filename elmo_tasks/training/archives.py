@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import os
 import shutil
 import tempfile
 import zipfile
@@ -19,7 +20,6 @@ from allennlp.data import DataLoader
 from allennlp.evaluation import Evaluator
 from allennlp.models import archival
 from allennlp.models.archival import CONFIG_NAME, Archive
-from transformers import dynamic_module_utils
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.formats.unpacking import ARCHIVED, require_regular, unpack
@@ -40,8 +40,7 @@ def load_archive(
     """
     if weights_file:
         require_regular(weights_file)
-    dynamic_module_utils.TIME_OUT_REMOTE_CODE = 0  # transformers would ask whether to run a model's code
-    with unpacked(file) as folder, explained(file):
+    with unpacked(file) as folder, explained(file), _no_standard_input():
         _require_state(Path(weights_file or archival.get_weights_path(folder)), file)
         return archival.load_archive(folder, cuda_device, overrides, weights_file)
 
@@ -150,6 +149,23 @@ def _names_code(key: str, value: Any, registered: set[str]) -> bool:
         return importlib.util.find_spec(value.partition(".")[0]) is not None
     except (ImportError, ValueError, AttributeError):
         return True
+
+
+@contextmanager
+def _no_standard_input() -> Iterator[None]:
+    """Transformers asks there whether to run a model's code."""
+    try:
+        saved = os.dup(0)
+    except OSError:  # closed
+        yield
+        return
+    with open(os.devnull, "rb") as nothing:
+        os.dup2(nothing.fileno(), 0)
+    try:
+        yield
+    finally:
+        os.dup2(saved, 0)
+        os.close(saved)
 
 
 def _require_state(weights: Path, file: str | Path) -> None:

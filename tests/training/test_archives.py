@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import shutil
 import tempfile
 from pathlib import Path
@@ -10,7 +11,6 @@ from typing import Any
 import pytest
 import torch
 from allennlp.predictors import Predictor
-from transformers import dynamic_module_utils
 
 from elmo_tasks.errors import InputError
 from elmo_tasks.training.archives import archived_config, load_archive, unpacked
@@ -116,15 +116,26 @@ def test_evaluate_reads_the_data_that_it_is_given() -> None:
     assert kept == {"validation_data_loader": {"batch_size": 1}}
 
 
-def test_nobody_is_asked_whether_to_run_the_code_of_a_model(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_standard_input_does_not_answer_questions_of_a_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = []
+
     def ask(*arguments: object) -> None:
-        dynamic_module_utils.resolve_trust_remote_code(None, "a model", has_local_code=False, has_remote_code=True)
+        answers.append(os.read(0, 10))
+        raise ValueError("asked")
 
     monkeypatch.setattr("elmo_tasks.training.archives.archival.load_archive", ask)
-    monkeypatch.setattr("builtins.input", lambda text: "y")
-    monkeypatch.setattr(dynamic_module_utils, "TIME_OUT_REMOTE_CODE", 15)
-    with pytest.raises(InputError, match="custom code"):
-        load_archive(SOUND)
+    reading, writing = os.pipe()
+    os.write(writing, b"y\n")
+    saved = os.dup(0)
+    os.dup2(reading, 0)
+    try:
+        with pytest.raises(InputError, match="asked"):
+            load_archive(SOUND)
+        assert answers == [b""] and os.read(0, 10) == b"y\n"
+    finally:
+        os.dup2(saved, 0)
+        for descriptor in (reading, writing, saved):
+            os.close(descriptor)
 
 
 @pytest.mark.parametrize("name", ["config.json", "meta.json", "vocabulary/zz.txt", "weights.th"])
