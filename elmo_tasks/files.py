@@ -35,6 +35,12 @@ def check_output_path(path: str | Path, *, read: Iterable[str | Path | None] = (
             raise InputError("the output would overwrite an input file", file=target, hint="name another file")
 
 
+def require_new(path: str | Path) -> None:
+    """Raises `InputError` if a file exists that only `--force` replaces."""
+    if Path(path).exists():
+        raise InputError("the file exists", file=path, hint="name another, or --force replaces it")
+
+
 @contextmanager
 def atomic_write(path: str | Path) -> Iterator[Path]:
     """
@@ -96,9 +102,7 @@ def leftovers(folder: str | Path) -> Iterator[Path]:
 
 
 def _resolved(path: str | Path) -> Path:
-    """
-    The path without links; of a pipe behind `/dev/stdout`, which has no other name, the path itself.
-    """
+    """The path without links; of a pipe behind `/dev/stdout`, which has no other name, the path itself."""
     target = Path(os.path.realpath(path))
     return target if target.exists() or not Path(path).exists() else Path(path)
 

@@ -27,7 +27,6 @@ _RUN_HELP = "folder of a run (after its first validation), or an exported folder
 _LANGUAGE_HELP = "spaCy's rules for this language split raw text, such as la; default: blanks separate the words"
 _HEADER = f"{'tokens':>12} {'<UNK> %':>8} {'forward':>9} {'backward':>9} {'mean':>9} {'arithm.':>9}  file"
 
-
 DESCRIPTION = "Prepare text for a bidirectional language model; export a trained one, or measure one."
 
 

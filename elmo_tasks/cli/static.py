@@ -2,15 +2,13 @@
 
 import argparse
 from collections.abc import Iterator
-from pathlib import Path
 
 from elmo_tasks.cli.elmo import add_embedding_options, open_elmo
 from elmo_tasks.cli.layer_sources import files_read
 from elmo_tasks.elmo.batching import parsed
 from elmo_tasks.elmo.sentence_embedder import progress_bar
 from elmo_tasks.elmo.static import check_components, frequent_words, reduce_dimensions
-from elmo_tasks.errors import InputError
-from elmo_tasks.files import check_output_path
+from elmo_tasks.files import check_output_path, require_new
 from elmo_tasks.formats.raw_text import line_parser
 from elmo_tasks.formats.text_files import open_text
 from elmo_tasks.formats.vector_files import write_word_vectors
@@ -40,8 +38,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Count the words, embed the text with a progress bar, and write the vectors."""
     check_output_path(args.output, read=(*args.corpus, *files_read(args)))
-    if Path(args.output).exists() and not args.force:
-        raise InputError("the file exists", file=args.output, hint="name another, or --force replaces it")
+    if not args.force:
+        require_new(args.output)
     elmo = open_elmo(args)
     check_components(elmo.bilm.output_dim, remove=args.remove, dimensions=args.dimensions)
     words = frequent_words(_sentences(args), min_count=args.min_count, most=args.most)

@@ -14,7 +14,7 @@ from elmo_tasks.elmo.batching import BatchSizes, Sentence, blocks, embed_into, p
 from elmo_tasks.elmo.hdf5_reader import FORMAT, OFFSETS, SCALES, SENTENCE_TO_INDEX, SENTENCES, TOKENS
 from elmo_tasks.elmo.vector_model import VectorModel
 from elmo_tasks.errors import InputError
-from elmo_tasks.files import atomic_write, check_output_path
+from elmo_tasks.files import atomic_write, check_output_path, require_new
 from elmo_tasks.formats.hdf5 import new_hdf5
 
 Lines = Iterable[tuple[int, str]]  # with their numbers, counted from 1
@@ -49,8 +49,8 @@ def write_vectors(
     """
     check_output_path(out)
     out, sizes, settings = Path(out), sizes or BatchSizes(), settings or {}
-    if out.exists() and not force:
-        raise InputError("the file exists", file=out, hint="name another, or --force replaces it")
+    if not force:
+        require_new(out)
     sentences, counts = _read(lines, parse, sizes, settings.get("input", "text"))
     started(counts)
     places = {sentence.text: str(place) for place, sentence in enumerate(sentences) if sentence.tokens}
