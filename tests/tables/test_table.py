@@ -66,6 +66,7 @@ def test_tables_share_the_tuned_bilms_at_paper(tmp_path: Path) -> None:
         ([row("a", metrc="f1")], {}, "row a: metrc: Extra inputs"),
         ([row("a"), row("a")], {}, "2 rows have the name a"),
         ([row("a", bilm_of="bb")], {}, "row a: no row 'bb'"),
+        ([row("a")], {"increase": {"of": "a", "over": "b"}}, "increase: no row has the column 'b'"),
         ([row("a", metric="passes")], {}, "row a: cells: 0: metric 'passes' and the key over"),
     ],
 )

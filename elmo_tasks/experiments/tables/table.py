@@ -155,7 +155,7 @@ class Table(Strict):
 
     @model_validator(mode="after")
     def _check_rows(self) -> "Table":
-        if problems := [*_duplicates(self), *_wrong_references(self)]:
+        if problems := [*_duplicates(self), *_unknown_columns(self), *_wrong_references(self)]:
             raise ValueError("; ".join(problems))
         return self
 
@@ -249,6 +249,14 @@ def _duplicates(table: Table) -> Iterator[str]:
     for (label, column), count in cells.items():
         if count > 1:
             yield f"{count} cells have the row_label {label!r} and the column {column!r}"
+
+
+def _unknown_columns(table: Table) -> Iterator[str]:
+    for column in (table.increase.of, table.increase.over) if table.increase else ():
+        if column is not None and column not in table.columns:
+            yield f"increase: no row has the column {column!r}, but {', '.join(table.columns)}"
+    if table.figure and not any(row.fraction for row in table.rows):
+        yield "figure 'share' needs rows with the key fraction"
 
 
 def _wrong_references(table: Table) -> Iterator[str]:
