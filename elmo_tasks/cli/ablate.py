@@ -1,8 +1,11 @@
 """`elmo-tasks ablate`: reproduce a table from its data file."""
 
 import argparse
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from threading import Event, Thread
 
 from tqdm import tqdm
 
@@ -16,6 +19,7 @@ from elmo_tasks.files import check_output_path
 from elmo_tasks.resources import SCALES
 
 INTERRUPTED = 130
+SECONDS_BETWEEN_UPDATES = 1.0
 
 
 DESCRIPTION = (
@@ -63,11 +67,10 @@ def ablate(args: argparse.Namespace) -> None:
         print(dry_run(session))
         return
     try:
-        with tqdm(total=len(session.left), unit=" runs", smoothing=0, disable=None, leave=False) as bar:
+        with epoch_bar(session):
             for line in session.run_all():
                 with tqdm.external_write_mode():
                     print(line, flush=True)
-                bar.update(bar.total - len(session.left) - bar.n)
     except KeyboardInterrupt:
         print("interrupted; the same command resumes", flush=True)
     summary = session.write()
@@ -76,6 +79,29 @@ def ablate(args: argparse.Namespace) -> None:
     print(f"\n{terminal(summary)}\n\n{session.folder / 'report.html'}")
     if session.interrupted or session.failed:
         raise SystemExit(INTERRUPTED if session.interrupted else 1)
+
+
+@contextmanager
+def epoch_bar(session: Session) -> Iterator[None]:
+    """On a terminal, a line on stderr with the epochs done, of those that are left, and the time left."""
+    total, ended = session.epochs_left(), Event()
+    form = "{l_bar}{bar}| {n_fmt} of {total_fmt} epochs, {remaining} left"
+    with tqdm(total=total, bar_format=form, smoothing=0, disable=None, leave=False) as bar:
+
+        def watch() -> None:
+            while not ended.wait(SECONDS_BETWEEN_UPDATES):
+                bar.n = total - session.epochs_left()
+                bar.refresh()
+
+        thread = Thread(target=watch, daemon=True)
+        if not bar.disable:
+            thread.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            if thread.is_alive():
+                thread.join()
 
 
 def dry_run(session: Session) -> str:

@@ -3,6 +3,7 @@
 import json
 import re
 import sys
+import time
 from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
@@ -10,6 +11,7 @@ from threading import Thread
 
 import pytest
 
+from elmo_tasks.cli import ablate as command
 from elmo_tasks.cli.ablate import dry_run
 from elmo_tasks.errors import InputError
 from elmo_tasks.experiments.tables import local, run_dir
@@ -76,13 +78,9 @@ def test_dry_run(ablate: Shown, tmp_path: Path) -> None:
     assert "again: ner_elmo.jsonnet; 1 to run" in planned and "of: missing, as files that lacking needs" in planned
 
 
-def test_output_and_files(ablate: Shown, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    terminal = StringIO()
-    monkeypatch.setattr(terminal, "isatty", lambda: True)
-    monkeypatch.setattr(sys, "stderr", terminal)
+def test_output_and_files(ablate: Shown, tmp_path: Path) -> None:
     shown = ablate("--seeds", "2", "--figures", tmp_path / "figures")
     assert (tmp_path / "figures" / "figure2.png").is_file()
-    assert re.search(r" [1-4]/4 ", terminal.getvalue()), "a bar"
     assert "started: last, seed 1" in shown
     assert "[3/4] last, seed 1: f1 10.0, 60 s\n" in shown
     assert "ours   15.0 ± 7.1 (n=2)  15.0 ± 7.1 (n=2)" in shown
@@ -93,6 +91,32 @@ def test_output_and_files(ablate: Shown, tmp_path: Path, monkeypatch: pytest.Mon
     assert "15.0 ± 7.1 (n=2)" in (out / "table.md").read_text()
     reproduced = f"elmo-tasks ablate {tmp_path}/table.jsonnet --scale mini -s {out} --seeds 2</dd>"
     assert reproduced in (out / "report.html").read_text()
+
+
+class Terminal(StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_epochs_and_time_left_on_a_terminal(ablate: Shown, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of two runs of 30 epochs ends when its first epoch is shown."""
+    terminal, end = Terminal(), time.monotonic() + 30
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr(command, "SECONDS_BETWEEN_UPDATES", 0.01)
+
+    def poll(self: FakeProcess) -> int | None:
+        model = self.run.folder / run_dir.MODEL
+        model.mkdir(exist_ok=True)
+        (model / "metrics_epoch_0.json").touch()
+        epochs = 30 * len(FakeProcess.started) - 29
+        if not re.search(rf" {epochs} of 60 epochs, \d\d:\d\d left", terminal.getvalue()):
+            assert time.monotonic() < end, terminal.getvalue()[-200:]
+            return None
+        finish(self.run, f1=0.5)
+        return 0
+
+    monkeypatch.setattr(FakeProcess, "poll", poll)
+    assert "started: baseline, seed 1\n" in ablate()
 
 
 def test_finished_runs_are_skipped(ablate: Shown) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -123,6 +124,12 @@ def curve(folder: Path) -> list[dict[str, float]]:
         scores = {key: value for key, value in numbers(metrics, "validation_").items() if "-" not in key}
         points.append({"epoch": epoch, **scores, **numbers({"training_loss": metrics.get("training_loss")})})
     return points
+
+
+def epochs_done(home: Path) -> Counter[str]:
+    """How many epochs each run below a folder has trained so far, by its hash."""
+    files = home.glob(f"*/{MODEL}/metrics_epoch_*.json")
+    return Counter(file.parents[1].name.rpartition("-")[2] for file in files)
 
 
 def numbers(metrics: dict[str, Any], prefix: str = "") -> dict[str, float]:

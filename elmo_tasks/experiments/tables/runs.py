@@ -57,6 +57,12 @@ class Run:
         return [digest for digest in (self.plan["bilm_of"],) if digest] + (ensemble["members"] if ensemble else [])
 
     @property
+    def epochs(self) -> int:
+        """How many epochs it trains at most; 0 for an ensemble."""
+        trainer = self.plan["config"].get("trainer") or {}
+        return 0 if self.plan["ensemble"] else trainer.get("num_epochs", 20)  # AllenNLP's default
+
+    @property
     def label(self) -> str:
         """The row's name and the seed, if it has several."""
         return self.row.name if self.row.once else f"{self.row.name}, seed {self.seed}"

@@ -78,6 +78,11 @@ class Session:
         total = max([sum(known) / self.workers, *known], default=0.0)
         return duration(total if len(known) == len(self.left) else None)
 
+    def epochs_left(self) -> int:
+        """How many epochs the runs that are left train at most."""
+        done = run_dir.epochs_done(self.planner.home)
+        return sum(max(0, run.epochs - done[run.digest]) for run in list(self.left))
+
     def write(self) -> Summary:
         """Write the three files from the results so far. Raises `InputError` if they cannot be written."""
         with run_dir.lock_to_write(self.folder):  # the last of several calls has read all results
