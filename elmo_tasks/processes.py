@@ -47,7 +47,7 @@ def worker_pool(count: int, make: Callable[..., Any] = int, *arguments: Any) -> 
     try:
         yield pool
     except BrokenProcessPool:
-        hint = "run the same command to resume, with fewer workers"
+        hint = "run it again with fewer workers"
         raise InputError("a worker process was killed (out of memory?)", hint=hint) from None
     finally:
         pool.shutdown(cancel_futures=True)
