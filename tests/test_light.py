@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from elmo_tasks.elmo import ElmoVectors
-
-ROOT = Path(__file__).resolve().parents[1]
+from tests.tiny import ROOT
 
 FORBID = """
 import os, runpy, sys

@@ -9,9 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tiny import FIXTURES
-
-ROOT = Path(__file__).resolve().parents[2]
+from tests.tiny import FIXTURES, ROOT
 
 
 @pytest.fixture(scope="session")

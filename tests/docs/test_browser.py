@@ -12,9 +12,9 @@ import pytest
 
 from elmo_tasks.elmo import Elmo
 from elmo_tasks.resources import fixtures_root
+from tests.tiny import ROOT
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install playwright")
-ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "docs/browser"
 FAMILY = "\U0001f469\u200d\U0001f467"
 UNUSUAL = [

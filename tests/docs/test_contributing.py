@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.docs.conftest import cut
-from tests.docs.test_examples import ROOT, blocks_of
-from tests.tiny import FIXTURES
+from tests.docs.test_examples import blocks_of
+from tests.tiny import FIXTURES, ROOT
 
 
 @pytest.fixture

@@ -12,9 +12,8 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.tiny import FIXTURES
+from tests.tiny import FIXTURES, ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 MEASUREMENTS = {"RESULTS.md", "PERFORMANCE.md", "RELIABILITY.md"}
 """Pages of measurements: their commands take hours."""

@@ -3,7 +3,6 @@
 import json
 import re
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,8 +10,8 @@ from allennlp.common import Params
 
 from elmo_tasks.resources import DATA_VARIABLE
 from elmo_tasks.tasks import TASKS
+from tests.tiny import ROOT
 
-ROOT = Path(__file__).parents[2]
 ELMO = [f"{task.name}_elmo" for task in TASKS.values() if task.paper]
 ROW = re.compile(r"^\| (?P<config>[a-z_` ]+) \| `(?P<key>[\w.]+)` \| `(?P<ours>[^`]+)` \|", re.MULTILINE)
 

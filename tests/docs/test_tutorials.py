@@ -7,7 +7,7 @@ from typing import Any
 import jupytext
 import pytest
 
-from tests.docs.conftest import ROOT
+from tests.tiny import ROOT
 
 TUTORIALS = ROOT / "docs" / "tutorials"
 TOOLS = runpy.run_path(str(TUTORIALS / "execute.py"))

@@ -12,12 +12,10 @@ from elmo_tasks.pretraining import export
 from elmo_tasks.pretraining.export import export_run, load_trained
 from tests.pretraining import toy
 
-WORDS = sorted({word for line in toy.sentences(100, seed=1) for word in line.split()})
-
 
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
-    toy.fake_run(tmp_path / "run", WORDS)
+    toy.fake_run(tmp_path / "run")
     return tmp_path / "run"
 
 
@@ -53,7 +51,7 @@ def test_invalid_runs(run: Path, tmp_path: Path, name: str, content: str | None,
     [
         ({"softmax/W": np.zeros((4, 12))}, "softmax/W of shape"),
         ({"softmax/b": np.zeros(4)}, "the softmax cannot be read"),
-        ({"softmax/W": np.full((len(WORDS) + 3, 12), np.nan)}, "expected finite numbers in softmax/W"),
+        ({"softmax/W": np.full((len(toy.WORDS) + 3, 12), np.nan)}, "expected finite numbers in softmax/W"),
     ],
 )
 def test_invalid_softmax_files(exported: Path, values: dict[str, Any], message: str) -> None:

@@ -12,11 +12,9 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.pretraining.export import export_run, load_trained
 from tests.pretraining import toy
 
-WORDS = sorted({word for line in toy.sentences(100, seed=1) for word in line.split()})
-
 
 def test_files_of_the_hub_that_were_downloaded_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    toy.fake_run(tmp_path / "run", WORDS)
+    toy.fake_run(tmp_path / "run")
     cached = tmp_path / "cache/models--me--latin"
     export_run(tmp_path / "run", cached / "snapshots" / ("0" * 40))
     (cached / "refs").mkdir()
@@ -26,7 +24,7 @@ def test_files_of_the_hub_that_were_downloaded_before(tmp_path: Path, monkeypatc
     url = "hf://me/latin@v1"
     with pytest.raises(InputError, match="cannot fetch hf://me/other/options.json"):
         local_path("hf://me/other/options.json")
-    assert load_trained(url).vocabulary.words[3:] == WORDS
+    assert load_trained(url).vocabulary.words[3:] == toy.WORDS
     assert Elmo.from_pretrained(url).bilm.output_dim == 24
     options = hashlib.sha256((cached / "snapshots" / ("0" * 40) / "options.json").read_bytes()).hexdigest()
     assert BiLM.from_files(f"{url}/options.json#sha256={options}", f"{url}/weights.hdf5").output_dim == 24

@@ -82,18 +82,17 @@ def test_epochs_continue_the_stream(corpus: Path) -> None:
 
 def test_each_stream_carries_its_states(corpus: Path) -> None:
     path = str(corpus / "lm" / "train.*.txt")
-    made, resumed = (loader(path, steps_per_epoch=2) for _ in range(2))
+    made = loader(path, steps_per_epoch=2)
     validation = loader(str(corpus / "lm" / "heldout.a.txt"), shuffle=False)
     validation.index_with(LmVocabulary.of(made._words))
     model = BiLMModel(LmVocabulary.of(made._words), toy.OPTIONS, dropout=0.0)
     model.train()(**next(iter(made)))
-    resumed.resume(made.position(), batches=1)
     model.eval()
     passes = [[float(model(batch)["nll"]) for batch in batches(validation)] for _ in range(2)]
     assert passes[0] == passes[1]
-    second, same = batches(made)[0], list(resumed)[1]["batch"]
+    second = batches(made)[0]
     from_zeros = float(model(replace(second, carried={}))["nll"])
-    assert float(model(second)["nll"]) == float(model(same)["nll"]) != from_zeros
+    assert float(model(second)["nll"]) != from_zeros
 
 
 def test_loss_scale_does_not_change_the_metric(corpus: Path) -> None:

@@ -97,8 +97,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
         sentences = toy.sentences(count, seed=count)
         columns = ("\n".join(f"{word} O" for word in sentence.split()) for sentence in sentences)
         (folder / "ner" / name).write_text("\n\n".join(columns) + "\n")
-    words = sorted({word for sentence in toy.sentences(100, seed=1) for word in sentence.split()})
-    exported(folder / "bilm", [*SPECIALS, *words])
+    exported(folder / "bilm", [*SPECIALS, *toy.WORDS])
     leaf = folder / "leaf.jsonnet"
     toy.write_configs(folder)
     leaf.write_text("""

@@ -51,6 +51,9 @@ def sentences(count: int, *, seed: int) -> list[str]:
     return lines
 
 
+WORDS = sorted({word for line in sentences(100, seed=1) for word in line.split()})
+
+
 def write_configs(root: Path) -> None:
     """Copies `training_config` beside a folder `fixtures`, in which mini finds the data of `root`."""
     shutil.copytree(configs_root(), root / "training_config")
@@ -110,7 +113,7 @@ def train(corpus: Path, run: Path, *flags: str, **changes: Any) -> None:
         run_command(["train", str(corpus / "training_config" / "bilm.jsonnet"), "-s", str(run), "-o", given, *flags])
 
 
-def fake_run(folder: Path, words: list[str], *, seed: int = 0) -> BiLanguageModel:
+def fake_run(folder: Path, words: list[str] = WORDS, *, seed: int = 0) -> BiLanguageModel:
     """The folder of a finished run, with random weights in `best.th`."""
     torch.manual_seed(seed)
     vocabulary = LmVocabulary.of(WordVocabulary(["<S>", "</S>", "<UNK>", *words]))
