@@ -15,7 +15,6 @@ from allennlp.models.archival import archive_model
 from torch import Tensor
 
 from elmo_tasks.bilm import batch_to_ids
-from elmo_tasks.bilm.weights import file_sha256
 from elmo_tasks.errors import InputError
 from elmo_tasks.nn.elmo_embedder import ElmoTokenEmbedder
 from tests.elmo.samples import SENTENCES
@@ -85,21 +84,6 @@ def test_an_archive_with_relative_paths_loads_from_another_folder(
     assert embedder_of(model).files.weight_file.path == str(folder / "bilm" / "weights.hdf5")
     bilm_files(tmp_path / "bilm", seed=8)
     assert torch.equal(vectors(load(archive)), expected)
-
-
-def test_a_missing_or_changed_bilm_is_named_with_its_sha256(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    archive, _ = trained(folder / "run")
-    weights = folder / "bilm" / "weights.hdf5"
-    expected = file_sha256(weights)
-    bilm_files(folder / "bilm", seed=9)
-    with pytest.raises(InputError, match=f"another biLM:\n  the biLM's weights: expected sha256 {expected}.*sha256"):
-        load(archive)
-    monkeypatch.chdir(tmp_path)
-    missing = f"bilm/weights.hdf5: no such file: .* sha256 {expected}"
-    with pytest.raises(InputError, match=rf"{missing} \({weights}\)\) \(restore it"):
-        load(archive)
 
 
 @pytest.mark.parametrize("archive", [False, True])

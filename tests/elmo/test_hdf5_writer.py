@@ -15,7 +15,6 @@ from elmo_tasks.elmo import ElmoVectors
 from elmo_tasks.elmo.batching import BatchSizes
 from elmo_tasks.elmo.hdf5_writer import write_vectors
 from elmo_tasks.elmo.vector_model import VectorModel
-from elmo_tasks.elmo.windows import Window, windows
 from elmo_tasks.errors import InputError
 from tests.disk import file_size_limit
 from tests.elmo.samples import random_bilm
@@ -79,25 +78,6 @@ def test_long_lines_are_split_into_windows(bilm: BiLM, tmp_path: Path) -> None:
     found, tokens = written(bilm, tmp_path / "out")[5], TOKENS[5]
     parts = [layers(bilm, tokens[:10])[:, :8], layers(bilm, tokens[6:16])[:, 2:6], layers(bilm, tokens[7:])[:, 5:]]
     assert np.allclose(found, np.concatenate(parts, 1), atol=1e-6)
-
-
-def context(window: Window, token: int, length: int) -> float:
-    """The number of tokens between a token and the nearer end of a window that is not an end of the sentence."""
-    left = float("inf") if window.start == 0 else token - window.start
-    right = float("inf") if window.end == length else window.end - 1 - token
-    return min(left, right)
-
-
-@pytest.mark.parametrize(("limit", "overlap"), [(1, 0), (2, 1), (7, 0), (8, 4), (9, 4), (10, 2)])
-def test_each_token_comes_from_the_window_with_most_context(limit: int, overlap: int) -> None:
-    for length in range(40):
-        found = windows(length, limit=limit, overlap=overlap)
-        assert [token for window in found for token in range(window.first, window.last)] == list(range(length))
-        assert all(window.end - window.start == min(length, limit) for window in found)
-        for window in found:
-            for token in range(window.first, window.last):
-                there = [w for w in found if w.start <= token < w.end]
-                assert context(window, token, length) == max(context(w, token, length) for w in there)
 
 
 def test_datasets_and_attributes(bilm: BiLM, tmp_path: Path) -> None:

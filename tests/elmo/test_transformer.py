@@ -226,8 +226,6 @@ def test_a_model_of_the_hub(bert: str, tmp_path: Path, monkeypatch: pytest.Monke
     again = embedder("org/bert", run_folder=str(tmp_path / "run"))
     again.load_state_dict(state)
     assert again.files.weight_file.path.endswith("1" * 40)
-    with pytest.raises(InputError, match=r"org/other: no such folder, and .* hub: Cannot find .* \(set the key"):
-        embedder("org/other")
 
 
 def changed(file: Path, **changes: Any) -> None:

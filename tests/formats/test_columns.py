@@ -90,11 +90,6 @@ def test_decompression_bomb(write: Write, text: bytes) -> None:
         assert list(open_text(write(gzip.compress(content)), longest=None))
 
 
-def test_missing_file(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="eng.train: no such file .check the path.*; Kites come from the shop"):
-        list(open_text(tmp_path / "ner" / "eng.train", corpus_hint="Kites come from the shop"))
-
-
 @pytest.mark.parametrize(
     ("path", "message"),
     [

@@ -23,14 +23,6 @@ def test_rounding_to_nearest(bits: int) -> None:
     assert not (rounded.view(np.uint32) & ((1 << (23 - bits)) - 1)).any()
 
 
-def test_ties_to_even_and_23_bits() -> None:
-    ties = np.array([1.25, 1.75, -1.25, 0.0], np.float32)
-    assert round_mantissa(ties, 1).tolist() == [1.0, 2.0, -1.0, 0.0]
-    assert round_mantissa(ties, 23).tolist() == ties.tolist() and round_mantissa(ties, None) is ties
-    with pytest.raises(InputError, match="mantissa_bits: expected 0 to 23, got 24"):
-        round_mantissa(ties, 24)
-
-
 def test_linked_group_is_rejected(tmp_path: Path) -> None:
     with h5py.File(tmp_path / "file", "w") as file:
         file["own/array"] = np.zeros(2)

@@ -6,9 +6,7 @@ from pathlib import Path
 import pytest
 
 from elmo_tasks.errors import InputError
-from elmo_tasks.formats.brackets import brackets_from_spans, mentions_from_brackets, spans_from_brackets
 from elmo_tasks.formats.ontonotes import OntonotesSentence, find_files, read_documents
-from elmo_tasks.formats.spans import Span
 
 Write = Callable[..., Path]
 
@@ -91,12 +89,3 @@ def test_invalid_files(write: Write, lines: list[str], message: str) -> None:
         for sentence in sentences(write(*lines)):
             sentence.mentions()
             sentence.frames()
-
-
-def test_brackets() -> None:
-    assert spans_from_brackets(["(A(B*", "*)", "(C)", "*)"]) == (Span(0, 4, "A"), Span(0, 2, "B"), Span(2, 3, "C"))
-    assert spans_from_brackets(["-", "*"]) == ()
-    crossing = ["(1|(2", "(1)", "1)", "2)|(1)"]
-    assert mentions_from_brackets(crossing) == (Span(0, 4, "2"), Span(0, 3, "1"), Span(1, 2, "1"), Span(3, 4, "1"))
-    assert mentions_from_brackets(["(1|(1", "1)", "1)"]) == (Span(0, 3, "1"), Span(0, 2, "1"))
-    assert brackets_from_spans([Span(0, 1, "A"), Span(1, 3, "C-A")], length=4) == ["(A*)", "(C-A*", "*)", "*"]

@@ -13,7 +13,6 @@ from allennlp.modules.token_embedders import TokenEmbedder
 from elmo_tasks.errors import InputError
 from elmo_tasks.nn.word_indexer import WordIndexer
 from elmo_tasks.nn.word_vectors import FIXED, ConcatenatedVectors, WordVectors
-from tests.tiny import heard
 
 TEXT = "the 1 2 3\nmay -1 -2 -3\nHarrow 0.5 0.5 1e-1\nferry 4 4 4\nthe 9 9 9\n"
 
@@ -38,16 +37,11 @@ def embedder(file: Path | None, vocab: Vocabulary, **keys: Any) -> WordVectors:
     return built
 
 
-def vectors_of(built: WordVectors, vocab: Vocabulary, *words: str) -> list[list[float]]:
-    ids = torch.tensor([[vocab.get_token_index(word) for word in words]])
-    return built(ids)[0].tolist()
-
-
 def test_looks_up_the_word_then_the_lower_cased_word_then_the_mean(file: Path) -> None:
     vocab = vocabulary("May", "may", "Harrow", "harrow", "sloop")
     built = embedder(file, vocab)
     mean = torch.tensor([[-1.0, -2, -3], [-1, -2, -3], [0.5, 0.5, 0.1]]).mean(0)
-    found = torch.tensor(vectors_of(built, vocab, "May", "may", "Harrow", "harrow", "sloop", "unseen"))
+    found = torch.tensor(look_up(built, vocab, "May", "may", "Harrow", "harrow", "sloop", "unseen"))
     expected = [[-1.0, -2, -3], [-1, -2, -3], [0.5, 0.5, 0.1], mean.tolist(), mean.tolist(), mean.tolist()]
     assert torch.allclose(found, torch.tensor(expected))
     assert built(torch.tensor([[0]])).tolist() == [[[0.0, 0.0, 0.0]]]
@@ -59,26 +53,13 @@ def test_trained_and_fixed_words(file: Path) -> None:
     vocab = vocabulary("the", "sloop")
     built = embedder(file, vocab, keep_all_pretrained=True)
     assert vocab.get_token_index(FIXED) == len(built.weight) == 4
-    assert vectors_of(built, vocab, "ferry", "the") == [[4, 4, 4], [1, 2, 3]]
+    assert look_up(built, vocab, "ferry", "the") == [[4, 4, 4], [1, 2, 3]]
     ids = torch.tensor([[vocab.get_token_index(word) for word in ("ferry", "the", "sloop")] + [0]])
     built(ids).pow(2).sum().backward()
     assert built.weight.grad is not None
     assert built.weight.grad.any(1).tolist() == [False, False, True, True]
     assert "fixed" in built.state_dict() and [name for name, _ in built.named_parameters()] == ["weight"]
     assert not embedder(file, vocabulary("the"), trainable=False).weight.requires_grad
-
-
-def test_saved_vocabulary_without_the_file(file: Path, tmp_path: Path) -> None:
-    vocab = vocabulary("the", "sloop")
-    built = embedder(file, vocab, keep_all_pretrained=True)
-    vocab.save_to_files(str(tmp_path / "vocabulary"))
-    loaded = Vocabulary.from_files(str(tmp_path / "vocabulary"))
-    again = embedder(None, loaded, keep_all_pretrained=True)
-    again.load_state_dict(built.state_dict())
-    words = ("the", "sloop", "ferry", "Harrow", "unseen")
-    assert vectors_of(again, loaded, *words) == vectors_of(built, vocab, *words)
-    resumed = embedder(file, Vocabulary.from_files(str(tmp_path / "vocabulary")), keep_all_pretrained=True)
-    assert resumed.weight.shape == built.weight.shape
 
 
 def test_random_start_has_the_statistics_of_the_vectors_found(file: Path) -> None:
@@ -116,17 +97,6 @@ def test_words_that_an_archive_lacks_have_the_vectors_that_it_would_have_had(nor
     whole = embedder(file, everything, keep_all_pretrained=True, unknown="zero", **keys)
     assert look_up(lean, saved, *words) == look_up(whole, everything, *words)
     assert len(lean.weight) + len(lean.fixed) == saved.get_vocab_size() == 5, "no other word of the file"
-
-
-def test_archive_without_its_file_warns_once(file: Path, caplog: pytest.LogCaptureFixture) -> None:
-    vocab = vocabulary("the", "dock")
-    lean, saved = as_archived(embedder(file, vocab), file.with_name("gone.txt"), vocab)
-    with heard(caplog, "elmo_tasks.nn.word_vectors"):
-        for _ in range(2):
-            found = look_up(lean, saved, "the", "ferry", "may", "may")
-    assert found == [[1, 2, 3]] + [lean.weight[1].tolist()] * 3
-    (message,) = {(id(record), record.getMessage()) for record in caplog.records if record.levelname == "WARNING"}
-    assert message[1].startswith("words of the text are unknown") and "gone.txt" in message[1]
 
 
 def test_files_are_concatenated(file: Path, tmp_path: Path) -> None:
