@@ -17,7 +17,6 @@ from tests.test_flow import elmo_tasks
 
 elmo = partial(elmo_tasks, "elmo")
 
-ROOT = Path(__file__).resolve().parents[2]
 TEXT = "The harbour froze over.\n\none two three four five six\n"
 
 
@@ -83,6 +82,7 @@ def test_invalid_arguments(bilm: tuple[str, ...], text: Path, tmp_path: Path) ->
         ((text, out, *bilm, "--cuda-device", 99), "--cuda-device: expected "),
         ((text, out, *bilm, "--overlap", 300), "overlap: expected .* got 300"),
         ((text, text, *bilm, "--force"), "in.txt: "),
+        ((text, bilm[3], *bilm, "--force"), "weights.hdf5: "),
         ((text, "/dev/null", *bilm, "--force"), "/dev/null: "),
         ((text, out, *bilm, "--workers", 2), "--workers needs --shards"),
     ):

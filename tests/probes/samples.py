@@ -15,7 +15,6 @@ POS_OF_TYPE = dict(zip("12345", ("NOUN", "VERB", "ADJ", "ADV", "ADJ"), strict=Tr
 
 WSD = FIXTURES / "wsd"
 SEMCOR = WSD / "SemCor" / "semcor.data.xml"
-SETS = [WSD / "Evaluation_Datasets" / name / f"{name}.data.xml" for name in ("harbour", "market")]
 INDEX_SENSE = WSD / "index.sense"
 
 

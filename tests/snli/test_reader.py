@@ -13,7 +13,6 @@ from tests.tiny import FIXTURES
 
 FIXTURE = FIXTURES / "snli" / "snli_1.0_train.jsonl"
 PAIR = {"gold_label": "neutral", "sentence1": "A dog barks.", "sentence2": "It rains."}
-UNLABELLED = {"sentence1": "A dog barks.", "sentence2": "It rains."}
 
 
 def write(folder: Path, *records: Any) -> Path:
@@ -48,11 +47,6 @@ def test_words_from_parses(tmp_path: Path) -> None:
     assert leaves("( :-RRB- ( dog-LRB-s-RRB- -RRB- ) )") == [":-RRB-", "dog-LRB-s-RRB-", ")"]
     with pytest.raises(InputError, match=":1: 'sentence1_binary_parse'"):
         list(SnliReader(tokenization="parse").read(write(tmp_path, PAIR)))
-
-
-def test_unlabelled_pairs(tmp_path: Path) -> None:
-    first, second = SnliReader().read(write(tmp_path, UNLABELLED, {**UNLABELLED, "gold_label": None}))
-    assert "label" not in first.fields and "label" not in second.fields and metadata(first)["label"] is None
 
 
 def test_dropped_pairs_may_be_blank_but_not_all(tmp_path: Path) -> None:

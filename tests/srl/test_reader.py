@@ -11,7 +11,7 @@ from elmo_tasks.errors import InputError
 from elmo_tasks.formats.spans import Span
 from elmo_tasks.tasks.srl.reader import PREDICATES, SrlReader, bio_tags
 from tests.models import metadata
-from tests.srl.samples import NOTES, TALE, corpus
+from tests.srl.samples import TALE, corpus
 
 
 def labels(one: Instance) -> str:
@@ -31,11 +31,6 @@ def test_all_predicates() -> None:
     read = list(SrlReader(verbs_only=False).read(TALE))
     assert [metadata(one)["lemma"] for one in read] == ["keep", "sell", "give", "plan", "say", "lose"]
     assert labels(read[3]) == "O O B-ARG0 B-V O O O O O O O O O"
-
-
-def test_folders_are_read_recursively() -> None:
-    assert [metadata(one)["file"] for one in corpus()] == [str(TALE)] * 5 + [str(NOTES)] * 2
-    assert [metadata(one)["line"] for one in corpus()] == [2, 2, 16, 16, 16, 2, 14]
 
 
 def test_only_the_predicate_is_marked() -> None:

@@ -1,7 +1,6 @@
 """Gold and predicted labels; tests/tables/test_execute.py has those of a training."""
 
 from types import SimpleNamespace
-from typing import Any
 
 from elmo_tasks.training.confusion import label_pairs
 
@@ -10,8 +9,3 @@ def test_tokens_are_counted_by_the_types_of_their_spans() -> None:
     batch = {"tags": ..., "metadata": [{"tags": ["U-PER", "O", "B-NN"]}]}
     pairs = label_pairs(SimpleNamespace(), batch, {"tags": [["O", "O", "L-NN"]]})  # type: ignore[arg-type]
     assert list(pairs) == [("PER", "O"), ("O", "O"), ("NN", "NN")]
-
-
-def test_other_models_and_data_without_labels_have_none() -> None:
-    given: list[tuple[Any, Any]] = [({"spans": ...}, {"spans": ...}), ({"metadata": [{}]}, {"tags": [["O"]]})]
-    assert [list(label_pairs(SimpleNamespace(), *one)) for one in given] == [[], []]  # type: ignore[arg-type]
