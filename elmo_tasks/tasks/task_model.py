@@ -3,12 +3,13 @@
 from abc import abstractmethod
 from collections.abc import Callable
 from inspect import signature
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Optional
 
 from allennlp.common import Params
 from allennlp.common.from_params import create_kwargs
 from allennlp.data import Vocabulary
 from allennlp.models import Model
+from allennlp.nn import InitializerApplicator
 from torch import Tensor
 
 from elmo_tasks.errors import InputError
@@ -20,6 +21,10 @@ class TaskModel(Model):
     An AllenNLP model on top of an `InputEncoder`, whose keys stand among the model's own in a config. Subclasses pass
     the arguments that are not theirs on as `**kwargs`; see AllenNLP's `Model`. The ranges of numbers are checked before
     a training (`training.checks`).
+
+    # Parameters
+
+    - `initializer`: replaces initial weights of a model from a config, see AllenNLP's `InitializerApplicator`.
     """
 
     inlined: ClassVar[dict[str, Callable[..., Any]]] = {"input_encoder": InputEncoder}
@@ -28,9 +33,16 @@ class TaskModel(Model):
     input_defaults: ClassVar[dict[str, Any]] = {}
     """Keys of the input encoder whose default in a config is another for this model."""
 
-    def __init__(self, vocab: Vocabulary, input_encoder: InputEncoder, **kwargs: Any) -> None:
+    def __init__(
+        self,
+        vocab: Vocabulary,
+        input_encoder: InputEncoder,
+        *,
+        initializer: Optional[InitializerApplicator] = None,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(vocab, **kwargs)
-        self.input_encoder = input_encoder
+        self.input_encoder, self._initializer = input_encoder, initializer
 
     @classmethod
     def from_params(cls, params: Params, *constructors: Any, **extras: Any) -> "TaskModel":
@@ -39,7 +51,10 @@ class TaskModel(Model):
         own = cls.input_defaults | {key: params.params.pop(key) for key in keys}
         shared = {name: value for name, value in extras.items() if not name.startswith("constructor_to_")}
         arguments = create_kwargs(InputEncoder.__init__, InputEncoder, Params(own, params.history), **shared)
-        return super().from_params(params, *constructors, input_encoder=InputEncoder(**arguments), **extras)
+        model = super().from_params(params, *constructors, input_encoder=InputEncoder(**arguments), **extras)
+        if model._initializer is not None:
+            model._initializer(model)
+        return model
 
     def get_regularization_penalty(self) -> Tensor | None:
         """

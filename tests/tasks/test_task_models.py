@@ -73,6 +73,13 @@ def test_all_parameters_get_gradients(task: str, elmo: dict[str, Any] | None, co
 
 
 @for_all_tasks
+def test_an_initializer_replaces_initial_weights(task: str, tmp_path: Path) -> None:
+    small = {"regexes": [["elmo.*gamma$", {"type": "constant", "val": 0.02}]]}
+    learned = build(task, tmp_path, BOTH, initializer=small).input_encoder.describe()
+    assert [value for name, value in learned.items() if name.endswith("gamma")] == [pytest.approx(0.02)] * 2
+
+
+@for_all_tasks
 def test_null_elmo_is_the_baseline(task: str, tmp_path: Path) -> None:
     losses = []
     for keys in ({}, {"elmo": None}):

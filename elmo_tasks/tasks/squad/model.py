@@ -3,13 +3,12 @@ Passage and question -> h -> bidirectional attention -> self-attention -> first 
 appendix A.4; a simplified form of Clark and Gardner 2017).
 """
 
-from typing import Any, Optional
+from typing import Any
 
 import torch
 from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.models import Model
 from allennlp.modules import InputVariationalDropout
-from allennlp.nn import InitializerApplicator
 from allennlp.nn.util import get_text_field_mask, min_value_of_dtype
 from torch import Tensor, nn
 
@@ -39,7 +38,6 @@ class SquadModel(SoftmaxModel):
     - `dropout`: variational dropout before and after the GRU of the self-attention, and before those of the pointers.
     - `max_span_length`: the maximum number of tokens of an answer.
     - `n_best`: the number of answers for each question.
-    - `initializer`: replaces initial weights, see AllenNLP's `InitializerApplicator`.
     - `kwargs`: see `TaskModel`; passage and question share the input encoder.
 
     Raises `InputError` if the encoder's output size is odd.
@@ -55,7 +53,6 @@ class SquadModel(SoftmaxModel):
         dropout: Probability = 0.0,
         max_span_length: Size = 17,
         n_best: Size = 5,
-        initializer: Optional[InitializerApplicator] = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(vocab, input_encoder, **kwargs)
@@ -69,8 +66,6 @@ class SquadModel(SoftmaxModel):
         self.dropout = InputVariationalDropout(dropout)
         self.pointers = ChainedPointers(size=width // 2)
         self._em_and_f1 = SquadEmAndF1()
-        if initializer is not None:
-            initializer(self)
 
     def forward(
         self,
