@@ -9,9 +9,11 @@ from elmo_tasks.errors import InputError
 from tests.elmo.samples import write_bilm
 from tests.probes.samples import SEMCOR, WSD
 from tests.test_flow import elmo_tasks
-from tests.tiny import write_vectors
+from tests.tiny import FIXTURES, write_vectors
 
 probe = partial(elmo_tasks, "probe")
+
+POS = FIXTURES / "pos" / "dev.conllu"
 
 
 @pytest.fixture(scope="module")
@@ -44,6 +46,7 @@ def test_invalid_arguments(tmp_path: Path, files: list[str]) -> None:
     for arguments, message in (
         (["wsd", tmp_path, *files], r"SemCor/semcor\.data\.xml"),
         ([*neighbors, "--top", 0], "top: .*0"),
+        (["pos", POS, POS, *files], "expected another file"),
     ):
         with pytest.raises(InputError, match=message):
             probe(*arguments)

@@ -1,5 +1,6 @@
 """Parts of speech by a linear softmax on each frozen layer (paper, section 5.3 and Table 6)."""
 
+import os
 import warnings
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -53,8 +54,10 @@ def probe_pos(encoder: FrozenEncoder, train_file: str | Path, test_file: str | P
     Table 6 on these files: for every layer a softmax, trained on one file and scored on the other. Takes
     `2 (L+1) D + 4 D` bytes of memory per token of the training file. For the files see `read_tagged`.
 
-    Raises `InputError` if a file is invalid, or the training file has only one tag.
+    Raises `InputError` if a file is invalid, both are the same, or the training file has only one tag.
     """
+    if os.path.realpath(train_file) == os.path.realpath(test_file):
+        raise InputError("expected another file to score than the one to train on", file=test_file)
     train, test = list(read_tagged(train_file)), list(read_tagged(test_file))
     (train_words, train_tags), (words, gold) = _tokens(train), _tokens(test)
     tags = len(set(train_tags))
