@@ -3,8 +3,9 @@
 import logging
 import signal
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from allennlp.common.checks import ConfigurationError
@@ -56,20 +57,6 @@ def test_errors_of_the_user_are_one_line(error: Exception, line: str | None) -> 
     assert one_line(error) == line
 
 
-def interrupted_by(number: int) -> Callable[[list[str]], None]:
-    def run(arguments: list[str]) -> None:
-        signal.raise_signal(number)
-
-    return run
-
-
-def raising(error: Exception) -> Callable[[list[str]], None]:
-    def run(arguments: list[str]) -> None:
-        raise error
-
-    return run
-
-
 @pytest.fixture(autouse=True)
 def own_signals(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     numbers = (signal.SIGINT, signal.SIGTERM)
@@ -84,14 +71,14 @@ def own_signals(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_interrupt(number: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(__main__, "run", interrupted_by(number))
+    monkeypatch.setattr(__main__, "run", lambda _: signal.raise_signal(number))
     with pytest.raises(SystemExit) as stopped:
         __main__.main(["elmo"])
     assert stopped.value.code == 128 + number and capsys.readouterr().err == "\ninterrupted\n"
 
 
 def test_error_of_the_user_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(__main__, "run", raising(InputError("no such column")))
+    monkeypatch.setattr(__main__, "run", Mock(side_effect=InputError("no such column")))
     with pytest.raises(SystemExit, match="^error: no such column$"):
         __main__.main(["elmo"])
     monkeypatch.setenv("ELMO_TASKS_TRACEBACK", "1")
