@@ -50,6 +50,8 @@ class ResumableTrainer(GradientDescentTrainer):
     _best_model_filename: str | None
 
     def __init__(self, model: Model, optimizer: torch.optim.Optimizer, data_loader: DataLoader, **options: Any) -> None:
+        if options.get("grad_norm") is None:
+            options["grad_norm"] = False  # as a config that leaves the key out
         if type(options.get("checkpointer")) is Checkpointer:
             options["checkpointer"] = AtomicCheckpointer.like(options["checkpointer"])
         super().__init__(model, optimizer, data_loader, **options)
