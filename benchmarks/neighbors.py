@@ -9,8 +9,8 @@ from pathlib import Path
 
 from elmo_tasks.elmo.source_types import SourceSettings
 from elmo_tasks.elmo.sources import open_source
-from elmo_tasks.experiments.probes.layers import FrozenEncoder
-from elmo_tasks.experiments.probes.neighbors import index_corpus, nearest_occurrences, occurrence_in_corpus
+from elmo_tasks.experiments.probes.layers import FrozenEncoder, all_layers
+from elmo_tasks.experiments.probes.neighbors import CorpusIndex, nearest_occurrences, occurrence_in_corpus
 from elmo_tasks.experiments.probes.senses import key_file_of, read_keys, read_senses
 
 
@@ -31,8 +31,9 @@ def main() -> None:
                     annotated[number] = target.pos, keys[target.id][0]
     print(f"{len(annotated)} of {number} occurrences have a sense; the nearest one of these has the same")
     encoder = FrozenEncoder.of(*open_source(SourceSettings()))
-    for layer in range(encoder.n_layers()):
-        index = index_corpus((sentence.words for sentence in sentences), encoder, layer)
+    texts = [sentence.words for sentence in sentences]
+    for layer, vectors in enumerate(all_layers(encoder, texts)):
+        index = CorpusIndex(texts, layer, vectors)
         same, chance = [0, 0], [0.0, 0.0]
         for query, own in annotated.items():
             source = occurrence_in_corpus(index, args.word, query)
