@@ -112,7 +112,9 @@ def test_each_kind_of_problem(keys: dict[str, Any], path: str, text: str) -> Non
     [
         ({"model.elmo.mx": 1, "model.elmo.mix": "layer"}, ["model.elmo.mix", "model.elmo.mx"]),
         ({"trainer.learning_rate_scheduler": {"type": "reduce_on_plateau", "patience": 0}}, []),
-        ({"trainer.checkpointer": None, "trainer.patience": "None"}, []),
+        ({"trainer.checkpointer": None, "trainer.patience": "None", "trainer.grad_norm": None}, []),
+        ({"model.encoder.hidden_sizes": None, "model.dropout": None, "model.elmo.l2": None},
+         ["model.dropout", "model.encoder.hidden_sizes"]),
         ({"random_sed": 1, "random_seed": 2, "evaluation": {"tpe": 1}}, ["evaluation.tpe", "random_sed"]),
         ({"distributed": {"num_nodes": 2}}, ["distributed.cuda_devices", "distributed.num_nodes"]),
         ({"distributed": {"cuda_devices": [0, 1]}, "evaluate_on_test": True,

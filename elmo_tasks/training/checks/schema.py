@@ -63,8 +63,11 @@ def object_problems(
     for key, part in value.items():
         here = below(path, key)
         if key in parameters:
-            if part is not None and not (isinstance(part, dict) and "_pretrained" in part):
-                of_part = _value_problems(here, part, parameters[key].annotation, supplied)
+            parameter = parameters[key]
+            # AllenNLP passes null on whatever the annotation says, and its own classes accept more than theirs say.
+            may_be_null = parameter.default is None or not constructor.__module__.startswith("elmo_tasks.")
+            if not (part is None and may_be_null) and not (isinstance(part, dict) and "_pretrained" in part):
+                of_part = _value_problems(here, part, parameter.annotation, supplied)
                 found |= {problem.path: problem for problem in of_part}
         elif not accepts_any and not (key == "type" and has_type):
             found[here] = unknown(here, f"a key of {cls.__name__}", f"the unknown key {key}", known, name=key)
