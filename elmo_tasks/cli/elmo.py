@@ -145,6 +145,8 @@ def _write_file(args: argparse.Namespace) -> None:
     for name in ("workers", "threads", "executor", "address"):
         if getattr(args, name) is not None:
             raise InputError(f"--{name} needs --shards", hint="an HDF5 file is written by one process")
+    if args.column != "tokens" and args.input_format != "json":
+        raise InputError("--column needs --input-format json, or Parquet and --shards")
     input_file = _STANDARD_INPUT if args.input_file == "-" else args.input_file
     check_output_path(args.output_file, read=(input_file, *files_read(args)))
     elmo = open_elmo(args)

@@ -85,6 +85,7 @@ def test_invalid_arguments(bilm: tuple[str, ...], text: Path, tmp_path: Path) ->
         ((text, bilm[3], *bilm, "--force"), "weights.hdf5: "),
         ((text, "/dev/null", *bilm, "--force"), "/dev/null: "),
         ((text, out, *bilm, "--workers", 2), "--workers needs --shards"),
+        ((text, out, *bilm, "--column", "words"), "--column needs "),
     ):
         with pytest.raises(InputError, match=message):
             elmo(*arguments)
