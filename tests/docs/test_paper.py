@@ -78,7 +78,7 @@ def test_numbers_are_those_of_the_results() -> None:
     for task, _, *scores in rows_of(page, "4 Six tasks")[2:]:
         name = task.partition(" (")[0]
         assert scores == [without[name], with_elmo[name], *(row[name].partition(" (")[0] for row in (increase, papers))]
-    for heading, count in (("5.1 Which layers", 6), ("5.2 Where", 6)):
+    for heading, count in (("5.1 Which layers", 6), ("5.2 Where", 8)):
         rows = [row for row in rows_of(page, heading) if any(cell[:1].isdigit() for cell in row)]
         assert len(rows) == count
         assert all(row in rows_of(results, "Tables 2 and 3") for row in rows)
