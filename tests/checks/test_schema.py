@@ -1,7 +1,7 @@
 """Keys, types and names of a config compared with the signatures of constructors: no problem missed, no false alarm."""
 
 import json
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from allennlp.common import FromParams, Lazy, Params, Registrable
@@ -63,6 +63,7 @@ class Ghost(Animal):
         return cls()
 
 
+Activation.register("purr")(NamedTuple("Purr", [("volume", float)]))  # its `__init__` has no `__module__`
 FOOD = {"weight": 1}
 
 
@@ -81,6 +82,7 @@ def problems(**keys: Any) -> list[str]:
         {"voice": {"type": "leaky_relu", "negative_slope": 0.1}, "later": {"salt": True}, "size": 3},
         {"type": "lion", "mane": 1, "lives": 3},
         {"type": "open", "unknown": 3},
+        {"voice": {"type": "purr", "volume": 2.0}},
         {"food": {"weight": 1, "lr": -1}},
         {"food": {"_pretrained": {"archive_file": "x", "module_path": "y"}}},
     ],

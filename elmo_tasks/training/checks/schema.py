@@ -59,13 +59,14 @@ def object_problems(
     own = cls.config_problems(value) if hasattr(cls, "config_problems") else ()
     found = {below(path, key): Problem(below(path, key), wanted, shown(it)) for key, wanted, it in own}
     known = [*(parameters.keys() - (supplied or ())), *other_keys, *(["type"] if has_type else [])]
+    # AllenNLP passes null on whatever the annotation says, and its own classes accept more than theirs say.
+    is_ours = str(getattr(constructor, "__module__", None)).startswith("elmo_tasks.")
     accepts_any = constructor not in BARE and _passes_on_anything(cls, constructor)
     for key, part in value.items():
         here = below(path, key)
         if key in parameters:
             parameter = parameters[key]
-            # AllenNLP passes null on whatever the annotation says, and its own classes accept more than theirs say.
-            may_be_null = parameter.default is None or not constructor.__module__.startswith("elmo_tasks.")
+            may_be_null = parameter.default is None or not is_ours
             if not (part is None and may_be_null) and not (isinstance(part, dict) and "_pretrained" in part):
                 of_part = _value_problems(here, part, parameter.annotation, supplied)
                 found |= {problem.path: problem for problem in of_part}
