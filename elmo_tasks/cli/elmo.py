@@ -2,7 +2,7 @@
 
 import argparse
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
@@ -145,12 +145,10 @@ def _write_file(args: argparse.Namespace) -> None:
     for name in ("workers", "threads", "executor", "address"):
         if getattr(args, name) is not None:
             raise InputError(f"--{name} needs --shards", hint="an HDF5 file is written by one process")
-    if args.column != "tokens" and args.input_format != "json":
-        raise InputError("--column needs --input-format json, or Parquet and --shards")
     input_file = _STANDARD_INPUT if args.input_file == "-" else args.input_file
     check_output_path(args.output_file, read=(input_file, *files_read(args)))
+    parse, tokenizer = text_parser(args)
     elmo = open_elmo(args)
-    parse, tokenizer = line_parser(args.input_format, args.column)
     with progress_bar() as bar:
 
         def started(counts: Mapping[str, int]) -> None:
@@ -169,6 +167,13 @@ def _write_file(args: argparse.Namespace) -> None:
             progress=bar.update,
         )
     print(f"{args.output_file}: {Path(args.output_file).stat().st_size:,} bytes")
+
+
+def text_parser(args: argparse.Namespace) -> tuple[Callable[[str], list[str]], str]:
+    """`line_parser` for a text, which has no columns unless it is JSON."""
+    if args.column != "tokens" and args.input_format != "json":
+        raise InputError("--column needs --input-format json", hint="elmo-tasks elmo --shards reads Parquet")
+    return line_parser(args.input_format, args.column)
 
 
 def open_elmo(args: argparse.Namespace) -> Elmo:

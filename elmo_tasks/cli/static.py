@@ -3,13 +3,12 @@
 import argparse
 from collections.abc import Iterator
 
-from elmo_tasks.cli.elmo import add_embedding_options, open_elmo
+from elmo_tasks.cli.elmo import add_embedding_options, open_elmo, text_parser
 from elmo_tasks.cli.layer_sources import files_read
 from elmo_tasks.elmo.batching import parsed
 from elmo_tasks.elmo.sentence_embedder import progress_bar
 from elmo_tasks.elmo.static import check_components, frequent_words, reduce_dimensions
 from elmo_tasks.files import check_output_path, require_new
-from elmo_tasks.formats.raw_text import line_parser
 from elmo_tasks.formats.text_files import open_text
 from elmo_tasks.formats.vector_files import write_word_vectors
 
@@ -52,6 +51,6 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _sentences(args: argparse.Namespace) -> Iterator[list[str]]:
-    parse, _ = line_parser(args.input_format, args.column)
+    parse, _ = text_parser(args)
     lines = ((file, *line) for file in args.corpus for line in open_text(file, longest=None))
     return (sentence.tokens for sentence in parsed(lines, parse))

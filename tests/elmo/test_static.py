@@ -77,6 +77,7 @@ def test_errors(text: Path) -> None:
         ((text, "old"), "the file exists"),
         ((text, "v", "--min-count", 99), "expected words that occur 99 times, got none"),
         ((text, "v", "--layers", "all"), "layers: expected one vector per word"),
+        ((text, "v", "--column", "words"), "--column needs --input-format json"),
         ((text, "in", "--min-count", 1), "would overwrite an input file"),
     ):
         with pytest.raises(InputError, match=message):
